@@ -1,0 +1,98 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import type { ModelInfo } from "../service/service.ts";
+import { joinBytesElements } from "../service/json-tensors.ts";
+import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
+import type { Dataset, StepTensor } from "./dataset.ts";
+import { dynamicShapeProblem } from "./shapes.ts";
+
+/** Data from a directory with one file per input (and, to validate, per output), named like it: one step for all requests. */
+
+/** Reads the directory. Throws {@link UserError} with everything that does not fit the model. */
+export async function readDirectory(path: string, model: ModelInfo): Promise<Dataset> {
+  const names = await listFiles(path);
+  const problems: Problem[] = names
+    .filter((name) => ![...model.inputs, ...model.outputs].some((tensor) => tensor.name === name))
+    .map((name) => ({
+      path: join(path, name),
+      message: `Provided data file '${name}' does not correspond to a valid model input or output`,
+      hint: `Remove it, or name it like one of ${model.inputs.map((input) => input.name).join(", ")}.`,
+    }));
+  const inputs = new Map<string, StepTensor>();
+  for (const input of model.inputs) {
+    if (!names.includes(input.name) && input.isOptional) continue;
+    const bytes = await readTensor(path, input, problems, true);
+    if (bytes !== undefined) inputs.set(input.name, { bytes, shape: input.shape });
+  }
+  const expected = new Map<string, StepTensor>();
+  for (const output of model.outputs.filter(({ name }) => names.includes(name))) {
+    const bytes = await readTensor(path, output, problems, false);
+    if (bytes !== undefined) expected.set(output.name, { bytes });
+  }
+  if (problems.length > 0) throw new UserError(problems);
+  return { streams: [[{ inputs, expected }]], isFromJson: false, warnings: [] };
+}
+
+async function listFiles(path: string): Promise<string[]> {
+  try {
+    const entries = await readdir(path);
+    return entries.filter((name) => !name.startsWith("."));
+  } catch (error) {
+    throw new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing directory." }]);
+  }
+}
+
+async function readTensor(directory: string, spec: TensorSpec, problems: Problem[], isInput: boolean): Promise<Uint8Array | undefined> {
+  const path = join(directory, spec.name);
+  let contents: Uint8Array;
+  try {
+    contents = new Uint8Array(await readFile(path));
+  } catch {
+    problems.push({ path, message: `failed to open file '${directory}/${spec.name}'`, hint: `Write the data of input ${spec.name} there.` });
+    return undefined;
+  }
+  if (contents.length === 0) {
+    problems.push({ path, message: `file '${directory}/${spec.name}' is empty`, hint: `Write the data of ${spec.name} there.` });
+    return undefined;
+  }
+  const bytes = spec.datatype === "BYTES" ? joinBytesElements(splitLines(contents)) : contents;
+  if (isInput) {
+    const problem = checkSize(path, spec, contents, bytes);
+    if (problem !== undefined) problems.push(problem);
+  }
+  return bytes;
+}
+
+function checkSize(path: string, spec: TensorSpec, contents: Uint8Array, bytes: Uint8Array): Problem | undefined {
+  const count = elementCount(spec.shape);
+  if (count < 0) return dynamicShapeProblem(spec);
+  if (spec.datatype === "BYTES") {
+    const given = splitLines(contents).length;
+    if (given === count) return undefined;
+    return {
+      path,
+      message: `provided data for input ${spec.name} has ${given} elements, expect ${count}`,
+      hint: "Write one element per line.",
+    };
+  }
+  const expected = tensorBytes(spec.shape, spec.datatype);
+  if (bytes.length === expected) return undefined;
+  return {
+    path,
+    message: `provided data for input ${spec.name} has byte size ${bytes.length}, expect ${expected}`,
+    hint: `Write ${count} little-endian ${spec.datatype} elements in binary.`,
+  };
+}
+
+/** Lines without their line feeds; a last line without one counts. */
+function splitLines(contents: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  let start = 0;
+  for (let end = contents.indexOf(10); end >= 0; end = contents.indexOf(10, start)) {
+    lines.push(contents.subarray(start, end));
+    start = end + 1;
+  }
+  if (start < contents.length) lines.push(contents.subarray(start));
+  return lines;
+}

@@ -1,0 +1,77 @@
+import { type Problem, UserError } from "../plan/problem.ts";
+import type { ModelInfo } from "../service/service.ts";
+import { joinBytesElements } from "../service/json-tensors.ts";
+import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
+import type { Dataset, StepTensor } from "./dataset.ts";
+import { glibcRandomBytes } from "./glibc-random.ts";
+import { dynamicShapeProblem } from "./shapes.ts";
+
+/** Data made up from the model's shapes: random or zero, one step for all requests. */
+
+/** What to make up. */
+export interface GenerateOptions {
+  readonly isZero: boolean;
+  /** Characters of each random string. */
+  readonly stringLength: number;
+  /** A string to use for every BYTES element instead of random ones; empty: random. */
+  readonly stringData: string;
+}
+
+const CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .?!";
+
+const encoder = new TextEncoder();
+
+/**
+ * Makes one step. As in perf_analyzer all inputs of fixed-size elements begin with the same bytes, and strings are random even when
+ * zero data is asked for.
+ * @throws UserError for shape tensors and shapes that vary
+ */
+export function generateDataset(model: ModelInfo, options: GenerateOptions): Dataset {
+  const problems = model.inputs.flatMap(checkInput);
+  if (problems.length > 0) throw new UserError(problems);
+  const largest = Math.max(0, ...model.inputs.map((input) => tensorBytes(input.shape, input.datatype)));
+  const shared = options.isZero ? new Uint8Array(largest) : glibcRandomBytes(largest);
+  const random = createRandom(model.name);
+  const inputs = new Map<string, StepTensor>();
+  for (const input of model.inputs) {
+    const bytes = input.datatype === "BYTES" ? makeStrings(input, options, random) : shared.slice(0, tensorBytes(input.shape, input.datatype));
+    inputs.set(input.name, { bytes, shape: input.shape });
+  }
+  return { streams: [[{ inputs, expected: new Map() }]], isFromJson: false, warnings: [] };
+}
+
+function checkInput(input: TensorSpec): Problem[] {
+  if (input.isShapeTensor) {
+    return [
+      {
+        path: `input ${input.name}`,
+        message: `can not generate data for shape tensor '${input.name}', user-provided data is needed`,
+        hint: "Give its values in a JSON file with --input-data.",
+      },
+    ];
+  }
+  return elementCount(input.shape) < 0 ? [dynamicShapeProblem(input)] : [];
+}
+
+function makeStrings(input: TensorSpec, options: GenerateOptions, random: () => number): Uint8Array {
+  const count = elementCount(input.shape);
+  const make = (): Uint8Array => encoder.encode(options.stringData === "" ? randomText(options.stringLength, random) : options.stringData);
+  return joinBytesElements(Array.from({ length: count }, make));
+}
+
+function randomText(length: number, random: () => number): string {
+  let text = "";
+  for (let i = 0; i < length; i++) text += CHARACTERS[Math.floor(random() * CHARACTERS.length)];
+  return text;
+}
+
+/** A small generator (mulberry32) seeded by the model's name: the same strings in every run, so runs can be compared. */
+function createRandom(seedText: string): () => number {
+  let state = [...seedText].reduce((hash, character) => (Math.imul(hash, 31) + character.charCodeAt(0)) >>> 0, 0x9e3779b9);
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

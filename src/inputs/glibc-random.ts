@@ -1,0 +1,37 @@
+/**
+ * The numbers of glibc's `rand()` without a seed, which perf_analyzer fills random tensors with: the same bytes in every run, so
+ * results stay comparable. The generator is glibc's additive feedback generator of degree 31 (`random_r`, TYPE_3), seed 1.
+ */
+
+const DEGREE = 31;
+const SEPARATION = 3;
+const DISCARDED = 310;
+
+/** Fills a new array with the low bytes of successive `rand()` values: `67 c6 69 73 51 ff 4a ec …`. */
+export function glibcRandomBytes(count: number): Uint8Array {
+  const state = initialState();
+  const bytes = new Uint8Array(count);
+  for (let i = 0; i < DISCARDED; i++) next(state, i);
+  for (let i = 0; i < count; i++) bytes[i] = next(state, DISCARDED + i) >>> 1;
+  return bytes;
+}
+
+function initialState(): Uint32Array {
+  const state = new Uint32Array(DEGREE);
+  let word = 1;
+  state[0] = word;
+  for (let i = 1; i < DEGREE; i++) {
+    // 16807 * word mod (2^31 - 1), below 2^53 throughout.
+    word = (16807 * word) % 2147483647;
+    state[i] = word;
+  }
+  return state;
+}
+
+/** Advances the lagged sum r[n] = r[n-31] + r[n-3]; `index` counts calls from 0, which is n = 34. */
+function next(state: Uint32Array, index: number): number {
+  const at = (index + SEPARATION) % DEGREE;
+  const sum = ((state[at] as number) + (state[(at + DEGREE - SEPARATION) % DEGREE] as number)) >>> 0;
+  state[at] = sum;
+  return sum;
+}

@@ -1,0 +1,24 @@
+/**
+ * JSON with what numeric input data needs beyond `JSON.parse`: integers above 2^53 come as `bigint`, and the words `NaN`, `Inf` and
+ * `Infinity` are accepted as numbers, as perf_analyzer accepts them.
+ */
+
+const MARK = "\u0000rampart:";
+
+/** Strings (left alone), long integers and the words for non-finite numbers. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])|-?\b(?:NaN|Infinity|Inf)\b/g;
+
+/** Parses the text. Throws `SyntaxError` as `JSON.parse` does. */
+export function parseLossless(text: string): unknown {
+  const marked = text.replace(TOKENS, (token) => (token.startsWith('"') ? token : JSON.stringify(MARK + token)));
+  return JSON.parse(marked, (_key, value: unknown) => {
+    if (typeof value !== "string" || !value.startsWith(MARK)) return value;
+    return toNumber(value.slice(MARK.length));
+  });
+}
+
+function toNumber(token: string): number | bigint {
+  if (/\d/.test(token)) return BigInt(token);
+  if (token.endsWith("NaN")) return Number.NaN;
+  return token.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+}

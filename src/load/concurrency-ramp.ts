@@ -1,0 +1,32 @@
+import * as v from "valibot";
+import type { ConcurrencyRampPlan } from "../plan/plan.ts";
+import type { LoadMode } from "./load-mode.ts";
+
+const level = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+
+/** Concurrency that rises (or falls) evenly from one level to another over a duration, as one measurement. */
+export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
+  schema: v.object({
+    kind: v.literal("concurrency-ramp"),
+    start: level,
+    end: level,
+    overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+  }),
+  prepare: async (plan) => ({
+    unit: "concurrency",
+    levels: { kind: "list", values: [Math.max(plan.start, plan.end)] },
+    search: "linear",
+  }),
+  drive: (plan) => ({
+    kind: "ramp",
+    maxConcurrency: Math.max(plan.start, plan.end),
+    concurrencyAt: (elapsedNs) => rampConcurrencyAt(plan.start, plan.end, plan.overMs * 1e6, elapsedNs),
+  }),
+};
+
+/** Concurrency after `elapsedNs`: `start` at 0, `end` at last, each whole level held equally long within `overNs`. */
+export function rampConcurrencyAt(start: number, end: number, overNs: number, elapsedNs: number): number {
+  const levels = Math.abs(end - start) + 1;
+  const passed = Math.min(levels - 1, Math.floor((Math.max(0, elapsedNs) / overNs) * levels));
+  return end >= start ? start + passed : start - passed;
+}

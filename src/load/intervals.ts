@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import * as v from "valibot";
+import type { IntervalsLoadPlan } from "../plan/plan.ts";
+import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
+import type { LoadMode } from "./load-mode.ts";
+
+const MAX_PROBLEMS = 10;
+
+/** Requests sent at gaps from a file: one whole number of microseconds per line, over and over. */
+export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
+  schema: v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
+  prepare: async (plan) => ({
+    unit: "request-rate",
+    levels: { kind: "list", values: [intervalsRatePerSec(readIntervalsNs(plan.file))] },
+    search: "linear",
+  }),
+  drive: (plan) => ({ kind: "scheduled", arrivals: intervalArrivals(readIntervalsNs(plan.file)) }),
+};
+
+/** Reads the file's gaps in nanoseconds. Throws {@link UserError} naming each bad line. */
+export function readIntervalsNs(path: string): number[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UserError([{ path, message: `failed to open file '${path}': ${messageOf(error)}`, hint: "Give an existing text file." }]);
+  }
+  const problems: Problem[] = [];
+  const intervalsNs: number[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    if (/^\s*\d+\s*$/.test(line)) intervalsNs.push(Number(line) * 1000);
+    else problems.push({ path: `${path}, line ${index + 1}`, message: "is not a time interval", value: line.trim(), hint: "Write a whole number of microseconds per line." });
+  }
+  if (problems.length > 0) throw new UserError(problems.slice(0, MAX_PROBLEMS));
+  if (intervalsNs.length === 0) {
+    throw new UserError([{ path, message: `file '${path}' is empty`, hint: "Write one time interval in microseconds per line." }]);
+  }
+  if (intervalsNs.every((interval) => interval === 0)) {
+    throw new UserError([{ path, message: "all time intervals are 0", hint: "At least one must be above 0." }]);
+  }
+  return intervalsNs;
+}

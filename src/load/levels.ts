@@ -1,0 +1,33 @@
+import * as v from "valibot";
+import type { LevelsPlan } from "../plan/plan.ts";
+
+/** The levels of a load: their schema, and their order in a linear search. */
+
+export const searchSchema = v.picklist(["linear", "binary"], "must be linear or binary");
+
+/** A schema of levels whose values satisfy `value`. */
+export function levelsSchema(value: v.GenericSchema<number, number>): v.GenericSchema<unknown, LevelsPlan> {
+  return v.variant("kind", [
+    v.object({ kind: v.literal("range"), start: value, end: v.nullable(value), step: v.pipe(v.number(), v.gtValue(0, "must be above 0")) }),
+    v.object({ kind: v.literal("list"), values: v.pipe(v.array(value), v.minLength(1, "must have a level")) }),
+  ]);
+}
+
+/** The levels in order; endless for a range without an end. A range whose end is below its start has one level. */
+export function* linearLevels(levels: LevelsPlan): Generator<number, void> {
+  if (levels.kind === "list") {
+    yield* levels.values;
+    return;
+  }
+  let level = levels.start;
+  do {
+    yield level;
+    level += levels.step;
+  } while (levels.end === null || level <= levels.end);
+}
+
+/** The largest level; undefined for a range without an end. */
+export function largestLevel(levels: LevelsPlan): number | undefined {
+  if (levels.kind === "list") return Math.max(...levels.values);
+  return levels.end === null ? undefined : Math.max(levels.start, levels.end);
+}

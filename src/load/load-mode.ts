@@ -1,0 +1,31 @@
+import type * as v from "valibot";
+import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/plan.ts";
+import type { Arrivals } from "./arrivals.ts";
+
+/** What a load mode is to the run: the levels it visits and how requests come about at each. One file per mode. */
+
+/** How requests come about at one level. */
+export type Drive =
+  /** So many requests are always outstanding. */
+  | { readonly kind: "closed"; readonly concurrency: number }
+  /** The number outstanding changes with time: `concurrencyAt(elapsedNs)`, whose largest value is `maxConcurrency`. */
+  | { readonly kind: "ramp"; readonly maxConcurrency: number; readonly concurrencyAt: (elapsedNs: number) => number }
+  /** Requests are due at given times. */
+  | { readonly kind: "scheduled"; readonly arrivals: Arrivals };
+
+/** The levels of a mode: their unit, their values and the way through them. */
+export interface LevelSearch {
+  readonly unit: "concurrency" | "request-rate";
+  readonly levels: LevelsPlan;
+  readonly search: SearchPlan;
+}
+
+/** A load mode. `P` is its part of the plan. */
+export interface LoadMode<P extends LoadPlan> {
+  /** Checks and completes the mode's part of a plan. */
+  readonly schema: v.GenericSchema<unknown, P>;
+  /** The levels to visit. Throws `UserError` when something the plan names cannot be read. */
+  prepare(plan: P): Promise<LevelSearch>;
+  /** How requests come about at a level; called after `prepare`. */
+  drive(plan: P, level: number): Drive;
+}

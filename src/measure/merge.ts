@@ -1,0 +1,48 @@
+import { LatencyTally } from "./latency-tally.ts";
+import { sumDeltas } from "./server-delta.ts";
+import type { WindowResult } from "./window.ts";
+
+/** Joins consecutive windows into one result: counts add up, and rates are over their whole length. */
+export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
+  const first = windows[0];
+  const last = windows.at(-1);
+  if (first === undefined || last === undefined) throw new Error("no windows to merge");
+  const isScheduled = first.scheduledLatency !== first.latency;
+  const latency = mergeTallies(windows.map((window) => window.latency));
+  const requestCount = sumOf(windows, (window) => window.requestCount);
+  const perRequest = (pick: (window: WindowResult) => number): number =>
+    requestCount === 0 ? 0 : sumOf(windows, (window) => pick(window) * window.requestCount) / requestCount;
+  const durationNs = sumOf(windows, (window) => window.durationNs);
+  const overTime = (pick: (window: WindowResult) => number): number => sumOf(windows, (window) => pick(window) * window.durationNs) / durationNs;
+  return {
+    startNs: first.startNs,
+    endNs: last.endNs,
+    durationNs,
+    requestCount,
+    failedCount: sumOf(windows, (window) => window.failedCount),
+    delayedCount: sumOf(windows, (window) => window.delayedCount),
+    sentCount: sumOf(windows, (window) => window.sentCount),
+    latency,
+    scheduledLatency: isScheduled ? mergeTallies(windows.map((window) => window.scheduledLatency)) : latency,
+    sendDelay: mergeTallies(windows.map((window) => window.sendDelay)),
+    sendMeanNs: perRequest((window) => window.sendMeanNs),
+    receiveMeanNs: perRequest((window) => window.receiveMeanNs),
+    overheadPct: sumOf(windows, (window) => window.overheadPct) / windows.length,
+    health: {
+      cpuRatio: overTime((window) => window.health.cpuRatio),
+      loopLagMaxNs: Math.max(...windows.map((window) => window.health.loopLagMaxNs)),
+      loopLagMeanNs: overTime((window) => window.health.loopLagMeanNs),
+    },
+    server: sumDeltas(windows.map((window) => window.server)),
+  };
+}
+
+function mergeTallies(tallies: readonly LatencyTally[]): LatencyTally {
+  const merged = new LatencyTally();
+  for (const tally of tallies) merged.merge(tally);
+  return merged;
+}
+
+function sumOf(windows: readonly WindowResult[], pick: (window: WindowResult) => number): number {
+  return windows.reduce((sum, window) => sum + pick(window), 0);
+}

@@ -1,0 +1,64 @@
+import type { WindowResult } from "./window.ts";
+
+/** Numbers that reports and assertions derive from a window. */
+
+/**
+ * Inferences per second: requests times batch size over the window's length. Computed in single precision, as perf_analyzer does, so
+ * that the six printed digits agree.
+ */
+export function inferPerSec(window: WindowResult, batchSize: number): number {
+  return Math.fround(Math.fround(window.requestCount * batchSize) / Math.fround(window.durationNs / 1e9));
+}
+
+/** Requests sent per second. */
+export function sentPerSec(window: WindowResult): number {
+  return window.sentCount / (window.durationNs / 1e9);
+}
+
+/** Failed requests over all requests that ended, 0 to 1; 0 without requests. */
+export function errorRatio(window: WindowResult): number {
+  const total = window.requestCount + window.failedCount;
+  return total === 0 ? 0 : window.failedCount / total;
+}
+
+/** The latency that stability and limits look at: a percentile's, or the mean's, in nanoseconds. */
+export function stabilizingLatencyNs(window: WindowResult, percentile: number | null): number {
+  return percentile === null ? Math.floor(window.latency.meanNs) : window.latency.percentileUs(percentile) * 1000;
+}
+
+/** A percentile with its confidence: between which sample values the true one lies with 95 %. In microseconds. */
+export interface PercentileEstimate {
+  readonly us: number;
+  readonly lowUs: number;
+  readonly highUs: number;
+  /** False when the sample is too small to bound the percentile from above: fewer than 1 sample is expected beyond it. */
+  readonly isReliable: boolean;
+}
+
+const Z_95 = 1.959964; // two-sided 95 % quantile of the normal distribution
+
+/** A percentile and its distribution-free 95 % confidence interval, from binomial ranks. */
+export function estimatePercentile(tally: WindowResult["latency"], percentile: number): PercentileEstimate {
+  const n = tally.count;
+  const p = percentile / 100;
+  const half = Z_95 * Math.sqrt(n * p * (1 - p));
+  const low = Math.max(0, Math.floor(n * p - half));
+  const high = Math.min(n - 1, Math.ceil(n * p + half));
+  return {
+    us: tally.percentileUs(percentile),
+    lowUs: tally.atRankUs(low),
+    highUs: tally.atRankUs(high),
+    isReliable: n * (1 - p) >= 1 && n * p + half < n,
+  };
+}
+
+const SATURATED_CPU_RATIO = 0.9;
+const LAGGING_LOOP_NS = 20e6; // 20 ms
+
+/** Whether this tool, not the server, may have been the limit; the reason, or undefined. */
+export function saturationReason(window: WindowResult): string | undefined {
+  const { cpuRatio, loopLagMaxNs, loopLagMeanNs } = window.health;
+  if (cpuRatio >= SATURATED_CPU_RATIO) return `the client used ${Math.round(cpuRatio * 100)} % of a core`;
+  if (loopLagMeanNs >= LAGGING_LOOP_NS) return `the client's event loop was ${(loopLagMeanNs / 1e6).toFixed(1)} ms late on average (at most ${(loopLagMaxNs / 1e6).toFixed(1)} ms)`;
+  return undefined;
+}

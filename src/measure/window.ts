@@ -1,0 +1,146 @@
+import { LatencyTally } from "./latency-tally.ts";
+import { RECORD_DELAYED, RECORD_FAILED, type RecordColumns } from "./records.ts";
+import type { ServerDelta } from "./server-delta.ts";
+
+/** What was measured between two moments. */
+
+/** Health of this tool while it measured: what it took itself, and whether that spoiled the measurement. */
+export interface ClientHealth {
+  /** CPU time of this process over wall time; 1 is one core busy. */
+  readonly cpuRatio: number;
+  /** Largest delay of a timer of this process's event loop, in nanoseconds. */
+  readonly loopLagMaxNs: number;
+  /** Mean delay of that timer, in nanoseconds. */
+  readonly loopLagMeanNs: number;
+}
+
+/** A measured stretch of time: a window, or several merged. Times are monotonic nanoseconds. */
+export interface WindowResult {
+  readonly startNs: number;
+  readonly endNs: number;
+  /** Sum of the windows' lengths; `endNs - startNs` for one window. */
+  readonly durationNs: number;
+  /** Successful requests that ended in the window. */
+  readonly requestCount: number;
+  /** Failed requests that ended in the window. */
+  readonly failedCount: number;
+  /** Requests sent more than the tolerance later than they were due. */
+  readonly delayedCount: number;
+  /** Requests sent in the window, whether they ended in it or not. */
+  readonly sentCount: number;
+  /** From the actual send to the end of the response. */
+  readonly latency: LatencyTally;
+  /** From the moment the request was due; the same as `latency` where nothing was scheduled. */
+  readonly scheduledLatency: LatencyTally;
+  /** How late requests were sent. */
+  readonly sendDelay: LatencyTally;
+  /** Mean time spent writing a request, in nanoseconds. */
+  readonly sendMeanNs: number;
+  /** Mean time spent reading and decoding a response, in nanoseconds. */
+  readonly receiveMeanNs: number;
+  /** Share of time in which a lane was neither waiting for the server nor for its schedule, in percent. */
+  readonly overheadPct: number;
+  readonly health: ClientHealth;
+  /** Change of the server's own counters; absent when it has none. */
+  readonly server: ServerDelta | undefined;
+}
+
+/** Gathers the records of one window. */
+export class WindowTally {
+  readonly latency = new LatencyTally();
+  readonly scheduledLatency: LatencyTally;
+  readonly sendDelay = new LatencyTally();
+  failedCount = 0;
+  delayedCount = 0;
+  sendSumNs = 0;
+  receiveSumNs = 0;
+  /** Time lanes spent with a request outstanding, failed ones included. */
+  outstandingSumNs = 0;
+  readonly #isScheduled: boolean;
+  readonly #countsReading: boolean;
+  readonly #latencies = new Float64Array(1024);
+  readonly #scheduled = new Float64Array(1024);
+  readonly #delays = new Float64Array(1024);
+
+  /**
+   * @param isScheduled whether requests were due at given times
+   * @param countsReading whether the time from a response's first to its last byte counts as receiving (HTTP), or only decoding does
+   */
+  constructor(isScheduled: boolean, countsReading: boolean) {
+    this.#isScheduled = isScheduled;
+    this.#countsReading = countsReading;
+    this.scheduledLatency = isScheduled ? new LatencyTally() : this.latency;
+  }
+
+  add(records: RecordColumns, count: number): void {
+    for (let start = 0; start < count; start += 1024) this.#addChunk(records, start, Math.min(count, start + 1024));
+  }
+
+  #addChunk(records: RecordColumns, start: number, end: number): void {
+    const { sendStartNs, sendEndNs, firstByteNs, endNs, decodeNs, intendedSendNs, flags } = records;
+    let used = 0;
+    for (let row = start; row < end; row++) {
+      const flag = flags[row] as number;
+      const sentNs = sendStartNs[row] as number;
+      const latencyNs = (endNs[row] as number) - sentNs;
+      this.outstandingSumNs += latencyNs;
+      if ((flag & RECORD_FAILED) !== 0) {
+        this.failedCount++;
+        continue;
+      }
+      if ((flag & RECORD_DELAYED) !== 0) this.delayedCount++;
+      this.sendSumNs += (sendEndNs[row] as number) - sentNs;
+      this.receiveSumNs += (decodeNs[row] as number) + (this.#countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
+      this.#latencies[used] = latencyNs;
+      this.#scheduled[used] = (endNs[row] as number) - (intendedSendNs[row] as number);
+      this.#delays[used] = Math.max(0, sentNs - (intendedSendNs[row] as number));
+      used++;
+    }
+    this.latency.addAll(this.#latencies, 0, used);
+    if (!this.#isScheduled) return;
+    this.scheduledLatency.addAll(this.#scheduled, 0, used);
+    this.sendDelay.addAll(this.#delays, 0, used);
+  }
+}
+
+/** What a window needs besides its records. */
+export interface WindowFrame {
+  readonly startNs: number;
+  readonly endNs: number;
+  readonly sentCount: number;
+  /** Lanes that could have had a request outstanding. */
+  readonly laneCount: number;
+  readonly isScheduled: boolean;
+  readonly health: ClientHealth;
+  readonly server: ServerDelta | undefined;
+}
+
+/** Closes a window. */
+export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowResult {
+  const durationNs = frame.endNs - frame.startNs;
+  const requestCount = tally.latency.count;
+  return {
+    startNs: frame.startNs,
+    endNs: frame.endNs,
+    durationNs,
+    requestCount,
+    failedCount: tally.failedCount,
+    delayedCount: tally.delayedCount,
+    sentCount: frame.sentCount,
+    latency: tally.latency,
+    scheduledLatency: tally.scheduledLatency,
+    sendDelay: tally.sendDelay,
+    sendMeanNs: requestCount === 0 ? 0 : tally.sendSumNs / requestCount,
+    receiveMeanNs: requestCount === 0 ? 0 : tally.receiveSumNs / requestCount,
+    overheadPct: overheadPct(tally, frame, durationNs),
+    health: frame.health,
+    server: frame.server,
+  };
+}
+
+/** Closed loops: the time a lane had nothing outstanding. Schedules: the time spent sending and receiving. */
+function overheadPct(tally: WindowTally, frame: WindowFrame, durationNs: number): number {
+  const laneNs = durationNs * Math.max(1, frame.laneCount);
+  if (frame.isScheduled) return Math.min(100, (100 * (tally.sendSumNs + tally.receiveSumNs)) / laneNs);
+  return Math.max(0, 100 * (1 - tally.outstandingSumNs / laneNs));
+}

@@ -1,0 +1,42 @@
+import type { MockLatencyPlan } from "../plan/plan.ts";
+
+/** Draws latencies in milliseconds. @param random uniform numbers in [0, 1) */
+export function createLatency(plan: MockLatencyPlan, random: () => number): () => number {
+  switch (plan.kind) {
+    case "constant":
+      return () => plan.ms;
+    case "uniform":
+      return () => plan.minMs + (plan.maxMs - plan.minMs) * random();
+    case "normal":
+      return () => Math.max(0, plan.meanMs + plan.deviationMs * drawNormal(random));
+    case "exponential":
+      return () => -Math.log(1 - random()) * plan.meanMs;
+  }
+}
+
+/** A standard normal number (Box and Muller). */
+function drawNormal(random: () => number): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
+/** Parses `5`, `5ms`, `uniform:1:9`, `normal:5:1` or `exponential:5`, numbers in milliseconds; undefined when it is none of these. */
+export function parseLatency(text: string): MockLatencyPlan | undefined {
+  const [name = "", ...rest] = text.trim().split(":");
+  const numbers = rest.map(toMs);
+  if (numbers.some((value) => value === undefined)) return undefined;
+  const [a, b] = numbers as number[];
+  if (rest.length === 0) {
+    const ms = toMs(name);
+    return ms === undefined ? undefined : { kind: "constant", ms };
+  }
+  if (name === "constant" && rest.length === 1) return { kind: "constant", ms: a as number };
+  if (name === "uniform" && rest.length === 2) return { kind: "uniform", minMs: a as number, maxMs: b as number };
+  if (name === "normal" && rest.length === 2) return { kind: "normal", meanMs: a as number, deviationMs: b as number };
+  return name === "exponential" && rest.length === 1 ? { kind: "exponential", meanMs: a as number } : undefined;
+}
+
+function toMs(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|us)?$/.exec(text.trim());
+  if (match === null) return undefined;
+  return Number(match[1]) * (match[2] === "s" ? 1000 : match[2] === "us" ? 0.001 : 1);
+}

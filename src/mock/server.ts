@@ -1,0 +1,58 @@
+import type { Http2Server, Http2Session } from "node:http2";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { MockPlan } from "../plan/plan.ts";
+import { messageOf, UserError } from "../plan/problem.ts";
+import { createGrpcServer } from "./grpc-server.ts";
+import { createHttpServer } from "./http-server.ts";
+import { MockModel } from "./model.ts";
+
+/** Where the mock listens; port 0 takes a free one. */
+export interface MockAddress {
+  readonly host: string;
+  readonly httpPort: number;
+  readonly grpcPort: number;
+}
+
+/** A listening mock. */
+export interface MockServer {
+  readonly httpPort: number;
+  readonly grpcPort: number;
+  stop(): Promise<void>;
+}
+
+/** Starts both front ends over one model. Throws `UserError` when a port is taken. */
+export async function startMock(plan: MockPlan, address: MockAddress): Promise<MockServer> {
+  const model = new MockModel(plan);
+  const http = createHttpServer(model);
+  const grpc = createGrpcServer(model);
+  const sessions = new Set<Http2Session>();
+  grpc.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+  });
+  const httpPort = await listen(http, address.host, address.httpPort, "--http-port");
+  const grpcPort = await listen(grpc, address.host, address.grpcPort, "--grpc-port");
+  return {
+    httpPort,
+    grpcPort,
+    stop: async () => {
+      for (const session of sessions) session.destroy();
+      http.closeAllConnections?.();
+      await Promise.all([close(http), close(grpc)]);
+    },
+  };
+}
+
+function listen(server: Server | Http2Server, host: string, port: number, flag: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => {
+      reject(new UserError([{ path: flag, message: `can not listen on ${host}:${port}: ${messageOf(error)}`, hint: "Choose another port; 0 takes a free one." }]));
+    });
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+function close(server: Server | Http2Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}

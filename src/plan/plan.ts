@@ -1,0 +1,198 @@
+/**
+ * What a run will do, as plain data: every front door builds one, `--dry-run` prints it, the run executes it. Units are in names.
+ */
+
+/** A whole run. */
+export interface Plan {
+  /** Version of this shape. */
+  readonly version: 1;
+  readonly name: string;
+  readonly target: TargetPlan;
+  readonly load: LoadPlan;
+  readonly inputs: InputsPlan;
+  readonly measurement: MeasurementPlan;
+  readonly client: ClientPlan;
+  readonly failures: FailuresPlan;
+  readonly assertions: readonly AssertionPlan[];
+  readonly outputs: OutputsPlan;
+}
+
+/** What is measured. */
+export type TargetPlan = TritonTargetPlan | EmbeddedTargetPlan;
+
+/** A Triton server, or anything that speaks KServe v2 as it does. */
+export interface TritonTargetPlan {
+  readonly kind: "triton";
+  /** `host:port`, `http://host:port/prefix` or `https://…`. */
+  readonly url: string;
+  readonly protocol: "http" | "grpc";
+  readonly model: string;
+  /** Empty: the server's choice. */
+  readonly modelVersion: string;
+  /** Items per request, 1 or more. */
+  readonly batchSize: number;
+  /** One bidirectional gRPC stream per lane instead of unary calls. */
+  readonly isStreaming: boolean;
+  readonly inputTensorFormat: "binary" | "json";
+  readonly outputTensorFormat: "binary" | "json";
+  /** HTTP headers or gRPC metadata of every request. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Sizes of inputs whose shape varies, without the batch dimension. */
+  readonly shapes: Readonly<Record<string, readonly number[]>>;
+  readonly tls: TlsPlan;
+}
+
+/** TLS settings; they only matter for `https://` URLs and for gRPC with `isEnabled`. Files are PEM. */
+export interface TlsPlan {
+  readonly isEnabled: boolean;
+  readonly caFile: string;
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** False accepts any certificate. */
+  readonly verify: boolean;
+}
+
+/** Rampart's own target, started for the run and stopped after it. */
+export interface EmbeddedTargetPlan {
+  readonly kind: "embedded";
+  readonly protocol: "http" | "grpc";
+  readonly isStreaming: boolean;
+  readonly batchSize: number;
+  readonly mock: MockPlan;
+}
+
+/** How the embedded target and `rampart mock` behave. */
+export interface MockPlan {
+  /** Time before each answer. */
+  readonly latency: MockLatencyPlan;
+  /** Share of requests answered with an error, 0 to 1. */
+  readonly errorRatio: number;
+  /** Bytes of extra output per response; 0: the model's own outputs only. */
+  readonly responseBytes: number;
+}
+
+/** A distribution of latencies. */
+export type MockLatencyPlan =
+  | { readonly kind: "constant"; readonly ms: number }
+  | { readonly kind: "uniform"; readonly minMs: number; readonly maxMs: number }
+  | { readonly kind: "normal"; readonly meanMs: number; readonly deviationMs: number }
+  | { readonly kind: "exponential"; readonly meanMs: number };
+
+/** Which load. */
+export type LoadPlan = ConcurrencyLoadPlan | ConcurrencyRampPlan | RequestRateLoadPlan | IntervalsLoadPlan;
+
+/** The levels of a load, measured one after the other. */
+export type LevelsPlan =
+  /** `start`, `start + step`, … up to `end`; without an end until the latency limit is met. */
+  | { readonly kind: "range"; readonly start: number; readonly end: number | null; readonly step: number }
+  | { readonly kind: "list"; readonly values: readonly number[] };
+
+/** How levels are visited: one after the other, or by bisection for the highest that meets the latency limit. */
+export type SearchPlan = "linear" | "binary";
+
+/** A fixed number of requests outstanding. */
+export interface ConcurrencyLoadPlan {
+  readonly kind: "concurrency";
+  readonly levels: LevelsPlan;
+  readonly search: SearchPlan;
+}
+
+/** Concurrency that changes evenly over time, as one measurement. */
+export interface ConcurrencyRampPlan {
+  readonly kind: "concurrency-ramp";
+  readonly start: number;
+  readonly end: number;
+  readonly overMs: number;
+}
+
+/** Requests sent at a rate, whatever the server does. */
+export interface RequestRateLoadPlan {
+  readonly kind: "request-rate";
+  /** In requests per second. */
+  readonly levels: LevelsPlan;
+  readonly search: SearchPlan;
+  readonly distribution: "constant" | "poisson";
+  /** Seed of the Poisson process. */
+  readonly seed: number;
+}
+
+/** Requests sent at gaps read from a file: one gap per line in microseconds, over and over. */
+export interface IntervalsLoadPlan {
+  readonly kind: "intervals";
+  readonly file: string;
+}
+
+/** Where the data of requests comes from. */
+export type InputsPlan =
+  | { readonly kind: "random"; readonly stringLength: number; readonly stringData: string }
+  | { readonly kind: "zero"; readonly stringLength: number; readonly stringData: string }
+  | { readonly kind: "json"; readonly files: readonly string[] }
+  | { readonly kind: "directory"; readonly directory: string };
+
+/** What counts as a measurement of a level. */
+export interface MeasurementPlan {
+  readonly mode: MeasurementModePlan;
+  /** Requests sent before each measurement and left out of it. */
+  readonly warmupRequests: number;
+  /** Latency that stability and the limit look at: a percentile of 1 to 99, or null for the average. */
+  readonly percentile: number | null;
+  /** Levels at or above this latency end the search; null: no limit. */
+  readonly latencyLimitMs: number | null;
+}
+
+/** How long a level is measured. */
+export type MeasurementModePlan =
+  /** Windows of 1.2 times `windowMs` until three in a row agree. */
+  | { readonly kind: "time-windows"; readonly windowMs: number; readonly stabilityPct: number; readonly maxTrials: number }
+  /** Windows of whole seconds with at least so many requests, until three in a row agree. */
+  | { readonly kind: "count-windows"; readonly requestsPerWindow: number; readonly stabilityPct: number; readonly maxTrials: number }
+  /** So many requests in all. */
+  | { readonly kind: "requests"; readonly count: number }
+  /** So long in all. */
+  | { readonly kind: "duration"; readonly durationMs: number };
+
+/** What sends the requests. */
+export interface ClientPlan {
+  /** `own` is Rampart's client; the others are general-purpose libraries to compare with and fall back to. */
+  readonly kind: "own" | "undici" | "grpc-js";
+  /** `sync`: a lane waits for its answer; `async`: a lane may have several requests outstanding. */
+  readonly callMode: "sync" | "async";
+  /** Most lanes (perf_analyzer's worker threads); null: as many as the load needs. */
+  readonly maxLanes: number | null;
+  /** A request without a byte for so long has failed. */
+  readonly stallTimeoutMs: number;
+}
+
+/** What failed requests do to the run. */
+export interface FailuresPlan {
+  /** Share of failed requests, 0 to 1, above which the run ends; null: failures are only counted. 0: the first failure ends it. */
+  readonly maxRatio: number | null;
+}
+
+/** What an assertion looks at. */
+export type MetricPlan =
+  | { readonly kind: "latency-percentile"; readonly percentile: number; readonly of: "latency" | "scheduledLatency" }
+  | { readonly kind: "latency-average"; readonly of: "latency" | "scheduledLatency" }
+  /** Inferences per second. */
+  | { readonly kind: "throughput" }
+  /** Failed requests over all requests, 0 to 1. */
+  | { readonly kind: "error-ratio" };
+
+/** One assertion, judged at every level. Latency limits are in nanoseconds. */
+export interface AssertionPlan {
+  readonly metric: MetricPlan;
+  readonly comparison: "below" | "at-most" | "above" | "at-least" | "is";
+  readonly limit: number;
+}
+
+/** What is printed and written. Empty file names: not written. */
+export interface OutputsPlan {
+  readonly style: "perf_analyzer" | "rampart";
+  /** 0, 1 (`-v`: windows as they come) or 2 (`-v -v`: requests and answers too). */
+  readonly verbosity: 0 | 1 | 2;
+  readonly csvFile: string;
+  readonly isVerboseCsv: boolean;
+  readonly profileExportFile: string;
+  /** Rampart's own report as JSON. */
+  readonly jsonFile: string;
+}

@@ -1,0 +1,51 @@
+/** What is wrong with something a user gave, in a form every front door can print. */
+
+/** One thing to mend. */
+export interface Problem {
+  /** The flag (`--concurrency-range`), the plan's path (`load.end`) or the file with its place (`inputs.json, data[2]`). */
+  readonly path: string;
+  /** What is wrong, without the path; one sentence without a full stop. */
+  readonly message: string;
+  /** What was given, as the user wrote it; absent when nothing was given. */
+  readonly value?: string | undefined;
+  /** What to do or type instead. */
+  readonly hint: string;
+}
+
+/** Bad input: everything wrong with it at once. Nothing was started or written when it is thrown. */
+export class UserError extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(formatProblem).join("\n"));
+    this.name = "UserError";
+    this.problems = problems;
+  }
+}
+
+/** One problem as text: `PATH: message (got VALUE). Hint.` */
+export function formatProblem(problem: Problem): string {
+  const got = problem.value === undefined ? "" : ` (got ${problem.value})`;
+  return `${problem.path}: ${problem.message}${got}. ${problem.hint}`;
+}
+
+/** Why a run that was asked for rightly could not be done or finished. */
+export type RunErrorKind = "unreachable" | "stalled" | "refused" | "unsupported" | "failed-request" | "output" | "internal";
+
+/** A run that could not be done: the target is away, refuses, or lacks what is asked for. */
+export class RunError extends Error {
+  readonly kind: RunErrorKind;
+  readonly hint: string;
+
+  constructor(kind: RunErrorKind, message: string, hint: string) {
+    super(message);
+    this.name = "RunError";
+    this.kind = kind;
+    this.hint = hint;
+  }
+}
+
+/** The message of anything caught. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

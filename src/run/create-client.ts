@@ -1,0 +1,35 @@
+import type { ClientPlan } from "../plan/plan.ts";
+import type { Wire } from "../service/service.ts";
+import type { ClientOptions, LoadClient } from "../transport/client.ts";
+import type { ReadStreamed } from "../transport/grpc/stream-client.ts";
+import type { Endpoint } from "../transport/request.ts";
+
+/** Makes clients of one kind for one server. */
+export type CreateClient = (options: ClientOptions) => LoadClient;
+
+/** Loads the client a plan asks for; the modules of the others stay unloaded. */
+export async function loadClient(
+  kind: ClientPlan["kind"],
+  wire: Wire,
+  endpoint: Endpoint,
+  readStreamed: ReadStreamed | undefined,
+): Promise<CreateClient> {
+  if (kind === "undici") {
+    const { UndiciClient } = await import("../transport/general/undici-client.ts");
+    return (options) => new UndiciClient(endpoint, options);
+  }
+  if (kind === "grpc-js") {
+    const { GrpcJsClient } = await import("../transport/general/grpc-js-client.ts");
+    return (options) => new GrpcJsClient(endpoint, options, wire === "grpc-stream" ? readStreamed : undefined);
+  }
+  if (wire === "http") {
+    const { Http1Client } = await import("../transport/http1/client.ts");
+    return (options) => new Http1Client(endpoint, options);
+  }
+  if (wire === "grpc-stream" && readStreamed !== undefined) {
+    const { GrpcStreamClient } = await import("../transport/grpc/stream-client.ts");
+    return (options) => new GrpcStreamClient(endpoint, options, readStreamed);
+  }
+  const { GrpcUnaryClient } = await import("../transport/grpc/unary-client.ts");
+  return (options) => new GrpcUnaryClient(endpoint, options);
+}

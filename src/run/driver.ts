@@ -1,0 +1,339 @@
+import { DueHeap } from "../load/due-heap.ts";
+import type { Drive } from "../load/load-mode.ts";
+import { Pacer } from "../load/pacer.ts";
+import { RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../measure/records.ts";
+import { nowNs } from "../runtime/clock.ts";
+import type { Call, ClientOptions, LoadClient } from "../transport/client.ts";
+import type { Failure } from "../transport/failure.ts";
+import { DueTimer } from "./due-timer.ts";
+import type { RequestFeed } from "./feed.ts";
+
+/** A request this much later than due counts as delayed, as in perf_analyzer. */
+const DELAY_TOLERANCE_NS = 1e6;
+const RAMP_STEP_MS = 20;
+const FIRST_BACKOFF_MS = 20;
+const MAX_BACKOFF_MS = 1000;
+
+/** What the driver needs. */
+export interface DriverOptions {
+  readonly feed: RequestFeed;
+  /** Slots are dealt to so many lanes: slot `s` is lane `s % laneCount`'s. */
+  readonly laneCount: number;
+  /** A lane waits for its answer before it sends again; otherwise it may have several requests outstanding. */
+  readonly isSync: boolean;
+  readonly createClient: (options: Pick<ClientOptions, "laneCount" | "onDone">) => LoadClient;
+  /** Takes finished requests in batches. */
+  readonly onRecords: (records: RecordColumns, count: number) => void;
+  /** Judges a finished request; returns what is wrong with it, in the server's own words where there are any. */
+  readonly judge: (call: Call, step: number) => Failure | undefined;
+  readonly onFailure: (failure: Failure, lane: number) => void;
+}
+
+/** Sends requests as a load asks, and records what came of them. It decides nothing about measuring. */
+export class Driver {
+  readonly records: RecordColumns;
+  /** Requests handed to the client so far. */
+  sentCount = 0;
+  completedCount = 0;
+  failedCount = 0;
+  /** When a request last succeeded; the start at first. */
+  lastSuccessNs = nowNs();
+  readonly #options: DriverOptions;
+  readonly #client: LoadClient;
+  readonly #timer = new DueTimer(() => this.#tick());
+  readonly #heap = new DueHeap();
+  /** By slot: when its request was due, whether it was sent late, and its step of the data. */
+  readonly #intendedNs: number[] = [];
+  readonly #isDelayed: boolean[] = [];
+  readonly #steps: number[] = [];
+  /** By slot: failures in a row, and whether it waits before it tries again. */
+  readonly #failuresInARow: number[] = [];
+  readonly #backoffs = new Map<number, ReturnType<typeof setTimeout>>();
+  /** By lane: slots without a request, for asynchronous schedules. */
+  readonly #freeSlots: number[][] = [];
+  #slotCount = 0;
+  #outstanding = 0;
+  /** Closed loops: slots below this keep a request outstanding. */
+  #targetSlots = 0;
+  #pacer: Pacer | undefined;
+  #scheduleStartNs = 0;
+  #quota = Number.POSITIVE_INFINITY;
+  #rampTimer: ReturnType<typeof setInterval> | undefined;
+  #onQuiet: (() => void) | undefined;
+  #quietSlots = 0;
+  #onFinished: (() => void) | undefined;
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+    this.records = new RecordColumns(options.onRecords);
+    this.#client = options.createClient({ laneCount: options.laneCount, onDone: (call) => this.#done(call) });
+  }
+
+  /** Requests sent and not answered. */
+  get outstanding(): number {
+    return this.#outstanding;
+  }
+
+  /** Lanes that can have a request outstanding under the present load. */
+  get activeLanes(): number {
+    if (this.#pacer !== undefined) return this.#options.laneCount;
+    return this.#targetSlots;
+  }
+
+  /** Connections opened so far. */
+  get connectionCount(): number {
+    return this.#client.connectionCount;
+  }
+
+  /**
+   * Begins a level, or changes to another one without a pause.
+   * @param quota requests to send at most
+   */
+  async start(drive: Drive, quota: number): Promise<void> {
+    this.#quota = quota;
+    this.#stopRamp();
+    if (drive.kind === "scheduled") await this.#startSchedule(drive.arrivals);
+    else if (drive.kind === "closed") await this.#startClosed(drive.concurrency);
+    else await this.#startRamp(drive);
+  }
+
+  /** Stops sending. Resolves when nothing is outstanding. */
+  stop(): Promise<void> {
+    this.#stopRamp();
+    this.#targetSlots = 0;
+    this.#pacer = undefined;
+    this.#heap.clear();
+    this.#timer.clear();
+    for (const timer of this.#backoffs.values()) clearTimeout(timer);
+    this.#backoffs.clear();
+    return this.#quiet(0);
+  }
+
+  /** Resolves when the quota is used up and everything sent has been answered. */
+  finished(): Promise<void> {
+    if (this.#isFinished) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onFinished = resolve;
+    });
+  }
+
+  /** Fails what is outstanding and closes the connections. */
+  close(): void {
+    void this.stop();
+    this.#client.close();
+    this.records.drain();
+  }
+
+  async #startClosed(concurrency: number): Promise<void> {
+    this.#pacer = undefined;
+    this.#options.feed.setActiveLanes(Math.min(concurrency, this.#options.laneCount));
+    await this.#reserve(concurrency);
+    const before = this.#targetSlots;
+    this.#targetSlots = concurrency;
+    for (let slot = 0; slot < concurrency; slot++) this.#sendIfIdle(slot);
+    this.#client.flush();
+    // Lower than before: the surplus must be answered before anything is measured at this level.
+    if (concurrency < before) await this.#quiet(concurrency);
+  }
+
+  async #startRamp(drive: Extract<Drive, { kind: "ramp" }>): Promise<void> {
+    await this.#reserve(drive.maxConcurrency);
+    const startNs = nowNs();
+    const adjust = (): void => {
+      const target = drive.concurrencyAt(nowNs() - startNs);
+      this.#options.feed.setActiveLanes(target);
+      this.#targetSlots = target;
+      for (let slot = 0; slot < target; slot++) this.#sendIfIdle(slot);
+      this.#client.flush();
+    };
+    adjust();
+    this.#rampTimer = setInterval(adjust, RAMP_STEP_MS);
+  }
+
+  async #startSchedule(arrivals: () => number): Promise<void> {
+    const { laneCount, isSync, feed } = this.#options;
+    feed.setActiveLanes(laneCount);
+    this.#heap.clear();
+    await this.#quiet(0);
+    await this.#reserve(laneCount);
+    this.#freeSlots.length = 0;
+    for (let lane = 0; lane < laneCount; lane++) this.#freeSlots.push([]);
+    if (!isSync) for (let slot = this.#slotCount - 1; slot >= 0; slot--) (this.#freeSlots[slot % laneCount] as number[]).push(slot);
+    this.#pacer = new Pacer(arrivals, laneCount);
+    this.#scheduleStartNs = nowNs();
+    for (let lane = 0; lane < laneCount; lane++) this.#heap.push(lane, this.#pacer.nextDueNs(lane));
+    this.#timer.set(this.#scheduleStartNs + this.#heap.firstDueNs);
+  }
+
+  async #reserve(count: number): Promise<void> {
+    if (count <= this.#slotCount) return;
+    for (let slot = this.#slotCount; slot < count; slot++) this.#addSlot();
+    await this.#client.reserve(count);
+  }
+
+  #addSlot(): number {
+    this.#intendedNs.push(0);
+    this.#isDelayed.push(false);
+    this.#steps.push(0);
+    this.#failuresInARow.push(0);
+    return this.#slotCount++;
+  }
+
+  #sendIfIdle(slot: number): void {
+    if (this.#client.calls[slot]?.isActive === true || this.#backoffs.has(slot)) return;
+    this.#send(slot, Number.NaN);
+  }
+
+  /** @param intendedNs when the request was due; NaN: now */
+  #send(slot: number, intendedNs: number): void {
+    if (this.#quota <= 0) return;
+    const { feed, laneCount } = this.#options;
+    const request = feed.next(slot % laneCount);
+    this.#quota--;
+    this.sentCount++;
+    this.#outstanding++;
+    this.#intendedNs[slot] = intendedNs;
+    this.#steps[slot] = feed.step;
+    this.#client.send(slot, request, feed.id);
+  }
+
+  /** Sends what is due by now. */
+  #tick(): void {
+    const pacer = this.#pacer;
+    if (pacer === undefined) return;
+    const elapsedNs = nowNs() - this.#scheduleStartNs;
+    while (this.#heap.firstDueNs <= elapsedNs && this.#quota > 0) {
+      const dueNs = this.#heap.firstDueNs;
+      const lane = this.#heap.pop();
+      this.#sendScheduled(lane, dueNs);
+      if (!this.#options.isSync) this.#heap.push(lane, pacer.nextDueNs(lane));
+    }
+    this.#client.flush();
+    this.#timer.set(this.#quota > 0 ? this.#scheduleStartNs + this.#heap.firstDueNs : Number.POSITIVE_INFINITY);
+  }
+
+  #sendScheduled(lane: number, dueNs: number): void {
+    const slot = this.#options.isSync ? lane : this.#takeSlot(lane);
+    const intendedNs = this.#scheduleStartNs + dueNs;
+    this.#send(slot, intendedNs);
+    this.#isDelayed[slot] = (this.#client.calls[slot] as Call).sendStartNs - intendedNs > DELAY_TOLERANCE_NS;
+  }
+
+  /** A slot of the lane without a request; all busy ones make a new one, since an open loop never waits. */
+  #takeSlot(lane: number): number {
+    const free = (this.#freeSlots[lane] as number[]).pop();
+    if (free !== undefined) return free;
+    const { laneCount } = this.#options;
+    // Slots belong to lanes by their number, so a whole round of them is added.
+    for (let i = 0; i < laneCount; i++) {
+      const slot = this.#addSlot();
+      if (slot % laneCount !== lane) (this.#freeSlots[slot % laneCount] as number[]).push(slot);
+    }
+    void this.#client.reserve(this.#slotCount);
+    return this.#slotCount - laneCount + lane;
+  }
+
+  #done(call: Call): void {
+    const slot = call.slot;
+    this.#outstanding--;
+    const failure = this.#options.judge(call, this.#steps[slot] as number);
+    this.#record(call, slot, failure !== undefined);
+    if (failure === undefined) {
+      this.completedCount++;
+      this.#failuresInARow[slot] = 0;
+      this.lastSuccessNs = call.endNs;
+    } else {
+      this.failedCount++;
+      this.#options.onFailure(failure, slot % this.#options.laneCount);
+    }
+    if (failure !== undefined && isConnectionFailure(failure)) this.#goOnLater(slot);
+    else this.#goOn(slot);
+    if (this.#onQuiet !== undefined && this.#outstanding <= this.#quietSlots) this.#settleQuiet();
+    if (this.#onFinished !== undefined && this.#isFinished) {
+      const settle = this.#onFinished;
+      this.#onFinished = undefined;
+      settle();
+    }
+  }
+
+  #record(call: Call, slot: number, hasFailed: boolean): void {
+    const { records } = this;
+    const row = records.row;
+    const intendedNs = this.#intendedNs[slot] as number;
+    const isScheduled = !Number.isNaN(intendedNs);
+    records.intendedSendNs[row] = isScheduled ? intendedNs : call.sendStartNs;
+    records.sendStartNs[row] = call.sendStartNs;
+    records.sendEndNs[row] = call.sendEndNs;
+    records.firstByteNs[row] = call.firstByteNs;
+    records.endNs[row] = call.endNs;
+    records.decodeNs[row] = call.decodeNs;
+    records.flags[row] = (hasFailed ? RECORD_FAILED : 0) | (isScheduled && this.#isDelayed[slot] === true ? RECORD_DELAYED : 0);
+    records.commit();
+  }
+
+  /** What a slot does once its request is over. */
+  #goOn(slot: number): void {
+    const pacer = this.#pacer;
+    if (pacer === undefined) {
+      if (slot < this.#targetSlots) this.#send(slot, Number.NaN);
+      return;
+    }
+    const lane = slot % this.#options.laneCount;
+    if (!this.#options.isSync) {
+      (this.#freeSlots[lane] as number[]).push(slot);
+      return;
+    }
+    if (this.#quota <= 0) return;
+    const dueNs = pacer.nextDueNs(lane);
+    if (this.#scheduleStartNs + dueNs <= nowNs()) {
+      this.#sendScheduled(lane, dueNs);
+      return;
+    }
+    const wasFirst = dueNs < this.#heap.firstDueNs;
+    this.#heap.push(lane, dueNs);
+    if (wasFirst) this.#timer.set(this.#scheduleStartNs + dueNs);
+  }
+
+  /** After a connection failed the slot waits a moment, longer each time, so that a dead server is not hammered. */
+  #goOnLater(slot: number): void {
+    const failures = (this.#failuresInARow[slot] as number) + 1;
+    this.#failuresInARow[slot] = failures;
+    const delayMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
+    this.#backoffs.set(
+      slot,
+      setTimeout(() => {
+        this.#backoffs.delete(slot);
+        this.#goOn(slot);
+        this.#client.flush();
+      }, delayMs),
+    );
+  }
+
+  #quiet(slots: number): Promise<void> {
+    if (this.#outstanding <= slots) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#settleQuiet();
+      this.#quietSlots = slots;
+      this.#onQuiet = resolve;
+    });
+  }
+
+  #settleQuiet(): void {
+    const settle = this.#onQuiet;
+    this.#onQuiet = undefined;
+    settle?.();
+  }
+
+  get #isFinished(): boolean {
+    return this.#outstanding === 0 && (this.#quota <= 0 || this.activeLanes === 0);
+  }
+
+  #stopRamp(): void {
+    if (this.#rampTimer !== undefined) clearInterval(this.#rampTimer);
+    this.#rampTimer = undefined;
+  }
+}
+
+function isConnectionFailure(failure: Failure): boolean {
+  return failure.kind === "connect" || failure.kind === "tls" || failure.kind === "closed" || failure.kind === "protocol";
+}

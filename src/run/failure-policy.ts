@@ -1,0 +1,83 @@
+import type { Plan } from "../plan/plan.ts";
+import { RunError } from "../plan/problem.ts";
+import { nowNs } from "../runtime/clock.ts";
+import type { Failure } from "../transport/failure.ts";
+import type { Driver } from "./driver.ts";
+import { FailureLog } from "./failure-log.ts";
+import type { RunSignal } from "./run-signal.ts";
+
+/** Without one success for so long, while connections fail, the target counts as gone. */
+const UNREACHABLE_NS = 5e9; // 5 s
+const MAX_LANE_ERRORS = 64;
+
+/** Decides what failed requests do to the run. */
+export class FailurePolicy {
+  readonly log = new FailureLog();
+  readonly laneErrors: { lane: number; message: string }[] = [];
+  readonly #plan: Plan;
+  readonly #signal: RunSignal;
+  readonly #driver: () => Driver;
+  #unreachableSinceNs = 0;
+
+  constructor(plan: Plan, signal: RunSignal, driver: () => Driver) {
+    this.#plan = plan;
+    this.#signal = signal;
+    this.#driver = driver;
+  }
+
+  add(failure: Failure, lane: number): void {
+    this.log.add(failure);
+    if (failure.kind === "aborted") return;
+    if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
+      this.laneErrors.push({ lane, message: failure.message });
+    }
+    if (this.#plan.failures.maxRatio === 0) {
+      this.#signal.fail(new RunError(kindOf(failure), failure.message, "Give --max-failure-ratio to go on in spite of failed requests."));
+      return;
+    }
+    this.#checkReachable(failure);
+  }
+
+  /** Ends the run when too large a share of the requests has failed. */
+  checkRatio(): void {
+    const { maxRatio } = this.#plan.failures;
+    const { completedCount, failedCount } = this.#driver();
+    const total = completedCount + failedCount;
+    if (maxRatio === null || total === 0 || failedCount / total <= maxRatio) return;
+    const example = this.log.list()[0]?.example ?? "";
+    this.#signal.fail(
+      new RunError(
+        "failed-request",
+        `${failedCount} of ${total} requests failed, more than the ${maxRatio * 100} % allowed; for example: ${example}`,
+        "Raise --max-failure-ratio or look at the server.",
+      ),
+    );
+  }
+
+  /** A target that answers nothing any more ends the run in bounded time. */
+  #checkReachable(failure: Failure): void {
+    const { lastSuccessNs } = this.#driver();
+    if (failure.kind === "stalled") {
+      const silentNs = nowNs() - lastSuccessNs;
+      if (silentNs >= this.#plan.client.stallTimeoutMs * 1e6) {
+        this.#signal.fail(new RunError("stalled", `the target stopped answering: ${failure.message}`, "Look at the server, or raise --stall-timeout."));
+      }
+      return;
+    }
+    if (failure.kind !== "connect" && failure.kind !== "tls" && failure.kind !== "closed" && failure.kind !== "protocol") {
+      this.#unreachableSinceNs = 0;
+      return;
+    }
+    const failedNs = nowNs();
+    if (this.#unreachableSinceNs < lastSuccessNs || this.#unreachableSinceNs === 0) this.#unreachableSinceNs = failedNs;
+    if (failedNs - this.#unreachableSinceNs < UNREACHABLE_NS) return;
+    this.#signal.fail(
+      new RunError("unreachable", `the target can no longer be reached: ${failure.message}`, "Is the server still running?"),
+    );
+  }
+}
+
+function kindOf(failure: Failure): "unreachable" | "stalled" | "failed-request" {
+  if (failure.kind === "connect" || failure.kind === "tls" || failure.kind === "closed") return "unreachable";
+  return failure.kind === "stalled" ? "stalled" : "failed-request";
+}

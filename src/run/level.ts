@@ -1,0 +1,269 @@
+import { mergeWindows } from "../measure/merge.ts";
+import { inferPerSec, stabilizingLatencyNs } from "../measure/metrics.ts";
+import type { RecordColumns } from "../measure/records.ts";
+import { subtractCounters } from "../measure/server-delta.ts";
+import { STABILITY_WINDOWS, StabilityJudge } from "../measure/stability.ts";
+import { Timeline, type TimelineBucket } from "../measure/timeline.ts";
+import { toWindowResult, type WindowResult, WindowTally } from "../measure/window.ts";
+import type { Plan } from "../plan/plan.ts";
+import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
+import type { ServerCounters } from "../service/statistics.ts";
+import type { Driver } from "./driver.ts";
+import type { HealthMonitor } from "./health-monitor.ts";
+import type { LevelResult, RunObserver } from "./observer.ts";
+import type { RunSignal } from "./run-signal.ts";
+import type { Session } from "./session.ts";
+
+/** Measures one level while the driver keeps its load up. */
+
+/** perf_analyzer's windows last 1.2 times the interval that is asked for. */
+const WINDOW_STRETCH = 1.2;
+/** Count windows are looked at once a second, so they last whole seconds. */
+const COUNT_POLL_MS = 1000;
+/** A server's counters may lag behind its answers: how long to wait for them to move. */
+const COUNTER_LAG_MS = 500;
+const COUNTER_POLL_MS = 20;
+/** How often a level of a given time looks whether it has been told to stop; the rest of the time nothing of this file runs. */
+const NO_REQUESTS = "No valid requests recorded within time interval. Please use a larger time window.";
+
+/** What measuring needs. */
+export interface LevelContext {
+  readonly plan: Plan;
+  readonly session: Session;
+  readonly driver: Driver;
+  readonly health: HealthMonitor;
+  readonly signal: RunSignal;
+  readonly observer: RunObserver;
+  readonly unit: "concurrency" | "request-rate";
+  readonly isScheduled: boolean;
+}
+
+/** Receives the driver's records and cuts them into windows. */
+export class LevelMeter {
+  timeline: Timeline | undefined;
+  /** When the last record ended. */
+  lastEndNs = 0;
+  #tally: WindowTally | undefined;
+  #newTally: () => WindowTally = () => new WindowTally(false, true);
+
+  begin(newTally: () => WindowTally): void {
+    this.#newTally = newTally;
+    this.#tally = newTally();
+    this.lastEndNs = 0;
+  }
+
+  add(records: RecordColumns, count: number): void {
+    this.lastEndNs = Math.max(this.lastEndNs, records.endNs[count - 1] as number);
+    this.#tally?.add(records, count);
+    this.timeline?.add(records, count);
+  }
+
+  /** Requests of the current window so far, without those still in the columns. */
+  get collected(): number {
+    return this.#tally?.latency.count ?? 0;
+  }
+
+  /** Ends the window; what comes later belongs to the next one. */
+  cut(): WindowTally {
+    const tally = this.#tally ?? this.#newTally();
+    this.#tally = this.#newTally();
+    return tally;
+  }
+}
+
+/** Measures the level at which the driver runs. */
+export class LevelRun {
+  readonly #context: LevelContext;
+  readonly #meter: LevelMeter;
+  readonly #level: number;
+  #windowStartNs = 0;
+  #sentBefore = 0;
+  #countersBefore: ServerCounters[] | undefined;
+
+  constructor(context: LevelContext, meter: LevelMeter, level: number) {
+    this.#context = context;
+    this.#meter = meter;
+    this.#level = level;
+  }
+
+  /** Discards what has been recorded so far and begins the first window. */
+  async begin(): Promise<void> {
+    const { driver, session, health, isScheduled, observer } = this.#context;
+    const countsReading = session.service.wire === "http";
+    driver.records.drain();
+    observer.onRecordsCut?.(undefined);
+    this.#meter.begin(() => new WindowTally(isScheduled, countsReading));
+    this.#windowStartNs = nowNs();
+    this.#sentBefore = driver.sentCount;
+    health.take();
+    this.#countersBefore = await session.counters();
+  }
+
+  /** Measures as the plan says. */
+  async measure(): Promise<LevelResult> {
+    const { mode } = this.#context.plan.measurement;
+    if (mode.kind === "requests") return this.#measureRequests();
+    if (mode.kind === "duration") return this.#measureDuration(mode.durationMs);
+    return this.#measureWindows(mode);
+  }
+
+  async #measureWindows(mode: Extract<Plan["measurement"]["mode"], { kind: "time-windows" | "count-windows" }>): Promise<LevelResult> {
+    const { signal, plan, observer } = this.#context;
+    const { latencyLimitMs, percentile } = plan.measurement;
+    const judge = new StabilityJudge({
+      toleranceRatio: mode.stabilityPct / 100,
+      latencyLimitNs: latencyLimitMs === null ? undefined : latencyLimitMs * 1e6,
+    });
+    const recent: (WindowResult | undefined)[] = [];
+    let trials = 0;
+    while (trials < mode.maxTrials) {
+      await this.#waitForWindow(mode);
+      if (signal.isStopped) break;
+      const window = await this.#cut(nowNs());
+      trials++;
+      recent.push(window.requestCount === 0 ? undefined : window);
+      if (recent.length > STABILITY_WINDOWS) recent.shift();
+      if (window.requestCount === 0) {
+        judge.add(0, Number.POSITIVE_INFINITY);
+        observer.onWindowError?.(trials, NO_REQUESTS);
+        continue;
+      }
+      const latencyNs = stabilizingLatencyNs(window, percentile);
+      judge.add(inferPerSec(window, this.#batchSize), latencyNs);
+      observer.onWindow?.(trials, window, latencyNs);
+      if (judge.isStable || judge.isOverLimit) break;
+    }
+    if (signal.isStopped) return this.#partial(recent, trials);
+    return this.#judged(recent, judge, trials);
+  }
+
+  #judged(recent: readonly (WindowResult | undefined)[], judge: StabilityJudge, trials: number): LevelResult {
+    const windows = recent.filter((window) => window !== undefined);
+    if (windows.length < recent.length) throw new LevelError(NO_REQUESTS);
+    const isAsync = this.#context.plan.client.callMode === "async";
+    const isLatencyUnstable = isAsync && !judge.isStable && judge.isThroughputStable;
+    const isStable = judge.isStable || isLatencyUnstable;
+    const window = mergeWindows(windows);
+    const isOverLimit = isStable && this.#isOverLimit(window);
+    return this.#result(isOverLimit ? "over-limit" : isStable ? "measured" : "unstable", window, trials, {
+      isLatencyUnstable,
+      instability: isStable ? undefined : { ...judge.spread, trials },
+    });
+  }
+
+  async #measureRequests(): Promise<LevelResult> {
+    const { driver, signal } = this.#context;
+    await Promise.race([driver.finished(), signal.stopped]);
+    driver.records.drain();
+    // Nothing happens after the last answer: the window ends with it.
+    const window = await this.#cut(signal.isStopped ? nowNs() : this.#meter.lastEndNs);
+    return this.#finish(window, []);
+  }
+
+  async #measureDuration(durationMs: number): Promise<LevelResult> {
+    const { driver, signal } = this.#context;
+    const timeline = new Timeline(this.#windowStartNs, durationMs * 1e6);
+    this.#meter.timeline = timeline;
+    await Promise.race([sleepMs(Math.max(0, durationMs - (nowNs() - this.#windowStartNs) / 1e6)), signal.stopped]);
+    driver.records.drain();
+    this.#meter.timeline = undefined;
+    const endNs = nowNs();
+    const buckets = timeline.finish(endNs);
+    return this.#finish(await this.#cut(endNs), buckets);
+  }
+
+  /** The result of a level measured in one window. */
+  #finish(window: WindowResult, timeline: readonly TimelineBucket[]): LevelResult {
+    const { signal } = this.#context;
+    if (signal.isStopped) return this.#result("partial", window, 1, { timeline });
+    if (window.requestCount === 0 && window.failedCount === 0) throw new LevelError(NO_REQUESTS);
+    const { percentile } = this.#context.plan.measurement;
+    if (window.requestCount > 0) this.#context.observer.onWindow?.(1, window, stabilizingLatencyNs(window, percentile));
+    return this.#result(this.#isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
+  }
+
+  /** What there is when the run is told to stop: the recent windows and the one under way. */
+  async #partial(recent: readonly (WindowResult | undefined)[], trials: number): Promise<LevelResult> {
+    const last = await this.#cut(nowNs());
+    const windows = [...recent.filter((window) => window !== undefined), last];
+    return this.#result("partial", mergeWindows(windows), trials, {});
+  }
+
+  #result(outcome: LevelResult["outcome"], window: WindowResult, trials: number, rest: Partial<LevelResult>): LevelResult {
+    return {
+      unit: this.#context.unit,
+      level: this.#level,
+      outcome,
+      window,
+      trials,
+      instability: undefined,
+      isLatencyUnstable: false,
+      timeline: [],
+      ...rest,
+    };
+  }
+
+  #isOverLimit(window: WindowResult): boolean {
+    const { latencyLimitMs, percentile } = this.#context.plan.measurement;
+    if (latencyLimitMs === null || window.requestCount === 0) return false;
+    return Math.floor(stabilizingLatencyNs(window, percentile) / 1e6) >= latencyLimitMs;
+  }
+
+  async #waitForWindow(mode: { kind: "time-windows"; windowMs: number } | { kind: "count-windows"; requestsPerWindow: number }): Promise<void> {
+    const { driver, signal } = this.#context;
+    if (mode.kind === "time-windows") {
+      await Promise.race([sleepMs(mode.windowMs * WINDOW_STRETCH), signal.stopped]);
+      return;
+    }
+    do {
+      await Promise.race([sleepMs(COUNT_POLL_MS), signal.stopped]);
+      driver.records.drain();
+    } while (!signal.isStopped && this.#meter.collected < mode.requestsPerWindow);
+  }
+
+  /** Ends the window at `endNs` and begins the next one there. */
+  async #cut(endNs: number): Promise<WindowResult> {
+    const { driver, health, isScheduled, observer } = this.#context;
+    driver.records.drain();
+    const tally = this.#meter.cut();
+    const startNs = this.#windowStartNs;
+    const sentCount = driver.sentCount - this.#sentBefore;
+    const frame = { startNs, endNs, sentCount, laneCount: driver.activeLanes, isScheduled, health: health.take() };
+    this.#windowStartNs = endNs;
+    this.#sentBefore = driver.sentCount;
+    observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs), unit: this.#context.unit, level: this.#level });
+    const server = await this.#serverDelta(tally.latency.count);
+    return toWindowResult(tally, { ...frame, server });
+  }
+
+  /** The server's change over the window; waits a little for counters that lag. */
+  async #serverDelta(completed: number): Promise<WindowResult["server"]> {
+    const { session, driver, plan } = this.#context;
+    const before = this.#countersBefore;
+    if (before === undefined) return undefined;
+    const name = { name: session.service.model.name, version: session.service.model.version };
+    const giveUpNs = nowNs() + COUNTER_LAG_MS * 1e6;
+    // With nothing outstanding the server must account for every request; under load it only has to have moved.
+    const expected = plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
+    for (;;) {
+      const after = await session.counters();
+      if (after === undefined) return undefined;
+      const result = subtractCounters(before, after, name);
+      const seen = result === undefined ? 0 : result.delta.successCount;
+      if (seen >= expected || nowNs() > giveUpNs) {
+        this.#countersBefore = after;
+        return result?.delta;
+      }
+      await sleepMs(COUNTER_POLL_MS);
+    }
+  }
+
+  get #batchSize(): number {
+    return this.#context.session.service.batchSize;
+  }
+}
+
+/** A level that has no measurement at all. */
+export class LevelError extends Error {
+  override readonly name = "LevelError";
+}

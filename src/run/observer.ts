@@ -1,0 +1,140 @@
+import type { Dataset } from "../inputs/dataset.ts";
+import type { ServerDelta } from "../measure/server-delta.ts";
+import type { TimelineBucket } from "../measure/timeline.ts";
+import type { WindowResult } from "../measure/window.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { RunError } from "../plan/problem.ts";
+import type { Service } from "../service/service.ts";
+import type { Tensor } from "../service/tensor.ts";
+import type { FailureCount } from "./failure-log.ts";
+
+/** What a run tells while it goes on, and what it ends with. Reports are written against these. */
+
+/** What is known before the first request. */
+export interface PreparedRun {
+  readonly plan: Plan;
+  readonly service: Service;
+  readonly dataset: Dataset;
+  readonly levelUnit: "concurrency" | "request-rate";
+  /** Things the user should know, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** Why a level has no stable measurement. */
+export interface Instability {
+  /** Movement over the last windows: max/min minus 1. */
+  readonly throughputRatio: number;
+  readonly latencyRatio: number;
+  readonly trials: number;
+}
+
+/** What came of a level. */
+export interface LevelResult {
+  readonly unit: "concurrency" | "request-rate";
+  /** Concurrency or requests per second. */
+  readonly level: number;
+  /**
+   * - `measured`: the result stands
+   * - `unstable`: windows never agreed; `window` is the last ones merged
+   * - `over-limit`: the latency limit was met
+   * - `partial`: the run was interrupted; `window` is what there was
+   */
+  readonly outcome: "measured" | "unstable" | "over-limit" | "partial";
+  readonly window: WindowResult;
+  readonly trials: number;
+  readonly instability: Instability | undefined;
+  /** Only for asynchronous runs: throughput agreed and latency did not, which is accepted. */
+  readonly isLatencyUnstable: boolean;
+  /** Progress within the level, for levels measured over a given time; otherwise empty. */
+  readonly timeline: readonly TimelineBucket[];
+}
+
+/** What a run ends with. */
+export interface RunResult {
+  readonly prepared: PreparedRun;
+  readonly levels: readonly LevelResult[];
+  /** All requests of the run, those outside of windows included. */
+  readonly sentCount: number;
+  readonly completedCount: number;
+  readonly failedCount: number;
+  readonly failures: readonly FailureCount[];
+  readonly connectionCount: number;
+  /** Change of the server's counters over the whole run. */
+  readonly server: ServerDelta | undefined;
+  readonly isInterrupted: boolean;
+  /** Set when the run could not go on. */
+  readonly error: RunError | undefined;
+  /** Lanes whose request failed, with their failures' messages: what perf_analyzer calls threads. */
+  readonly laneErrors: readonly { readonly lane: number; readonly message: string }[];
+  readonly startEpochNs: bigint;
+  readonly durationNs: number;
+}
+
+/** One request, for exports. Times are wall-clock nanoseconds since the epoch. */
+export interface RequestRecord {
+  readonly sendEpochNs: bigint;
+  readonly endEpochNs: bigint;
+  readonly inputs: readonly Tensor[];
+  readonly outputs: ReadonlyMap<string, Tensor>;
+}
+
+/** Something traced under `-v -v`. */
+export type TraceEvent =
+  /** An answer to a question outside the load. */
+  | { readonly kind: "answer"; readonly text: string }
+  | { readonly kind: "request"; readonly text: string }
+  | { readonly kind: "response"; readonly text: string }
+  /** Heads of HTTP messages; `>` sent, `<` received. */
+  | { readonly kind: "wire"; readonly direction: ">" | "<"; readonly head: string }
+  /** A connection for questions outside the load was made. */
+  | { readonly kind: "connect"; readonly url: string };
+
+/** Follows a run. All calls are synchronous and in order. */
+export interface RunObserver {
+  onTrace?(event: TraceEvent): void;
+  onPrepared?(prepared: PreparedRun): void;
+  onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void;
+  /** @param latencyNs the latency that stability looks at */
+  onWindow?(trial: number, window: WindowResult, latencyNs: number): void;
+  /** A window without a measurement. */
+  onWindowError?(trial: number, message: string): void;
+  onLevelEnd?(result: LevelResult): void;
+  /** Every successful request in the order they ended; only when `wantsRecords`. */
+  onRecord?(record: RequestRecord): void;
+  /** Records since the last call belong to the window just ended; `undefined` bounds: to none. */
+  onRecordsCut?(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint; readonly unit: string; readonly level: number } | undefined): void;
+}
+
+/** Calls all observers of a list. */
+export function joinObservers(observers: readonly RunObserver[]): RunObserver {
+  return {
+    onTrace: (event) => {
+      for (const observer of observers) observer.onTrace?.(event);
+    },
+    onPrepared: (prepared) => {
+      for (const observer of observers) observer.onPrepared?.(prepared);
+    },
+    onLevelStart: (unit, level, isWarmup) => {
+      for (const observer of observers) observer.onLevelStart?.(unit, level, isWarmup);
+    },
+    onWindow: (trial, window, latencyNs) => {
+      for (const observer of observers) observer.onWindow?.(trial, window, latencyNs);
+    },
+    onWindowError: (trial, message) => {
+      for (const observer of observers) observer.onWindowError?.(trial, message);
+    },
+    onLevelEnd: (result) => {
+      for (const observer of observers) observer.onLevelEnd?.(result);
+    },
+    ...(observers.some((observer) => observer.onRecord !== undefined)
+      ? {
+          onRecord: (record) => {
+            for (const observer of observers) observer.onRecord?.(record);
+          },
+        }
+      : {}),
+    onRecordsCut: (bounds) => {
+      for (const observer of observers) observer.onRecordsCut?.(bounds);
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import { linearLevels } from "../load/levels.ts";
+import type { RecordColumns } from "../measure/records.ts";
+import { subtractCounters } from "../measure/server-delta.ts";
+import type { Plan } from "../plan/plan.ts";
+import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { type PreparedLoad, prepareLoad } from "../registry/load-modes.ts";
+import { nowNs, toEpochNs } from "../runtime/clock.ts";
+import type { ServerCounters } from "../service/statistics.ts";
+import { laneCountOf } from "./lanes.ts";
+import { Driver } from "./driver.ts";
+import { FailurePolicy } from "./failure-policy.ts";
+import { RequestFeed } from "./feed.ts";
+import { HealthMonitor } from "./health-monitor.ts";
+import { RequestJudge } from "./judge.ts";
+import { type LevelContext, LevelError, LevelMeter, LevelRun } from "./level.ts";
+import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
+import { RunSignal } from "./run-signal.ts";
+import { openSession, type Session } from "./session.ts";
+
+/** Executes a plan: levels, warm-up, windows until stable, search. */
+
+/** A run that can be interrupted. */
+export interface RunningPlan {
+  /** Resolves with what was measured, also when the run was interrupted or could not go on. Rejects when it could not begin. */
+  readonly result: Promise<RunResult>;
+  /** Ends the run early; what was measured so far becomes a partial result. */
+  interrupt(): void;
+}
+
+/** Begins a run. */
+export function startPlan(plan: Plan, observer: RunObserver): RunningPlan {
+  const signal = new RunSignal();
+  return { result: runPlan(plan, observer, signal), interrupt: () => signal.interrupt() };
+}
+
+async function runPlan(plan: Plan, observer: RunObserver, signal: RunSignal): Promise<RunResult> {
+  const load = await prepareLoad(plan.load);
+  const session = await openSession(plan, observer);
+  try {
+    const run = new PlanRun(plan, observer, signal, load, session);
+    return await run.execute();
+  } finally {
+    await session.close();
+  }
+}
+
+class PlanRun {
+  readonly #plan: Plan;
+  readonly #observer: RunObserver;
+  readonly #signal: RunSignal;
+  readonly #load: PreparedLoad;
+  readonly #session: Session;
+  readonly #meter = new LevelMeter();
+  readonly #health = new HealthMonitor();
+  readonly #feed: RequestFeed;
+  readonly #policy: FailurePolicy;
+  readonly #driver: Driver;
+  readonly #prepared: PreparedRun;
+  readonly #levels: LevelResult[] = [];
+  readonly #startNs = nowNs();
+  #isDriverOpen = false;
+
+  constructor(plan: Plan, observer: RunObserver, signal: RunSignal, load: PreparedLoad, session: Session) {
+    this.#plan = plan;
+    this.#observer = observer;
+    this.#signal = signal;
+    this.#load = load;
+    this.#session = session;
+    const isSync = plan.client.callMode === "sync";
+    const usesIds = !isSync || session.service.wire === "grpc-stream";
+    this.#feed = new RequestFeed(session.service, session.dataset, usesIds);
+    this.#prepared = {
+      plan,
+      service: session.service,
+      dataset: session.dataset,
+      levelUnit: load.search.unit,
+      warnings: session.warnings,
+    };
+    const judge = new RequestJudge(session.service, this.#feed, plan.outputs.verbosity, observer);
+    this.#policy = new FailurePolicy(plan, signal, () => this.#driver);
+    this.#driver = new Driver({
+      feed: this.#feed,
+      laneCount: laneCountOf(plan, load.search),
+      isSync,
+      createClient: (options) =>
+        session.createClient({ ...options, keepBodies: judge.needsBodies, stallTimeoutNs: plan.client.stallTimeoutMs * 1e6 }),
+      onRecords: (records: RecordColumns, count: number) => this.#meter.add(records, count),
+      judge: (call, step) => judge.judge(call, step),
+      onFailure: (failure, lane) => this.#policy.add(failure, lane),
+    });
+  }
+
+  async execute(): Promise<RunResult> {
+    this.#observer.onPrepared?.(this.#prepared);
+    let before: ServerCounters[] | undefined;
+    try {
+      before = await this.#session.counters();
+      if (this.#load.search.search === "binary") await this.#searchBinary();
+      else await this.#searchLinear();
+    } catch (error) {
+      this.#signal.fail(toRunError(error));
+    }
+    await this.#shutDown();
+    return this.#toResult(await this.#wholeRunDelta(before));
+  }
+
+  async #searchLinear(): Promise<void> {
+    for (const level of linearLevels(this.#load.search.levels)) {
+      if (!(await this.#runLevel(level))) return;
+    }
+  }
+
+  /** Measures the start, the end, then midpoints until the interval is as small as the step. */
+  async #searchBinary(): Promise<void> {
+    const { levels, unit } = this.#load.search;
+    if (levels.kind !== "range" || levels.end === null) throw new Error("a binary search needs a range with an end");
+    if (!(await this.#runLevel(levels.start))) return;
+    if (await this.#runLevel(levels.end)) return;
+    let low = levels.start;
+    let high = levels.end;
+    while (high - low > levels.step && !this.#signal.isStopped) {
+      const middle = unit === "concurrency" ? Math.floor((low + high) / 2) : (low + high) / 2;
+      if (await this.#runLevel(middle)) low = middle;
+      else high = middle;
+    }
+  }
+
+  /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
+  async #runLevel(level: number): Promise<boolean> {
+    if (this.#signal.isStopped) return false;
+    const result = await this.#measureLevel(level);
+    this.#policy.checkRatio();
+    this.#levels.push(result);
+    this.#observer.onLevelEnd?.(result);
+    return result.outcome === "measured";
+  }
+
+  async #measureLevel(level: number): Promise<LevelResult> {
+    const { unit } = this.#load.search;
+    await this.#warmUp(level);
+    this.#observer.onLevelStart?.(unit, level, false);
+    const { mode } = this.#plan.measurement;
+    const drive = this.#load.drive(level);
+    const context: LevelContext = {
+      plan: this.#plan,
+      session: this.#session,
+      driver: this.#driver,
+      health: this.#health,
+      signal: this.#signal,
+      observer: this.#observer,
+      unit,
+      isScheduled: drive.kind === "scheduled",
+    };
+    const run = new LevelRun(context, this.#meter, level);
+    this.#isDriverOpen = true;
+    if (mode.kind === "requests") {
+      // Nothing may be sent before the window begins, nor after the last request that is asked for.
+      await run.begin();
+      await this.#driver.start(drive, mode.count);
+    } else {
+      await this.#driver.start(drive, Number.POSITIVE_INFINITY);
+      await run.begin();
+    }
+    return run.measure();
+  }
+
+  async #warmUp(level: number): Promise<void> {
+    const count = this.#plan.measurement.warmupRequests;
+    if (count === 0) return;
+    const drive = this.#load.drive(level);
+    const warmUp = drive.kind === "closed" ? { ...drive, concurrency: Math.min(drive.concurrency, count) } : drive;
+    this.#observer.onLevelStart?.(this.#load.search.unit, warmUp.kind === "closed" ? warmUp.concurrency : level, true);
+    this.#isDriverOpen = true;
+    await this.#driver.start(warmUp, count);
+    await Promise.race([this.#driver.finished(), this.#signal.stopped]);
+    await Promise.race([this.#driver.stop(), this.#signal.stopped]);
+  }
+
+  /** Stops sending and waits for what is outstanding, so that the server's counts and ours agree; an error does not wait. */
+  async #shutDown(): Promise<void> {
+    if (this.#isDriverOpen) {
+      const quiet = this.#driver.stop();
+      if (this.#signal.error === undefined) await quiet;
+      else await Promise.race([quiet, new Promise((resolve) => setTimeout(resolve, 1000))]);
+    }
+    this.#driver.close();
+    this.#health.stop();
+  }
+
+  async #wholeRunDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
+    if (before === undefined || this.#signal.error !== undefined) return undefined;
+    const { model } = this.#session.service;
+    const giveUpNs = nowNs() + 500e6;
+    for (;;) {
+      const after = await this.#session.counters().catch(() => undefined);
+      if (after === undefined) return undefined;
+      const delta = subtractCounters(before, after, { name: model.name, version: model.version })?.delta;
+      if ((delta?.successCount ?? 0) >= this.#driver.completedCount || nowNs() > giveUpNs) return delta;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  #toResult(server: RunResult["server"]): RunResult {
+    return {
+      prepared: this.#prepared,
+      levels: this.#levels,
+      sentCount: this.#driver.sentCount,
+      completedCount: this.#driver.completedCount,
+      failedCount: this.#driver.failedCount,
+      failures: this.#policy.log.list(),
+      connectionCount: this.#driver.connectionCount,
+      server,
+      isInterrupted: this.#signal.isInterrupted,
+      error: this.#signal.error,
+      laneErrors: this.#policy.laneErrors,
+      startEpochNs: toEpochNs(this.#startNs),
+      durationNs: nowNs() - this.#startNs,
+    };
+  }
+}
+
+function toRunError(error: unknown): RunError {
+  if (error instanceof RunError) return error;
+  if (error instanceof LevelError) return new RunError("failed-request", error.message, "Raise --measurement-interval, or look why no request ends in time.");
+  if (error instanceof UserError) throw error;
+  return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
+}

@@ -1,0 +1,39 @@
+import type { RunError } from "../plan/problem.ts";
+
+/** Tells the parts of a run to stop, and why. */
+export class RunSignal {
+  /** Resolves when the run is to stop. */
+  readonly stopped: Promise<void>;
+  error: RunError | undefined;
+  isInterrupted = false;
+  #settle: () => void = () => {};
+  #isStopped = false;
+
+  constructor() {
+    this.stopped = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** The user wants the run to end; what was measured so far is reported. */
+  interrupt(): void {
+    this.isInterrupted = true;
+    this.#stop();
+  }
+
+  /** The run cannot go on. Only the first reason counts. */
+  fail(error: RunError): void {
+    if (this.#isStopped) return;
+    this.error = error;
+    this.#stop();
+  }
+
+  #stop(): void {
+    this.#isStopped = true;
+    this.#settle();
+  }
+}

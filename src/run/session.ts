@@ -1,0 +1,135 @@
+import type { Dataset } from "../inputs/dataset.ts";
+import { applyShapes } from "../inputs/shapes.ts";
+import type { Plan } from "../plan/plan.ts";
+import { messageOf, RunError } from "../plan/problem.ts";
+import { loadInputs } from "../registry/input-kinds.ts";
+import { type ServerTargetPlan, serviceKindOf } from "../registry/service-kinds.ts";
+import type { Ask, Query, Service, ServiceAddress } from "../service/service.ts";
+import type { ServerCounters } from "../service/statistics.ts";
+import { toTritonTarget } from "../service/embedded/target.ts";
+import type { ClientOptions, LoadClient } from "../transport/client.ts";
+import { ControlClient, ControlError } from "../transport/control-client.ts";
+import type { Endpoint } from "../transport/request.ts";
+import { loadClient } from "./create-client.ts";
+import { resolveEndpoint } from "./endpoint.ts";
+import type { RunObserver } from "./observer.ts";
+
+/** A target that answered: its model, the data for it, and clients to reach it. */
+export interface Session {
+  readonly service: Service;
+  readonly dataset: Dataset;
+  readonly warnings: readonly string[];
+  /** The server's counters now; undefined when it has none. */
+  counters(): Promise<ServerCounters[] | undefined>;
+  createClient(options: ClientOptions): LoadClient;
+  close(): Promise<void>;
+}
+
+/** Starts the embedded target if the plan asks for it, asks the server about the model, and loads the data. */
+export async function openSession(plan: Plan, observer: RunObserver): Promise<Session> {
+  const started = plan.target.kind === "embedded" ? await startEmbeddedTarget(plan.target) : undefined;
+  const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
+  const kind = serviceKindOf(target);
+  const address = kind.address(target);
+  const endpoint = resolveEndpoint(address, target.tls);
+  const control = await openControl(plan, address, endpoint, observer);
+  const close = async (): Promise<void> => {
+    control.close();
+    await started?.stop();
+  };
+  try {
+    const ask = createAsk(control, address, observer);
+    const found = await kind.setUp(target, ask);
+    const shaped = applyShapes(found.model, target.shapes);
+    const service: Service = { ...found, model: shaped.model };
+    const dataset = await loadInputs(plan.inputs, service.model);
+    const createClient = await loadClient(plan.client.kind, service.wire, endpoint, service.readStreamed);
+    return {
+      service,
+      dataset,
+      warnings: [...found.warnings, ...shaped.warnings, ...dataset.warnings],
+      counters: () => readCounters(service, ask),
+      createClient,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startEmbeddedTarget(target: Extract<Plan["target"], { kind: "embedded" }>): Promise<{ target: ServerTargetPlan; stop(): Promise<void> }> {
+  const { startEmbedded } = await import("../mock/embedded.ts");
+  const server = await startEmbedded(target.mock);
+  const port = target.protocol === "http" ? server.httpPort : server.grpcPort;
+  return { target: toTritonTarget(target, port), stop: server.stop };
+}
+
+/**
+ * Questions use the client of the load where one was chosen. With the own client they depend on the front door: scenarios ask through
+ * the general clients; perf_analyzer mode asks through its own, because loading a general client would triple the time to the first
+ * request and stall the loop that measures.
+ */
+async function openControl(plan: Plan, address: ServiceAddress, endpoint: Endpoint, observer: RunObserver): Promise<ControlClient> {
+  const usesOwn = plan.client.kind === "own" && plan.outputs.style === "perf_analyzer";
+  const kind = usesOwn ? "own" : address.wire === "http" ? "undici" : "grpc-js";
+  const wire = address.wire === "http" ? "http" : "grpc";
+  const create = await loadClient(kind, wire, endpoint, undefined);
+  const onWire = plan.outputs.verbosity === 2 && wire === "http" ? (direction: ">" | "<", head: string) => observer.onTrace?.({ kind: "wire", direction, head }) : undefined;
+  if (wire === "grpc" && plan.outputs.verbosity === 2) observer.onTrace?.({ kind: "connect", url: address.url });
+  return new ControlClient(plan.client.stallTimeoutMs * 1e6, (options) => create({ ...options, onWire }));
+}
+
+function createAsk(control: ControlClient, address: ServiceAddress, observer: RunObserver): Ask {
+  return async (query: Query, what: string) => {
+    try {
+      const body = await control.call(query.request);
+      observer.onTrace?.({ kind: "answer", text: query.format(body) });
+      return query.read(body);
+    } catch (error) {
+      throw toRunError(error, address, what);
+    }
+  };
+}
+
+function toRunError(error: unknown, address: ServiceAddress, what: string): RunError {
+  if (!(error instanceof ControlError)) return new RunError("refused", `failed to get ${what}: ${messageOf(error)}`, "Is this a KServe v2 server?");
+  const { failure, body } = error;
+  const server = address.url;
+  switch (failure.kind) {
+    case "connect":
+    case "tls": {
+      const said =
+        address.wire === "http"
+          ? `HTTP client failed: ${failure.kind === "tls" ? "SSL connect error" : "Couldn't connect to server"}`
+          : "failed to connect to all addresses; last error";
+      return new RunError("unreachable", `failed to get ${what}: ${said}: ${server}: ${failure.message}`, `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`);
+    }
+    case "stalled":
+      return new RunError("stalled", `failed to get ${what}: ${server} accepted the connection but did not answer: ${failure.message}`, "Look at the server, or raise --stall-timeout.");
+    case "http":
+    case "grpc":
+      return new RunError("refused", `failed to get ${what}: ${readServerError(failure.message, body)}`, "Check the model's name and version, and that the server has loaded it.");
+    default:
+      return new RunError("refused", `failed to get ${what}: ${failure.message}`, `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of a KServe v2 server?`);
+  }
+}
+
+/** The server's own words, where its answer is JSON with an `error`. */
+function readServerError(fallback: string, body: Uint8Array | undefined): string {
+  if (body === undefined) return fallback;
+  const text = new TextDecoder().decode(body);
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    if (typeof error === "string") return error;
+  } catch {
+    // Not JSON.
+  }
+  return fallback;
+}
+
+async function readCounters(service: Service, ask: Ask): Promise<ServerCounters[] | undefined> {
+  if (service.statistics === undefined) return undefined;
+  const answer = await ask(service.statistics.query, "model statistics");
+  return service.statistics.read(answer);
+}

@@ -1,0 +1,21 @@
+/**
+ * The one clock of a run: monotonic nanoseconds as a float64, exact below 2^53 ns (104 days) since the process began.
+ * Wall-clock time is derived from it only where an export asks for it.
+ */
+
+/** Monotonic time in nanoseconds since the start of this thread's time origin. */
+export function nowNs(): number {
+  return performance.now() * 1e6;
+}
+
+const originEpochNs: bigint = BigInt(Math.round(performance.timeOrigin * 1e3)) * 1000n;
+
+/** Wall-clock time, in nanoseconds since the Unix epoch, of a moment taken with {@link nowNs} on this thread. */
+export function toEpochNs(monotonicNs: number): bigint {
+  return originEpochNs + BigInt(Math.round(monotonicNs));
+}
+
+/** Resolves after at least `delayMs` milliseconds (0 or more); rejects never. */
+export function sleepMs(delayMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, delayMs));
+}

@@ -1,0 +1,114 @@
+import type { Socket, SocketHandlers, SocketTarget } from "./socket.ts";
+
+/** The part of Deno's TCP connection that is used here. */
+interface DenoConn {
+  read(buffer: Uint8Array): Promise<number | null>;
+  write(bytes: Uint8Array): Promise<number>;
+  setNoDelay(noDelay: boolean): void;
+  close(): void;
+}
+
+interface DenoConnectApi {
+  connect(options: { hostname: string; port: number }): Promise<DenoConn>;
+}
+
+const READ_BUFFER_BYTES = 64 * 1024; // 64 KiB, one read's worth on loopback
+
+/** Plain TCP through `Deno.connect`: `node:net` on Deno serves one connection in bursts, this does not. */
+export function openDenoSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
+  return new DenoConnection(target, handlers);
+}
+
+class DenoConnection implements Socket {
+  readonly #handlers: SocketHandlers;
+  readonly #queue: Uint8Array[] = [];
+  #native: DenoConn | undefined;
+  #pendingBytes = 0;
+  #writing = false;
+  #finished = false;
+
+  constructor(target: SocketTarget, handlers: SocketHandlers) {
+    this.#handlers = handlers;
+    const { Deno } = globalThis as unknown as { Deno: DenoConnectApi };
+    Deno.connect({ hostname: target.host, port: target.port }).then(
+      (native) => this.#opened(native),
+      (error: unknown) => this.#finish(toError(error)),
+    );
+  }
+
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** Writing is asynchronous on Deno: the bytes are referred to until the write ends. */
+  write(bytes: Uint8Array): boolean {
+    if (this.#finished) return true;
+    this.#pendingBytes += bytes.length;
+    this.#queue.push(bytes);
+    if (!this.#writing && this.#native !== undefined) void this.#writeAll(this.#native);
+    return false;
+  }
+
+  close(): void {
+    this.#finish(undefined);
+  }
+
+  async #writeAll(native: DenoConn): Promise<void> {
+    this.#writing = true;
+    try {
+      for (let bytes = this.#queue.shift(); bytes !== undefined; bytes = this.#queue.shift()) {
+        let offset = 0;
+        while (offset < bytes.length) {
+          const written = await native.write(offset === 0 ? bytes : bytes.subarray(offset));
+          offset += written;
+          this.#pendingBytes -= written;
+        }
+      }
+    } catch (error) {
+      this.#finish(toError(error));
+    }
+    this.#writing = false;
+  }
+
+  #opened(native: DenoConn): void {
+    if (this.#finished) {
+      native.close();
+      return;
+    }
+    this.#native = native;
+    native.setNoDelay(true);
+    this.#handlers.onOpen();
+    if (!this.#writing && this.#queue.length > 0) void this.#writeAll(native);
+    void this.#readAll(native);
+  }
+
+  async #readAll(native: DenoConn): Promise<void> {
+    const buffer = new Uint8Array(READ_BUFFER_BYTES);
+    try {
+      for (let size = await native.read(buffer); size !== null; size = await native.read(buffer)) {
+        if (this.#finished) return;
+        this.#handlers.onData(buffer.subarray(0, size));
+      }
+      this.#finish(undefined);
+    } catch (error) {
+      this.#finish(toError(error));
+    }
+  }
+
+  #finish(error: Error | undefined): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#queue.length = 0;
+    this.#pendingBytes = 0;
+    try {
+      this.#native?.close();
+    } catch {
+      // Already closed by the runtime: the outcome is the same.
+    }
+    this.#handlers.onClose(error);
+  }
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,72 @@
+import net from "node:net";
+import tls from "node:tls";
+import type { Socket, SocketHandlers, SocketTarget } from "./socket.ts";
+
+/** TCP and TLS through `node:net` and `node:tls`: plain sockets on Node, TLS sockets on all three runtimes. */
+export function openNodeSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
+  return new NodeConnection(target, handlers);
+}
+
+class NodeConnection implements Socket {
+  readonly #native: net.Socket;
+  readonly #handlers: SocketHandlers;
+  #finished = false;
+  #error: Error | undefined;
+
+  constructor(target: SocketTarget, handlers: SocketHandlers) {
+    this.#handlers = handlers;
+    const native = target.tls === undefined ? net.connect(target.port, target.host) : connectTls(target, target.tls);
+    this.#native = native;
+    native.setNoDelay(true);
+    native.on(target.tls === undefined ? "connect" : "secureConnect", () => {
+      if (!this.#finished) handlers.onOpen();
+    });
+    native.on("data", (buffer: Buffer) => {
+      // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
+      if (!this.#finished) handlers.onData(new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length));
+    });
+    native.on("error", (error: Error) => {
+      this.#error = error;
+    });
+    native.on("end", () => this.close());
+    native.on("close", () => this.#finish(this.#error));
+  }
+
+  get pendingBytes(): number {
+    return this.#native.writableLength;
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#finished) return true;
+    this.#native.write(bytes);
+    // Nothing left in the stream: the kernel took it all within the call.
+    return this.#native.writableLength === 0;
+  }
+
+  close(): void {
+    if (this.#finished) return;
+    this.#native.destroy();
+    this.#finish(undefined);
+  }
+
+  #finish(error: Error | undefined): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#handlers.onClose(error);
+  }
+}
+
+function connectTls(target: SocketTarget, settings: NonNullable<SocketTarget["tls"]>): tls.TLSSocket {
+  const serverName = settings.serverName ?? target.host;
+  return tls.connect({
+    host: target.host,
+    port: target.port,
+    ALPNProtocols: [...settings.alpn],
+    rejectUnauthorized: settings.verify,
+    // An address is not a valid SNI name.
+    ...(net.isIP(serverName) === 0 ? { servername: serverName } : {}),
+    ...(settings.caPem === undefined ? {} : { ca: settings.caPem }),
+    ...(settings.certPem === undefined ? {} : { cert: settings.certPem }),
+    ...(settings.keyPem === undefined ? {} : { key: settings.keyPem }),
+  });
+}

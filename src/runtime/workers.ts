@@ -1,0 +1,22 @@
+import { Worker } from "node:worker_threads";
+import { isExecutable } from "./runtime.ts";
+
+/** Threads of this program: each runs `src/worker.ts` in a role of its own. */
+
+/** What a thread is started as. */
+export interface WorkerRole {
+  readonly role: "mock";
+  /** Plain data for the role. */
+  readonly data: unknown;
+}
+
+/** Starts a thread. Its messages and errors arrive at the returned worker. */
+export function startWorker(role: WorkerRole): Worker {
+  return new Worker(workerUrl(), { workerData: role });
+}
+
+/** In an executable all modules lie in one folder; in the source and the package this one lies a folder below. */
+function workerUrl(): URL {
+  const extension = import.meta.url.endsWith(".js") && !isExecutable ? "js" : "ts";
+  return new URL(isExecutable ? `./worker.${extension}` : `../worker.${extension}`, import.meta.url);
+}

@@ -1,0 +1,171 @@
+import { ProtocolError } from "../../transport/failure.ts";
+
+/** The protobuf wire format: tags, varints and length-delimited fields. No runtime imports, no message knowledge. */
+
+export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Writes one message. */
+export class ProtoWriter {
+  #bytes = new Uint8Array(256);
+  #length = 0;
+
+  /** Bytes written so far: the offset at which the next one will stand. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The message; a copy. */
+  finish(): Uint8Array {
+    return this.#bytes.slice(0, this.#length);
+  }
+
+  tag(fieldNumber: number, wireType: number): void {
+    this.varint(fieldNumber * 8 + wireType);
+  }
+
+  /** A non-negative integer below 2^53, or a negative one in two's complement as protobuf's int32 and int64 write it. */
+  varint(value: number | bigint): void {
+    if (typeof value === "number" && value >= 0) {
+      let rest = value;
+      while (rest >= 128) {
+        this.#byte((rest % 128) | 0x80);
+        rest = Math.floor(rest / 128);
+      }
+      this.#byte(rest);
+      return;
+    }
+    let rest = BigInt.asUintN(64, BigInt(value));
+    while (rest >= 128n) {
+      this.#byte(Number(rest & 127n) | 0x80);
+      rest >>= 7n;
+    }
+    this.#byte(Number(rest));
+  }
+
+  double(value: number): void {
+    this.#grow(8);
+    new DataView(this.#bytes.buffer).setFloat64(this.#length, value, true);
+    this.#length += 8;
+  }
+
+  float(value: number): void {
+    this.#grow(4);
+    new DataView(this.#bytes.buffer).setFloat32(this.#length, value, true);
+    this.#length += 4;
+  }
+
+  /** A string field; returns the offset of its first byte. */
+  string(fieldNumber: number, value: string): number {
+    return this.bytes(fieldNumber, encoder.encode(value));
+  }
+
+  /** A bytes or message field; returns the offset of its first byte. */
+  bytes(fieldNumber: number, value: Uint8Array): number {
+    this.tag(fieldNumber, WIRE.bytes);
+    this.varint(value.length);
+    this.#grow(value.length);
+    this.#bytes.set(value, this.#length);
+    this.#length += value.length;
+    return this.#length - value.length;
+  }
+
+  #byte(value: number): void {
+    this.#grow(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  #grow(extra: number): void {
+    if (this.#length + extra <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.max(this.#length + extra, this.#bytes.length * 2));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
+  }
+}
+
+/** Reads the fields of one message in the order they stand. Throws {@link ProtocolError} when they do not fit the format. */
+export class ProtoReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #position = 0;
+  /** Number of the field read last. */
+  fieldNumber = 0;
+  /** Wire type of the field read last. */
+  wireType = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** True when all bytes have been read. */
+  get isAtEnd(): boolean {
+    return this.#position >= this.#bytes.length;
+  }
+
+  /** Moves to the next field; false at the end. */
+  next(): boolean {
+    if (this.isAtEnd) return false;
+    const tag = this.varint();
+    this.fieldNumber = Math.floor(tag / 8);
+    this.wireType = tag % 8;
+    if (this.fieldNumber === 0) throw new ProtocolError("protobuf field number 0");
+    return true;
+  }
+
+  /** An unsigned varint; loses precision above 2^53. */
+  varint(): number {
+    let value = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      const byte = this.#bytes[this.#position++];
+      if (byte === undefined) throw new ProtocolError("protobuf message ends within a varint");
+      value += (byte & 0x7f) * 2 ** shift;
+      if ((byte & 0x80) === 0) return value;
+    }
+    throw new ProtocolError("protobuf varint is too long");
+  }
+
+  /** A signed 32- or 64-bit varint. */
+  signedVarint(): number {
+    const value = this.varint();
+    return value >= 2 ** 63 ? Number(BigInt.asIntN(64, BigInt(value))) : value;
+  }
+
+  double(): number {
+    const at = this.#advance(8);
+    return this.#view.getFloat64(at, true);
+  }
+
+  float(): number {
+    const at = this.#advance(4);
+    return this.#view.getFloat32(at, true);
+  }
+
+  /** A length-delimited field; a view into the message. */
+  bytes(): Uint8Array {
+    const size = this.varint();
+    const at = this.#advance(size);
+    return this.#bytes.subarray(at, at + size);
+  }
+
+  string(): string {
+    return decoder.decode(this.bytes());
+  }
+
+  skip(): void {
+    if (this.wireType === WIRE.varint) this.varint();
+    else if (this.wireType === WIRE.bytes) this.bytes();
+    else if (this.wireType === WIRE.fixed64) this.#advance(8);
+    else if (this.wireType === WIRE.fixed32) this.#advance(4);
+    else throw new ProtocolError(`protobuf wire type ${this.wireType}`);
+  }
+
+  #advance(size: number): number {
+    const at = this.#position;
+    if (at + size > this.#bytes.length) throw new ProtocolError("protobuf field reaches past its message");
+    this.#position = at + size;
+    return at;
+  }
+}

@@ -1,0 +1,99 @@
+import type * as v from "valibot";
+import type { TargetPlan } from "../plan/plan.ts";
+import type { Failure } from "../transport/failure.ts";
+import type { ReadStreamed } from "../transport/grpc/stream-client.ts";
+import type { Header, WireRequest } from "../transport/request.ts";
+import type { ServerCounters } from "./statistics.ts";
+import type { Tensor, TensorSpec } from "./tensor.ts";
+
+/** What every service kind offers the run: what its model takes, and requests and responses as bytes. No sockets, no clocks. */
+
+/** A model as a load test sees it. */
+export interface ModelInfo {
+  readonly name: string;
+  /** The version asked for; empty for the server's choice. */
+  readonly version: string;
+  /** Largest batch the server forms; 0 when the model has no batch dimension. */
+  readonly maxBatchSize: number;
+  /** Sorted by name. */
+  readonly inputs: readonly TensorSpec[];
+  /** Sorted by name. */
+  readonly outputs: readonly TensorSpec[];
+}
+
+/** A decoded inference response. */
+export interface InferResponse {
+  /** The request's id; empty when the server sent none. */
+  readonly id: string;
+  readonly outputs: ReadonlyMap<string, Tensor>;
+  /** The response without its tensors' bytes, as `-v -v` prints it. */
+  readonly text: string;
+}
+
+/** Encodes and decodes one model's inference requests for one protocol. */
+export interface InferCodec {
+  /**
+   * @param idDigits number of decimal digits to leave room for as the request id; 0 sends none
+   * @throws UserError when a tensor cannot be written in the chosen format
+   */
+  encode(tensors: readonly Tensor[], idDigits: number): WireRequest;
+  /** Throws `ProtocolError` when the body is not a response. `jsonBytes` is the length of its JSON part, 0 for all of it. */
+  decode(body: Uint8Array, jsonBytes: number): InferResponse;
+  /** A failure with the server's own explanation in it, where the body has one. */
+  explain(failure: Failure, body: Uint8Array | undefined): Failure;
+  /** The request as `-v -v` prints it. */
+  describe(request: WireRequest): string;
+}
+
+/** A question to a server, outside the load, and how to read its answer. */
+export interface Query {
+  readonly request: WireRequest;
+  /** The answer as plain data. Throws `ProtocolError`. */
+  read(body: Uint8Array): unknown;
+  /** The answer as `-v -v` prints it. */
+  format(body: Uint8Array): string;
+}
+
+/**
+ * Asks a server and reads its answer.
+ * @param what completes "failed to get …" should it fail
+ */
+export type Ask = (query: Query, what: string) => Promise<unknown>;
+
+/** What carries a service's requests. */
+export type Wire = "http" | "grpc" | "grpc-stream";
+
+/** A model on a server, ready to be loaded. */
+export interface Service {
+  readonly model: ModelInfo;
+  readonly codec: InferCodec;
+  readonly wire: Wire;
+  /** Reads messages of a stream; for the wire `grpc-stream`. */
+  readonly readStreamed?: ReadStreamed | undefined;
+  /** Items per request. */
+  readonly batchSize: number;
+  /** True when the server answers the same request from a cache, which it reports apart. */
+  readonly isResponseCacheEnabled: boolean;
+  /** The server's counters, where it has them. */
+  readonly statistics?: { readonly query: Query; read(answer: unknown): ServerCounters[] } | undefined;
+  /** Things the user should know, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** Where a target listens, as its plan says. */
+export interface ServiceAddress {
+  /** `host:port` or a URL. */
+  readonly url: string;
+  readonly wire: Wire;
+  readonly defaultPort: number;
+  readonly headers: readonly Header[];
+}
+
+/** A service kind: one folder under `service/`, one line in the registry. `T` is its part of the plan. */
+export interface ServiceKind<T extends TargetPlan> {
+  /** Checks and completes the target of a plan. */
+  readonly schema: v.GenericSchema<unknown, T>;
+  address(target: T): ServiceAddress;
+  /** Asks the server about the model. Throws `RunError` when the model or a setting is not supported. */
+  setUp(target: T, ask: Ask): Promise<Service>;
+}

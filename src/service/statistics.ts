@@ -1,0 +1,24 @@
+/** A server's own counters of one model version since it started. Durations are cumulative nanoseconds. */
+export interface ServerCounters {
+  readonly name: string;
+  readonly version: string;
+  /** Items inferred, each counting once per batch position. */
+  readonly inferenceCount: number;
+  /** Executions of the model, each of a whole batch. */
+  readonly executionCount: number;
+  readonly successCount: number;
+  readonly successNs: number;
+  readonly failCount: number;
+  readonly queueCount: number;
+  readonly queueNs: number;
+  readonly computeInputCount: number;
+  readonly computeInputNs: number;
+  readonly computeInferCount: number;
+  readonly computeInferNs: number;
+  readonly computeOutputCount: number;
+  readonly computeOutputNs: number;
+  readonly cacheHitCount: number;
+  readonly cacheHitNs: number;
+  readonly cacheMissCount: number;
+  readonly cacheMissNs: number;
+}

@@ -1,0 +1,84 @@
+/** Tensors, as every service kind knows them. */
+
+/** Element types of the KServe v2 protocol. */
+export type Datatype =
+  | "BOOL"
+  | "UINT8"
+  | "UINT16"
+  | "UINT32"
+  | "UINT64"
+  | "INT8"
+  | "INT16"
+  | "INT32"
+  | "INT64"
+  | "FP16"
+  | "BF16"
+  | "FP32"
+  | "FP64"
+  | "BYTES";
+
+const ELEMENT_BYTES: Readonly<Record<Datatype, number>> = {
+  BOOL: 1,
+  UINT8: 1,
+  UINT16: 2,
+  UINT32: 4,
+  UINT64: 8,
+  INT8: 1,
+  INT16: 2,
+  INT32: 4,
+  INT64: 8,
+  FP16: 2,
+  BF16: 2,
+  FP32: 4,
+  FP64: 8,
+  BYTES: -1,
+};
+
+/** All datatypes. */
+export const DATATYPES = Object.keys(ELEMENT_BYTES) as readonly Datatype[];
+
+export function isDatatype(text: string): text is Datatype {
+  return text in ELEMENT_BYTES;
+}
+
+/** Bytes of one element; -1 for BYTES, whose elements vary. */
+export function elementBytes(datatype: Datatype): number {
+  return ELEMENT_BYTES[datatype];
+}
+
+/** What a model says of one of its inputs or outputs. */
+export interface TensorSpec {
+  readonly name: string;
+  readonly datatype: Datatype;
+  /** Dimensions of one batch item, without the batch dimension; -1 where the size varies. */
+  readonly shape: readonly number[];
+  readonly isOptional: boolean;
+  /** A shape tensor's values are dimensions: it is never batched and never made up. */
+  readonly isShapeTensor: boolean;
+}
+
+/** A tensor with its data. */
+export interface Tensor {
+  readonly name: string;
+  readonly datatype: Datatype;
+  /** All dimensions, the batch dimension included. */
+  readonly shape: readonly number[];
+  /** Row-major little-endian elements; BYTES elements each with a 4-byte little-endian length before them. */
+  readonly bytes: Uint8Array;
+}
+
+/** Number of elements; -1 when a dimension varies. */
+export function elementCount(shape: readonly number[]): number {
+  return shape.some((dim) => dim < 0) ? -1 : shape.reduce((product, dim) => product * dim, 1);
+}
+
+/** Bytes of a tensor of fixed-size elements; -1 when a dimension varies or the elements do. */
+export function tensorBytes(shape: readonly number[], datatype: Datatype): number {
+  const count = elementCount(shape);
+  return count < 0 || datatype === "BYTES" ? -1 : count * elementBytes(datatype);
+}
+
+/** A shape as messages print it: `[-1,16]`. */
+export function formatShape(shape: readonly number[]): string {
+  return `[${shape.join(",")}]`;
+}

@@ -1,0 +1,95 @@
+import { type Failure, ProtocolError } from "../../transport/failure.ts";
+import type { StreamedResponse } from "../../transport/grpc/stream-client.ts";
+import type { WireRequest } from "../../transport/request.ts";
+import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
+import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
+import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
+import { isDatatype, type Tensor } from "../tensor.ts";
+import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
+
+/** KServe v2 inference over gRPC: `ModelInfer` and `ModelStreamInfer`. */
+
+const SERVICE = "/inference.GRPCInferenceService";
+const ID_FIELD = 3;
+
+/** Path of a method of Triton's gRPC service. */
+export function methodPath(method: string): string {
+  return `${SERVICE}/${method}`;
+}
+
+/** Makes the codec of one model. */
+export function createGrpcCodec(model: ModelInfo, options: { readonly isStreaming: boolean }): InferCodec {
+  const path = methodPath(options.isStreaming ? "ModelStreamInfer" : "ModelInfer");
+  return {
+    encode: (tensors, idDigits) => encodeRequest(path, model, tensors, idDigits),
+    decode: (body) => decodeResponse(body),
+    // gRPC failures carry the server's words in grpc-message already.
+    explain: (failure) => failure,
+    describe: (request) => formatText(INFER_REQUEST, decodeMessage(INFER_REQUEST, request.payload)),
+  };
+}
+
+function encodeRequest(path: string, model: ModelInfo, tensors: readonly Tensor[], idDigits: number): WireRequest {
+  const writer = new ProtoWriter();
+  writer.string(1, model.name);
+  if (model.version !== "") writer.string(2, model.version);
+  const idOffset = idDigits > 0 ? writer.string(ID_FIELD, "0".repeat(idDigits)) : 0;
+  const rest = encodeMessage(INFER_REQUEST, {
+    parameters: { triton_enable_empty_final_response: { bool_param: true } },
+    inputs: tensors.map((tensor) => ({ name: tensor.name, datatype: tensor.datatype, shape: [...tensor.shape] })),
+    outputs: model.outputs.map(({ name }) => ({ name })),
+    raw_input_contents: tensors.map((tensor) => tensor.bytes),
+  });
+  const head = writer.finish();
+  const payload = new Uint8Array(head.length + rest.length);
+  payload.set(head);
+  payload.set(rest, head.length);
+  return {
+    path,
+    method: "POST",
+    headers: [],
+    payload,
+    ...(idDigits > 0 ? { idPlace: { offset: idOffset, digits: idDigits } } : {}),
+  };
+}
+
+function decodeResponse(body: Uint8Array): InferResponse {
+  const message = decodeMessage(INFER_RESPONSE, body);
+  const raw = (message["raw_output_contents"] ?? []) as Uint8Array[];
+  const outputs = new Map<string, Tensor>();
+  for (const [index, output] of ((message["outputs"] ?? []) as ProtoObject[]).entries()) {
+    const name = String(output["name"] ?? "");
+    const datatype = String(output["datatype"] ?? "");
+    const bytes = raw[index];
+    if (!isDatatype(datatype) || bytes === undefined) {
+      throw new ProtocolError(`output '${name}' has ${bytes === undefined ? "no raw contents" : `the unknown datatype '${datatype}'`}`);
+    }
+    outputs.set(name, { name, datatype, shape: (output["shape"] ?? []) as number[], bytes: bytes.slice() });
+  }
+  return { id: String(message["id"] ?? ""), outputs, text: formatText(INFER_RESPONSE, message) };
+}
+
+const latin1 = new TextDecoder("latin1");
+
+/** Reads one `ModelStreamInferResponse`: only its error and its response's id, so that it costs little. */
+export function readStreamed(message: Uint8Array): StreamedResponse {
+  const reader = new ProtoReader(message);
+  let body = new Uint8Array(0) as Uint8Array;
+  let failure: Failure | undefined;
+  while (reader.next()) {
+    if (reader.fieldNumber === 1) failure = { kind: "model", message: reader.string() };
+    else if (reader.fieldNumber === 2) body = reader.bytes();
+    else reader.skip();
+  }
+  return { id: readId(body), failure: failure?.message === "" ? undefined : failure, body };
+}
+
+function readId(response: Uint8Array): string {
+  const reader = new ProtoReader(response);
+  while (reader.next()) {
+    if (reader.fieldNumber === ID_FIELD) return latin1.decode(reader.bytes());
+    // Fields come in ascending order from every known server; those after the id may still be in any order.
+    reader.skip();
+  }
+  return "";
+}

@@ -1,0 +1,153 @@
+import { RunError } from "../../plan/problem.ts";
+import { type Failure, ProtocolError } from "../../transport/failure.ts";
+import type { Header, WireRequest } from "../../transport/request.ts";
+import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
+import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
+import { isDatatype, type Tensor } from "../tensor.ts";
+
+/** KServe v2 inference over HTTP, with Triton's binary tensor data extension or with JSON tensors. */
+
+/** How tensors are written. */
+export type TensorFormat = "binary" | "json";
+
+/** Settings of the HTTP codec. */
+export interface HttpCodecOptions {
+  readonly inputFormat: TensorFormat;
+  readonly outputFormat: TensorFormat;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Path of a model's resource: `/v2/models/NAME[/versions/VERSION]SUFFIX`. */
+export function modelPath(model: Pick<ModelInfo, "name" | "version">, suffix: string): string {
+  const version = model.version === "" ? "" : `/versions/${encodeURIComponent(model.version)}`;
+  return `/v2/models/${encodeURIComponent(model.name)}${version}${suffix}`;
+}
+
+/** Makes the codec of one model. */
+export function createHttpCodec(model: ModelInfo, options: HttpCodecOptions): InferCodec {
+  const path = modelPath(model, "/infer");
+  return {
+    encode: (tensors, idDigits) => encodeRequest(path, model, options, tensors, idDigits),
+    decode: decodeResponse,
+    explain: explainFailure,
+    describe: (request) => decoder.decode(request.payload.subarray(0, jsonBytesOf(request))),
+  };
+}
+
+function encodeRequest(
+  path: string,
+  model: ModelInfo,
+  options: HttpCodecOptions,
+  tensors: readonly Tensor[],
+  idDigits: number,
+): WireRequest {
+  const isJson = options.inputFormat === "json";
+  const inputs = tensors.map((tensor) => formatInput(tensor, isJson)).join(",");
+  const isBinaryOutput = options.outputFormat === "binary";
+  const outputs = model.outputs.map(({ name }) => `{"name":${JSON.stringify(name)},"parameters":{"binary_data":${isBinaryOutput}}}`).join(",");
+  const head = encoder.encode(`{"id":"${"0".repeat(idDigits)}","inputs":[${inputs}],"outputs":[${outputs}]}`);
+  const headers: Header[] = [
+    ["Inference-Header-Content-Length", String(head.length)],
+    ["Content-Type", isJson ? "application/json" : "application/octet-stream"],
+  ];
+  return {
+    path,
+    method: "POST",
+    headers,
+    payload: isJson ? head : joinBytes([head, ...tensors.map((tensor) => tensor.bytes)]),
+    // The id's digits follow `{"id":"`.
+    ...(idDigits > 0 ? { idPlace: { offset: 7, digits: idDigits } } : {}),
+  };
+}
+
+function formatInput(tensor: Tensor, isJson: boolean): string {
+  const start = `{"name":${JSON.stringify(tensor.name)},"datatype":"${tensor.datatype}","shape":[${tensor.shape.join(",")}]`;
+  if (!isJson) return `${start},"parameters":{"binary_data_size":${tensor.bytes.length}}}`;
+  const elements = toJsonElements(tensor.datatype, tensor.bytes);
+  if (elements === undefined) {
+    throw new RunError(
+      "unsupported",
+      `datatype '${tensor.datatype}' is not supported with JSON. Please use the binary data format`,
+      `Input '${tensor.name}' needs --input-tensor-format binary.`,
+    );
+  }
+  return `${start},"data":[${elements.join(",")}]}`;
+}
+
+function jsonBytesOf(request: WireRequest): number {
+  const header = request.headers.find(([name]) => name === "Inference-Header-Content-Length");
+  return header === undefined ? request.payload.length : Number(header[1]);
+}
+
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
+}
+
+interface OutputJson {
+  readonly name?: unknown;
+  readonly datatype?: unknown;
+  readonly shape?: unknown;
+  readonly data?: unknown;
+  readonly parameters?: { readonly binary_data_size?: unknown };
+}
+
+function decodeResponse(body: Uint8Array, jsonBytes: number): InferResponse {
+  const headBytes = jsonBytes === 0 ? body.length : jsonBytes;
+  if (headBytes > body.length) throw new ProtocolError(`Inference-Header-Content-Length ${headBytes} is longer than the body`);
+  const text = decoder.decode(body.subarray(0, headBytes));
+  const json = parseJson(text);
+  const outputs = new Map<string, Tensor>();
+  let offset = headBytes;
+  for (const output of Array.isArray(json["outputs"]) ? (json["outputs"] as OutputJson[]) : []) {
+    const tensor = readOutput(output, body, offset);
+    if (output.parameters?.binary_data_size !== undefined) offset += tensor.bytes.length;
+    outputs.set(tensor.name, tensor);
+  }
+  if (offset !== body.length) throw new ProtocolError(`${body.length - offset} bytes more than the outputs' sizes add up to`);
+  return { id: typeof json["id"] === "string" ? json["id"] : "", outputs, text };
+}
+
+function parseJson(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw new ProtocolError(`response is not a JSON object: ${JSON.stringify(text.slice(0, 60))}`);
+}
+
+function readOutput(output: OutputJson, body: Uint8Array, offset: number): Tensor {
+  const { name, datatype, shape } = output;
+  if (typeof name !== "string" || typeof datatype !== "string" || !isDatatype(datatype) || !Array.isArray(shape)) {
+    throw new ProtocolError(`output ${JSON.stringify(output).slice(0, 80)} lacks name, datatype or shape`);
+  }
+  const size = output.parameters?.binary_data_size;
+  if (typeof size === "number") {
+    if (offset + size > body.length) throw new ProtocolError(`output '${name}' reaches past the body`);
+    return { name, datatype, shape: shape as number[], bytes: body.slice(offset, offset + size) };
+  }
+  const bytes = Array.isArray(output.data) ? fromJsonElements(datatype, output.data.flat(Number.POSITIVE_INFINITY)) : undefined;
+  if (bytes === undefined) throw new ProtocolError(`output '${name}' has neither binary data nor JSON data of type ${datatype}`);
+  return { name, datatype, shape: shape as number[], bytes };
+}
+
+function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {
+  if (failure.kind !== "http" || body === undefined) return failure;
+  const text = decoder.decode(body);
+  try {
+    const error = (JSON.parse(text) as { error?: unknown }).error;
+    if (typeof error === "string") return { ...failure, message: error };
+  } catch {
+    // Not JSON: the text itself is the explanation.
+  }
+  return text.trim() === "" ? failure : { ...failure, message: `${failure.message}: ${text.trim().slice(0, 300)}` };
+}

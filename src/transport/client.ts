@@ -1,0 +1,72 @@
+import type { Failure } from "./failure.ts";
+import type { WireRequest } from "./request.ts";
+
+/**
+ * The clients of the measured path. A client has slots; a slot carries one request at a time and owns one {@link Call}, which is
+ * reused: nothing is allocated per request.
+ */
+
+/** The state of a slot's current or last request. Times are {@link nowNs} nanoseconds. */
+export class Call {
+  readonly slot: number;
+  /** When sending began: right before the first byte was handed to the socket, or the connection was asked for. */
+  sendStartNs = 0;
+  /** When all bytes had been handed to the socket. */
+  sendEndNs = 0;
+  /** When the socket read that held the response's first byte began to be handled. */
+  firstByteNs = 0;
+  /** When the socket read that completed the response began to be handled. */
+  endNs = 0;
+  /** Time spent reading the response's bytes apart, in nanoseconds, where a client measures it. */
+  decodeNs = 0;
+  /** Set when the request failed. */
+  failure: Failure | undefined = undefined;
+  /** The response's payload; only kept when the client was told to, and for failures. Valid during `onDone`. */
+  body: Uint8Array | undefined = undefined;
+  /** Length of the response's leading JSON part (`Inference-Header-Content-Length`); 0 when the response did not say. */
+  jsonBytes = 0;
+  /** True between `send` and `onDone`. */
+  isActive = false;
+
+  constructor(slot: number) {
+    this.slot = slot;
+  }
+}
+
+/** Called by a client when a slot's request is over, for good or bad. The slot may be used again from inside the call. */
+export type OnDone = (call: Call) => void;
+
+/** Settings all clients share. */
+export interface ClientOptions {
+  /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. */
+  readonly keepBodies: boolean;
+  /** A request whose connection brings no byte for so long has failed. In nanoseconds. */
+  readonly stallTimeoutNs: number;
+  /**
+   * Slots are dealt to lanes in turn: slot `s` belongs to lane `s % laneCount`. A lane is what perf_analyzer calls a worker thread;
+   * lanes share gRPC connections and own gRPC streams.
+   */
+  readonly laneCount: number;
+  readonly onDone: OnDone;
+  /** Told of heads of requests and responses as text, `>` for sent and `<` for received; for traces only, it costs time. */
+  readonly onWire?: ((direction: ">" | "<", head: string) => void) | undefined;
+}
+
+/** A client that sends encoded requests over slots. */
+export interface LoadClient {
+  /** The calls by slot; grows with `reserve`. */
+  readonly calls: readonly Call[];
+  /** Makes slots `0 … count-1` usable; connections are opened ahead of the first request. Resolves also when connecting failed. */
+  reserve(count: number): Promise<void>;
+  /**
+   * Sends a request on a free slot. Never throws for network reasons: failures arrive through `onDone`, never before `send` returns.
+   * @param id decimal digits to write at the request's id place
+   */
+  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void;
+  /** Hands bytes collected by `send` to the sockets. Call once after a group of sends. */
+  flush(): void;
+  /** Fails active calls with `aborted` and closes all connections. */
+  close(): void;
+  /** Connections opened so far, the re-opened ones included. */
+  readonly connectionCount: number;
+}

@@ -1,0 +1,175 @@
+// The real package: Bun replaces a bare `undici` import by a stub of its own.
+import { Client, type Dispatcher } from "undici/index.js";
+import { nowNs } from "../../runtime/clock.ts";
+import { Call, type ClientOptions, type LoadClient } from "../client.ts";
+import { describeConnectError, type Failure, isTlsError } from "../failure.ts";
+import type { Endpoint, WireRequest } from "../request.ts";
+import { USER_AGENT } from "../user-agent.ts";
+
+/** HTTP through undici: the general client, to compare the own one with and for what that does not cover. */
+export class UndiciClient implements LoadClient {
+  readonly calls: Call[] = [];
+  connectionCount = 0;
+  readonly #endpoint: Endpoint;
+  readonly #options: ClientOptions;
+  readonly #slots: UndiciSlot[] = [];
+
+  constructor(endpoint: Endpoint, options: ClientOptions) {
+    this.#endpoint = endpoint;
+    this.#options = options;
+  }
+
+  async reserve(count: number): Promise<void> {
+    while (this.#slots.length < count) {
+      const call = new Call(this.#slots.length);
+      this.calls.push(call);
+      const client = createClient(this.#endpoint, this.#options);
+      client.on("connect", () => {
+        this.connectionCount++;
+      });
+      this.#slots.push(new UndiciSlot(call, client, this.#endpoint, this.#options));
+    }
+  }
+
+  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
+    (this.#slots[slot] as UndiciSlot).send(request, id);
+  }
+
+  flush(): void {}
+
+  close(): void {
+    for (const slot of this.#slots) slot.abort();
+  }
+}
+
+function createClient(endpoint: Endpoint, options: ClientOptions): Client {
+  const { tls } = endpoint;
+  const scheme = tls === undefined ? "http" : "https";
+  const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
+  const timeoutMs = Math.max(1, options.stallTimeoutNs / 1e6);
+  return new Client(`${scheme}://${host}:${endpoint.port}`, {
+    pipelining: 1,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    keepAliveTimeout: 60_000,
+    connect: {
+      timeout: timeoutMs,
+      ...(tls === undefined
+        ? {}
+        : {
+            rejectUnauthorized: tls.verify,
+            ALPNProtocols: [...tls.alpn],
+            ...(tls.caPem === undefined ? {} : { ca: tls.caPem }),
+            ...(tls.certPem === undefined ? {} : { cert: tls.certPem }),
+            ...(tls.keyPem === undefined ? {} : { key: tls.keyPem }),
+            ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+          }),
+    },
+  });
+}
+
+class UndiciSlot implements Dispatcher.DispatchHandler {
+  readonly #call: Call;
+  readonly #client: Client;
+  readonly #endpoint: Endpoint;
+  readonly #options: ClientOptions;
+  #status = 0;
+  #pieces: Buffer[] = [];
+  #isAborting = false;
+
+  constructor(call: Call, client: Client, endpoint: Endpoint, options: ClientOptions) {
+    this.#call = call;
+    this.#client = client;
+    this.#endpoint = endpoint;
+    this.#options = options;
+  }
+
+  send(request: WireRequest, id: Uint8Array | undefined): void {
+    const call = this.#call;
+    call.failure = undefined;
+    call.body = undefined;
+    call.isActive = true;
+    call.firstByteNs = 0;
+    call.jsonBytes = 0;
+    this.#status = 0;
+    this.#pieces = [];
+    call.sendStartNs = nowNs();
+    call.sendEndNs = call.sendStartNs;
+    const headers = ["Host", this.#endpoint.authority, "Accept", "*/*", "User-Agent", USER_AGENT];
+    for (const [name, value] of [...request.headers, ...this.#endpoint.headers]) headers.push(name, value);
+    this.#client.dispatch(
+      {
+        path: `${this.#endpoint.pathPrefix}${request.path}`,
+        method: request.method,
+        headers,
+        body: request.method === "POST" ? withId(request, id) : null,
+      },
+      this,
+    );
+  }
+
+  abort(): void {
+    this.#isAborting = true;
+    void this.#client.destroy().catch(() => {});
+    this.#finish({ kind: "aborted", message: "still in flight when the run ended" });
+  }
+
+  onRequestStart(): void {
+    this.#call.sendEndNs = nowNs();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#call.firstByteNs = nowNs();
+    this.#call.jsonBytes = Number(headers["inference-header-content-length"] ?? 0);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#options.keepBodies || this.#status >= 400) this.#pieces.push(Buffer.from(chunk));
+  }
+
+  onResponseEnd(): void {
+    const call = this.#call;
+    call.endNs = nowNs();
+    if (this.#pieces.length > 0) call.body = new Uint8Array(Buffer.concat(this.#pieces));
+    if (this.#status >= 300) {
+      this.#finish({ kind: "http", status: this.#status, message: `HTTP status ${this.#status}` });
+      return;
+    }
+    call.isActive = false;
+    this.#options.onDone(call);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (!this.#isAborting) this.#finish(toFailure(error, this.#options.stallTimeoutNs));
+  }
+
+  #finish(failure: Failure): void {
+    const call = this.#call;
+    if (!call.isActive) return;
+    if (failure.kind !== "http") call.endNs = nowNs();
+    if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
+    call.failure = failure;
+    call.isActive = false;
+    this.#options.onDone(call);
+  }
+}
+
+function withId(request: WireRequest, id: Uint8Array | undefined): Uint8Array {
+  if (id === undefined || request.idPlace === undefined) return request.payload;
+  const payload = request.payload.slice();
+  payload.set(id, request.idPlace.offset);
+  return payload;
+}
+
+function toFailure(error: Error, stallTimeoutNs: number): Failure {
+  const code = (error as { code?: string }).code ?? "";
+  if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
+    return { kind: "stalled", message: `no byte received for ${Math.round(stallTimeoutNs / 1e9)} s` };
+  }
+  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET") return { kind: "closed", message: `server closed the connection (${error.message})` };
+  if (code.startsWith("HPE_") || error.name === "HTTPParserError") return { kind: "protocol", message: error.message };
+  if (isTlsError(error)) return { kind: "tls", message: describeConnectError(error) };
+  return { kind: "connect", message: describeConnectError(error) };
+}

@@ -1,0 +1,42 @@
+import type { Endpoint, Header, WireRequest } from "../request.ts";
+import { frameMessage, MESSAGE_PREFIX_BYTES } from "./messages.ts";
+
+/** A gRPC message with its prefix, and where its id stands. */
+export interface GrpcMessage {
+  readonly bytes: Uint8Array;
+  /** Offset of the id's digits in `bytes`; -1 when it has none. */
+  readonly idOffset: number;
+}
+
+export function encodeGrpcMessage(request: WireRequest): GrpcMessage {
+  return {
+    bytes: frameMessage(request.payload),
+    idOffset: request.idPlace === undefined ? -1 : MESSAGE_PREFIX_BYTES + request.idPlace.offset,
+  };
+}
+
+/** The header list of a gRPC call. */
+export function grpcHeaders(endpoint: Endpoint, path: string, userAgent: string): Header[] {
+  return [
+    [":method", "POST"],
+    [":scheme", endpoint.tls === undefined ? "http" : "https"],
+    [":path", `${endpoint.pathPrefix}${path}`],
+    [":authority", endpoint.authority],
+    ["te", "trailers"],
+    ["content-type", "application/grpc"],
+    ["user-agent", userAgent],
+    ...endpoint.headers.map(([name, value]): Header => [name.toLowerCase(), value]),
+  ];
+}
+
+/** An encoding with an id written in: each slot keeps one, so that bytes under way are never changed. */
+export class IdScratch {
+  #bytes = new Uint8Array(0);
+
+  fill(message: GrpcMessage, id: Uint8Array): Uint8Array {
+    if (this.#bytes.length !== message.bytes.length) this.#bytes = new Uint8Array(message.bytes.length);
+    this.#bytes.set(message.bytes);
+    this.#bytes.set(id, message.idOffset);
+    return this.#bytes;
+  }
+}

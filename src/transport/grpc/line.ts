@@ -1,0 +1,90 @@
+import type { Failure } from "../failure.ts";
+import { Http2Connection } from "../http2/connection.ts";
+import { RepeatedHeaders } from "../http2/hpack.ts";
+import type { Endpoint } from "../request.ts";
+import { USER_AGENT } from "../user-agent.ts";
+import { grpcHeaders } from "./encode.ts";
+
+/** How many lanes share a connection, as gRPC's C++ client library shares a channel by default. */
+const LANES_PER_CONNECTION = 6;
+
+/** Which connection the slot's lane uses. */
+export function lineIndexOf(slot: number, laneCount: number): number {
+  return Math.floor((slot % laneCount) / LANES_PER_CONNECTION);
+}
+
+/** Something that opens one stream at a time on a line. */
+export interface LineUser {
+  /** The method's path. */
+  readonly path: string;
+  /** Opens the stream with this header block on this connection. */
+  open(connection: Http2Connection, block: Uint8Array): void;
+}
+
+/** One of the client's connections, replaced by a new one when it becomes unusable. */
+export class Line {
+  connectionCount = 0;
+  readonly #endpoint: Endpoint;
+  #headers: RepeatedHeaders | undefined;
+  #headersPath = "";
+  #connection: Http2Connection | undefined;
+  /** Users whose call waits for room under the peer's limit of concurrent streams. */
+  readonly #waiting: LineUser[] = [];
+
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
+  }
+
+  connect(): Http2Connection {
+    this.connectionCount++;
+    this.#headers = undefined;
+    const connection = new Http2Connection(this.#endpoint, {
+      onUnusable: () => {
+        if (this.#connection === connection) this.#connection = undefined;
+      },
+      onCapacity: () => this.#admit(),
+    });
+    this.#connection = connection;
+    return connection;
+  }
+
+  /** Opens a stream for the user now, or as soon as the peer allows one more. */
+  begin(user: LineUser): void {
+    const connection = this.#connection ?? this.connect();
+    if (connection.hasCapacity) this.#open(connection, user);
+    else this.#waiting.push(user);
+  }
+
+  forget(user: LineUser): void {
+    const index = this.#waiting.indexOf(user);
+    if (index >= 0) this.#waiting.splice(index, 1);
+  }
+
+  flush(): void {
+    this.#connection?.flush();
+  }
+
+  close(failure: Failure): void {
+    this.#waiting.length = 0;
+    this.#connection?.close(failure);
+    this.#connection = undefined;
+  }
+
+  #admit(): void {
+    const connection = this.#connection;
+    while (connection?.hasCapacity === true) {
+      const user = this.#waiting.shift();
+      if (user === undefined) return;
+      this.#open(connection, user);
+    }
+  }
+
+  #open(connection: Http2Connection, user: LineUser): void {
+    if (this.#headers === undefined || this.#headersPath !== user.path) {
+      this.#headers = new RepeatedHeaders(grpcHeaders(this.#endpoint, user.path, USER_AGENT));
+      this.#headersPath = user.path;
+    }
+    user.open(connection, this.#headers.nextBlock(connection.peerTableBytes));
+  }
+}
+

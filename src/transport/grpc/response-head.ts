@@ -1,0 +1,86 @@
+import { type Failure, ProtocolError } from "../failure.ts";
+import type { Header } from "../request.ts";
+
+/** The part of a gRPC response's headers or trailers that decides its outcome. */
+export interface GrpcHead {
+  /** `:status`; 0 in trailers. */
+  readonly httpStatus: number;
+  /** `grpc-status`; -1 when absent. */
+  readonly grpcStatus: number;
+  /** `grpc-message`, percent-decoded; empty when absent. */
+  readonly grpcMessage: string;
+  /** `grpc-encoding`; `identity` when absent. */
+  readonly encoding: string;
+}
+
+/** Names of gRPC's status codes by number. */
+export const GRPC_STATUS_NAMES: readonly string[] = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+];
+
+const known = new WeakMap<readonly Header[], GrpcHead>();
+
+/** Reads a header list; a list seen before is recognised. Throws {@link ProtocolError}. */
+export function readHead(headers: readonly Header[]): GrpcHead {
+  let head = known.get(headers);
+  if (head === undefined) {
+    head = toHead(headers);
+    known.set(headers, head);
+  }
+  return head;
+}
+
+/** What a complete response's last head says: undefined for OK. */
+export function toFailure(head: GrpcHead): Failure | undefined {
+  if (head.grpcStatus === 0) return undefined;
+  if (head.grpcStatus > 0) {
+    const name = GRPC_STATUS_NAMES[head.grpcStatus] ?? String(head.grpcStatus);
+    return { kind: "grpc", status: head.grpcStatus, message: head.grpcMessage === "" ? name : head.grpcMessage };
+  }
+  if (head.httpStatus !== 0 && head.httpStatus !== 200) {
+    return { kind: "http", status: head.httpStatus, message: `HTTP status ${head.httpStatus} instead of a gRPC response` };
+  }
+  return { kind: "protocol", message: "response ended without grpc-status" };
+}
+
+function toHead(headers: readonly Header[]): GrpcHead {
+  const find = (name: string): string | undefined => headers.find(([known]) => known === name)?.[1];
+  return {
+    httpStatus: readNumber(find(":status"), 0, ":status"),
+    grpcStatus: readNumber(find("grpc-status"), -1, "grpc-status"),
+    grpcMessage: decodePercent(find("grpc-message") ?? ""),
+    encoding: find("grpc-encoding") ?? "identity",
+  };
+}
+
+function readNumber(text: string | undefined, absent: number, name: string): number {
+  if (text === undefined) return absent;
+  if (!/^\d{1,4}$/.test(text)) throw new ProtocolError(`bad ${name} ${JSON.stringify(text)}`);
+  return Number(text);
+}
+
+/** gRPC percent-encodes status messages; a bad escape stays as it is. */
+function decodePercent(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

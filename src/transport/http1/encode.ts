@@ -1,0 +1,26 @@
+import type { Endpoint, Header, WireRequest } from "../request.ts";
+
+/** The bytes of an HTTP/1.1 request and where its id stands in them. */
+export interface Http1Message {
+  readonly bytes: Uint8Array;
+  /** Offset of the id's digits in `bytes`; -1 when it has none. */
+  readonly idOffset: number;
+}
+
+const encoder = new TextEncoder();
+
+/** Encodes a request once, head and body in one piece, so that sending it is one write. */
+export function encodeHttp1(request: WireRequest, endpoint: Endpoint): Http1Message {
+  const head = encoder.encode(formatHead(request, endpoint));
+  const bytes = new Uint8Array(head.length + request.payload.length);
+  bytes.set(head);
+  bytes.set(request.payload, head.length);
+  return { bytes, idOffset: request.idPlace === undefined ? -1 : head.length + request.idPlace.offset };
+}
+
+function formatHead(request: WireRequest, endpoint: Endpoint): string {
+  const headers: Header[] = [["Host", endpoint.authority], ["Accept", "*/*"], ...request.headers, ...endpoint.headers];
+  if (request.method === "POST") headers.push(["Content-Length", String(request.payload.length)]);
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${request.method} ${endpoint.pathPrefix}${request.path} HTTP/1.1\r\n${lines.join("")}\r\n`;
+}

@@ -1,0 +1,164 @@
+import { ProtocolError } from "../failure.ts";
+import { DEFAULT_MAX_FRAME_BYTES, FLAG, FRAME, FRAME_HEADER_BYTES, readUint24, readUint32 } from "./frames.ts";
+
+const MAX_HEADER_BLOCK_BYTES = 256 * 1024; // 256 KiB over all its frames
+
+/** Receives whole frames; header blocks arrive joined. */
+export interface FrameSink {
+  /** Any frame but HEADERS and CONTINUATION; the payload is `bytes[start, end)`, valid during the call. */
+  onFrame(type: number, flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void;
+  onHeaderBlock(streamId: number, block: Uint8Array, isLast: boolean): void;
+}
+
+/** Cuts a byte stream into HTTP/2 frames. Throws {@link ProtocolError} for what a server may not send. */
+export class FrameReader {
+  readonly #sink: FrameSink;
+  /** A frame that arrived in parts. */
+  readonly #carry = new Uint8Array(FRAME_HEADER_BYTES + DEFAULT_MAX_FRAME_BYTES);
+  #carried = 0;
+  #headerStreamId = 0;
+  #headerIsLast = false;
+  #headerParts: Uint8Array[] = [];
+  #headerBytes = 0;
+
+  constructor(sink: FrameSink) {
+    this.#sink = sink;
+  }
+
+  /** Recognises a server that does not speak HTTP/2 by its first bytes. */
+  expectHttp2(bytes: Uint8Array): void {
+    if (this.#carried > 0 || bytes.length < 5) return;
+    const start = String.fromCharCode(...bytes.subarray(0, 5));
+    if (start === "HTTP/") {
+      const line = new TextDecoder().decode(bytes.subarray(0, 80)).split("\r\n")[0];
+      throw new ProtocolError(`server does not speak HTTP/2, which gRPC needs: it answered ${JSON.stringify(line)}`);
+    }
+  }
+
+  feed(bytes: Uint8Array): void {
+    let position = this.#carried > 0 ? this.#completeCarried(bytes) : 0;
+    if (position < 0) return;
+    const end = bytes.length;
+    while (end - position >= FRAME_HEADER_BYTES) {
+      const size = checkedSize(bytes, position);
+      const frameEnd = position + FRAME_HEADER_BYTES + size;
+      if (frameEnd > end) break;
+      this.#dispatch(bytes, position, frameEnd);
+      position = frameEnd;
+    }
+    if (position === end) return;
+    this.#carry.set(bytes.subarray(position, end));
+    this.#carried = end - position;
+  }
+
+  /** Payload bounds without padding. */
+  unpad(flags: number, bytes: Uint8Array, start: number, end: number): [start: number, end: number] {
+    if ((flags & FLAG.padded) === 0) return [start, end];
+    const padding = bytes[start];
+    if (start >= end || padding === undefined || start + 1 + padding > end) throw new ProtocolError("frame padding is too long");
+    return [start + 1, end - padding];
+  }
+
+  /** The single 32-bit word of a RST_STREAM or WINDOW_UPDATE frame. */
+  word(bytes: Uint8Array, start: number, end: number): number {
+    if (end - start !== 4) throw new ProtocolError(`frame of ${end - start} bytes where 4 are due`);
+    return readUint32(bytes, start);
+  }
+
+  settings(bytes: Uint8Array, start: number, end: number): [id: number, value: number][] {
+    if ((end - start) % 6 !== 0) throw new ProtocolError(`SETTINGS of ${end - start} bytes`);
+    const settings: [number, number][] = [];
+    for (let at = start; at < end; at += 6) {
+      settings.push([((bytes[at] as number) << 8) | (bytes[at + 1] as number), readUint32(bytes, at + 2)]);
+    }
+    return settings;
+  }
+
+  goaway(bytes: Uint8Array, start: number, end: number): { lastStreamId: number; code: number; debug: string } {
+    if (end - start < 8) throw new ProtocolError(`GOAWAY of ${end - start} bytes`);
+    return {
+      lastStreamId: readUint32(bytes, start) & 0x7fffffff,
+      code: readUint32(bytes, start + 4),
+      debug: new TextDecoder().decode(bytes.subarray(start + 8, Math.min(end, start + 8 + 200))),
+    };
+  }
+
+  /** Completes the carried frame from new bytes; returns how many were used, or -1 when more are needed. */
+  #completeCarried(bytes: Uint8Array): number {
+    let used = 0;
+    if (this.#carried < FRAME_HEADER_BYTES) {
+      used = this.#take(bytes, 0, FRAME_HEADER_BYTES - this.#carried);
+      if (this.#carried < FRAME_HEADER_BYTES) return -1;
+    }
+    const total = FRAME_HEADER_BYTES + checkedSize(this.#carry, 0);
+    used += this.#take(bytes, used, total - this.#carried);
+    if (this.#carried < total) return -1;
+    this.#carried = 0;
+    this.#dispatch(this.#carry, 0, total);
+    return used;
+  }
+
+  #take(bytes: Uint8Array, from: number, wanted: number): number {
+    const size = Math.min(wanted, bytes.length - from);
+    this.#carry.set(bytes.subarray(from, from + size), this.#carried);
+    this.#carried += size;
+    return size;
+  }
+
+  #dispatch(bytes: Uint8Array, frameStart: number, frameEnd: number): void {
+    const type = bytes[frameStart + 3] as number;
+    const flags = bytes[frameStart + 4] as number;
+    const streamId = readUint32(bytes, frameStart + 5) & 0x7fffffff;
+    const start = frameStart + FRAME_HEADER_BYTES;
+    if (this.#headerStreamId !== 0 && (type !== FRAME.continuation || streamId !== this.#headerStreamId)) {
+      throw new ProtocolError("another frame inside a header block");
+    }
+    if (type === FRAME.headers) this.#onHeaders(flags, streamId, bytes, start, frameEnd);
+    else if (type === FRAME.continuation) this.#onContinuation(flags, bytes, start, frameEnd);
+    else this.#sink.onFrame(type, flags, streamId, bytes, start, frameEnd);
+  }
+
+  #onHeaders(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
+    let [from, to] = this.unpad(flags, bytes, start, end);
+    if ((flags & FLAG.priority) !== 0) from += 5;
+    if (from > to) throw new ProtocolError("HEADERS frame is too short");
+    const isLast = (flags & FLAG.endStream) !== 0;
+    if ((flags & FLAG.endHeaders) !== 0) {
+      this.#sink.onHeaderBlock(streamId, bytes.subarray(from, to), isLast);
+      return;
+    }
+    if (streamId === 0) throw new ProtocolError("HEADERS frame on stream 0");
+    this.#headerStreamId = streamId;
+    this.#headerIsLast = isLast;
+    this.#headerParts = [bytes.slice(from, to)];
+    this.#headerBytes = to - from;
+  }
+
+  #onContinuation(flags: number, bytes: Uint8Array, start: number, end: number): void {
+    if (this.#headerStreamId === 0) throw new ProtocolError("CONTINUATION without HEADERS");
+    this.#headerParts.push(bytes.slice(start, end));
+    this.#headerBytes += end - start;
+    if (this.#headerBytes > MAX_HEADER_BLOCK_BYTES || this.#headerParts.length > 1000) {
+      throw new ProtocolError("header block is too large");
+    }
+    if ((flags & FLAG.endHeaders) === 0) return;
+    const block = new Uint8Array(this.#headerBytes);
+    let offset = 0;
+    for (const part of this.#headerParts) {
+      block.set(part, offset);
+      offset += part.length;
+    }
+    const streamId = this.#headerStreamId;
+    this.#headerStreamId = 0;
+    this.#headerParts = [];
+    this.#sink.onHeaderBlock(streamId, block, this.#headerIsLast);
+  }
+}
+
+function checkedSize(bytes: Uint8Array, frameStart: number): number {
+  const size = readUint24(bytes, frameStart);
+  if (size > DEFAULT_MAX_FRAME_BYTES) {
+    throw new ProtocolError(`frame of ${size} bytes, above the announced limit of ${DEFAULT_MAX_FRAME_BYTES}`);
+  }
+  return size;
+}

@@ -1,0 +1,288 @@
+import { ProtocolError } from "../failure.ts";
+import type { Header } from "../request.ts";
+import { decodeHuffman } from "./huffman.ts";
+
+/** HPACK, the header compression of HTTP/2 (RFC 7541). */
+
+/** The static table (appendix A): index 1 is the first entry. */
+const STATIC_TABLE: readonly Header[] = [
+  [":authority", ""],
+  [":method", "GET"],
+  [":method", "POST"],
+  [":path", "/"],
+  [":path", "/index.html"],
+  [":scheme", "http"],
+  [":scheme", "https"],
+  [":status", "200"],
+  [":status", "204"],
+  [":status", "206"],
+  [":status", "304"],
+  [":status", "400"],
+  [":status", "404"],
+  [":status", "500"],
+  ["accept-charset", ""],
+  ["accept-encoding", "gzip, deflate"],
+  ["accept-language", ""],
+  ["accept-ranges", ""],
+  ["accept", ""],
+  ["access-control-allow-origin", ""],
+  ["age", ""],
+  ["allow", ""],
+  ["authorization", ""],
+  ["cache-control", ""],
+  ["content-disposition", ""],
+  ["content-encoding", ""],
+  ["content-language", ""],
+  ["content-length", ""],
+  ["content-location", ""],
+  ["content-range", ""],
+  ["content-type", ""],
+  ["cookie", ""],
+  ["date", ""],
+  ["etag", ""],
+  ["expect", ""],
+  ["expires", ""],
+  ["from", ""],
+  ["host", ""],
+  ["if-match", ""],
+  ["if-modified-since", ""],
+  ["if-none-match", ""],
+  ["if-range", ""],
+  ["if-unmodified-since", ""],
+  ["last-modified", ""],
+  ["link", ""],
+  ["location", ""],
+  ["max-forwards", ""],
+  ["proxy-authenticate", ""],
+  ["proxy-authorization", ""],
+  ["range", ""],
+  ["referer", ""],
+  ["refresh", ""],
+  ["retry-after", ""],
+  ["server", ""],
+  ["set-cookie", ""],
+  ["strict-transport-security", ""],
+  ["transfer-encoding", ""],
+  ["user-agent", ""],
+  ["vary", ""],
+  ["via", ""],
+  ["www-authenticate", ""],
+];
+
+const FIRST_DYNAMIC_INDEX = STATIC_TABLE.length + 1;
+const ENTRY_OVERHEAD_BYTES = 32; // RFC 7541, 4.1
+const MAX_HEADER_LIST_BYTES = 1024 * 1024; // 1 MiB of decoded headers, far above any real response
+
+const decoder = new TextDecoder("utf-8");
+const encoder = new TextEncoder();
+
+/** Decodes header blocks of one connection, in order. Throws {@link ProtocolError}; the connection is then of no use. */
+export class HpackDecoder {
+  /** Grows whenever the dynamic table changes: blocks decoded in the same generation do not depend on their order. */
+  generation = 0;
+  readonly #capacityLimit: number;
+  #capacity: number;
+  #size = 0;
+  /** Newest first, as the dynamic table is indexed. */
+  readonly #dynamic: Header[] = [];
+
+  /** @param tableBytes the SETTINGS_HEADER_TABLE_SIZE this side announced */
+  constructor(tableBytes: number) {
+    this.#capacityLimit = tableBytes;
+    this.#capacity = tableBytes;
+  }
+
+  decode(block: Uint8Array): Header[] {
+    const headers: Header[] = [];
+    const reader = new BlockReader(block);
+    let listBytes = 0;
+    while (!reader.isAtEnd) {
+      const first = reader.peek();
+      if ((first & 0xe0) === 0x20) {
+        this.#resize(reader.integer(5));
+        continue;
+      }
+      const header = this.#field(reader, first);
+      listBytes += header[0].length + header[1].length + ENTRY_OVERHEAD_BYTES;
+      if (listBytes > MAX_HEADER_LIST_BYTES) throw new ProtocolError("header list is too large");
+      headers.push(header);
+    }
+    return headers;
+  }
+
+  #field(reader: BlockReader, first: number): Header {
+    if ((first & 0x80) !== 0) return this.#entry(reader.integer(7));
+    const isIndexing = (first & 0x40) !== 0;
+    const nameIndex = reader.integer(isIndexing ? 6 : 4);
+    const name = nameIndex === 0 ? reader.string() : this.#entry(nameIndex)[0];
+    const header: Header = [name, reader.string()];
+    if (isIndexing) this.#add(header);
+    return header;
+  }
+
+  #entry(index: number): Header {
+    const entry = index < FIRST_DYNAMIC_INDEX ? STATIC_TABLE[index - 1] : this.#dynamic[index - FIRST_DYNAMIC_INDEX];
+    if (entry === undefined) throw new ProtocolError(`header index ${index} is not in the table`);
+    return entry;
+  }
+
+  #add(header: Header): void {
+    const size = header[0].length + header[1].length + ENTRY_OVERHEAD_BYTES;
+    this.#evictTo(this.#capacity - size);
+    if (size > this.#capacity) return;
+    this.#dynamic.unshift(header);
+    this.#size += size;
+    this.generation++;
+  }
+
+  #resize(capacity: number): void {
+    if (capacity > this.#capacityLimit) throw new ProtocolError(`header table size ${capacity} is above the announced limit`);
+    if (capacity !== this.#capacity) this.generation++;
+    this.#capacity = capacity;
+    this.#evictTo(capacity);
+  }
+
+  #evictTo(limit: number): void {
+    while (this.#size > Math.max(0, limit)) {
+      const oldest = this.#dynamic.pop() as Header;
+      this.#size -= oldest[0].length + oldest[1].length + ENTRY_OVERHEAD_BYTES;
+      this.generation++;
+    }
+  }
+}
+
+class BlockReader {
+  readonly #block: Uint8Array;
+  #position = 0;
+
+  constructor(block: Uint8Array) {
+    this.#block = block;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#position >= this.#block.length;
+  }
+
+  peek(): number {
+    return this.#byteAt(this.#position);
+  }
+
+  /** An integer with a prefix of `prefixBits` bits (RFC 7541, 5.1). */
+  integer(prefixBits: number): number {
+    const max = 2 ** prefixBits - 1;
+    let value = this.#byteAt(this.#position++) & max;
+    if (value < max) return value;
+    for (let shift = 0; ; shift += 7) {
+      if (shift > 28) throw new ProtocolError("header integer is too large");
+      const byte = this.#byteAt(this.#position++);
+      value += (byte & 0x7f) * 2 ** shift;
+      if ((byte & 0x80) === 0) return value;
+    }
+  }
+
+  string(): string {
+    const isHuffman = (this.peek() & 0x80) !== 0;
+    const length = this.integer(7);
+    const start = this.#position;
+    const end = start + length;
+    if (end > this.#block.length) throw new ProtocolError("header string reaches past its block");
+    this.#position = end;
+    if (isHuffman) return decoder.decode(Uint8Array.from(decodeHuffman(this.#block, start, end)));
+    return decoder.decode(this.#block.subarray(start, end));
+  }
+
+  #byteAt(position: number): number {
+    const byte = this.#block[position];
+    if (byte === undefined) throw new ProtocolError("header block ends early");
+    return byte;
+  }
+}
+
+/**
+ * Encodes one fixed header list for the many requests of a connection: the first block teaches the peer's dynamic table, all later
+ * ones are a few index bytes. Strings are sent as they are, without Huffman coding.
+ */
+export class RepeatedHeaders {
+  readonly #headers: readonly Header[];
+  #isTaught = false;
+  readonly #taughtBlock: Uint8Array;
+  readonly #tableBytes: number;
+
+  constructor(headers: readonly Header[]) {
+    this.#headers = headers;
+    this.#tableBytes = headers
+      .filter((header) => staticIndexOf(header) === 0)
+      .reduce((sum, [name, value]) => sum + encoder.encode(name + value).length + ENTRY_OVERHEAD_BYTES, 0);
+    this.#taughtBlock = encodeTaught(headers);
+  }
+
+  /** The block for the next request. @param peerTableBytes the peer's SETTINGS_HEADER_TABLE_SIZE (4096 until it says otherwise) */
+  nextBlock(peerTableBytes: number): Uint8Array {
+    if (peerTableBytes < 4096 || this.#tableBytes > 4096) return encodeLiterally(this.#headers);
+    if (this.#isTaught) return this.#taughtBlock;
+    this.#isTaught = true;
+    return encodeTeaching(this.#headers);
+  }
+}
+
+/** A block that neither uses nor changes the dynamic table; valid at any time on any connection. */
+export function encodeLiterally(headers: readonly Header[]): Uint8Array {
+  const out: number[] = [];
+  for (const header of headers) {
+    const index = staticIndexOf(header);
+    if (index > 0) out.push(0x80 | index);
+    else putLiteral(out, 0x00, 4, header);
+  }
+  return Uint8Array.from(out);
+}
+
+function encodeTeaching(headers: readonly Header[]): Uint8Array {
+  const out: number[] = [];
+  for (const header of headers) {
+    const index = staticIndexOf(header);
+    if (index > 0) out.push(0x80 | index);
+    else putLiteral(out, 0x40, 6, header);
+  }
+  return Uint8Array.from(out);
+}
+
+/** The same list once all its literals stand in the dynamic table, the last one taught first. */
+function encodeTaught(headers: readonly Header[]): Uint8Array {
+  const out: number[] = [];
+  let dynamicIndex = FIRST_DYNAMIC_INDEX + headers.filter((header) => staticIndexOf(header) === 0).length - 1;
+  for (const header of headers) {
+    const index = staticIndexOf(header);
+    putInteger(out, 0x80, 7, index > 0 ? index : dynamicIndex--);
+  }
+  return Uint8Array.from(out);
+}
+
+function putLiteral(out: number[], pattern: number, prefixBits: number, [name, value]: Header): void {
+  const nameIndex = STATIC_TABLE.findIndex(([known]) => known === name) + 1;
+  putInteger(out, pattern, prefixBits, nameIndex);
+  if (nameIndex === 0) putString(out, name);
+  putString(out, value);
+}
+
+function putString(out: number[], text: string): void {
+  const bytes = encoder.encode(text);
+  putInteger(out, 0x00, 7, bytes.length);
+  for (const byte of bytes) out.push(byte);
+}
+
+function putInteger(out: number[], pattern: number, prefixBits: number, value: number): void {
+  const max = 2 ** prefixBits - 1;
+  if (value < max) {
+    out.push(pattern | value);
+    return;
+  }
+  out.push(pattern | max);
+  let rest = value - max;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) out.push((rest % 128) | 0x80);
+  out.push(rest);
+}
+
+/** The static table's index of exactly this header; 0 when it has none. */
+function staticIndexOf([name, value]: Header): number {
+  return STATIC_TABLE.findIndex(([knownName, knownValue]) => knownName === name && knownValue === value && value !== "") + 1;
+}

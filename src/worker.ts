@@ -1,0 +1,16 @@
+import { parentPort, workerData } from "node:worker_threads";
+import type { MockPlan } from "./plan/plan.ts";
+import type { WorkerRole } from "./runtime/workers.ts";
+
+/** A thread's entry: does what its role says. */
+
+const { role, data } = workerData as WorkerRole;
+if (parentPort === null) throw new Error("worker.ts is started by Rampart, not by hand");
+if (role === "mock") {
+  const { startMock } = await import("./mock/server.ts");
+  const server = await startMock(data as MockPlan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  parentPort.postMessage({ httpPort: server.httpPort, grpcPort: server.grpcPort });
+  parentPort.on("message", () => {
+    void server.stop().then(() => process.exit(0));
+  });
+}
