@@ -1,26 +1,24 @@
-import * as v from "valibot";
 import type { ConcurrencyRampPlan } from "../plan/plan.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-const level = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
-
 /** Concurrency that rises (or falls) evenly from one level to another over a duration, as one measurement. */
 export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
-  schema: v.object({
-    kind: v.literal("concurrency-ramp"),
-    start: level,
-    end: level,
-    overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
-  }),
-  prepare: async (plan) => ({
-    unit: "concurrency",
-    levels: { kind: "list", values: [Math.max(plan.start, plan.end)] },
-    search: "linear",
-  }),
-  drive: (plan) => ({
-    kind: "ramp",
-    maxConcurrency: Math.max(plan.start, plan.end),
-    concurrencyAt: (elapsedNs) => rampConcurrencyAt(plan.start, plan.end, plan.overMs * 1e6, elapsedNs),
+  schema: (v) => {
+    const level = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+    return v.object({
+      kind: v.literal("concurrency-ramp"),
+      start: level,
+      end: level,
+      overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    });
+  },
+  prepare: async ({ start, end, overMs }) => ({
+    search: { unit: "concurrency", levels: { kind: "list", values: [Math.max(start, end)] }, search: "linear" },
+    drive: () => ({
+      kind: "ramp",
+      maxConcurrency: Math.max(start, end),
+      concurrencyAt: (elapsedNs) => rampConcurrencyAt(start, end, overMs * 1e6, elapsedNs),
+    }),
   }),
 };
 

@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
-import * as v from "valibot";
 import type { IntervalsLoadPlan } from "../plan/plan.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { fileSystem } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -9,20 +8,21 @@ const MAX_PROBLEMS = 10;
 
 /** Requests sent at gaps from a file: one whole number of microseconds per line, over and over. */
 export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
-  schema: v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
-  prepare: async (plan) => ({
-    unit: "request-rate",
-    levels: { kind: "list", values: [intervalsRatePerSec(readIntervalsNs(plan.file))] },
-    search: "linear",
-  }),
-  drive: (plan) => ({ kind: "scheduled", arrivals: intervalArrivals(readIntervalsNs(plan.file)) }),
+  schema: (v) => v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
+  prepare: async (plan) => {
+    const intervalsNs = readIntervalsNs(plan.file);
+    return {
+      search: { unit: "request-rate", levels: { kind: "list", values: [intervalsRatePerSec(intervalsNs)] }, search: "linear" },
+      drive: () => ({ kind: "scheduled", arrivals: intervalArrivals(intervalsNs) }),
+    };
+  },
 };
 
 /** Reads the file's gaps in nanoseconds. Throws {@link UserError} naming each bad line. */
 export function readIntervalsNs(path: string): number[] {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = fileSystem().readFileSync(path, "utf8");
   } catch (error) {
     throw new UserError([{ path, message: `failed to open file '${path}': ${messageOf(error)}`, hint: "Give an existing text file." }]);
   }

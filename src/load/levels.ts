@@ -1,12 +1,14 @@
-import * as v from "valibot";
-import type { LevelsPlan } from "../plan/plan.ts";
+import type { LevelsPlan, SearchPlan } from "../plan/plan.ts";
+import type { Schema, Valibot } from "../plan/schema.ts";
 
 /** The levels of a load: their schema, and their order in a linear search. */
 
-export const searchSchema = v.picklist(["linear", "binary"], "must be linear or binary");
+export function searchSchema(v: Valibot): Schema<SearchPlan> {
+  return v.picklist(["linear", "binary"], "must be linear or binary");
+}
 
 /** A schema of levels whose values satisfy `value`. */
-export function levelsSchema(value: v.GenericSchema<number, number>): v.GenericSchema<unknown, LevelsPlan> {
+export function levelsSchema(v: Valibot, value: Schema<number>): Schema<LevelsPlan> {
   return v.variant("kind", [
     v.object({ kind: v.literal("range"), start: value, end: v.nullable(value), step: v.pipe(v.number(), v.gtValue(0, "must be above 0")) }),
     v.object({ kind: v.literal("list"), values: v.pipe(v.array(value), v.minLength(1, "must have a level")) }),

@@ -1,5 +1,5 @@
-import type * as v from "valibot";
 import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/plan.ts";
+import type { Schema, Valibot } from "../plan/schema.ts";
 import type { Arrivals } from "./arrivals.ts";
 
 /** What a load mode is to the run: the levels it visits and how requests come about at each. One file per mode. */
@@ -22,10 +22,15 @@ export interface LevelSearch {
 
 /** A load mode. `P` is its part of the plan. */
 export interface LoadMode<P extends LoadPlan> {
-  /** Checks and completes the mode's part of a plan. */
-  readonly schema: v.GenericSchema<unknown, P>;
-  /** The levels to visit. Throws `UserError` when something the plan names cannot be read. */
-  prepare(plan: P): Promise<LevelSearch>;
-  /** How requests come about at a level; called after `prepare`. */
-  drive(plan: P, level: number): Drive;
+  /** Describes the mode's part of a plan. */
+  schema(v: Valibot): Schema<P>;
+  /** Makes the mode ready. Rejects with `UserError` when something the plan names cannot be read. */
+  prepare(plan: P): Promise<PreparedLoad>;
+}
+
+/** A load mode with its part of the plan filled in. */
+export interface PreparedLoad {
+  readonly search: LevelSearch;
+  /** How requests come about at a level. */
+  drive(level: number): Drive;
 }

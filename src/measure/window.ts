@@ -6,7 +6,7 @@ import type { ServerDelta } from "./server-delta.ts";
 
 /** Health of this tool while it measured: what it took itself, and whether that spoiled the measurement. */
 export interface ClientHealth {
-  /** CPU time of this process over wall time; 1 is one core busy. */
+  /** CPU time of the measuring thread over wall time; 1 is a core fully busy. */
   readonly cpuRatio: number;
   /** Largest delay of a timer of this process's event loop, in nanoseconds. */
   readonly loopLagMaxNs: number;

@@ -1,91 +1,89 @@
-import * as v from "valibot";
+import type * as valibot from "valibot";
 import type { LoadPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
+import type { Schema, Valibot } from "../plan/schema.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
-import { TARGET_SCHEMAS } from "./service-kinds.ts";
+import { TARGETS } from "./service-kinds.ts";
 
 /** Checks of whole plans, whichever front door built them. */
 
-const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
-const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
-const stability = { stabilityPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), maxTrials: count };
-
-const latencyOf = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
-
-const restSchema = v.object({
-  version: v.literal(1),
-  name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
-  measurement: v.object({
-    mode: v.variant("kind", [
-      v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
-      v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
-      v.object({ kind: v.literal("requests"), count }),
-      v.object({ kind: v.literal("duration"), durationMs: positive }),
-    ]),
-    warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
-    percentile: v.nullable(v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"))),
-    latencyLimitMs: v.nullable(positive),
-  }),
-  client: v.object({
-    kind: v.picklist(["own", "undici", "grpc-js"], "must be own, undici or grpc-js"),
-    callMode: v.picklist(["sync", "async"], "must be sync or async"),
-    maxLanes: v.nullable(count),
-    stallTimeoutMs: positive,
-  }),
-  failures: v.object({ maxRatio: v.nullable(ratio) }),
-  assertions: v.array(
-    v.object({
-      metric: v.variant("kind", [
-        v.object({
-          kind: v.literal("latency-percentile"),
-          percentile: v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100")),
-          of: latencyOf,
-        }),
-        v.object({ kind: v.literal("latency-average"), of: latencyOf }),
-        v.object({ kind: v.literal("throughput") }),
-        v.object({ kind: v.literal("error-ratio") }),
-      ]),
-      comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
-      limit: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
-    }),
-  ),
-  outputs: v.object({
-    style: v.picklist(["perf_analyzer", "rampart"]),
-    verbosity: v.picklist([0, 1, 2]),
-    csvFile: v.string(),
-    isVerboseCsv: v.boolean(),
-    profileExportFile: v.string(),
-    jsonFile: v.string(),
-  }),
-});
-
-/** Checks a plan. Throws {@link UserError} with everything that is wrong, each by its path in the plan. */
-export function checkPlan(plan: Plan): Plan {
+/** Checks a plan. Rejects with {@link UserError}: everything that is wrong, each by its path in the plan. */
+export async function checkPlan(plan: Plan): Promise<Plan> {
+  const v = await import("valibot");
   const problems = [
-    ...checkVariant("target", TARGET_SCHEMAS, plan.target),
-    ...checkVariant("load", schemasOf(LOAD_MODES), plan.load),
-    ...checkVariant("inputs", schemasOf(INPUT_KINDS), plan.inputs),
-    ...toProblems("", v.safeParse(restSchema, plan)),
+    ...checkVariant(v, "target", TARGETS, plan.target),
+    ...checkVariant(v, "load", LOAD_MODES, plan.load),
+    ...checkVariant(v, "inputs", INPUT_KINDS, plan.inputs),
+    ...toProblems("", v.safeParse(restSchema(v), plan)),
   ];
   if (problems.length === 0) problems.push(...checkTogether(plan));
   if (problems.length > 0) throw new UserError(problems);
   return plan;
 }
 
-function schemasOf(table: Readonly<Record<string, { schema: v.GenericSchema<unknown, unknown> }>>): Record<string, v.GenericSchema> {
-  return Object.fromEntries(Object.entries(table).map(([kind, entry]) => [kind, entry.schema]));
+/** What every plan has, whatever its target, load and inputs. */
+function restSchema(v: Valibot): Schema<Omit<Plan, "target" | "load" | "inputs">> {
+  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
+  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
+  const stability = { stabilityPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), maxTrials: count };
+  const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
+  return v.object({
+    version: v.literal(1),
+    name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
+    measurement: v.object({
+      mode: v.variant("kind", [
+        v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
+        v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
+        v.object({ kind: v.literal("requests"), count }),
+        v.object({ kind: v.literal("duration"), durationMs: positive }),
+      ]),
+      warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+      percentile: v.nullable(percentile),
+      latencyLimitMs: v.nullable(positive),
+    }),
+    client: v.object({
+      kind: v.picklist(["own", "undici", "grpc-js"], "must be own, undici or grpc-js"),
+      callMode: v.picklist(["sync", "async"], "must be sync or async"),
+      maxLanes: v.nullable(count),
+      stallTimeoutMs: positive,
+    }),
+    failures: v.object({ maxRatio: v.nullable(ratio) }),
+    assertions: v.array(
+      v.object({
+        metric: v.variant("kind", [
+          v.object({ kind: v.literal("latency-percentile"), percentile, of }),
+          v.object({ kind: v.literal("latency-average"), of }),
+          v.object({ kind: v.literal("throughput") }),
+          v.object({ kind: v.literal("error-ratio") }),
+        ]),
+        comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
+        limit: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+      }),
+    ),
+    outputs: v.object({
+      style: v.picklist(["perf_analyzer", "rampart"]),
+      verbosity: v.picklist([0, 1, 2]),
+      csvFile: v.string(),
+      isVerboseCsv: v.boolean(),
+      profileExportFile: v.string(),
+      jsonFile: v.string(),
+    }),
+  });
 }
 
-function checkVariant(path: string, schemas: Readonly<Record<string, v.GenericSchema<unknown, unknown>>>, part: { kind?: unknown } | undefined): Problem[] {
+type Described = Readonly<Record<string, { schema(v: Valibot): Schema<unknown> }>>;
+
+function checkVariant(v: Valibot, path: string, table: Described, part: { kind?: unknown } | undefined): Problem[] {
   const kind = String(part?.kind);
-  const schema = schemas[kind];
-  if (schema !== undefined) return toProblems(path, v.safeParse(schema, part));
-  return [{ path: `${path}.kind`, message: "is not known", value: kind, hint: `Use one of ${Object.keys(schemas).join(", ")}.` }];
+  const entry = Object.hasOwn(table, kind) ? table[kind] : undefined;
+  if (entry !== undefined) return toProblems(path, v.safeParse(entry.schema(v), part));
+  return [{ path: `${path}.kind`, message: "is not known", value: kind, hint: `Use one of ${Object.keys(table).join(", ")}.` }];
 }
 
-function toProblems(prefix: string, result: v.SafeParseResult<v.GenericSchema<unknown, unknown>>): Problem[] {
+function toProblems(prefix: string, result: valibot.SafeParseResult<Schema<unknown>>): Problem[] {
   if (result.success) return [];
   return result.issues.map((issue): Problem => {
     const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));

@@ -1,7 +1,7 @@
 import { concurrencyMode } from "../load/concurrency.ts";
 import { concurrencyRampMode } from "../load/concurrency-ramp.ts";
 import { intervalsMode } from "../load/intervals.ts";
-import type { Drive, LevelSearch, LoadMode } from "../load/load-mode.ts";
+import type { LoadMode, PreparedLoad } from "../load/load-mode.ts";
 import { requestRateMode } from "../load/request-rate.ts";
 import type { LoadPlan } from "../plan/plan.ts";
 
@@ -13,15 +13,7 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   intervals: intervalsMode,
 };
 
-/** A load mode with its part of the plan filled in. */
-export interface PreparedLoad {
-  readonly search: LevelSearch;
-  drive(level: number): Drive;
-}
-
-/** Prepares a plan's load. Throws `UserError` when a file it names cannot be read. */
-export async function prepareLoad(plan: LoadPlan): Promise<PreparedLoad> {
-  const mode = LOAD_MODES[plan.kind] as LoadMode<LoadPlan>;
-  const search = await mode.prepare(plan);
-  return { search, drive: (level) => mode.drive(plan, level) };
+/** Prepares a plan's load. Rejects with `UserError` when a file it names cannot be read. */
+export function prepareLoad(plan: LoadPlan): Promise<PreparedLoad> {
+  return (LOAD_MODES[plan.kind] as LoadMode<LoadPlan>).prepare(plan);
 }

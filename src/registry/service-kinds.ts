@@ -1,6 +1,6 @@
-import type * as v from "valibot";
 import type { TargetPlan, TritonTargetPlan } from "../plan/plan.ts";
-import { embeddedSchema } from "../service/embedded/target.ts";
+import type { Schema, Valibot } from "../plan/schema.ts";
+import { embeddedTargetSchema } from "../service/embedded/target.ts";
 import type { ServiceKind } from "../service/service.ts";
 import { tritonKind } from "../service/triton/kind.ts";
 
@@ -12,10 +12,10 @@ export const SERVICE_KINDS: { readonly [K in ServerTargetPlan["kind"]]: ServiceK
   triton: tritonKind,
 };
 
-/** The schemas of all targets. */
-export const TARGET_SCHEMAS: { readonly [K in TargetPlan["kind"]]: v.GenericSchema<unknown, TargetPlan> } = {
-  triton: tritonKind.schema,
-  embedded: embeddedSchema,
+/** All targets: what describes them. */
+export const TARGETS: { readonly [K in TargetPlan["kind"]]: { schema(v: Valibot): Schema<TargetPlan> } } = {
+  ...SERVICE_KINDS,
+  embedded: { schema: embeddedTargetSchema },
 };
 
 /** The kind of a server target. */

@@ -85,6 +85,12 @@ export class Driver {
     return this.#client.connectionCount;
   }
 
+  /** Opens the connections a level needs ahead of it, so that the first requests do not wait for them. */
+  async prepare(drive: Drive): Promise<void> {
+    if (drive.kind === "closed") await this.#reserve(drive.concurrency);
+    else await this.#reserve(drive.kind === "ramp" ? drive.maxConcurrency : this.#options.laneCount);
+  }
+
   /**
    * Begins a level, or changes to another one without a pause.
    * @param quota requests to send at most

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { TlsPlan } from "../plan/plan.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { fileSystem } from "../runtime/files.ts";
 import type { TlsSettings } from "../runtime/socket.ts";
 import type { ServiceAddress } from "../service/service.ts";
 import type { Endpoint } from "../transport/request.ts";
@@ -53,7 +53,7 @@ function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
   const read = (path: string): string | undefined => {
     if (path === "") return undefined;
     try {
-      return readFileSync(path, "utf8");
+      return fileSystem().readFileSync(path, "utf8");
     } catch (error) {
       problems.push({ path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing PEM file." });
       return undefined;

@@ -3,7 +3,7 @@ import type { ClientHealth } from "../measure/window.ts";
 
 const TICK_MS = 20;
 
-/** Watches this process while it measures: its CPU time and how late its timers come. */
+/** Watches the measuring thread: its CPU time and how late its timers come. */
 export class HealthMonitor {
   readonly #timer: ReturnType<typeof setInterval>;
   #lastTickNs = nowNs();
@@ -49,7 +49,8 @@ export class HealthMonitor {
   }
 }
 
+/** Of this thread alone: the embedded target's thread must not count. */
 function cpuUs(): number {
-  const { user, system } = process.cpuUsage();
+  const { user, system } = process.threadCpuUsage();
   return user + system;
 }

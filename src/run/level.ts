@@ -97,6 +97,8 @@ export class LevelRun {
     this.#sentBefore = driver.sentCount;
     health.take();
     this.#countersBefore = await session.counters();
+    // Without load there is nothing to measure yet: the time the server took to tell its counters is not the load's.
+    if (driver.activeLanes === 0) this.#windowStartNs = nowNs();
   }
 
   /** Measures as the plan says. */
@@ -231,7 +233,7 @@ export class LevelRun {
     const frame = { startNs, endNs, sentCount, laneCount: driver.activeLanes, isScheduled, health: health.take() };
     this.#windowStartNs = endNs;
     this.#sentBefore = driver.sentCount;
-    observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs), unit: this.#context.unit, level: this.#level });
+    observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
     const server = await this.#serverDelta(tally.latency.count);
     return toWindowResult(tally, { ...frame, server });
   }

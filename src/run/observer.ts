@@ -102,7 +102,7 @@ export interface RunObserver {
   /** Every successful request in the order they ended; only when `wantsRecords`. */
   onRecord?(record: RequestRecord): void;
   /** Records since the last call belong to the window just ended; `undefined` bounds: to none. */
-  onRecordsCut?(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint; readonly unit: string; readonly level: number } | undefined): void;
+  onRecordsCut?(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint } | undefined): void;
 }
 
 /** Calls all observers of a list. */

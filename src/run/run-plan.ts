@@ -1,9 +1,10 @@
 import { linearLevels } from "../load/levels.ts";
+import type { PreparedLoad } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import { subtractCounters } from "../measure/server-delta.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
-import { type PreparedLoad, prepareLoad } from "../registry/load-modes.ts";
+import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs, toEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import { laneCountOf } from "./lanes.ts";
@@ -27,15 +28,21 @@ export interface RunningPlan {
   interrupt(): void;
 }
 
-/** Begins a run. */
-export function startPlan(plan: Plan, observer: RunObserver): RunningPlan {
+/**
+ * Begins a run.
+ * @param checked resolves when the plan has been found sound; no load is made before
+ */
+export function startPlan(plan: Plan, observer: RunObserver, checked: Promise<unknown>): RunningPlan {
   const signal = new RunSignal();
-  return { result: runPlan(plan, observer, signal), interrupt: () => signal.interrupt() };
+  return { result: runPlan(plan, observer, signal, checked), interrupt: () => signal.interrupt() };
 }
 
-async function runPlan(plan: Plan, observer: RunObserver, signal: RunSignal): Promise<RunResult> {
-  const load = await prepareLoad(plan.load);
-  const session = await openSession(plan, observer);
+async function runPlan(plan: Plan, observer: RunObserver, signal: RunSignal, checked: Promise<unknown>): Promise<RunResult> {
+  const opening = openSession(plan, observer);
+  const [load, session] = await Promise.all([prepareLoad(plan.load), opening, checked]).catch(async (error: unknown) => {
+    await opening.then((session) => session.close()).catch(() => {});
+    throw error;
+  });
   try {
     const run = new PlanRun(plan, observer, signal, load, session);
     return await run.execute();
@@ -94,7 +101,8 @@ class PlanRun {
     this.#observer.onPrepared?.(this.#prepared);
     let before: ServerCounters[] | undefined;
     try {
-      before = await this.#session.counters();
+      // perf_analyzer's questions to the server are an interface of their own: none is added to them.
+      if (this.#plan.outputs.style === "rampart") before = await this.#session.counters();
       if (this.#load.search.search === "binary") await this.#searchBinary();
       else await this.#searchLinear();
     } catch (error) {
@@ -155,6 +163,7 @@ class PlanRun {
     this.#isDriverOpen = true;
     if (mode.kind === "requests") {
       // Nothing may be sent before the window begins, nor after the last request that is asked for.
+      await this.#driver.prepare(drive);
       await run.begin();
       await this.#driver.start(drive, mode.count);
     } else {

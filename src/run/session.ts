@@ -38,7 +38,7 @@ export async function openSession(plan: Plan, observer: RunObserver): Promise<Se
     await started?.stop();
   };
   try {
-    const ask = createAsk(control, address, observer);
+    const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
     const found = await kind.setUp(target, ask);
     const shaped = applyShapes(found.model, target.shapes);
     const service: Service = { ...found, model: shaped.model };
@@ -80,11 +80,11 @@ async function openControl(plan: Plan, address: ServiceAddress, endpoint: Endpoi
   return new ControlClient(plan.client.stallTimeoutMs * 1e6, (options) => create({ ...options, onWire }));
 }
 
-function createAsk(control: ControlClient, address: ServiceAddress, observer: RunObserver): Ask {
+function createAsk(control: ControlClient, address: ServiceAddress, observer: RunObserver, isTracing: boolean): Ask {
   return async (query: Query, what: string) => {
     try {
       const body = await control.call(query.request);
-      observer.onTrace?.({ kind: "answer", text: query.format(body) });
+      if (isTracing) observer.onTrace?.({ kind: "answer", text: query.format(body) });
       return query.read(body);
     } catch (error) {
       throw toRunError(error, address, what);

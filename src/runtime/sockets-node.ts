@@ -1,21 +1,24 @@
-import net from "node:net";
-import tls from "node:tls";
+import type { Socket as NetSocket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { Socket, SocketHandlers, SocketTarget } from "./socket.ts";
 
-/** TCP and TLS through `node:net` and `node:tls`: plain sockets on Node, TLS sockets on all three runtimes. */
+/**
+ * TCP and TLS through `node:net` and `node:tls`: plain sockets on Node, TLS sockets on all three runtimes. The modules are fetched at the
+ * first connection: importing them would slow every start on Bun, which rarely needs them.
+ */
 export function openNodeSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   return new NodeConnection(target, handlers);
 }
 
 class NodeConnection implements Socket {
-  readonly #native: net.Socket;
+  readonly #native: NetSocket;
   readonly #handlers: SocketHandlers;
   #finished = false;
   #error: Error | undefined;
 
   constructor(target: SocketTarget, handlers: SocketHandlers) {
     this.#handlers = handlers;
-    const native = target.tls === undefined ? net.connect(target.port, target.host) : connectTls(target, target.tls);
+    const native = target.tls === undefined ? process.getBuiltinModule("node:net").connect(target.port, target.host) : connectTls(target, target.tls);
     this.#native = native;
     native.setNoDelay(true);
     native.on(target.tls === undefined ? "connect" : "secureConnect", () => {
@@ -56,15 +59,15 @@ class NodeConnection implements Socket {
   }
 }
 
-function connectTls(target: SocketTarget, settings: NonNullable<SocketTarget["tls"]>): tls.TLSSocket {
+function connectTls(target: SocketTarget, settings: NonNullable<SocketTarget["tls"]>): TLSSocket {
   const serverName = settings.serverName ?? target.host;
-  return tls.connect({
+  return process.getBuiltinModule("node:tls").connect({
     host: target.host,
     port: target.port,
     ALPNProtocols: [...settings.alpn],
     rejectUnauthorized: settings.verify,
     // An address is not a valid SNI name.
-    ...(net.isIP(serverName) === 0 ? { servername: serverName } : {}),
+    ...(process.getBuiltinModule("node:net").isIP(serverName) === 0 ? { servername: serverName } : {}),
     ...(settings.caPem === undefined ? {} : { ca: settings.caPem }),
     ...(settings.certPem === undefined ? {} : { cert: settings.certPem }),
     ...(settings.keyPem === undefined ? {} : { key: settings.keyPem }),

@@ -21,14 +21,15 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+const MAX_SLOTS = 4;
 const NO_BYTES = new Uint8Array(0);
 
-/** Calls one at a time over any client, as promises: for metadata and statistics, whatever transport carries the load. */
+/** Single calls over any client, as promises, a few at a time: for metadata and statistics, whatever transport carries the load. */
 export class ControlClient {
   readonly #client: LoadClient;
   readonly #queue: Waiting[] = [];
-  #current: Waiting | undefined;
-  #isReserved = false;
+  /** By slot; undefined when it is free. */
+  readonly #current: (Waiting | undefined)[] = [];
 
   /** @param create makes the client; `keepBodies`, `laneCount` and `onDone` are given by this class */
   constructor(stallTimeoutNs: number, create: (options: ClientOptions) => LoadClient) {
@@ -39,7 +40,7 @@ export class ControlClient {
   call(request: WireRequest): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ request, resolve, reject });
-      if (this.#current === undefined) this.#next();
+      this.#next();
     });
   }
 
@@ -47,33 +48,28 @@ export class ControlClient {
     this.#client.close();
   }
 
+  /** Starts a waiting call if a slot is free or may be added. */
   #next(): void {
-    this.#current = this.#queue.shift();
-    if (this.#current === undefined) return;
-    const { request } = this.#current;
-    if (this.#isReserved) {
-      this.#send(request);
-      return;
-    }
-    this.#isReserved = true;
-    void this.#client.reserve(1).then(() => this.#send(request));
-  }
-
-  #send(request: WireRequest): void {
-    this.#client.send(0, request, undefined);
+    if (this.#queue.length === 0) return;
+    const free = this.#current.indexOf(undefined);
+    const slot = free >= 0 ? free : this.#current.length;
+    if (slot >= MAX_SLOTS) return;
+    const waiting = this.#queue.shift() as Waiting;
+    this.#current[slot] = waiting;
+    // Sending does not wait for the connection: the client does.
+    if (free < 0) void this.#client.reserve(slot + 1);
+    this.#client.send(slot, waiting.request, undefined);
     this.#client.flush();
   }
 
   #done(call: Call): void {
-    const done = this.#current;
+    const { failure, body, slot } = call;
+    const done = this.#current[slot];
     if (done === undefined) return;
-    const { failure, body } = call;
-    // The next call must not start inside this one's completion: the client may still be handling its read.
-    this.#current = undefined;
+    this.#current[slot] = undefined;
     if (failure === undefined) done.resolve(body ?? NO_BYTES);
     else done.reject(new ControlError(failure, body));
-    queueMicrotask(() => {
-      if (this.#current === undefined) this.#next();
-    });
+    // Not inside this call's completion: the client may still be handling its read.
+    queueMicrotask(() => this.#next());
   }
 }

@@ -1,40 +1,45 @@
-import * as v from "valibot";
 import type { EmbeddedTargetPlan, MockPlan, TritonTargetPlan } from "../../plan/plan.ts";
+import type { Schema, Valibot } from "../../plan/schema.ts";
 
 /** The embedded target: Rampart's own KServe v2 server, measured like a Triton. */
 
-const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
+/** The schema of the behaviour of the embedded target and of `rampart mock`. */
+export function mockSchema(v: Valibot): Schema<MockPlan> {
+  const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
+  return v.object({
+    latency: v.variant("kind", [
+      v.object({ kind: v.literal("constant"), ms }),
+      v.object({ kind: v.literal("uniform"), minMs: ms, maxMs: ms }),
+      v.object({ kind: v.literal("normal"), meanMs: ms, deviationMs: ms }),
+      v.object({ kind: v.literal("exponential"), meanMs: ms }),
+    ]),
+    errorRatio: v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
+    responseBytes: v.pipe(
+      v.number(),
+      v.integer("must be a whole number"),
+      v.minValue(0, "must be 0 or more"),
+      v.maxValue(64 * 1024 * 1024, "must be 64 MiB at most"),
+    ),
+  });
+}
 
-/** Behaviour of the embedded target and of `rampart mock`. */
-export const mockSchema: v.GenericSchema<unknown, MockPlan> = v.object({
-  latency: v.variant("kind", [
-    v.object({ kind: v.literal("constant"), ms }),
-    v.object({ kind: v.literal("uniform"), minMs: ms, maxMs: ms }),
-    v.object({ kind: v.literal("normal"), meanMs: ms, deviationMs: ms }),
-    v.object({ kind: v.literal("exponential"), meanMs: ms }),
-  ]),
-  errorRatio: v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
-  responseBytes: v.pipe(
-    v.number(),
-    v.integer("must be a whole number"),
-    v.minValue(0, "must be 0 or more"),
-    v.maxValue(64 * 1024 * 1024, "must be 64 MiB at most"),
-  ),
-});
-
-export const embeddedSchema: v.GenericSchema<unknown, EmbeddedTargetPlan> = v.pipe(
-  v.object({
+/** The schema of an embedded target. */
+export function embeddedTargetSchema(v: Valibot): Schema<EmbeddedTargetPlan> {
+  const target = v.object({
     kind: v.literal("embedded"),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
     isStreaming: v.boolean(),
     batchSize: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"), v.maxValue(8, "must be 8 at most")),
-    mock: mockSchema,
-  }),
-  v.forward(
-    v.check((target) => !target.isStreaming || target.protocol === "grpc", "is only possible with gRPC"),
-    ["isStreaming"],
-  ),
-);
+    mock: mockSchema(v),
+  });
+  return v.pipe(
+    target,
+    v.forward(
+      v.check(({ isStreaming, protocol }) => !isStreaming || protocol === "grpc", "is only possible with gRPC"),
+      ["isStreaming"],
+    ),
+  );
+}
 
 /** The model the embedded target serves: Triton's `simple`, sum and difference of two INT32[16]. */
 export const EMBEDDED_MODEL = "simple";

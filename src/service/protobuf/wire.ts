@@ -90,6 +90,8 @@ export class ProtoReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   #position = 0;
+  #low = 0;
+  #high = 0;
   /** Number of the field read last. */
   fieldNumber = 0;
   /** Wire type of the field read last. */
@@ -117,20 +119,15 @@ export class ProtoReader {
 
   /** An unsigned varint; loses precision above 2^53. */
   varint(): number {
-    let value = 0;
-    for (let shift = 0; shift < 70; shift += 7) {
-      const byte = this.#bytes[this.#position++];
-      if (byte === undefined) throw new ProtocolError("protobuf message ends within a varint");
-      value += (byte & 0x7f) * 2 ** shift;
-      if ((byte & 0x80) === 0) return value;
-    }
-    throw new ProtocolError("protobuf varint is too long");
+    this.#readHalves();
+    return this.#high * 2 ** 32 + this.#low;
   }
 
-  /** A signed 32- or 64-bit varint. */
+  /** A signed 32- or 64-bit varint in two's complement. */
   signedVarint(): number {
-    const value = this.varint();
-    return value >= 2 ** 63 ? Number(BigInt.asIntN(64, BigInt(value))) : value;
+    this.#readHalves();
+    const high = this.#high >= 2 ** 31 ? this.#high - 2 ** 32 : this.#high;
+    return high * 2 ** 32 + this.#low;
   }
 
   double(): number {
@@ -160,6 +157,28 @@ export class ProtoReader {
     else if (this.wireType === WIRE.fixed64) this.#advance(8);
     else if (this.wireType === WIRE.fixed32) this.#advance(4);
     else throw new ProtocolError(`protobuf wire type ${this.wireType}`);
+  }
+
+  /** Reads a varint into its lower and upper 32 bits, which a single float could not hold exactly. */
+  #readHalves(): void {
+    let low = 0;
+    let high = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      const byte = this.#bytes[this.#position++];
+      if (byte === undefined) throw new ProtocolError("protobuf message ends within a varint");
+      const bits = byte & 0x7f;
+      if (shift < 28) low += bits * 2 ** shift;
+      else if (shift === 28) {
+        low += (bits & 0x0f) * 2 ** 28;
+        high += bits >>> 4;
+      } else if (shift < 63) high += bits * 2 ** (shift - 32);
+      else high += (bits & 1) * 2 ** 31;
+      if ((byte & 0x80) !== 0) continue;
+      this.#low = low;
+      this.#high = high;
+      return;
+    }
+    throw new ProtocolError("protobuf varint is too long");
   }
 
   #advance(size: number): number {

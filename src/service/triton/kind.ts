@@ -1,43 +1,19 @@
-import * as v from "valibot";
 import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
-import type { Ask, Service, ServiceKind, Wire } from "../service.ts";
-import { createTritonApi, type TritonApi } from "./api.ts";
-import { createGrpcCodec, readStreamed } from "./grpc-codec.ts";
+import type { ReadStreamed } from "../../transport/grpc/stream-client.ts";
+import { AnswerObject } from "../answer.ts";
+import type { Ask, InferCodec, Service, ServiceKind, Wire } from "../service.ts";
+import type { ModelName, TritonApi } from "./api.ts";
+import { httpApi } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
-import { check, readModel, type TritonModel } from "./model.ts";
+import { readModel, type TritonModel } from "./model.ts";
 import { readStatistics } from "./statistics.ts";
+import { tritonTargetSchema } from "./target.ts";
 
 /** Triton, over HTTP or gRPC. */
 
-const tensorFormat = v.picklist(["binary", "json"], "must be binary or json");
-const fileName = v.string();
-
-const targetSchema = v.object({
-  kind: v.literal("triton"),
-  url: v.pipe(v.string(), v.nonEmpty("must name a server")),
-  protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
-  model: v.pipe(v.string(), v.nonEmpty("must name a model")),
-  modelVersion: v.string(),
-  batchSize: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
-  isStreaming: v.boolean(),
-  inputTensorFormat: tensorFormat,
-  outputTensorFormat: tensorFormat,
-  headers: v.array(v.tuple([v.pipe(v.string(), v.regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "must be a header name")), v.string()])),
-  shapes: v.record(v.string(), v.array(v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")))),
-  tls: v.object({ isEnabled: v.boolean(), caFile: fileName, certFile: fileName, keyFile: fileName, verify: v.boolean() }),
-});
-
-const serverSchema = v.object({ extensions: v.optional(v.array(v.string()), []) });
-
 export const tritonKind: ServiceKind<TritonTargetPlan> = {
-  schema: v.pipe(
-    targetSchema,
-    v.forward(
-      v.check((target) => !target.isStreaming || target.protocol === "grpc", "is only possible with gRPC"),
-      ["isStreaming"],
-    ),
-  ),
+  schema: tritonTargetSchema,
   address: (target) => ({
     url: target.url,
     wire: wireOf(target),
@@ -53,29 +29,48 @@ function wireOf(target: Pick<TritonTargetPlan, "protocol" | "isStreaming">): Wir
 }
 
 async function setUp(target: TritonTargetPlan, ask: Ask): Promise<Service> {
-  const api = createTritonApi(target.protocol);
+  const front = target.protocol === "http" ? httpFrontEnd(target) : await loadGrpcFrontEnd(target);
+  const { api } = front;
   const name = { name: target.model, version: target.modelVersion };
-  const metadata = await ask(api.metadata(name), "model metadata");
-  const config = await ask(api.config(name), "model config");
+  // All at once: a run begins with as few waits as possible.
+  const [metadata, config, server] = await Promise.all([
+    ask(api.metadata(name), "model metadata"),
+    ask(api.config(name), "model config"),
+    ask(api.server(), "server metadata"),
+  ]);
   const model = readModel(metadata, config, target.modelVersion);
   refuseUnsupported(model, target.batchSize);
-  const server = check(serverSchema, await ask(api.server(), "server metadata"), "server metadata");
+  const extensions = AnswerObject.of(server, "server metadata").strings("extensions");
   return {
     model,
-    codec:
-      target.protocol === "http"
-        ? createHttpCodec(model, { inputFormat: target.inputTensorFormat, outputFormat: target.outputTensorFormat })
-        : createGrpcCodec(model, { isStreaming: target.isStreaming }),
+    codec: front.createCodec(model),
     wire: wireOf(target),
-    readStreamed,
+    readStreamed: front.readStreamed,
     batchSize: target.batchSize,
     isResponseCacheEnabled: model.isResponseCacheEnabled,
-    statistics: server.extensions.includes("statistics") ? statisticsOf(api, name) : undefined,
+    statistics: extensions.includes("statistics") ? statisticsOf(api, name) : undefined,
     warnings: warningsOf(target),
   };
 }
 
-function statisticsOf(api: TritonApi, name: { name: string; version: string }): Service["statistics"] {
+/** What differs between Triton's two front ends. gRPC's is loaded when it is used: its message tables take time to build. */
+interface FrontEnd {
+  readonly api: TritonApi;
+  readonly readStreamed?: ReadStreamed;
+  createCodec(model: TritonModel): InferCodec;
+}
+
+function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
+  const formats = { inputFormat: target.inputTensorFormat, outputFormat: target.outputTensorFormat };
+  return { api: httpApi, createCodec: (model) => createHttpCodec(model, formats) };
+}
+
+async function loadGrpcFrontEnd(target: TritonTargetPlan): Promise<FrontEnd> {
+  const [{ createGrpcCodec, readStreamed }, { grpcApi }] = await Promise.all([import("./grpc-codec.ts"), import("./grpc-api.ts")]);
+  return { api: grpcApi, readStreamed, createCodec: (model) => createGrpcCodec(model, { isStreaming: target.isStreaming }) };
+}
+
+function statisticsOf(api: TritonApi, name: ModelName): Service["statistics"] {
   return { query: api.statistics(name), read: readStatistics };
 }
 

@@ -1,62 +1,33 @@
-import * as v from "valibot";
+import { AnswerObject } from "../answer.ts";
 import type { ServerCounters } from "../statistics.ts";
-import { check } from "./model.ts";
-
-/** gRPC leaves zeros out; HTTP writes them. */
-const count = v.optional(v.number(), 0);
-const durationSchema = v.optional(v.object({ count, ns: count }), {});
-
-const statisticsSchema = v.object({
-  model_stats: v.optional(
-    v.array(
-      v.object({
-        name: v.string(),
-        version: v.string(),
-        inference_count: count,
-        execution_count: count,
-        inference_stats: v.optional(
-          v.object({
-            success: durationSchema,
-            fail: durationSchema,
-            queue: durationSchema,
-            compute_input: durationSchema,
-            compute_infer: durationSchema,
-            compute_output: durationSchema,
-            cache_hit: durationSchema,
-            cache_miss: durationSchema,
-          }),
-          {},
-        ),
-      }),
-    ),
-    [],
-  ),
-});
 
 /** Reads Triton's statistics answer, one entry per model version. Throws `ProtocolError`. */
 export function readStatistics(data: unknown): ServerCounters[] {
-  return check(statisticsSchema, data, "model statistics").model_stats.map((model): ServerCounters => {
-    const stats = model.inference_stats;
+  return AnswerObject.of(data, "model statistics").objects("model_stats").map((model): ServerCounters => {
+    const stats = model.object("inference_stats");
+    const [success, fail, queue] = [stats.object("success"), stats.object("fail"), stats.object("queue")];
+    const [input, infer, output] = [stats.object("compute_input"), stats.object("compute_infer"), stats.object("compute_output")];
+    const [hit, miss] = [stats.object("cache_hit"), stats.object("cache_miss")];
     return {
-      name: model.name,
-      version: model.version,
-      inferenceCount: model.inference_count,
-      executionCount: model.execution_count,
-      successCount: stats.success.count,
-      successNs: stats.success.ns,
-      failCount: stats.fail.count,
-      queueCount: stats.queue.count,
-      queueNs: stats.queue.ns,
-      computeInputCount: stats.compute_input.count,
-      computeInputNs: stats.compute_input.ns,
-      computeInferCount: stats.compute_infer.count,
-      computeInferNs: stats.compute_infer.ns,
-      computeOutputCount: stats.compute_output.count,
-      computeOutputNs: stats.compute_output.ns,
-      cacheHitCount: stats.cache_hit.count,
-      cacheHitNs: stats.cache_hit.ns,
-      cacheMissCount: stats.cache_miss.count,
-      cacheMissNs: stats.cache_miss.ns,
+      name: model.string("name"),
+      version: model.string("version"),
+      inferenceCount: model.number("inference_count"),
+      executionCount: model.number("execution_count"),
+      successCount: success.number("count"),
+      successNs: success.number("ns"),
+      failCount: fail.number("count"),
+      queueCount: queue.number("count"),
+      queueNs: queue.number("ns"),
+      computeInputCount: input.number("count"),
+      computeInputNs: input.number("ns"),
+      computeInferCount: infer.number("count"),
+      computeInferNs: infer.number("ns"),
+      computeOutputCount: output.number("count"),
+      computeOutputNs: output.number("ns"),
+      cacheHitCount: hit.number("count"),
+      cacheHitNs: hit.number("ns"),
+      cacheMissCount: miss.number("count"),
+      cacheMissNs: miss.number("ns"),
     };
   });
 }

@@ -1,0 +1,42 @@
+import type { Plan } from "../plan/plan.ts";
+import { checkPlan } from "../registry/check-plan.ts";
+import type { TextSink } from "../report/report.ts";
+import { createReports } from "../report/reports.ts";
+import { joinObservers, type RunResult } from "../run/observer.ts";
+import { startPlan } from "../run/run-plan.ts";
+
+/** What a command is given by the executable: where its text goes, and how it learns of Ctrl-C. */
+export interface CommandIo extends TextSink {
+  /** Calls back at each Ctrl-C from now on; the process no longer ends by itself. Returns how to stop listening. */
+  onInterrupt(callback: () => void): () => void;
+}
+
+/**
+ * Runs a plan with its reports.
+ * @param onInterrupt called at the first Ctrl-C
+ * @throws UserError for a plan that cannot be run, RunError when the target does not let it begin
+ */
+export async function executePlan(plan: Plan, io: CommandIo, onInterrupt: () => void): Promise<RunResult> {
+  const checked = checkPlan(plan);
+  // Flags have been checked by their readers: that a plan made of them is sound may turn out while the server is being asked.
+  if (plan.outputs.style === "rampart") await checked;
+  const reports = await createReports(plan, io);
+  const running = startPlan(plan, joinObservers(reports), checked);
+  let interrupts = 0;
+  const stopListening = io.onInterrupt(() => {
+    interrupts++;
+    if (interrupts > 1) return;
+    onInterrupt();
+    running.interrupt();
+  });
+  try {
+    const result = await running.result;
+    for (const report of reports) report.finish(result);
+    return result;
+  } catch (error) {
+    for (const report of reports) report.discard?.();
+    throw error;
+  } finally {
+    stopListening();
+  }
+}

@@ -1,0 +1,100 @@
+import { type Problem, RunError, UserError } from "../../plan/problem.ts";
+import type { RunResult } from "../../run/observer.ts";
+import { type CommandIo, executePlan } from "../execute.ts";
+import { VERSION } from "../version.ts";
+import { parseFlags } from "./parse.ts";
+import { readSettings } from "./settings.ts";
+import { toPlan } from "./to-plan.ts";
+
+/** `rampart perf_analyzer …`, and the executable linked as `perf_analyzer`. */
+
+const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
+
+/** Runs the command. @param command how it was called, for help. Returns the exit code. */
+export async function runPerfAnalyzer(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+  const { settings, problems, warnings } = readSettings(parseFlags(args));
+  if (settings.isHelp) {
+    const { formatHelp } = await import("./help.ts");
+    io.out(formatHelp(command));
+    return EXIT.measured;
+  }
+  if (settings.isVersion) {
+    io.err(`Perf Analyzer Version ${VERSION} (rampart)\n`);
+    return EXIT.measured;
+  }
+  const built = toPlan(settings);
+  const allProblems = [...problems, ...built.problems];
+  if (allProblems.length > 0) {
+    printProblems(allProblems, command, io);
+    return EXIT.error;
+  }
+  for (const warning of warnings) io.err(`rampart: ${warning}\n`);
+  for (const warning of built.warnings) io.err(`${warning}\n`);
+  if (settings.isDryRun) {
+    const { checkPlan } = await import("../../registry/check-plan.ts");
+    io.out(`${JSON.stringify(await checkPlan(built.plan), null, 2)}\n`);
+    return EXIT.measured;
+  }
+  try {
+    const result = await executePlan(built.plan, io, () => {
+      io.out("Interrupt signal (2) received.\nWaiting for in-flight inferences to complete.\n");
+    });
+    return conclude(result, io);
+  } catch (error) {
+    return explain(error, io);
+  }
+}
+
+function printProblems(problems: readonly Problem[], command: string, io: CommandIo): void {
+  for (const { message, value, hint } of problems) {
+    const got = value === undefined || message.includes(value) ? "" : ` (got '${value}')`;
+    io.err(`Error: ${message}${got}\n  ${hint}\n`);
+  }
+  io.err(`See ${command} --help.\n`);
+}
+
+function conclude(result: RunResult, io: CommandIo): number {
+  if (result.error !== undefined) {
+    if (result.laneErrors.length > 0) printLaneErrors(result, io);
+    else io.err(`error: ${result.error.message}\n  ${result.error.hint}\n`);
+    return EXIT.error;
+  }
+  if (result.isInterrupted) {
+    io.err("rampart: interrupted; the results above are partial.\n");
+    return EXIT.error;
+  }
+  const first = result.levels[0];
+  const isBinary = "search" in result.prepared.plan.load && result.prepared.plan.load.search === "binary";
+  // As in the original an unstable level is an error only when nothing was measured before it.
+  if (!isBinary && result.levels.length === 1 && first?.outcome === "unstable") {
+    io.err("Failed to obtain stable measurement.\n\n");
+    return EXIT.unstable;
+  }
+  return EXIT.measured;
+}
+
+function printLaneErrors(result: RunResult, io: CommandIo): void {
+  const isAsync = result.prepared.plan.client.callMode === "async";
+  io.err(
+    isAsync
+      ? "Failed to retrieve results from inference request.\n"
+      : "Failed to maintain requested inference load. Worker thread(s) failed to generate concurrent requests.\n",
+  );
+  for (const { lane, message } of result.laneErrors) io.err(`Thread [${lane}] had error: ${message}\n`);
+  io.err(`\n${result.error?.hint ?? ""}\n`);
+}
+
+function explain(error: unknown, io: CommandIo): number {
+  if (error instanceof UserError) {
+    for (const { path, message, value, hint } of error.problems) {
+      const got = value === undefined ? "" : ` (got ${value})`;
+      io.err(`error: Failed to init manager inputs: ${path}: ${message}${got}\n  ${hint}\n`);
+    }
+    return EXIT.error;
+  }
+  if (error instanceof RunError) {
+    io.err(`error: ${error.message}\n  ${error.hint}\n`);
+    return EXIT.error;
+  }
+  throw error;
+}

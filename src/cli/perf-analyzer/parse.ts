@@ -1,0 +1,134 @@
+import type { Problem } from "../../plan/problem.ts";
+import { FLAGS, type FlagSpec, flagName } from "./flags.ts";
+
+/** Command lines by the rules of GNU `getopt_long`, which perf_analyzer follows. */
+
+/** A flag as given. */
+export interface GivenFlag {
+  readonly flag: FlagSpec;
+  /** As the user typed it: `-p`, `--measurement-int`. */
+  readonly typed: string;
+  /** Undefined for a switch. */
+  readonly value: string | undefined;
+}
+
+/** What a command line holds. Positional arguments are ignored, as in the original, but told. */
+export interface ParsedFlags {
+  readonly given: readonly GivenFlag[];
+  readonly positional: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
+/** Splits the arguments. Every problem is collected; nothing is thrown. */
+export function parseFlags(args: readonly string[]): ParsedFlags {
+  const parser = new Parser(args);
+  parser.run();
+  return parser;
+}
+
+class Parser implements ParsedFlags {
+  readonly given: GivenFlag[] = [];
+  readonly positional: string[] = [];
+  readonly problems: Problem[] = [];
+  readonly #args: readonly string[];
+  #next = 0;
+
+  constructor(args: readonly string[]) {
+    this.#args = args;
+  }
+
+  run(): void {
+    while (this.#next < this.#args.length) {
+      const arg = this.#args[this.#next++] as string;
+      if (arg === "--") {
+        this.positional.push(...this.#args.slice(this.#next));
+        return;
+      }
+      if (arg.startsWith("--")) this.#readLong(arg);
+      else if (arg.startsWith("-") && arg !== "-") this.#readShorts(arg);
+      else this.positional.push(arg);
+    }
+  }
+
+  #readLong(arg: string): void {
+    const equals = arg.indexOf("=");
+    const typed = equals < 0 ? arg : arg.slice(0, equals);
+    const attached = equals < 0 ? undefined : arg.slice(equals + 1);
+    const flag = this.#findLong(typed.slice(2));
+    if (typeof flag === "string") {
+      this.problems.push({ path: typed, message: `Invalid long option '${typed}'`, hint: flag });
+      return;
+    }
+    if (flag.value === undefined) {
+      if (attached === undefined) this.given.push({ flag, typed, value: undefined });
+      else this.problems.push({ path: typed, message: `Option '${typed}' takes no value`, value: attached, hint: `Write ${typed} alone.` });
+      return;
+    }
+    this.#take(flag, typed, attached ?? this.#nextValue());
+  }
+
+  /** An exact name, or an unambiguous beginning of one of the original's; otherwise what to do. */
+  #findLong(name: string): FlagSpec | string {
+    const exact = FLAGS.find((flag) => flag.name === name && name !== "");
+    if (exact !== undefined) return exact;
+    const matches = FLAGS.filter((flag) => flag.isOwn !== true && name !== "" && flag.name.startsWith(name));
+    if (matches.length === 1) return matches[0] as FlagSpec;
+    if (matches.length > 1) return `It could be ${matches.map(flagName).join(", ")}: write it out.`;
+    const close = closest(name);
+    return close === undefined ? "See --help for the flags there are." : `Did you mean ${flagName(close)}?`;
+  }
+
+  /** `-vv`, `-b4`, `-p 1000`: a value is the rest of the argument or the next one. */
+  #readShorts(arg: string): void {
+    for (let i = 1; i < arg.length; i++) {
+      const letter = arg[i] as string;
+      const flag = FLAGS.find((known) => known.short === letter);
+      if (flag === undefined) {
+        this.problems.push({ path: `-${letter}`, message: `Invalid short option '-${letter}'`, hint: "See --help for the flags there are." });
+        return;
+      }
+      if (flag.value === undefined) {
+        this.given.push({ flag, typed: `-${letter}`, value: undefined });
+        continue;
+      }
+      const rest = arg.slice(i + 1);
+      this.#take(flag, `-${letter}`, rest === "" ? this.#nextValue() : rest);
+      return;
+    }
+  }
+
+  #nextValue(): string | undefined {
+    return this.#next < this.#args.length ? this.#args[this.#next++] : undefined;
+  }
+
+  #take(flag: FlagSpec, typed: string, value: string | undefined): void {
+    if (value === undefined) {
+      this.problems.push({ path: typed, message: `Missing value for option '${typed}'`, hint: `Write ${typed} ${flag.value}.` });
+      return;
+    }
+    this.given.push({ flag, typed, value });
+  }
+}
+
+/** The flag whose name is nearest, when it is near enough to be a slip. */
+function closest(name: string): FlagSpec | undefined {
+  const ranked = FLAGS.filter((flag) => flag.name !== "")
+    .map((flag) => ({ flag, distance: editDistance(name, flag.name) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  return best !== undefined && best.distance <= Math.max(2, Math.floor(name.length / 4)) ? best.flag : undefined;
+}
+
+/** Levenshtein's distance. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(substitution, (previous[j] as number) + 1, (row[j - 1] as number) + 1));
+    }
+    previous = row;
+  }
+  return previous[b.length] as number;
+}

@@ -1,0 +1,58 @@
+import type { Problem } from "../../plan/problem.ts";
+
+/** Values as perf_analyzer reads them: C's number parsing takes the beginning of the text and ignores the rest. */
+
+/** Collects what is wrong with values, and what was read otherwise than written. */
+export class ValueReader {
+  readonly problems: Problem[] = [];
+  readonly warnings: string[] = [];
+
+  fail(flag: string, message: string, value: string | undefined, hint: string): void {
+    this.problems.push({ path: flag, message, hint, ...(value === undefined ? {} : { value }) });
+  }
+
+  /** A whole number from the text's beginning; undefined (and a problem) when there is none. */
+  integer(flag: string, label: string, text: string): number | undefined {
+    return this.#read(flag, label, text, /^\s*([+-]?\d+)/, "a whole number");
+  }
+
+  /** A decimal number from the text's beginning. */
+  decimal(flag: string, label: string, text: string): number | undefined {
+    return this.#read(flag, label, text, /^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/, "a number");
+  }
+
+  #read(flag: string, label: string, text: string, pattern: RegExp, what: string): number | undefined {
+    const match = pattern.exec(text);
+    if (match === null) {
+      this.fail(flag, `Failed to parse ${label}. Invalid value provided: ${text}`, text, `Give ${what}.`);
+      return undefined;
+    }
+    const value = Number(match[1]);
+    if (!Number.isSafeInteger(Math.trunc(value))) {
+      this.fail(flag, `Failed to parse ${label}. The value is out of range.`, text, "Give a smaller number.");
+      return undefined;
+    }
+    if (match[0].length < text.trimEnd().length) this.warnings.push(`${flag} ${text} is read as ${value}.`);
+    return value;
+  }
+}
+
+/** A `start:end:step` triple; parts not given are undefined. */
+export interface RangeValue {
+  readonly start: number;
+  readonly end: number | undefined;
+  readonly step: number | undefined;
+}
+
+/** Reads a range of whole or decimal numbers. */
+export function readRange(reader: ValueReader, flag: string, text: string, kind: "integer" | "decimal"): RangeValue | undefined {
+  const parts = text.split(":");
+  if (parts.length > 3) {
+    reader.fail(flag, `Failed to parse ${flag}. The value does not match <start:end:step>.`, text, `Write for example ${flag} 1:8:2.`);
+    return undefined;
+  }
+  const numbers = parts.map((part) => reader[kind](flag, flag, part));
+  if (numbers.some((value) => value === undefined)) return undefined;
+  const [start, end, step] = numbers as [number, number | undefined, number | undefined];
+  return { start, end, step };
+}

@@ -1,0 +1,94 @@
+import type { AssertionPlan, MetricPlan } from "../plan/plan.ts";
+import { formatDurationNs } from "../plan/units.ts";
+import { errorRatio, inferPerSec } from "./metrics.ts";
+import type { WindowResult } from "./window.ts";
+
+/** Assertions and what became of them. */
+
+/** A level's measurement, as assertions see it. */
+export interface JudgedLevel {
+  readonly level: number;
+  readonly window: WindowResult;
+}
+
+/** What became of an assertion: it holds when it holds at every level. */
+export interface Verdict {
+  readonly assertion: AssertionPlan;
+  readonly isMet: boolean;
+  /** The level with the value furthest from (or closest to) the limit; undefined without a measurement. */
+  readonly level: number | undefined;
+  /** Its value: nanoseconds, inferences per second or a ratio; undefined without a measurement. */
+  readonly measured: number | undefined;
+  /** The assertion as a sentence: `p99 latency below 25 ms`. */
+  readonly text: string;
+}
+
+/** Judges an assertion over all levels. Without a measurement it is not met. */
+export function judge(assertion: AssertionPlan, levels: readonly JudgedLevel[], batchSize: number): Verdict {
+  const values = levels.map(({ level, window }) => ({ level, value: metricValue(assertion.metric, window, batchSize) }));
+  const known = values.filter((entry): entry is { level: number; value: number } => entry.value !== undefined);
+  const worst = known.sort((a, b) => badness(assertion, b.value) - badness(assertion, a.value))[0];
+  return {
+    assertion,
+    isMet: known.length === levels.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
+    level: worst?.level,
+    measured: worst?.value,
+    text: describe(assertion),
+  };
+}
+
+/** A metric's value; undefined when the window has nothing to compute it from. */
+function metricValue(metric: MetricPlan, window: WindowResult, batchSize: number): number | undefined {
+  if (metric.kind === "error-ratio") return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);
+  if (metric.kind === "throughput") return inferPerSec(window, batchSize);
+  if (window.requestCount === 0) return undefined;
+  const tally = metric.of === "latency" ? window.latency : window.scheduledLatency;
+  return metric.kind === "latency-average" ? tally.meanNs : tally.percentileUs(metric.percentile) * 1000;
+}
+
+function holds({ comparison, limit }: AssertionPlan, value: number): boolean {
+  switch (comparison) {
+    case "below":
+      return value < limit;
+    case "at-most":
+      return value <= limit;
+    case "above":
+      return value > limit;
+    case "at-least":
+      return value >= limit;
+    case "is":
+      return value === limit;
+  }
+}
+
+/** How far a value lies on the wrong side. */
+function badness({ comparison, limit }: AssertionPlan, value: number): number {
+  if (comparison === "is") return Math.abs(value - limit);
+  return comparison === "below" || comparison === "at-most" ? value - limit : limit - value;
+}
+
+const COMPARISON_TEXT: Readonly<Record<AssertionPlan["comparison"], string>> = {
+  below: "below",
+  "at-most": "at most",
+  above: "above",
+  "at-least": "at least",
+  is: "is",
+};
+
+function describe({ metric, comparison, limit }: AssertionPlan): string {
+  return `${metricName(metric)} ${COMPARISON_TEXT[comparison]} ${formatMetric(metric, limit)}`;
+}
+
+function metricName(metric: MetricPlan): string {
+  if (metric.kind === "throughput") return "throughput";
+  if (metric.kind === "error-ratio") return "error rate";
+  const of = metric.of === "latency" ? "latency" : "scheduled latency";
+  return metric.kind === "latency-average" ? `average ${of}` : `p${metric.percentile} ${of}`;
+}
+
+/** A value of a metric with its unit. */
+export function formatMetric(metric: MetricPlan, value: number): string {
+  if (metric.kind === "throughput") return `${Number(value.toPrecision(6))} infer/s`;
+  if (metric.kind === "error-ratio") return `${Number((value * 100).toPrecision(4))} %`;
+  return formatDurationNs(value);
+}

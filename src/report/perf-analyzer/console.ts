@@ -1,0 +1,216 @@
+import { inferPerSec, saturationReason, sentPerSec, stabilizingLatencyNs } from "../../measure/metrics.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { LevelResult, PreparedRun, RunResult, TraceEvent } from "../../run/observer.ts";
+import { formatStreamNumber, toWholeUs } from "../number-format.ts";
+import type { Report, TextSink } from "../report.ts";
+import { formatServerSection } from "./server-section.ts";
+
+/** perf_analyzer's text, line by line; scripts read it. Rampart's own lines go to stderr and begin with `rampart: `. */
+
+const DELAYED_PCT_THRESHOLD = 1;
+const OVERHEAD_PCT_THRESHOLD = 50;
+
+/** Creates the report. */
+export function createPerfAnalyzerConsole(plan: Plan, sink: TextSink): Report {
+  return new PerfAnalyzerConsole(plan, sink);
+}
+
+class PerfAnalyzerConsole implements Report {
+  readonly #plan: Plan;
+  readonly #sink: TextSink;
+  #prepared: PreparedRun | undefined;
+
+  constructor(plan: Plan, sink: TextSink) {
+    this.#plan = plan;
+    this.#sink = sink;
+  }
+
+  onTrace(event: TraceEvent): void {
+    if (this.#plan.outputs.verbosity < 2) return;
+    const isGrpc = this.#plan.target.protocol === "grpc";
+    if (event.kind === "connect") this.#sink.out(`Creating new channel with url:${event.url}\n`);
+    else if (event.kind === "answer") this.#sink.out(`${event.text}\n`);
+    else if (event.kind === "request") this.#sink.out(`inference request: ${event.text}\n`);
+    else if (event.kind === "response") this.#sink.out(isGrpc ? `${event.text}\n` : `inference response: ${event.text}\n`);
+    else this.#sink.err(`${event.direction} ${event.head}`);
+  }
+
+  onPrepared(prepared: PreparedRun): void {
+    this.#prepared = prepared;
+    for (const warning of prepared.warnings) this.#sink.err(`rampart: ${warning}\n`);
+    const { dataset } = prepared;
+    if (dataset.isFromJson) {
+      const { streams } = dataset;
+      const steps = streams.length === 1 ? ` with ${(streams[0] ?? []).length} step/steps` : "";
+      this.#sink.out(` Successfully read data for ${streams.length} stream/streams${steps}.\n`);
+    }
+    this.#sink.out(formatSettings(this.#plan));
+  }
+
+  onLevelStart(unit: "concurrency" | "request-rate", level: number): void {
+    if (unit === "concurrency") this.#sink.out(`Request concurrency: ${level}\n`);
+    else if (this.#plan.load.kind !== "intervals") this.#sink.out(`Request Rate: ${formatStreamNumber(level)} inference requests per second\n`);
+  }
+
+  onWindow(trial: number, window: WindowResult, latencyNs: number): void {
+    if (this.#plan.outputs.verbosity === 0) return;
+    const { percentile } = this.#plan.measurement;
+    const throughput = formatStreamNumber(inferPerSec(window, this.#plan.target.batchSize));
+    const latency =
+      percentile === null
+        ? `Avg latency: ${toWholeUs(latencyNs)} usec (std ${deviationUs(window)} usec). `
+        : `p${percentile} latency: ${toWholeUs(latencyNs)} usec`;
+    this.#sink.out(`  Pass [${trial}] throughput: ${throughput} infer/sec. ${latency}\n`);
+  }
+
+  onWindowError(trial: number, message: string): void {
+    if (this.#plan.outputs.verbosity > 0) this.#sink.out(`  Pass [${trial}] cb::Error: ${message}\n`);
+  }
+
+  onLevelEnd(result: LevelResult): void {
+    const { latencyLimitMs } = this.#plan.measurement;
+    if (result.isLatencyUnstable) this.#sink.err("Warning: Request latency is not stabilizing. Please try lowering the request rate.\n");
+    if (result.outcome === "over-limit") this.#sink.err(`Measured latency went over the set limit of ${latencyLimitMs} msec. \n`);
+    else if (result.outcome === "unstable") this.#sink.err(`${this.#explainUnstable(result)}\n`);
+    else if (result.outcome === "measured") this.#printLevel(result);
+    else if (result.window.requestCount > 0) {
+      const seconds = (result.window.durationNs / 1e9).toFixed(1);
+      this.#sink.out(`  [PARTIAL] The run ended early: ${seconds} s measured, not a stable result\n`);
+      this.#printLevel(result);
+    }
+  }
+
+  finish(result: RunResult): void {
+    const levels = printedLevels(result);
+    if (levels.length === 0) return;
+    const { percentile } = this.#plan.measurement;
+    const heading = percentile === null ? "Average" : `p${percentile}`;
+    this.#sink.out(`Inferences/Second vs. Client ${heading} Batch Latency\n`);
+    for (const { unit, level, window, outcome } of levels) {
+      const name = unit === "concurrency" ? "Concurrency" : "Request Rate";
+      const throughput = formatStreamNumber(inferPerSec(window, this.#plan.target.batchSize));
+      const latency = toWholeUs(stabilizingLatencyNs(window, percentile));
+      const mark = outcome === "partial" ? " (partial)" : "";
+      this.#sink.out(`${name}: ${formatStreamNumber(level)}, throughput: ${throughput} infer/sec, latency ${latency} usec${mark}\n`);
+    }
+  }
+
+  #explainUnstable(result: LevelResult): string {
+    const { mode } = this.#plan.measurement;
+    if (result.unit === "request-rate") return "Failed to obtain stable measurement.";
+    const flag = mode.kind === "count-windows" ? "--measurement-request-count" : "--measurement-interval";
+    return `Failed to obtain stable measurement within ${result.trials} measurement windows for concurrency ${result.level}. Please try to increase the ${flag}.`;
+  }
+
+  #printLevel(result: LevelResult): void {
+    const { window } = result;
+    this.#sink.out("  Client: \n");
+    this.#printClient(result);
+    if (window.server !== undefined) {
+      const isCached = this.#prepared?.service.isResponseCacheEnabled ?? false;
+      this.#sink.out(`  Server: \n${formatServerSection(window.server, isCached)}`);
+    } else if (this.#prepared?.service.statistics !== undefined) {
+      this.#sink.err("rampart: the server's statistics did not change, so no server times are shown.\n");
+    }
+    if (window.overheadPct > OVERHEAD_PCT_THRESHOLD) {
+      this.#sink.out("[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.\n");
+    }
+    const reason = saturationReason(window);
+    if (reason !== undefined) this.#sink.err(`rampart: the client may have been the limit, not the server: ${reason}.\n`);
+  }
+
+  #printClient({ window, unit }: LevelResult): void {
+    const { percentile } = this.#plan.measurement;
+    const { out } = this.#sink;
+    out(`    Request count: ${window.requestCount}\n`);
+    if (window.failedCount > 0) this.#sink.err(`rampart: ${window.failedCount} requests failed in the measured windows and are not counted above.\n`);
+    const delayedPct = (100 * window.delayedCount) / window.requestCount;
+    if (unit === "request-rate" && delayedPct > DELAYED_PCT_THRESHOLD) {
+      out(`    Avg send request rate: ${sentPerSec(window).toFixed(2)} infer/sec\n`);
+      out(`    [WARNING] Perf Analyzer was not able to keep up with the desired request rate. ${delayedPct.toFixed(2)}% of the requests were delayed. \n`);
+    }
+    out(`    Throughput: ${formatStreamNumber(inferPerSec(window, this.#plan.target.batchSize))} infer/sec\n`);
+    if (this.#plan.outputs.verbosity > 0) out(`    Avg client overhead: ${window.overheadPct.toFixed(2)}%\n`);
+    if (percentile === null) {
+      out(`    Avg latency: ${toWholeUs(window.latency.meanNs)} usec (standard deviation ${deviationUs(window)} usec)\n`);
+      if (window.latency.count === 1) {
+        this.#sink.err("WARNING: Pass contained only one request, so its sample latency standard deviation is not defined; 0 is printed.\n");
+      }
+    }
+    for (const shown of reportedPercentiles(percentile)) out(`    p${shown} latency: ${window.latency.percentileUs(shown)} usec\n`);
+    out(`    ${this.#formatLibraryTime(window)}\n`);
+  }
+
+  #formatLibraryTime(window: WindowResult): string {
+    const total = toWholeUs(window.latency.meanNs);
+    const send = toWholeUs(window.sendMeanNs);
+    const receive = toWholeUs(window.receiveMeanNs);
+    const wait = Math.max(0, total - send - receive);
+    const isVerbose = this.#plan.outputs.verbosity > 0;
+    if (this.#plan.target.protocol === "grpc") {
+      return isVerbose
+        ? `Avg gRPC time: ${total} usec (marshal ${send} usec + response wait ${wait} usec + unmarshal ${receive} usec)`
+        : `Avg gRPC time: ${total} usec ((un)marshal request/response ${send + receive} usec + response wait ${wait} usec)`;
+    }
+    return isVerbose
+      ? `Avg HTTP time: ${total} usec (send ${send} usec + response wait ${wait} usec + receive ${receive} usec)`
+      : `Avg HTTP time: ${total} usec (send/recv ${send + receive} usec + response wait ${wait} usec)`;
+  }
+}
+
+/** Levels that stand in the summary and the CSV. */
+export function printedLevels(result: RunResult): LevelResult[] {
+  return result.levels.filter(({ outcome, window }) => window.requestCount > 0 && (outcome === "measured" || (outcome === "partial" && result.isInterrupted)));
+}
+
+/** The percentiles reported, ascending. */
+export function reportedPercentiles(percentile: number | null): number[] {
+  const all = new Set([50, 90, 95, 99, ...(percentile === null ? [] : [percentile])]);
+  return [...all].sort((a, b) => a - b);
+}
+
+function deviationUs(window: WindowResult): number {
+  return toWholeUs(window.latency.deviationNs ?? 0);
+}
+
+function formatSettings(plan: Plan): string {
+  const lines = ["*** Measurement Settings ***", `  Batch size: ${plan.target.batchSize}`, "  Service Kind: TRITON"];
+  const { mode, warmupRequests } = plan.measurement;
+  if (warmupRequests > 0) lines.push(`  Sending ${warmupRequests} warmup request${warmupRequests > 1 ? "s" : ""}`);
+  if (mode.kind === "requests") lines.push(`  Sending ${mode.count} benchmark request${mode.count > 1 ? "s" : ""}`);
+  else lines.push(...windowLines(plan));
+  lines.push(...loadLines(plan));
+  lines.push(`  Using ${plan.client.callMode === "async" ? "asynchronous" : "synchronous"} calls for inference`);
+  return `${lines.join("\n")}\n\n`;
+}
+
+function windowLines(plan: Plan): string[] {
+  const { mode, percentile } = plan.measurement;
+  const metric = plan.client.callMode === "async" ? "throughput" : "latency and throughput";
+  // The missing blank after the percentile is the original's, and scripts look for it.
+  const stabilizing = percentile === null ? `  Stabilizing using average ${metric}` : `  Stabilizing using p${percentile}${metric}`;
+  if (mode.kind === "count-windows") {
+    return [`  Using "count_windows" mode for stabilization`, stabilizing, `  Minimum number of samples in each window: ${mode.requestsPerWindow}`];
+  }
+  if (mode.kind === "time-windows") {
+    return [`  Using "time_windows" mode for stabilization`, stabilizing, `  Measurement window: ${mode.windowMs} msec`];
+  }
+  return [];
+}
+
+function loadLines(plan: Plan): string[] {
+  const { load } = plan;
+  const lines: string[] = [];
+  if ((load.kind === "concurrency" || load.kind === "request-rate") && load.levels.kind === "range") {
+    const { start, end } = load.levels;
+    lines.push(`  Latency limit: ${plan.measurement.latencyLimitMs ?? 0} msec`);
+    if (end !== null && load.kind === "concurrency") lines.push(`  Concurrency limit: ${Math.max(start, end)} concurrent requests`);
+    if (end !== null && load.kind === "request-rate") lines.push(`  Request Rate limit: ${formatStreamNumber(Math.max(start, end))} requests per seconds`);
+  }
+  if (load.kind === "request-rate") {
+    lines.push(`  Using ${load.distribution === "poisson" ? "poisson" : "uniform"} distribution on request generation`);
+  }
+  if ("search" in load && load.search === "binary") lines.push("  Using Binary Search algorithm");
+  return lines;
+}

@@ -1,0 +1,90 @@
+import { writeFileSync } from "node:fs";
+import { inferPerSec } from "../../measure/metrics.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { messageOf, RunError } from "../../plan/problem.ts";
+import type { LevelResult, RunResult } from "../../run/observer.ts";
+import { formatStreamNumber, toWholeUs } from "../number-format.ts";
+import type { Report, TextSink } from "../report.ts";
+import { printedLevels, reportedPercentiles } from "./console.ts";
+
+/** perf_analyzer's CSV: one row per level, by ascending throughput. */
+
+/** Creates the report for the plan's CSV file. */
+export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
+  return {
+    finish: (result) => {
+      const levels = printedLevels(result);
+      if (levels.length === 0) return;
+      const rows = sortByThroughput(levels, plan.target.batchSize).map((level) => formatRow(level, plan, result, sink));
+      const text = [formatHeader(plan, result), ...rows].map((row) => `${row.join(",")}\n`).join("");
+      try {
+        writeFileSync(plan.outputs.csvFile, text);
+      } catch (error) {
+        throw new RunError("output", `failed to write ${plan.outputs.csvFile}: ${messageOf(error)}`, "Give a path that can be written with -f.");
+      }
+    },
+  };
+}
+
+function sortByThroughput(levels: readonly LevelResult[], batchSize: number): LevelResult[] {
+  return [...levels].sort((a, b) => inferPerSec(a.window, batchSize) - inferPerSec(b.window, batchSize));
+}
+
+function formatHeader(plan: Plan, result: RunResult): string[] {
+  const { service, levelUnit } = result.prepared;
+  const hasServer = service.statistics !== undefined;
+  return [
+    levelUnit === "concurrency" ? "Concurrency" : "Request Rate",
+    "Inferences/Second",
+    "Client Send",
+    ...(hasServer ? ["Network+Server Send/Recv", "Server Queue", "Server Compute Input", "Server Compute Infer", "Server Compute Output"] : []),
+    ...(hasServer && service.isResponseCacheEnabled ? ["Server Cache Hit", "Server Cache Miss"] : []),
+    "Client Recv",
+    ...reportedPercentiles(plan.measurement.percentile).map((percentile) => `p${percentile} latency`),
+    ...(plan.outputs.isVerboseCsv ? [...(plan.measurement.percentile === null ? ["Avg latency"] : []), "request/response", "response wait"] : []),
+  ];
+}
+
+function formatRow({ level, window }: LevelResult, plan: Plan, result: RunResult, sink: TextSink): (string | number)[] {
+  const { service } = result.prepared;
+  const sendUs = toWholeUs(window.sendMeanNs);
+  const receiveUs = toWholeUs(window.receiveMeanNs);
+  const meanUs = toWholeUs(window.latency.meanNs);
+  return [
+    formatStreamNumber(level),
+    formatStreamNumber(inferPerSec(window, plan.target.batchSize)),
+    sendUs,
+    ...(service.statistics === undefined ? [] : serverColumns(window, service.isResponseCacheEnabled, sink)),
+    receiveUs,
+    ...reportedPercentiles(plan.measurement.percentile).map((percentile) => window.latency.percentileUs(percentile)),
+    ...(plan.outputs.isVerboseCsv
+      ? [...(plan.measurement.percentile === null ? [meanUs] : []), sendUs + receiveUs, Math.max(0, meanUs - sendUs - receiveUs)]
+      : []),
+  ];
+}
+
+function serverColumns(window: LevelResult["window"], isCached: boolean, sink: TextSink): number[] {
+  const delta = window.server;
+  // Without statistics of this level the columns stay, so that rows keep their form.
+  if (delta === undefined) return new Array<number>(isCached ? 7 : 5).fill(0);
+  const mean = (totalNs: number, count: number): number => (count === 0 ? 0 : Math.floor(totalNs / count));
+  const queueNs = mean(delta.queueNs, delta.queueCount);
+  const computeNs = mean(delta.computeInputNs + delta.computeInferNs + delta.computeOutputNs, delta.computeInputCount);
+  const hitNs = mean(delta.cacheHitNs, delta.cacheHitCount);
+  const missNs = mean(delta.cacheMissNs, delta.cacheMissCount);
+  const waitNs = window.latency.meanNs - window.sendMeanNs - window.receiveMeanNs;
+  const networkNs = Math.max(0, waitNs - (queueNs + computeNs + hitNs + missNs));
+  if (networkNs === 0) {
+    sink.err(
+      "Server average accounted time was larger than client average wait time due to small sample size. Increase the measurement interval with `--measurement-interval`.\n",
+    );
+  }
+  return [
+    networkNs,
+    queueNs,
+    mean(delta.computeInputNs, delta.computeInputCount),
+    mean(delta.computeInferNs, delta.computeInferCount),
+    mean(delta.computeOutputNs, delta.computeOutputCount),
+    ...(isCached ? [hitNs, missNs] : []),
+  ].map(toWholeUs);
+}

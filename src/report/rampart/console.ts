@@ -1,0 +1,181 @@
+import { errorRatio, estimatePercentile, inferPerSec, saturationReason, sentPerSec } from "../../measure/metrics.ts";
+import { averageUs } from "../../measure/server-delta.ts";
+import { formatMetric, judge } from "../../measure/verdicts.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import type { LoadPlan, Plan } from "../../plan/plan.ts";
+import { formatDurationNs } from "../../plan/units.ts";
+import type { LevelResult, PreparedRun, RunResult } from "../../run/observer.ts";
+import type { Report, TextSink } from "../report.ts";
+import { formatCount, formatPct, formatTable, formatUs } from "./format.ts";
+
+/** Rampart's own report for people: a row per level, then what stands behind the numbers. */
+
+const FEW_SAMPLES = 100;
+
+/** Creates the report. */
+export function createRampartConsole(plan: Plan, sink: TextSink): Report {
+  return new RampartConsole(plan, sink);
+}
+
+class RampartConsole implements Report {
+  readonly #plan: Plan;
+  readonly #sink: TextSink;
+
+  constructor(plan: Plan, sink: TextSink) {
+    this.#plan = plan;
+    this.#sink = sink;
+  }
+
+  onPrepared(prepared: PreparedRun): void {
+    const { target } = this.#plan;
+    const where = target.kind === "embedded" ? `embedded target over ${target.protocol}` : `${target.url} over ${target.protocol}`;
+    const { model } = prepared.service;
+    const version = model.version === "" ? "" : ` version ${model.version}`;
+    this.#sink.out(`${this.#plan.name}: model ${model.name}${version} on ${where}, ${describeLoad(this.#plan)}\n`);
+    for (const warning of prepared.warnings) this.#sink.err(`rampart: ${warning}\n`);
+  }
+
+  onLevelStart(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void {
+    const name = describeLevel(this.#plan.load, unit, level);
+    this.#sink.out(isWarmup ? `  warming up at ${name} …\n` : `  measuring ${name} …\n`);
+  }
+
+  onWindow(trial: number, window: WindowResult, latencyNs: number): void {
+    if (this.#plan.outputs.verbosity === 0) return;
+    const throughput = formatCount(inferPerSec(window, this.#plan.target.batchSize));
+    this.#sink.out(`    window ${trial}: ${throughput} infer/s, ${formatDurationNs(latencyNs)}\n`);
+  }
+
+  onWindowError(trial: number, message: string): void {
+    this.#sink.out(`    window ${trial}: ${message}\n`);
+  }
+
+  finish(result: RunResult): void {
+    const { out } = this.#sink;
+    const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
+    if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
+    if (measured.length > 0) out(`\n${this.#formatLevels(measured)}\n`);
+    for (const level of measured) out(this.#formatNotes(level));
+    for (const level of measured) if (level.timeline.length > 1) out(`\n${this.#formatTimeline(level)}\n`);
+    out(`\n${formatTotals(result)}\n`);
+    if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
+    if (this.#plan.assertions.length > 0) out(`\n${this.#formatVerdicts(measured)}\n`);
+  }
+
+  #formatLevels(levels: readonly LevelResult[]): string {
+    const isScheduled = levels.some(({ window }) => window.scheduledLatency !== window.latency);
+    const percentiles = [50, 90, 99];
+    const header = [
+      levels[0]?.unit === "concurrency" ? "concurrency" : "req/s asked",
+      ...(isScheduled ? ["req/s sent"] : []),
+      "infer/s",
+      "average",
+      ...percentiles.map((percentile) => `p${percentile}`),
+      ...(isScheduled ? ["p99 from due time"] : []),
+      "server avg",
+      "errors",
+      "requests",
+      "",
+    ];
+    const rows = levels.map((level) => {
+      const { window } = level;
+      const hasSamples = window.requestCount > 0;
+      return [
+        formatCount(level.level),
+        ...(isScheduled ? [formatCount(sentPerSec(window))] : []),
+        formatCount(inferPerSec(window, this.#plan.target.batchSize)),
+        hasSamples ? formatDurationNs(window.latency.meanNs) : "-",
+        ...percentiles.map((percentile) => (hasSamples ? formatUs(window.latency.percentileUs(percentile)) : "-")),
+        ...(isScheduled ? [hasSamples ? formatUs(window.scheduledLatency.percentileUs(99)) : "-"] : []),
+        window.server === undefined ? "-" : formatUs(averageUs(window.server.successNs, window.server.successCount)),
+        formatPct(errorRatio(window)),
+        formatCount(window.requestCount),
+        describeOutcome(level),
+      ];
+    });
+    return formatTable(header, rows);
+  }
+
+  /** What a reader must know to trust a row. */
+  #formatNotes({ window, level, instability, unit }: LevelResult): string {
+    const notes: string[] = [];
+    if (window.requestCount > 0) {
+      const p99 = estimatePercentile(window.latency, 99);
+      const range = `p99 lies between ${formatUs(p99.lowUs)} and ${formatUs(p99.highUs)} (95 % confidence, ${formatCount(window.requestCount)} samples)`;
+      if (!p99.isReliable || window.requestCount < FEW_SAMPLES) notes.push(`${range}: too few samples for a firm p99`);
+      else notes.push(range);
+    }
+    if (instability !== undefined) notes.push(explainInstability(instability, this.#plan));
+    if (window.delayedCount > 0) {
+      notes.push(`${formatCount(window.delayedCount)} requests were sent more than 1 ms late (p99 ${formatUs(window.sendDelay.percentileUs(99))}): look at "from due time"`);
+    }
+    const reason = saturationReason(window);
+    if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
+    const { health } = window;
+    notes.push(`client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late, overhead ${window.overheadPct.toFixed(2)} %`);
+    return `\n${describeLevel(this.#plan.load, unit, level)}\n${notes.map((note) => `  ${note}\n`).join("")}`;
+  }
+
+  #formatTimeline({ timeline }: LevelResult): string {
+    const rows = timeline.map((bucket) => {
+      const seconds = (bucket.endNs - bucket.startNs) / 1e9;
+      const hasSamples = bucket.requestCount > 0;
+      return [
+        `${(bucket.startNs / 1e9).toFixed(1)} s`,
+        formatCount(bucket.meanOutstanding),
+        formatCount((bucket.requestCount * this.#plan.target.batchSize) / seconds),
+        hasSamples ? formatDurationNs(bucket.latency.meanNs) : "-",
+        hasSamples ? formatUs(bucket.latency.percentileUs(99)) : "-",
+        formatCount(bucket.failedCount),
+      ];
+    });
+    return formatTable(["time", "outstanding", "infer/s", "average", "p99", "errors"], rows);
+  }
+
+  #formatVerdicts(levels: readonly LevelResult[]): string {
+    const rows = this.#plan.assertions.map((assertion) => {
+      const verdict = judge(assertion, levels, this.#plan.target.batchSize);
+      const measured = verdict.measured === undefined ? "nothing measured" : formatMetric(assertion.metric, verdict.measured);
+      const where = levels.length > 1 && verdict.level !== undefined ? ` at ${formatCount(verdict.level)}` : "";
+      return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}`];
+    });
+    return formatTable(["", "assertion", "measured"], rows);
+  }
+}
+
+function describeLoad(plan: Plan): string {
+  const { load } = plan;
+  if (load.kind === "intervals") return `intervals from ${load.file}`;
+  if (load.kind === "concurrency-ramp") return `concurrency from ${load.start} to ${load.end} over ${formatDurationNs(load.overMs * 1e6)}`;
+  const name = load.kind === "concurrency" ? "concurrency" : `${load.distribution} request rate`;
+  const levels = load.levels.kind === "list" ? load.levels.values.join(", ") : `${load.levels.start} to ${load.levels.end ?? "the limit"} by ${load.levels.step}`;
+  return `${name} ${levels}`;
+}
+
+function describeLevel(load: LoadPlan, unit: "concurrency" | "request-rate", level: number): string {
+  if (load.kind === "concurrency-ramp") return `a ramp of concurrency from ${load.start} to ${load.end}`;
+  return unit === "concurrency" ? `concurrency ${level}` : `${formatCount(level)} requests/s`;
+}
+
+function describeOutcome({ outcome }: LevelResult): string {
+  if (outcome === "unstable") return "UNSTABLE";
+  if (outcome === "partial") return "PARTIAL";
+  return outcome === "over-limit" ? "over the latency limit" : "";
+}
+
+function explainInstability({ throughputRatio, latencyRatio, trials }: NonNullable<LevelResult["instability"]>, plan: Plan): string {
+  const { mode } = plan.measurement;
+  const tolerance = "stabilityPct" in mode ? mode.stabilityPct : 0;
+  const moved = latencyRatio > throughputRatio ? `latency moved by ${formatPct(latencyRatio)}` : `throughput moved by ${formatPct(throughputRatio)}`;
+  return `not stable after ${trials} windows: over the last three ${moved}, allowed are ${tolerance} %; longer windows or a larger tolerance may help`;
+}
+
+function formatTotals(result: RunResult): string {
+  const server = result.server === undefined ? "" : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
+  return `sent ${formatCount(result.sentCount)} requests over ${result.connectionCount} connections in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${server}`;
+}
+
+function formatFailures(result: RunResult): string {
+  const rows = result.failures.map(({ kind, status, count, example }) => [status === undefined ? kind : `${kind} ${status}`, formatCount(count), example]);
+  return formatTable(["failed requests", "count", "for example"], rows);
+}

@@ -1,0 +1,115 @@
+import { writeFileSync } from "node:fs";
+import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import type { LatencyTally } from "../../measure/latency-tally.ts";
+import { errorRatio, estimatePercentile, inferPerSec, saturationReason, sentPerSec } from "../../measure/metrics.ts";
+import { judge } from "../../measure/verdicts.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { messageOf, RunError } from "../../plan/problem.ts";
+import type { LevelResult, RunResult } from "../../run/observer.ts";
+import type { Report } from "../report.ts";
+
+/** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
+
+const SIGNIFICANT_DIGITS = 3;
+const HIGHEST_US = 3_600_000_000; // 1 h
+const PERCENTILES = [50, 75, 90, 95, 99, 99.9];
+
+/** Creates the report for the plan's JSON file. */
+export function createJsonReport(plan: Plan): Report {
+  return {
+    finish: (result) => {
+      try {
+        writeFileSync(plan.outputs.jsonFile, `${JSON.stringify(toJson(plan, result), null, 2)}\n`);
+      } catch (error) {
+        throw new RunError("output", `failed to write ${plan.outputs.jsonFile}: ${messageOf(error)}`, "Give a path that can be written with --json.");
+      }
+    },
+  };
+}
+
+function toJson(plan: Plan, result: RunResult): object {
+  const levels = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
+  return {
+    version: 1,
+    name: plan.name,
+    startedAt: new Date(Number(result.startEpochNs / 1_000_000n)).toISOString(),
+    durationSec: result.durationNs / 1e9,
+    isPartial: result.isInterrupted || result.error !== undefined,
+    ...(result.error === undefined ? {} : { error: { kind: result.error.kind, message: result.error.message } }),
+    model: { name: result.prepared.service.model.name, version: result.prepared.service.model.version },
+    requests: { sent: result.sentCount, completed: result.completedCount, failed: result.failedCount },
+    connections: result.connectionCount,
+    failures: result.failures,
+    ...(result.server === undefined ? {} : { server: result.server }),
+    levels: levels.map((level) => toLevelJson(plan, level)),
+    assertions: plan.assertions.map((assertion) => {
+      const { isMet, level, measured, text } = judge(assertion, levels, plan.target.batchSize);
+      return { text, isMet, level, measured, limit: assertion.limit };
+    }),
+    plan,
+  };
+}
+
+function toLevelJson(plan: Plan, { unit, level, outcome, window, trials, instability, timeline }: LevelResult): object {
+  return {
+    unit,
+    level,
+    outcome,
+    trials,
+    ...(instability === undefined ? {} : { instability }),
+    durationSec: window.durationNs / 1e9,
+    requests: window.requestCount,
+    failed: window.failedCount,
+    delayed: window.delayedCount,
+    inferPerSec: inferPerSec(window, plan.target.batchSize),
+    sentPerSec: sentPerSec(window),
+    errorRatio: errorRatio(window),
+    latency: toLatencyJson(window.latency),
+    ...(window.scheduledLatency === window.latency ? {} : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
+    client: {
+      sendMeanUs: window.sendMeanNs / 1000,
+      receiveMeanUs: window.receiveMeanNs / 1000,
+      overheadPct: window.overheadPct,
+      cpuRatio: window.health.cpuRatio,
+      loopLagMaxMs: window.health.loopLagMaxNs / 1e6,
+      loopLagMeanMs: window.health.loopLagMeanNs / 1e6,
+      saturation: saturationReason(window) ?? null,
+    },
+    ...(window.server === undefined ? {} : { server: window.server }),
+    timeline: timeline.map((bucket) => ({
+      startSec: bucket.startNs / 1e9,
+      endSec: bucket.endNs / 1e9,
+      requests: bucket.requestCount,
+      failed: bucket.failedCount,
+      outstandingMean: bucket.meanOutstanding,
+      latencyMeanUs: bucket.latency.meanNs / 1000,
+      latencyP99Us: bucket.requestCount === 0 ? null : bucket.latency.percentileUs(99),
+    })),
+  };
+}
+
+function toLatencyJson(tally: LatencyTally): object | null {
+  if (tally.count === 0) return null;
+  const percentiles = PERCENTILES.map((percentile) => {
+    const { us, lowUs, highUs, isReliable } = estimatePercentile(tally, percentile);
+    return [`p${percentile}`, { us, lowUs, highUs, isReliable }];
+  });
+  return {
+    count: tally.count,
+    meanUs: tally.meanNs / 1000,
+    deviationUs: tally.deviationNs === undefined ? null : tally.deviationNs / 1000,
+    minUs: tally.minNs / 1000,
+    maxUs: tally.maxNs / 1000,
+    percentiles: Object.fromEntries(percentiles) as object,
+    hdrHistogramUs: encodeHistogram(tally),
+  };
+}
+
+/** The latencies in microseconds as a compressed HDR histogram, base64: the format that HdrHistogram's tools read and merge. */
+function encodeHistogram(tally: LatencyTally): string {
+  const histogram = build({ lowestDiscernibleValue: 1, highestTrackableValue: HIGHEST_US, numberOfSignificantValueDigits: SIGNIFICANT_DIGITS });
+  tally.forEach((us, count) => {
+    histogram.recordValueWithCount(Math.min(HIGHEST_US, Math.max(1, us)), count);
+  });
+  return encodeIntoCompressedBase64(histogram);
+}

@@ -1,0 +1,15 @@
+import type { RunObserver, RunResult } from "../run/observer.ts";
+
+/** A report: follows a run and is finished with its result. One file per report, one line in `reports.ts`. */
+export interface Report extends RunObserver {
+  /** Writes what can only be written at the end. Throws `RunError` when it cannot. */
+  finish(result: RunResult): void;
+  /** Takes back what was begun; called instead of `finish` when the run could not begin. */
+  discard?(): void;
+}
+
+/** Where text goes. */
+export interface TextSink {
+  out(text: string): void;
+  err(text: string): void;
+}

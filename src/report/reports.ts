@@ -1,0 +1,39 @@
+import type { Plan } from "../plan/plan.ts";
+import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
+import { createRampartConsole } from "./rampart/console.ts";
+import type { Report, TextSink } from "./report.ts";
+
+/** One kind of report: whether a plan asks for it, and how it is made. Those that write files are loaded when asked for. */
+interface ReportKind {
+  isWanted(plan: Plan): boolean;
+  create(plan: Plan, sink: TextSink): Promise<Report>;
+}
+
+/** All reports, in the order in which they are told of events. A new report is one file and one entry here. */
+const REPORTS: readonly ReportKind[] = [
+  {
+    isWanted: (plan) => plan.outputs.style === "perf_analyzer",
+    create: async (plan, sink) => createPerfAnalyzerConsole(plan, sink),
+  },
+  {
+    isWanted: (plan) => plan.outputs.style === "rampart",
+    create: async (plan, sink) => createRampartConsole(plan, sink),
+  },
+  {
+    isWanted: (plan) => plan.outputs.csvFile !== "",
+    create: async (plan, sink) => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv(plan, sink),
+  },
+  {
+    isWanted: (plan) => plan.outputs.profileExportFile !== "",
+    create: async (plan, sink) => (await import("./profile-export.ts")).createProfileExport(plan, sink),
+  },
+  {
+    isWanted: (plan) => plan.outputs.jsonFile !== "",
+    create: async (plan) => (await import("./rampart/json.ts")).createJsonReport(plan),
+  },
+];
+
+/** Makes the reports a plan asks for. */
+export function createReports(plan: Plan, sink: TextSink): Promise<Report[]> {
+  return Promise.all(REPORTS.filter((kind) => kind.isWanted(plan)).map((kind) => kind.create(plan, sink)));
+}

@@ -1,0 +1,30 @@
+import type { TritonTargetPlan } from "../../plan/plan.ts";
+import type { Schema, Valibot } from "../../plan/schema.ts";
+
+/** The schema of a Triton target. */
+export function tritonTargetSchema(v: Valibot): Schema<TritonTargetPlan> {
+  const format = v.picklist(["binary", "json"], "must be binary or json");
+  const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "must be a header name"));
+  const target = v.object({
+    kind: v.literal("triton"),
+    url: v.pipe(v.string(), v.nonEmpty("must name a server")),
+    protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
+    model: v.pipe(v.string(), v.nonEmpty("must name a model")),
+    modelVersion: v.string(),
+    batchSize: whole,
+    isStreaming: v.boolean(),
+    inputTensorFormat: format,
+    outputTensorFormat: format,
+    headers: v.array(v.tuple([headerName, v.string()])),
+    shapes: v.record(v.string(), v.array(whole)),
+    tls: v.object({ isEnabled: v.boolean(), caFile: v.string(), certFile: v.string(), keyFile: v.string(), verify: v.boolean() }),
+  });
+  return v.pipe(
+    target,
+    v.forward(
+      v.check(({ isStreaming, protocol }) => !isStreaming || protocol === "grpc", "is only possible with gRPC"),
+      ["isStreaming"],
+    ),
+  );
+}
