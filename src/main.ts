@@ -23,7 +23,13 @@ const io = {
   },
 };
 
-const invokedAs = isExecutable ? (process.argv0.split(/[\\/]/).pop() ?? "").replace(/\.exe$/, "") : "rampart";
+/** The last part of a path, without `.exe`: under which name a link to the executable was called. */
+function executableName(path: string): string {
+  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+  return name.endsWith(".exe") ? name.slice(0, -4) : name;
+}
+
+const invokedAs = isExecutable ? executableName(process.argv0) : "rampart";
 try {
   process.exit(await runCommandLine(invokedAs, process.argv.slice(2), io));
 } catch (error) {

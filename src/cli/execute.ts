@@ -17,11 +17,8 @@ export interface CommandIo extends TextSink {
  * @throws UserError for a plan that cannot be run, RunError when the target does not let it begin
  */
 export async function executePlan(plan: Plan, io: CommandIo, onInterrupt: () => void): Promise<RunResult> {
-  const checked = checkPlan(plan);
-  // Flags have been checked by their readers: that a plan made of them is sound may turn out while the server is being asked.
-  if (plan.outputs.style === "rampart") await checked;
   const reports = await createReports(plan, io);
-  const running = startPlan(plan, joinObservers(reports), checked);
+  const running = startPlan(plan, joinObservers(reports), () => checkPlan(plan));
   let interrupts = 0;
   const stopListening = io.onInterrupt(() => {
     interrupts++;

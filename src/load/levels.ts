@@ -1,14 +1,15 @@
+import * as v from "valibot";
 import type { LevelsPlan, SearchPlan } from "../plan/plan.ts";
-import type { Schema, Valibot } from "../plan/schema.ts";
+import type { Schema } from "../plan/schema.ts";
 
 /** The levels of a load: their schema, and their order in a linear search. */
 
-export function searchSchema(v: Valibot): Schema<SearchPlan> {
+export function searchSchema(): Schema<SearchPlan> {
   return v.picklist(["linear", "binary"], "must be linear or binary");
 }
 
 /** A schema of levels whose values satisfy `value`. */
-export function levelsSchema(v: Valibot, value: Schema<number>): Schema<LevelsPlan> {
+export function levelsSchema(value: Schema<number>): Schema<LevelsPlan> {
   return v.variant("kind", [
     v.object({ kind: v.literal("range"), start: value, end: v.nullable(value), step: v.pipe(v.number(), v.gtValue(0, "must be above 0")) }),
     v.object({ kind: v.literal("list"), values: v.pipe(v.array(value), v.minLength(1, "must have a level")) }),

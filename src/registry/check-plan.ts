@@ -1,21 +1,20 @@
-import type * as valibot from "valibot";
+import * as v from "valibot";
 import type { LoadPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
-import type { Schema, Valibot } from "../plan/schema.ts";
+import type { Schema } from "../plan/schema.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
 import { TARGETS } from "./service-kinds.ts";
 
 /** Checks of whole plans, whichever front door built them. */
 
-/** Checks a plan. Rejects with {@link UserError}: everything that is wrong, each by its path in the plan. */
-export async function checkPlan(plan: Plan): Promise<Plan> {
-  const v = await import("valibot");
+/** Checks a plan. Throws {@link UserError}: everything that is wrong, each by its path in the plan. */
+export function checkPlan(plan: Plan): Plan {
   const problems = [
-    ...checkVariant(v, "target", TARGETS, plan.target),
-    ...checkVariant(v, "load", LOAD_MODES, plan.load),
-    ...checkVariant(v, "inputs", INPUT_KINDS, plan.inputs),
-    ...toProblems("", v.safeParse(restSchema(v), plan)),
+    ...checkVariant("target", TARGETS, plan.target),
+    ...checkVariant("load", LOAD_MODES, plan.load),
+    ...checkVariant("inputs", INPUT_KINDS, plan.inputs),
+    ...toProblems("", v.safeParse(restSchema(), plan)),
   ];
   if (problems.length === 0) problems.push(...checkTogether(plan));
   if (problems.length > 0) throw new UserError(problems);
@@ -23,7 +22,7 @@ export async function checkPlan(plan: Plan): Promise<Plan> {
 }
 
 /** What every plan has, whatever its target, load and inputs. */
-function restSchema(v: Valibot): Schema<Omit<Plan, "target" | "load" | "inputs">> {
+function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
@@ -74,16 +73,16 @@ function restSchema(v: Valibot): Schema<Omit<Plan, "target" | "load" | "inputs">
   });
 }
 
-type Described = Readonly<Record<string, { schema(v: Valibot): Schema<unknown> }>>;
+type Described = Readonly<Record<string, { schema(): Schema<unknown> }>>;
 
-function checkVariant(v: Valibot, path: string, table: Described, part: { kind?: unknown } | undefined): Problem[] {
+function checkVariant(path: string, table: Described, part: { kind?: unknown } | undefined): Problem[] {
   const kind = String(part?.kind);
   const entry = Object.hasOwn(table, kind) ? table[kind] : undefined;
-  if (entry !== undefined) return toProblems(path, v.safeParse(entry.schema(v), part));
+  if (entry !== undefined) return toProblems(path, v.safeParse(entry.schema(), part));
   return [{ path: `${path}.kind`, message: "is not known", value: kind, hint: `Use one of ${Object.keys(table).join(", ")}.` }];
 }
 
-function toProblems(prefix: string, result: valibot.SafeParseResult<Schema<unknown>>): Problem[] {
+function toProblems(prefix: string, result: v.SafeParseResult<Schema<unknown>>): Problem[] {
   if (result.success) return [];
   return result.issues.map((issue): Problem => {
     const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));

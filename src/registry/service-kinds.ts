@@ -1,5 +1,5 @@
 import type { TargetPlan, TritonTargetPlan } from "../plan/plan.ts";
-import type { Schema, Valibot } from "../plan/schema.ts";
+import type { Schema } from "../plan/schema.ts";
 import { embeddedTargetSchema } from "../service/embedded/target.ts";
 import type { ServiceKind } from "../service/service.ts";
 import { tritonKind } from "../service/triton/kind.ts";
@@ -13,7 +13,7 @@ export const SERVICE_KINDS: { readonly [K in ServerTargetPlan["kind"]]: ServiceK
 };
 
 /** All targets: what describes them. */
-export const TARGETS: { readonly [K in TargetPlan["kind"]]: { schema(v: Valibot): Schema<TargetPlan> } } = {
+export const TARGETS: { readonly [K in TargetPlan["kind"]]: { schema(): Schema<TargetPlan> } } = {
   ...SERVICE_KINDS,
   embedded: { schema: embeddedTargetSchema },
 };

@@ -1,6 +1,5 @@
 import type { Plan } from "../plan/plan.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
-import { createRampartConsole } from "./rampart/console.ts";
 import type { Report, TextSink } from "./report.ts";
 
 /** One kind of report: whether a plan asks for it, and how it is made. Those that write files are loaded when asked for. */
@@ -17,7 +16,7 @@ const REPORTS: readonly ReportKind[] = [
   },
   {
     isWanted: (plan) => plan.outputs.style === "rampart",
-    create: async (plan, sink) => createRampartConsole(plan, sink),
+    create: async (plan, sink) => (await import("./rampart/console.ts")).createRampartConsole(plan, sink),
   },
   {
     isWanted: (plan) => plan.outputs.csvFile !== "",

@@ -1,15 +1,14 @@
 import type { ClientPlan } from "../plan/plan.ts";
 import type { Wire } from "../service/service.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
-import { GrpcStreamClient, type ReadStreamed } from "../transport/grpc/stream-client.ts";
-import { GrpcUnaryClient } from "../transport/grpc/unary-client.ts";
+import type { ReadStreamed } from "../transport/grpc/stream-client.ts";
 import { Http1Client } from "../transport/http1/client.ts";
 import type { Endpoint } from "../transport/request.ts";
 
 /** Makes clients of one kind for one server. */
 export type CreateClient = (options: ClientOptions) => LoadClient;
 
-/** Loads the client a plan asks for; the general ones are large and loaded only when asked for. */
+/** Loads the client a plan asks for; all but the HTTP client are loaded when asked for. */
 export async function loadClient(
   kind: ClientPlan["kind"],
   wire: Wire,
@@ -25,6 +24,10 @@ export async function loadClient(
     return (options) => new GrpcJsClient(endpoint, options, wire === "grpc-stream" ? readStreamed : undefined);
   }
   if (wire === "http") return (options) => new Http1Client(endpoint, options);
-  if (wire === "grpc-stream" && readStreamed !== undefined) return (options) => new GrpcStreamClient(endpoint, options, readStreamed);
+  if (wire === "grpc-stream" && readStreamed !== undefined) {
+    const { GrpcStreamClient } = await import("../transport/grpc/stream-client.ts");
+    return (options) => new GrpcStreamClient(endpoint, options, readStreamed);
+  }
+  const { GrpcUnaryClient } = await import("../transport/grpc/unary-client.ts");
   return (options) => new GrpcUnaryClient(endpoint, options);
 }

@@ -31,21 +31,43 @@ interface ParsedUrl {
 
 /** Takes `host`, `host:port`, `[v6]:port` and `http(s)://host[:port][/prefix]`; a leading `=` from `-u=host` is dropped. */
 export function parseUrl(text: string, defaultPort: number): ParsedUrl {
-  const match = /^=?(?:(https?):\/\/)?(\[[0-9a-fA-F:.]+\]|[^/:?#\s]+)(?::(\d+))?(\/[^?#]*)?$/.exec(text.trim());
-  const port = match?.[3] === undefined ? undefined : Number(match[3]);
-  if (match === null || port === 0 || (port !== undefined && port > 65_535)) {
+  const trimmed = text.trim();
+  const bare = trimmed.startsWith("=") ? trimmed.slice(1) : trimmed;
+  const scheme = bare.startsWith("http://") ? "http" : bare.startsWith("https://") ? "https" : undefined;
+  const rest = scheme === undefined ? bare : bare.slice(scheme.length + 3);
+  const slash = rest.indexOf("/");
+  const place = slash < 0 ? rest : rest.slice(0, slash);
+  const colon = place.indexOf(":", place.startsWith("[") ? place.indexOf("]") : 0);
+  const name = colon < 0 ? place : place.slice(0, colon);
+  const port = colon < 0 ? undefined : readPort(place.slice(colon + 1));
+  const host = name.startsWith("[") && name.endsWith("]") ? name.slice(1, -1) : name;
+  if (host === "" || host.includes("[") || Number.isNaN(port) || hasAnyOf(rest, " \t?#")) {
     throw new UserError([{ path: "url", message: "is not an address", value: text, hint: "Write host:port, http://host:port or https://host:port." }]);
   }
-  const host = (match[2] as string).replace(/^\[|\]$/g, "");
-  const scheme = match[1];
-  const usualPort = scheme === "http" ? 80 : scheme === "https" ? 443 : defaultPort;
   return {
     host,
-    port: port ?? usualPort,
-    authority: `${match[2]}${port === undefined ? (scheme === undefined ? `:${defaultPort}` : "") : `:${port}`}`,
-    pathPrefix: (match[4] ?? "").replace(/\/+$/, ""),
+    port: port ?? (scheme === "http" ? 80 : scheme === "https" ? 443 : defaultPort),
+    authority: port === undefined && scheme === undefined ? `${name}:${defaultPort}` : place,
+    pathPrefix: slash < 0 ? "" : withoutTrailingSlashes(rest.slice(slash)),
     isSecure: scheme === "https",
   };
+}
+
+/** A port of 1 to 65,535, or NaN. */
+function readPort(text: string): number {
+  const port = Number(text);
+  return text !== "" && Number.isInteger(port) && port > 0 && port <= 65_535 ? port : Number.NaN;
+}
+
+function hasAnyOf(text: string, characters: string): boolean {
+  for (const character of characters) if (text.includes(character)) return true;
+  return false;
+}
+
+function withoutTrailingSlashes(path: string): string {
+  let end = path.length;
+  while (end > 0 && path[end - 1] === "/") end--;
+  return path.slice(0, end);
 }
 
 function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {

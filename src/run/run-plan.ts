@@ -30,16 +30,17 @@ export interface RunningPlan {
 
 /**
  * Begins a run.
- * @param checked resolves when the plan has been found sound; no load is made before
+ * @param check throws when the plan is not sound; it is called while the server is being asked, and no load is made before it returns
  */
-export function startPlan(plan: Plan, observer: RunObserver, checked: Promise<unknown>): RunningPlan {
+export function startPlan(plan: Plan, observer: RunObserver, check: () => unknown): RunningPlan {
   const signal = new RunSignal();
-  return { result: runPlan(plan, observer, signal, checked), interrupt: () => signal.interrupt() };
+  return { result: runPlan(plan, observer, signal, check), interrupt: () => signal.interrupt() };
 }
 
-async function runPlan(plan: Plan, observer: RunObserver, signal: RunSignal, checked: Promise<unknown>): Promise<RunResult> {
+async function runPlan(plan: Plan, observer: RunObserver, signal: RunSignal, check: () => unknown): Promise<RunResult> {
   const opening = openSession(plan, observer);
-  const [load, session] = await Promise.all([prepareLoad(plan.load), opening, checked]).catch(async (error: unknown) => {
+  const checking = new Promise((resolve) => setTimeout(resolve, 0)).then(check);
+  const [load, session] = await Promise.all([prepareLoad(plan.load), opening, checking]).catch(async (error: unknown) => {
     await opening.then((session) => session.close()).catch(() => {});
     throw error;
   });

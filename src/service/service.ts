@@ -1,5 +1,5 @@
 import type { TargetPlan } from "../plan/plan.ts";
-import type { Schema, Valibot } from "../plan/schema.ts";
+import type { Schema } from "../plan/schema.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { ReadStreamed } from "../transport/grpc/stream-client.ts";
 import type { Header, WireRequest } from "../transport/request.ts";
@@ -92,7 +92,7 @@ export interface ServiceAddress {
 /** A service kind: one folder under `service/`, one line in the registry. `T` is its part of the plan. */
 export interface ServiceKind<T extends TargetPlan> {
   /** Describes the target's part of a plan. */
-  schema(v: Valibot): Schema<T>;
+  schema(): Schema<T>;
   address(target: T): ServiceAddress;
   /** Asks the server about the model. Throws `RunError` when the model or a setting is not supported. */
   setUp(target: T, ask: Ask): Promise<Service>;

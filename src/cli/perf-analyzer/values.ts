@@ -13,26 +13,24 @@ export class ValueReader {
 
   /** A whole number from the text's beginning; undefined (and a problem) when there is none. */
   integer(flag: string, label: string, text: string): number | undefined {
-    return this.#read(flag, label, text, /^\s*([+-]?\d+)/, "a whole number");
+    return this.#read(flag, label, text, Number.parseInt(text, 10), "a whole number");
   }
 
   /** A decimal number from the text's beginning. */
   decimal(flag: string, label: string, text: string): number | undefined {
-    return this.#read(flag, label, text, /^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/, "a number");
+    return this.#read(flag, label, text, Number.parseFloat(text), "a number");
   }
 
-  #read(flag: string, label: string, text: string, pattern: RegExp, what: string): number | undefined {
-    const match = pattern.exec(text);
-    if (match === null) {
+  #read(flag: string, label: string, text: string, value: number, what: string): number | undefined {
+    if (Number.isNaN(value)) {
       this.fail(flag, `Failed to parse ${label}. Invalid value provided: ${text}`, text, `Give ${what}.`);
       return undefined;
     }
-    const value = Number(match[1]);
     if (!Number.isSafeInteger(Math.trunc(value))) {
       this.fail(flag, `Failed to parse ${label}. The value is out of range.`, text, "Give a smaller number.");
       return undefined;
     }
-    if (match[0].length < text.trimEnd().length) this.warnings.push(`${flag} ${text} is read as ${value}.`);
+    if (Number(text) !== value) this.warnings.push(`${flag} ${text} is read as ${value}.`);
     return value;
   }
 }

@@ -1,10 +1,11 @@
+import * as v from "valibot";
 import type { EmbeddedTargetPlan, MockPlan, TritonTargetPlan } from "../../plan/plan.ts";
-import type { Schema, Valibot } from "../../plan/schema.ts";
+import type { Schema } from "../../plan/schema.ts";
 
 /** The embedded target: Rampart's own KServe v2 server, measured like a Triton. */
 
 /** The schema of the behaviour of the embedded target and of `rampart mock`. */
-export function mockSchema(v: Valibot): Schema<MockPlan> {
+export function mockSchema(): Schema<MockPlan> {
   const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
   return v.object({
     latency: v.variant("kind", [
@@ -24,13 +25,13 @@ export function mockSchema(v: Valibot): Schema<MockPlan> {
 }
 
 /** The schema of an embedded target. */
-export function embeddedTargetSchema(v: Valibot): Schema<EmbeddedTargetPlan> {
+export function embeddedTargetSchema(): Schema<EmbeddedTargetPlan> {
   const target = v.object({
     kind: v.literal("embedded"),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
     isStreaming: v.boolean(),
     batchSize: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"), v.maxValue(8, "must be 8 at most")),
-    mock: mockSchema(v),
+    mock: mockSchema(),
   });
   return v.pipe(
     target,
