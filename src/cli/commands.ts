@@ -24,11 +24,16 @@ export const COMMANDS: readonly Command[] = [
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
 export function runCommandLine(invokedAs: string, args: readonly string[], io: CommandIo): Promise<number> {
   // Linked as one of the tools it stands for, the executable is that tool.
-  const linked = COMMANDS.find((command) => command.name === invokedAs);
+  const linked = findCommand(invokedAs);
   if (linked !== undefined) return linked.run(args, invokedAs, io);
   const [name, ...rest] = args;
-  const command = COMMANDS.find((known) => known.name === name);
+  const command = findCommand(name);
   if (command !== undefined) return command.run(rest, `rampart ${command.name}`, io);
   io.err(`rampart: unknown command ${name}\n`);
   return Promise.resolve(EXIT_USAGE);
+}
+
+function findCommand(name: string | undefined): Command | undefined {
+  for (const command of COMMANDS) if (command.name === name) return command;
+  return undefined;
 }

@@ -1,5 +1,4 @@
 import type { Plan } from "../plan/plan.ts";
-import { checkPlan } from "../registry/check-plan.ts";
 import type { TextSink } from "../report/report.ts";
 import { createReports } from "../report/reports.ts";
 import { joinObservers, type RunResult } from "../run/observer.ts";
@@ -18,7 +17,7 @@ export interface CommandIo extends TextSink {
  */
 export async function executePlan(plan: Plan, io: CommandIo, onInterrupt: () => void): Promise<RunResult> {
   const reports = await createReports(plan, io);
-  const running = startPlan(plan, joinObservers(reports), () => checkPlan(plan));
+  const running = startPlan(plan, joinObservers(reports), async () => (await import("../registry/check-plan.ts")).checkPlan(plan));
   let interrupts = 0;
   const stopListening = io.onInterrupt(() => {
     interrupts++;

@@ -1,6 +1,6 @@
 import { RunError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
-import type { Tensor, TensorSpec } from "../service/tensor.ts";
+import { joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
 
 /** The data requests are made of: streams of steps, each step the tensors of one batch item. */
 
@@ -56,16 +56,29 @@ export function assembleBatch(model: ModelInfo, steps: readonly DataStep[], firs
 /** The outputs a request must bring back; empty when the data says nothing of them. */
 export function assembleExpected(model: ModelInfo, steps: readonly DataStep[], firstStep: number, batchSize: number): ExpectedOutput[] {
   const items = batchItems(steps, firstStep, model.maxBatchSize > 0 ? batchSize : 1);
-  const names = new Set(items.flatMap((item) => [...item.expected.keys()]));
+  const names = new Set<string>();
+  for (const item of items) for (const name of item.expected.keys()) names.add(name);
   return [...names].map((name) => ({ name, bytes: joinBytes(items.map((item) => item.expected.get(name)?.bytes ?? new Uint8Array(0))) }));
 }
 
 function batchItems(steps: readonly DataStep[], firstStep: number, count: number): DataStep[] {
-  return Array.from({ length: count }, (_, index) => steps[(firstStep + index) % steps.length]).filter((step) => step !== undefined);
+  const items: DataStep[] = [];
+  for (let i = 0; i < count; i++) {
+    const step = steps[(firstStep + i) % steps.length];
+    if (step !== undefined) items.push(step);
+  }
+  return items;
 }
 
 function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: boolean): Tensor | undefined {
-  const parts = items.map((item) => item.inputs.get(spec.name)).filter((part) => part !== undefined);
+  const parts: Uint8Array[] = [];
+  let itemShape = spec.shape;
+  for (const item of items) {
+    const part = item.inputs.get(spec.name);
+    if (part === undefined) continue;
+    if (parts.length === 0 && part.shape !== undefined) itemShape = part.shape;
+    parts.push(part.bytes);
+  }
   if (parts.length === 0) {
     if (spec.isOptional) return undefined;
     throw new RunError("failed-request", `unable to find data for input '${spec.name}'.`, "Give data for it with --input-data.");
@@ -77,25 +90,14 @@ function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: 
       "Give it in every entry of --input-data or in none, or use -b 1.",
     );
   }
-  const itemShape = parts[0]?.shape ?? spec.shape;
   const hasBatchDim = isBatched && !spec.isShapeTensor;
   return {
     name: spec.name,
     datatype: spec.datatype,
     shape: hasBatchDim ? [items.length, ...itemShape] : itemShape,
     // All items of a batch share one shape tensor.
-    bytes: joinBytes((spec.isShapeTensor ? parts.slice(0, 1) : parts).map((part) => part.bytes)),
+    bytes: joinBytes(spec.isShapeTensor ? parts.slice(0, 1) : parts),
   };
-}
-
-function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    joined.set(part, offset);
-    offset += part.length;
-  }
-  return joined;
 }
 
 function greatestCommonDivisor(a: number, b: number): number {

@@ -27,9 +27,13 @@ const encoder = new TextEncoder();
  * @throws UserError for shape tensors and shapes that vary
  */
 export function generateDataset(model: ModelInfo, options: GenerateOptions): Dataset {
-  const problems = model.inputs.flatMap(checkInput);
+  const problems: Problem[] = [];
+  let largest = 0;
+  for (const input of model.inputs) {
+    problems.push(...checkInput(input));
+    largest = Math.max(largest, tensorBytes(input.shape, input.datatype));
+  }
   if (problems.length > 0) throw new UserError(problems);
-  const largest = Math.max(0, ...model.inputs.map((input) => tensorBytes(input.shape, input.datatype)));
   const shared = options.isZero ? new Uint8Array(largest) : glibcRandomBytes(largest);
   const random = createRandom(model.name);
   const inputs = new Map<string, StepTensor>();
@@ -67,7 +71,8 @@ function randomText(length: number, random: () => number): string {
 
 /** A small generator (mulberry32) seeded by the model's name: the same strings in every run, so runs can be compared. */
 function createRandom(seedText: string): () => number {
-  let state = [...seedText].reduce((hash, character) => (Math.imul(hash, 31) + character.charCodeAt(0)) >>> 0, 0x9e3779b9);
+  let state = 0x9e3779b9;
+  for (let i = 0; i < seedText.length; i++) state = (Math.imul(state, 31) + seedText.charCodeAt(i)) >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

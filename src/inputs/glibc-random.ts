@@ -11,8 +11,16 @@ const DISCARDED = 310;
 export function glibcRandomBytes(count: number): Uint8Array {
   const state = initialState();
   const bytes = new Uint8Array(count);
-  for (let i = 0; i < DISCARDED; i++) next(state, i);
-  for (let i = 0; i < count; i++) bytes[i] = next(state, DISCARDED + i) >>> 1;
+  // The lagged sum r[n] = r[n-31] + r[n-3] in a ring: `front` is n-31, where the sum goes, `rear` is n-3.
+  let front = SEPARATION;
+  let rear = 0;
+  for (let i = -DISCARDED; i < count; i++) {
+    const sum = ((state[front] as number) + (state[rear] as number)) >>> 0;
+    state[front] = sum;
+    if (i >= 0) bytes[i] = sum >>> 1;
+    if (++front === DEGREE) front = 0;
+    if (++rear === DEGREE) rear = 0;
+  }
   return bytes;
 }
 
@@ -26,12 +34,4 @@ function initialState(): Uint32Array {
     state[i] = word;
   }
   return state;
-}
-
-/** Advances the lagged sum r[n] = r[n-31] + r[n-3]; `index` counts calls from 0, which is n = 34. */
-function next(state: Uint32Array, index: number): number {
-  const at = (index + SEPARATION) % DEGREE;
-  const sum = ((state[at] as number) + (state[(at + DEGREE - SEPARATION) % DEGREE] as number)) >>> 0;
-  state[at] = sum;
-  return sum;
 }

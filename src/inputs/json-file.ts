@@ -28,90 +28,90 @@ async function readText(path: string): Promise<string> {
 }
 
 class DatasetReader {
-  readonly #model: ModelInfo;
-  readonly #streams: DataStep[][] = [];
-  readonly #problems: Problem[] = [];
-  #hasManyStreams: boolean | undefined;
+  private readonly model: ModelInfo;
+  private readonly streams: DataStep[][] = [];
+  private readonly problems: Problem[] = [];
+  private hasManyStreams: boolean | undefined;
 
   constructor(model: ModelInfo) {
-    this.#model = model;
+    this.model = model;
   }
 
   add(path: string, text: string): void {
-    const root = this.#parse(path, text);
+    const root = this.parse(path, text);
     if (root === undefined) return;
     const data = root["data"];
     if (!Array.isArray(data)) {
-      this.#report(path, "The json file doesn't contain data field", 'Write {"data": [{"INPUT": [...]}]}.');
+      this.report(path, "The json file doesn't contain data field", 'Write {"data": [{"INPUT": [...]}]}.');
       return;
     }
     const validation = root["validation_data"];
     if (validation !== undefined && (!Array.isArray(validation) || validation.length !== data.length)) {
-      this.#report(
+      this.report(
         path,
         "The 'validation_data' field doesn't align with 'data' field in the json file",
         "Give one entry of validation_data per entry of data.",
       );
       return;
     }
-    this.#addEntries(path, data, validation as unknown[] | undefined);
+    this.addEntries(path, data, validation as unknown[] | undefined);
   }
 
   finish(): Dataset {
-    if (this.#problems.length > 0) throw new UserError(this.#problems);
-    return { streams: this.#streams, isFromJson: true, warnings: [] };
+    if (this.problems.length > 0) throw new UserError(this.problems);
+    return { streams: this.streams, isFromJson: true, warnings: [] };
   }
 
-  #parse(path: string, text: string): Entry | undefined {
+  private parse(path: string, text: string): Entry | undefined {
     try {
       const root = parseLossless(text);
       if (typeof root === "object" && root !== null && !Array.isArray(root)) return root as Entry;
-      this.#report(path, "The json file doesn't contain data field", 'Write {"data": [{"INPUT": [...]}]}.');
+      this.report(path, "The json file doesn't contain data field", 'Write {"data": [{"INPUT": [...]}]}.');
     } catch (error) {
       const message = `failed to parse the specified json file for reading provided data: ${messageOf(error)}`;
-      this.#report(path, message, "Mend the JSON.");
+      this.report(path, message, "Mend the JSON.");
     }
     return undefined;
   }
 
   /** Objects are steps of one stream; arrays are streams of their own. A run has one kind or the other. */
-  #addEntries(path: string, data: readonly unknown[], validation: readonly unknown[] | undefined): void {
+  private addEntries(path: string, data: readonly unknown[], validation: readonly unknown[] | undefined): void {
     for (const [index, entry] of data.entries()) {
       const isStream = Array.isArray(entry);
-      this.#hasManyStreams ??= isStream;
-      if (isStream !== this.#hasManyStreams) {
-        this.#report(
+      this.hasManyStreams ??= isStream;
+      if (isStream !== this.hasManyStreams) {
+        this.report(
           `${path}, data[${index}]`,
           "Inconsistency in input-data provided. Can not have a combination of objects and arrays inside of the Data array",
           "Use objects (one stream of steps) or arrays (one stream each) throughout.",
         );
         return;
       }
-      if (isStream) this.#addStream(path, index, entry, validation?.[index]);
-      else this.#addStep(path, index, entry, validation?.[index]);
+      if (isStream) this.addStream(path, index, entry, validation?.[index]);
+      else this.addStep(path, index, entry, validation?.[index]);
     }
     // An empty list is no stream at all.
   }
 
-  #addStep(path: string, index: number, entry: unknown, expected: unknown): void {
-    if (this.#streams.length === 0) this.#streams.push([]);
-    const stream = this.#streams[0] as DataStep[];
-    stream.push(this.#readStep(`${path}, data[${index}]`, `${path}, validation_data[${index}]`, entry, expected, 0, stream.length));
+  private addStep(path: string, index: number, entry: unknown, expected: unknown): void {
+    if (this.streams.length === 0) this.streams.push([]);
+    const stream = this.streams[0] as DataStep[];
+    stream.push(this.readStep(`${path}, data[${index}]`, `${path}, validation_data[${index}]`, entry, expected, 0, stream.length));
   }
 
-  #addStream(path: string, index: number, entries: readonly unknown[], validation: unknown): void {
+  private addStream(path: string, index: number, entries: readonly unknown[], validation: unknown): void {
     if (validation !== undefined && (!Array.isArray(validation) || validation.length !== entries.length)) {
-      this.#report(
+      this.report(
         `${path}, validation_data[${index}]`,
         "The 'validation_data' field doesn't align with 'data' field in the json file",
         "Give one entry per step of the stream.",
       );
       return;
     }
-    const streamId = this.#streams.length;
-    this.#streams.push(
+    const streamId = this.streams.length;
+    this.streams.push(
       entries.map((entry, step) =>
-        this.#readStep(
+        this.readStep(
           `${path}, data[${index}][${step}]`,
           `${path}, validation_data[${index}][${step}]`,
           entry,
@@ -123,14 +123,14 @@ class DatasetReader {
     );
   }
 
-  #readStep(place: string, expectedPlace: string, entry: unknown, expected: unknown, stream: number, step: number): DataStep {
-    const inputs = this.#readTensors(place, entry, this.#model.inputs, { stream, step });
-    const outputs = expected === undefined ? new Map<string, StepTensor>() : this.#readTensors(expectedPlace, expected, this.#model.outputs, undefined);
+  private readStep(place: string, expectedPlace: string, entry: unknown, expected: unknown, stream: number, step: number): DataStep {
+    const inputs = this.readTensors(place, entry, this.model.inputs, { stream, step });
+    const outputs = expected === undefined ? new Map<string, StepTensor>() : this.readTensors(expectedPlace, expected, this.model.outputs, undefined);
     return { inputs, expected: outputs };
   }
 
   /** @param required where the step stands, when tensors that are absent are a problem */
-  #readTensors(
+  private readTensors(
     place: string,
     entry: unknown,
     specs: readonly TensorSpec[],
@@ -138,19 +138,19 @@ class DatasetReader {
   ): Map<string, StepTensor> {
     const tensors = new Map<string, StepTensor>();
     if (typeof entry !== "object" || entry === null) {
-      this.#report(place, "Input data file is malformed", 'Write an object like {"INPUT": [...]}.');
+      this.report(place, "Input data file is malformed", 'Write an object like {"INPUT": [...]}.');
       return tensors;
     }
     for (const name of Object.keys(entry)) {
       if (specs.some((spec) => spec.name === name) || name === "model") continue;
       const message = `The input or output '${name}' is not found in the model configuration`;
-      this.#report(`${place}.${name}`, message, `The model has ${specs.map((spec) => spec.name).join(", ")}.`);
+      this.report(`${place}.${name}`, message, `The model has ${specs.map((spec) => spec.name).join(", ")}.`);
     }
-    for (const spec of specs) this.#readTensor(place, entry as Entry, spec, required, tensors);
+    for (const spec of specs) this.readTensor(place, entry as Entry, spec, required, tensors);
     return tensors;
   }
 
-  #readTensor(
+  private readTensor(
     place: string,
     entry: Entry,
     spec: TensorSpec,
@@ -161,15 +161,15 @@ class DatasetReader {
     if (value === undefined) {
       if (required === undefined || spec.isOptional) return;
       const message = `missing tensor ${spec.name} ( Location stream id: ${required.stream}, step id: ${required.step})`;
-      this.#report(place, message, `Add "${spec.name}" to this entry.`);
+      this.report(place, message, `Add "${spec.name}" to this entry.`);
       return;
     }
     const result = readJsonTensor(value, spec);
-    if ("problem" in result) this.#report(`${place}.${spec.name}`, result.problem, result.hint);
+    if ("problem" in result) this.report(`${place}.${spec.name}`, result.problem, result.hint);
     else tensors.set(spec.name, result);
   }
 
-  #report(path: string, message: string, hint: string): void {
-    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ path, message, hint });
+  private report(path: string, message: string, hint: string): void {
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push({ path, message, hint });
   }
 }

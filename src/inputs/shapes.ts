@@ -13,19 +13,23 @@ export interface ShapedModel<M extends ModelInfo> {
 
 /** Applies given shapes to inputs whose shape varies; the others keep theirs, with a warning when the given one differs. */
 export function applyShapes<M extends ModelInfo>(model: M, shapes: ShapeOverrides): ShapedModel<M> {
-  const warnings = Object.keys(shapes)
-    .filter((name) => !model.inputs.some((input) => input.name === name))
-    .map((name) => `--shape ${name}:${(shapes[name] ?? []).join(",")} has no effect: model '${model.name}' has no input '${name}'.`);
-  const inputs = model.inputs.map((input) => {
-    const given = shapes[input.name];
-    if (given === undefined) return input;
-    if (input.shape.some((dim) => dim < 0)) return { ...input, shape: given };
-    if (given.join() !== input.shape.join()) {
-      warnings.push(`--shape ${input.name}:${given.join(",")} has no effect: the model fixes its shape to ${formatShape(input.shape)}.`);
-    }
-    return input;
-  });
+  const warnings: string[] = [];
+  const inputs: TensorSpec[] = [];
+  for (const input of model.inputs) inputs.push(applyShape(input, shapes[input.name], warnings));
+  for (const name of Object.keys(shapes)) {
+    if (model.inputs.some((input) => input.name === name)) continue;
+    warnings.push(`--shape ${name}:${shapes[name]?.join(",")} has no effect: model '${model.name}' has no input '${name}'.`);
+  }
   return { model: { ...model, inputs }, warnings };
+}
+
+function applyShape(input: TensorSpec, given: readonly number[] | undefined, warnings: string[]): TensorSpec {
+  if (given === undefined) return input;
+  if (input.shape.some((dim) => dim < 0)) return { ...input, shape: given };
+  if (given.join() !== input.shape.join()) {
+    warnings.push(`--shape ${input.name}:${given.join(",")} has no effect: the model fixes its shape to ${formatShape(input.shape)}.`);
+  }
+  return input;
 }
 
 /** The problem of an input whose size is not known. */

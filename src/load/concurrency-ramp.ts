@@ -13,7 +13,7 @@ export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
       overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
     });
   },
-  prepare: async ({ start, end, overMs }) => ({
+  prepare: ({ start, end, overMs }) => ({
     search: { unit: "concurrency", levels: { kind: "list", values: [Math.max(start, end)] }, search: "linear" },
     drive: () => ({
       kind: "ramp",

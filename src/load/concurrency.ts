@@ -11,7 +11,7 @@ export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
       levels: levelsSchema(v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"))),
       search: searchSchema(),
     }),
-  prepare: async (plan) => ({
+  prepare: (plan) => ({
     search: { unit: "concurrency", levels: plan.levels, search: plan.search },
     drive: (level) => ({ kind: "closed", concurrency: level }),
   }),

@@ -1,65 +1,65 @@
 /** A binary heap of lanes ordered by due time: which lane sends next, for any number of lanes. */
 export class DueHeap {
-  readonly #dueNs: number[] = [];
-  readonly #lanes: number[] = [];
+  private readonly dueNs: number[] = [];
+  private readonly lanes: number[] = [];
 
   get size(): number {
-    return this.#lanes.length;
+    return this.lanes.length;
   }
 
   /** Due time of the first lane; Infinity when there is none. */
   get firstDueNs(): number {
-    return this.#dueNs[0] ?? Number.POSITIVE_INFINITY;
+    return this.dueNs[0] ?? Number.POSITIVE_INFINITY;
   }
 
   push(lane: number, dueNs: number): void {
-    let index = this.#lanes.length;
-    this.#dueNs.push(dueNs);
-    this.#lanes.push(lane);
+    let index = this.lanes.length;
+    this.dueNs.push(dueNs);
+    this.lanes.push(lane);
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      if ((this.#dueNs[parent] as number) <= dueNs) break;
-      this.#move(parent, index);
+      if ((this.dueNs[parent] as number) <= dueNs) break;
+      this.move(parent, index);
       index = parent;
     }
-    this.#put(index, lane, dueNs);
+    this.put(index, lane, dueNs);
   }
 
   /** Takes the first lane out. @throws when empty */
   pop(): number {
-    const first = this.#lanes[0];
+    const first = this.lanes[0];
     if (first === undefined) throw new Error("the heap is empty");
-    const lane = this.#lanes.pop() as number;
-    const dueNs = this.#dueNs.pop() as number;
-    if (this.#lanes.length > 0) this.#sink(lane, dueNs);
+    const lane = this.lanes.pop() as number;
+    const dueNs = this.dueNs.pop() as number;
+    if (this.lanes.length > 0) this.sink(lane, dueNs);
     return first;
   }
 
   clear(): void {
-    this.#dueNs.length = 0;
-    this.#lanes.length = 0;
+    this.dueNs.length = 0;
+    this.lanes.length = 0;
   }
 
-  #sink(lane: number, dueNs: number): void {
-    const size = this.#lanes.length;
+  private sink(lane: number, dueNs: number): void {
+    const size = this.lanes.length;
     let index = 0;
     for (;;) {
       let child = index * 2 + 1;
       if (child >= size) break;
-      if (child + 1 < size && (this.#dueNs[child + 1] as number) < (this.#dueNs[child] as number)) child++;
-      if ((this.#dueNs[child] as number) >= dueNs) break;
-      this.#move(child, index);
+      if (child + 1 < size && (this.dueNs[child + 1] as number) < (this.dueNs[child] as number)) child++;
+      if ((this.dueNs[child] as number) >= dueNs) break;
+      this.move(child, index);
       index = child;
     }
-    this.#put(index, lane, dueNs);
+    this.put(index, lane, dueNs);
   }
 
-  #move(from: number, to: number): void {
-    this.#put(to, this.#lanes[from] as number, this.#dueNs[from] as number);
+  private move(from: number, to: number): void {
+    this.put(to, this.lanes[from] as number, this.dueNs[from] as number);
   }
 
-  #put(index: number, lane: number, dueNs: number): void {
-    this.#lanes[index] = lane;
-    this.#dueNs[index] = dueNs;
+  private put(index: number, lane: number, dueNs: number): void {
+    this.lanes[index] = lane;
+    this.dueNs[index] = dueNs;
   }
 }

@@ -10,7 +10,7 @@ const MAX_PROBLEMS = 10;
 /** Requests sent at gaps from a file: one whole number of microseconds per line, over and over. */
 export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
   schema: () => v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
-  prepare: async (plan) => {
+  prepare: (plan) => {
     const intervalsNs = readIntervalsNs(plan.file);
     return {
       search: { unit: "request-rate", levels: { kind: "list", values: [intervalsRatePerSec(intervalsNs)] }, search: "linear" },

@@ -3,28 +3,28 @@
  * place, so an id costs no number conversion.
  */
 export class LaneIds {
-  #digits: Uint8Array;
-  #isFresh = true;
+  private digits: Uint8Array;
+  private isFresh = true;
 
   /** @param lane 0 to 65535 */
   constructor(lane: number) {
-    this.#digits = new TextEncoder().encode(String(BigInt(lane) << 48n));
+    this.digits = new TextEncoder().encode(String(BigInt(lane) << 48n));
   }
 
   /** Number of digits of the id that `next` gives. */
   get nextDigitCount(): number {
-    return this.#isFresh || !this.#digits.every((digit) => digit === NINE) ? this.#digits.length : this.#digits.length + 1;
+    return this.isFresh || !this.digits.every((digit) => digit === NINE) ? this.digits.length : this.digits.length + 1;
   }
 
   /** The next id's digits; valid until the next call. */
   next(): Uint8Array {
-    if (this.#isFresh) this.#isFresh = false;
-    else this.#increment();
-    return this.#digits;
+    if (this.isFresh) this.isFresh = false;
+    else this.increment();
+    return this.digits;
   }
 
-  #increment(): void {
-    const digits = this.#digits;
+  private increment(): void {
+    const digits = this.digits;
     for (let i = digits.length - 1; i >= 0; i--) {
       if (digits[i] !== NINE) {
         digits[i] = (digits[i] as number) + 1;
@@ -32,8 +32,8 @@ export class LaneIds {
       }
       digits[i] = ZERO;
     }
-    this.#digits = new Uint8Array(digits.length + 1).fill(ZERO);
-    this.#digits[0] = ZERO + 1;
+    this.digits = new Uint8Array(digits.length + 1).fill(ZERO);
+    this.digits[0] = ZERO + 1;
   }
 }
 

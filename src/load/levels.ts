@@ -16,17 +16,11 @@ export function levelsSchema(value: Schema<number>): Schema<LevelsPlan> {
   ]);
 }
 
-/** The levels in order; endless for a range without an end. A range whose end is below its start has one level. */
-export function* linearLevels(levels: LevelsPlan): Generator<number, void> {
-  if (levels.kind === "list") {
-    yield* levels.values;
-    return;
-  }
-  let level = levels.start;
-  do {
-    yield level;
-    level += levels.step;
-  } while (levels.end === null || level <= levels.end);
+/** The level at a place in the order of a linear search; undefined behind the last one. A range whose end is below its start has one. */
+export function levelAt(levels: LevelsPlan, index: number): number | undefined {
+  if (levels.kind === "list") return levels.values[index];
+  const level = levels.start + index * levels.step;
+  return index === 0 || levels.end === null || level <= levels.end ? level : undefined;
 }
 
 /** The largest level; undefined for a range without an end. */

@@ -24,8 +24,8 @@ export interface LevelSearch {
 export interface LoadMode<P extends LoadPlan> {
   /** Describes the mode's part of a plan. */
   schema(): Schema<P>;
-  /** Makes the mode ready. Rejects with `UserError` when something the plan names cannot be read. */
-  prepare(plan: P): Promise<PreparedLoad>;
+  /** Makes the mode ready. Throws `UserError` when something the plan names cannot be read. */
+  prepare(plan: P): PreparedLoad;
 }
 
 /** A load mode with its part of the plan filled in. */

@@ -14,7 +14,7 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
       distribution: v.picklist(["constant", "poisson"], "must be constant or poisson"),
       seed: v.pipe(v.number(), v.integer("must be a whole number")),
     }),
-  prepare: async ({ levels, search, distribution, seed }) => ({
+  prepare: ({ levels, search, distribution, seed }) => ({
     search: { unit: "request-rate", levels, search },
     drive: (level) => ({
       kind: "scheduled",

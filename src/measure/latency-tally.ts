@@ -7,42 +7,42 @@ const INITIAL_CELLS = 4096; // up to 4.1 ms
 const MAX_CELLS = 1 << 20; // up to 1.05 s, 4 MiB; longer latencies are rare and counted one by one
 
 export class LatencyTally {
-  #cells = new Uint32Array(INITIAL_CELLS);
+  private cells = new Uint32Array(INITIAL_CELLS);
   /** Counts of latencies beyond the cells, by microsecond. */
-  #far = new Map<number, number>();
-  #count = 0;
-  #meanNs = 0;
-  #squaredDeviationNs2 = 0;
-  #minNs = Number.POSITIVE_INFINITY;
-  #maxNs = 0;
+  private far = new Map<number, number>();
+  private countSoFar = 0;
+  private runningMeanNs = 0;
+  private squaredDeviationNs2 = 0;
+  private leastNs = Number.POSITIVE_INFINITY;
+  private greatestNs = 0;
 
   get count(): number {
-    return this.#count;
+    return this.countSoFar;
   }
 
   /** Smallest latency in nanoseconds; Infinity when empty. */
   get minNs(): number {
-    return this.#minNs;
+    return this.leastNs;
   }
 
   /** Largest latency in nanoseconds; 0 when empty. */
   get maxNs(): number {
-    return this.#maxNs;
+    return this.greatestNs;
   }
 
   /** Arithmetic mean in nanoseconds; 0 when empty. */
   get meanNs(): number {
-    return this.#meanNs;
+    return this.runningMeanNs;
   }
 
   /** Sum of all latencies in nanoseconds. */
   get sumNs(): number {
-    return this.#meanNs * this.#count;
+    return this.runningMeanNs * this.countSoFar;
   }
 
   /** Sample standard deviation (n - 1) in nanoseconds; undefined below two samples. */
   get deviationNs(): number | undefined {
-    return this.#count < 2 ? undefined : Math.sqrt(this.#squaredDeviationNs2 / (this.#count - 1));
+    return this.countSoFar < 2 ? undefined : Math.sqrt(this.squaredDeviationNs2 / (this.countSoFar - 1));
   }
 
   /** Adds `values[start, end)`, in nanoseconds. */
@@ -54,78 +54,78 @@ export class LatencyTally {
     let squares = 0;
     for (let i = start; i < end; i++) {
       const value = values[i] as number;
-      this.#put(Math.floor(value / 1000), 1);
-      if (value < this.#minNs) this.#minNs = value;
-      if (value > this.#maxNs) this.#maxNs = value;
+      this.put(Math.floor(value / 1000), 1);
+      if (value < this.leastNs) this.leastNs = value;
+      if (value > this.greatestNs) this.greatestNs = value;
       const offset = value - origin;
       sum += offset;
       squares += offset * offset;
     }
-    this.#combine(added, origin + sum / added, squares - (sum * sum) / added);
+    this.combine(added, origin + sum / added, squares - (sum * sum) / added);
   }
 
   /** Adds all of another tally. */
   merge(other: LatencyTally): void {
-    if (other.#count === 0) return;
+    if (other.countSoFar === 0) return;
     other.forEach((us, count) => {
-      this.#put(us, count);
+      this.put(us, count);
     });
-    this.#minNs = Math.min(this.#minNs, other.#minNs);
-    this.#maxNs = Math.max(this.#maxNs, other.#maxNs);
-    this.#combine(other.#count, other.#meanNs, other.#squaredDeviationNs2);
+    this.leastNs = Math.min(this.leastNs, other.leastNs);
+    this.greatestNs = Math.max(this.greatestNs, other.greatestNs);
+    this.combine(other.countSoFar, other.runningMeanNs, other.squaredDeviationNs2);
   }
 
   /** The latency at a 0-based rank in ascending order, in whole microseconds. @param rank 0 to count-1 */
   atRankUs(rank: number): number {
     let seen = 0;
-    for (let us = 0; us < this.#cells.length; us++) {
-      seen += this.#cells[us] as number;
+    for (let us = 0; us < this.cells.length; us++) {
+      seen += this.cells[us] as number;
       if (seen > rank) return us;
     }
-    for (const us of [...this.#far.keys()].sort((a, b) => a - b)) {
-      seen += this.#far.get(us) as number;
+    for (const us of [...this.far.keys()].sort((a, b) => a - b)) {
+      seen += this.far.get(us) as number;
       if (seen > rank) return us;
     }
-    throw new RangeError(`rank ${rank} of ${this.#count} latencies`);
+    throw new RangeError(`rank ${rank} of ${this.countSoFar} latencies`);
   }
 
   /** A percentile in whole microseconds, by perf_analyzer's rule: the sample nearest to p of the way from first to last. */
   percentileUs(percentile: number): number {
-    return this.atRankUs(Math.floor((percentile / 100) * (this.#count - 1) + 0.5));
+    return this.atRankUs(Math.floor((percentile / 100) * (this.countSoFar - 1) + 0.5));
   }
 
   /** Calls back with each microsecond that has latencies and their number, ascending but for those beyond a second. */
   forEach(visit: (us: number, count: number) => void): void {
-    for (let us = 0; us < this.#cells.length; us++) {
-      const count = this.#cells[us] as number;
+    for (let us = 0; us < this.cells.length; us++) {
+      const count = this.cells[us] as number;
       if (count > 0) visit(us, count);
     }
-    for (const [us, count] of this.#far) visit(us, count);
+    for (const [us, count] of this.far) visit(us, count);
   }
 
-  #put(us: number, count: number): void {
-    if (us >= this.#cells.length && !this.#grow(us)) {
-      this.#far.set(us, (this.#far.get(us) ?? 0) + count);
+  private put(us: number, count: number): void {
+    if (us >= this.cells.length && !this.grow(us)) {
+      this.far.set(us, (this.far.get(us) ?? 0) + count);
       return;
     }
-    this.#cells[us] = (this.#cells[us] as number) + count;
+    this.cells[us] = (this.cells[us] as number) + count;
   }
 
   /** Makes room for a microsecond; false beyond the largest table. */
-  #grow(us: number): boolean {
+  private grow(us: number): boolean {
     if (us >= MAX_CELLS) return false;
     const grown = new Uint32Array(2 ** Math.ceil(Math.log2(us + 1)));
-    grown.set(this.#cells);
-    this.#cells = grown;
+    grown.set(this.cells);
+    this.cells = grown;
     return true;
   }
 
   /** Joins counts, means and squared deviations (Chan et al.), which loses no precision to large sums. */
-  #combine(count: number, meanNs: number, squaredDeviationNs2: number): void {
-    const total = this.#count + count;
-    const delta = meanNs - this.#meanNs;
-    this.#squaredDeviationNs2 += squaredDeviationNs2 + (delta * delta * this.#count * count) / total;
-    this.#meanNs += (delta * count) / total;
-    this.#count = total;
+  private combine(count: number, meanNs: number, squaredDeviationNs2: number): void {
+    const total = this.countSoFar + count;
+    const delta = meanNs - this.runningMeanNs;
+    this.squaredDeviationNs2 += squaredDeviationNs2 + (delta * delta * this.countSoFar * count) / total;
+    this.runningMeanNs += (delta * count) / total;
+    this.countSoFar = total;
   }
 }

@@ -20,28 +20,28 @@ export class RecordColumns {
   readonly decodeNs = new Float64Array(CAPACITY);
   /** {@link RECORD_FAILED} and {@link RECORD_DELAYED}. */
   readonly flags = new Uint8Array(CAPACITY);
-  readonly #drain: DrainRecords;
-  #count = 0;
+  private readonly drainTo: DrainRecords;
+  private count = 0;
 
   constructor(drain: DrainRecords) {
-    this.#drain = drain;
+    this.drainTo = drain;
   }
 
   /** The row to fill next; fill it, then call `commit`. */
   get row(): number {
-    return this.#count;
+    return this.count;
   }
 
   commit(): void {
-    this.#count++;
-    if (this.#count === CAPACITY) this.drain();
+    this.count++;
+    if (this.count === CAPACITY) this.drain();
   }
 
   /** Hands over the rows filled so far. */
   drain(): void {
-    const count = this.#count;
+    const count = this.count;
     if (count === 0) return;
-    this.#count = 0;
-    this.#drain(this, count);
+    this.count = 0;
+    this.drainTo(this, count);
   }
 }

@@ -12,51 +12,51 @@ export interface StabilityRule {
 
 /** Follows the windows of one level. */
 export class StabilityJudge {
-  readonly #rule: StabilityRule;
-  readonly #inferPerSec: number[] = [];
-  readonly #latencyNs: number[] = [];
+  private readonly rule: StabilityRule;
+  private readonly inferPerSec: number[] = [];
+  private readonly latencyNs: number[] = [];
 
   constructor(rule: StabilityRule) {
-    this.#rule = rule;
+    this.rule = rule;
   }
 
   /** Adds a window. @param latencyNs the latency that counts; Infinity for a window without a measurement */
   add(inferPerSec: number, latencyNs: number): void {
-    this.#inferPerSec.push(inferPerSec);
-    this.#latencyNs.push(latencyNs);
-    if (this.#inferPerSec.length > STABILITY_WINDOWS) {
-      this.#inferPerSec.shift();
-      this.#latencyNs.shift();
+    this.inferPerSec.push(inferPerSec);
+    this.latencyNs.push(latencyNs);
+    if (this.inferPerSec.length > STABILITY_WINDOWS) {
+      this.inferPerSec.shift();
+      this.latencyNs.shift();
     }
   }
 
   /** Whether throughput and latency stayed within the tolerance over the recent windows. */
   get isStable(): boolean {
-    return this.isThroughputStable && this.#isWithin(this.#latencyNs);
+    return this.isThroughputStable && this.isWithin(this.latencyNs);
   }
 
   /** Whether throughput alone did. */
   get isThroughputStable(): boolean {
-    return this.#isFull && !this.#inferPerSec.includes(0) && this.#isWithin(this.#inferPerSec);
+    return this.isFull && !this.inferPerSec.includes(0) && this.isWithin(this.inferPerSec);
   }
 
   /** Whether one of the recent windows reached the latency limit. */
   get isOverLimit(): boolean {
-    const { latencyLimitNs } = this.#rule;
-    return latencyLimitNs !== undefined && this.#isFull && this.#latencyNs.some((latency) => latency >= latencyLimitNs);
+    const { latencyLimitNs } = this.rule;
+    return latencyLimitNs !== undefined && this.isFull && this.latencyNs.some((latency) => latency >= latencyLimitNs);
   }
 
   /** How far each quantity moved over the recent windows: max/min minus 1, as a ratio. */
   get spread(): { readonly throughputRatio: number; readonly latencyRatio: number } {
-    return { throughputRatio: spreadOf(this.#inferPerSec), latencyRatio: spreadOf(this.#latencyNs) };
+    return { throughputRatio: spreadOf(this.inferPerSec), latencyRatio: spreadOf(this.latencyNs) };
   }
 
-  get #isFull(): boolean {
-    return this.#inferPerSec.length === STABILITY_WINDOWS;
+  private get isFull(): boolean {
+    return this.inferPerSec.length === STABILITY_WINDOWS;
   }
 
-  #isWithin(values: readonly number[]): boolean {
-    return this.#isFull && spreadOf(values) <= this.#rule.toleranceRatio;
+  private isWithin(values: readonly number[]): boolean {
+    return this.isFull && spreadOf(values) <= this.rule.toleranceRatio;
   }
 }
 

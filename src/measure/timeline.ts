@@ -19,45 +19,45 @@ export interface TimelineBucket {
 
 /** Sorts records into stretches of equal length, at most 60 of them. */
 export class Timeline {
-  readonly #startNs: number;
-  readonly #bucketNs: number;
-  readonly #latencies: LatencyTally[] = [];
-  readonly #failed: number[] = [];
-  readonly #value = new Float64Array(1);
+  private readonly startNs: number;
+  private readonly bucketNs: number;
+  private readonly latencies: LatencyTally[] = [];
+  private readonly failed: number[] = [];
+  private readonly value = new Float64Array(1);
 
   constructor(startNs: number, durationNs: number) {
-    this.#startNs = startNs;
-    this.#bucketNs = Math.max(SHORTEST_BUCKET_NS, durationNs / MAX_BUCKETS);
+    this.startNs = startNs;
+    this.bucketNs = Math.max(SHORTEST_BUCKET_NS, durationNs / MAX_BUCKETS);
   }
 
   add(records: RecordColumns, count: number): void {
     for (let row = 0; row < count; row++) {
-      const index = Math.max(0, Math.floor(((records.endNs[row] as number) - this.#startNs) / this.#bucketNs));
-      while (this.#latencies.length <= index) {
-        this.#latencies.push(new LatencyTally());
-        this.#failed.push(0);
+      const index = Math.max(0, Math.floor(((records.endNs[row] as number) - this.startNs) / this.bucketNs));
+      while (this.latencies.length <= index) {
+        this.latencies.push(new LatencyTally());
+        this.failed.push(0);
       }
       if (((records.flags[row] as number) & RECORD_FAILED) !== 0) {
-        this.#failed[index] = (this.#failed[index] as number) + 1;
+        this.failed[index] = (this.failed[index] as number) + 1;
         continue;
       }
-      this.#value[0] = (records.endNs[row] as number) - (records.sendStartNs[row] as number);
-      (this.#latencies[index] as LatencyTally).addAll(this.#value, 0, 1);
+      this.value[0] = (records.endNs[row] as number) - (records.sendStartNs[row] as number);
+      (this.latencies[index] as LatencyTally).addAll(this.value, 0, 1);
     }
   }
 
   /** The stretches until `endNs`; later records are left out. */
   finish(endNs: number): TimelineBucket[] {
-    const lengthNs = endNs - this.#startNs;
-    return this.#latencies
+    const lengthNs = endNs - this.startNs;
+    return this.latencies
       .map((latency, index): TimelineBucket => {
-        const startNs = index * this.#bucketNs;
-        const stopNs = Math.min(lengthNs, startNs + this.#bucketNs);
+        const startNs = index * this.bucketNs;
+        const stopNs = Math.min(lengthNs, startNs + this.bucketNs);
         return {
           startNs,
           endNs: stopNs,
           requestCount: latency.count,
-          failedCount: this.#failed[index] as number,
+          failedCount: this.failed[index] as number,
           latency,
           meanOutstanding: stopNs > startNs ? latency.sumNs / (stopNs - startNs) : 0,
         };

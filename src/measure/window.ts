@@ -56,27 +56,27 @@ export class WindowTally {
   receiveSumNs = 0;
   /** Time lanes spent with a request outstanding, failed ones included. */
   outstandingSumNs = 0;
-  readonly #isScheduled: boolean;
-  readonly #countsReading: boolean;
-  readonly #latencies = new Float64Array(1024);
-  readonly #scheduled = new Float64Array(1024);
-  readonly #delays = new Float64Array(1024);
+  private readonly isScheduled: boolean;
+  private readonly countsReading: boolean;
+  private readonly latencies = new Float64Array(1024);
+  private readonly scheduled = new Float64Array(1024);
+  private readonly delays = new Float64Array(1024);
 
   /**
    * @param isScheduled whether requests were due at given times
    * @param countsReading whether the time from a response's first to its last byte counts as receiving (HTTP), or only decoding does
    */
   constructor(isScheduled: boolean, countsReading: boolean) {
-    this.#isScheduled = isScheduled;
-    this.#countsReading = countsReading;
+    this.isScheduled = isScheduled;
+    this.countsReading = countsReading;
     this.scheduledLatency = isScheduled ? new LatencyTally() : this.latency;
   }
 
   add(records: RecordColumns, count: number): void {
-    for (let start = 0; start < count; start += 1024) this.#addChunk(records, start, Math.min(count, start + 1024));
+    for (let start = 0; start < count; start += 1024) this.addChunk(records, start, Math.min(count, start + 1024));
   }
 
-  #addChunk(records: RecordColumns, start: number, end: number): void {
+  private addChunk(records: RecordColumns, start: number, end: number): void {
     const { sendStartNs, sendEndNs, firstByteNs, endNs, decodeNs, intendedSendNs, flags } = records;
     let used = 0;
     for (let row = start; row < end; row++) {
@@ -90,16 +90,16 @@ export class WindowTally {
       }
       if ((flag & RECORD_DELAYED) !== 0) this.delayedCount++;
       this.sendSumNs += (sendEndNs[row] as number) - sentNs;
-      this.receiveSumNs += (decodeNs[row] as number) + (this.#countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
-      this.#latencies[used] = latencyNs;
-      this.#scheduled[used] = (endNs[row] as number) - (intendedSendNs[row] as number);
-      this.#delays[used] = Math.max(0, sentNs - (intendedSendNs[row] as number));
+      this.receiveSumNs += (decodeNs[row] as number) + (this.countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
+      this.latencies[used] = latencyNs;
+      this.scheduled[used] = (endNs[row] as number) - (intendedSendNs[row] as number);
+      this.delays[used] = Math.max(0, sentNs - (intendedSendNs[row] as number));
       used++;
     }
-    this.latency.addAll(this.#latencies, 0, used);
-    if (!this.#isScheduled) return;
-    this.scheduledLatency.addAll(this.#scheduled, 0, used);
-    this.sendDelay.addAll(this.#delays, 0, used);
+    this.latency.addAll(this.latencies, 0, used);
+    if (!this.isScheduled) return;
+    this.scheduledLatency.addAll(this.scheduled, 0, used);
+    this.sendDelay.addAll(this.delays, 0, used);
   }
 }
 

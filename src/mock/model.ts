@@ -26,21 +26,21 @@ export class MockError extends Error {
 
 /** The mock's one model and its counters. */
 export class MockModel {
-  readonly #plan: MockPlan;
-  readonly #random = createRandom(SEED);
-  readonly #latencyMs: () => number;
-  readonly #padding: Uint8Array;
-  #inferences = 0;
-  #successes = 0;
-  #failures = 0;
-  #successNs = 0;
-  #failureNs = 0;
-  #lastInferenceMs = 0;
+  private readonly plan: MockPlan;
+  private readonly random = createRandom(SEED);
+  private readonly latencyMs: () => number;
+  private readonly padding: Uint8Array;
+  private inferences = 0;
+  private successes = 0;
+  private failures = 0;
+  private successNs = 0;
+  private failureNs = 0;
+  private lastInferenceMs = 0;
 
   constructor(plan: MockPlan) {
-    this.#plan = plan;
-    this.#latencyMs = createLatency(plan.latency, this.#random);
-    this.#padding = new Uint8Array(plan.responseBytes).fill(0x61);
+    this.plan = plan;
+    this.latencyMs = createLatency(plan.latency, this.random);
+    this.padding = new Uint8Array(plan.responseBytes).fill(0x61);
   }
 
   get serverMetadata(): object {
@@ -52,8 +52,8 @@ export class MockModel {
       name: EMBEDDED_MODEL,
       versions: [VERSION],
       platform: "rampart",
-      inputs: this.#inputs.map(({ name, datatype, dims }) => ({ name, datatype, shape: [-1, ...dims] })),
-      outputs: this.#outputs.map(({ name, datatype, dims }) => ({ name, datatype, shape: [-1, ...dims] })),
+      inputs: this.inputs.map(({ name, datatype, dims }) => ({ name, datatype, shape: [-1, ...dims] })),
+      outputs: this.outputs.map(({ name, datatype, dims }) => ({ name, datatype, shape: [-1, ...dims] })),
     };
   }
 
@@ -63,29 +63,29 @@ export class MockModel {
       name: EMBEDDED_MODEL,
       platform: "rampart",
       max_batch_size: MAX_BATCH_SIZE,
-      input: this.#inputs.map(toConfig),
-      output: this.#outputs.map(toConfig),
+      input: this.inputs.map(toConfig),
+      output: this.outputs.map(toConfig),
     };
   }
 
   get statistics(): object {
-    const success = { count: this.#successes, ns: this.#successNs };
+    const success = { count: this.successes, ns: this.successNs };
     const none = { count: 0, ns: 0 };
     return {
       model_stats: [
         {
           name: EMBEDDED_MODEL,
           version: VERSION,
-          last_inference: this.#lastInferenceMs,
-          inference_count: this.#inferences,
-          execution_count: this.#successes,
+          last_inference: this.lastInferenceMs,
+          inference_count: this.inferences,
+          execution_count: this.successes,
           inference_stats: {
             success,
-            fail: { count: this.#failures, ns: this.#failureNs },
-            queue: { count: this.#successes, ns: 0 },
-            compute_input: { count: this.#successes, ns: 0 },
+            fail: { count: this.failures, ns: this.failureNs },
+            queue: { count: this.successes, ns: 0 },
+            compute_input: { count: this.successes, ns: 0 },
             compute_infer: success,
-            compute_output: { count: this.#successes, ns: 0 },
+            compute_output: { count: this.successes, ns: 0 },
             cache_hit: none,
             cache_miss: none,
           },
@@ -110,24 +110,24 @@ export class MockModel {
    */
   async infer(inputs: ReadonlyMap<string, Uint8Array>): Promise<MockOutput[]> {
     const startedNs = performance.now() * 1e6;
-    const waitMs = this.#latencyMs();
+    const waitMs = this.latencyMs();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     try {
-      const outputs = this.#compute(inputs);
-      this.#successes++;
-      this.#inferences += outputs[0]?.shape[0] ?? 0;
-      this.#successNs += Math.round(performance.now() * 1e6 - startedNs);
-      this.#lastInferenceMs = Date.now();
+      const outputs = this.compute(inputs);
+      this.successes++;
+      this.inferences += outputs[0]?.shape[0] ?? 0;
+      this.successNs += Math.round(performance.now() * 1e6 - startedNs);
+      this.lastInferenceMs = Date.now();
       return outputs;
     } catch (error) {
-      this.#failures++;
-      this.#failureNs += Math.round(performance.now() * 1e6 - startedNs);
+      this.failures++;
+      this.failureNs += Math.round(performance.now() * 1e6 - startedNs);
       throw error;
     }
   }
 
-  #compute(inputs: ReadonlyMap<string, Uint8Array>): MockOutput[] {
-    if (this.#plan.errorRatio > 0 && this.#random() < this.#plan.errorRatio) throw new MockError("planned failure");
+  private compute(inputs: ReadonlyMap<string, Uint8Array>): MockOutput[] {
+    if (this.plan.errorRatio > 0 && this.random() < this.plan.errorRatio) throw new MockError("planned failure");
     const a = inputs.get("INPUT0");
     const b = inputs.get("INPUT1");
     if (a === undefined || b === undefined) throw new MockError(`expected 2 inputs but got ${inputs.size} inputs for model '${EMBEDDED_MODEL}'`);
@@ -140,20 +140,20 @@ export class MockModel {
       { name: "OUTPUT0", datatype: "INT32", shape: [batch, ELEMENTS], bytes: combine(a, b, 1) },
       { name: "OUTPUT1", datatype: "INT32", shape: [batch, ELEMENTS], bytes: combine(a, b, -1) },
     ];
-    if (this.#padding.length > 0) {
-      const bytes = new Uint8Array(this.#padding.length * batch).fill(0x61);
-      outputs.push({ name: "PADDING", datatype: "UINT8", shape: [batch, this.#padding.length], bytes });
+    if (this.padding.length > 0) {
+      const bytes = new Uint8Array(this.padding.length * batch).fill(0x61);
+      outputs.push({ name: "PADDING", datatype: "UINT8", shape: [batch, this.padding.length], bytes });
     }
     return outputs;
   }
 
-  get #inputs(): { name: string; datatype: string; dims: number[] }[] {
+  private get inputs(): { name: string; datatype: string; dims: number[] }[] {
     return ["INPUT0", "INPUT1"].map((name) => ({ name, datatype: "INT32", dims: [ELEMENTS] }));
   }
 
-  get #outputs(): { name: string; datatype: string; dims: number[] }[] {
+  private get outputs(): { name: string; datatype: string; dims: number[] }[] {
     const outputs = ["OUTPUT0", "OUTPUT1"].map((name) => ({ name, datatype: "INT32", dims: [ELEMENTS] }));
-    if (this.#padding.length > 0) outputs.push({ name: "PADDING", datatype: "UINT8", dims: [this.#padding.length] });
+    if (this.padding.length > 0) outputs.push({ name: "PADDING", datatype: "UINT8", dims: [this.padding.length] });
     return outputs;
   }
 }

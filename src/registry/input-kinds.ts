@@ -9,7 +9,7 @@ import type { ModelInfo } from "../service/service.ts";
 interface InputKind<P extends InputsPlan> {
   schema(): Schema<P>;
   /** Makes or reads the data. Throws `UserError` with everything that does not fit the model. */
-  load(plan: P, model: ModelInfo): Promise<Dataset>;
+  load(plan: P, model: ModelInfo): Dataset | Promise<Dataset>;
 }
 
 const stringLength = (): Schema<number> => v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
@@ -19,11 +19,11 @@ const path = (): Schema<string> => v.pipe(v.string(), v.nonEmpty("must name a fi
 export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extract<InputsPlan, { kind: K }>> } = {
   random: {
     schema: () => v.object({ kind: v.literal("random"), stringLength: stringLength(), stringData: v.string() }),
-    load: async (plan, model) => generateDataset(model, { ...plan, isZero: false }),
+    load: (plan, model) => generateDataset(model, { ...plan, isZero: false }),
   },
   zero: {
     schema: () => v.object({ kind: v.literal("zero"), stringLength: stringLength(), stringData: v.string() }),
-    load: async (plan, model) => generateDataset(model, { ...plan, isZero: true }),
+    load: (plan, model) => generateDataset(model, { ...plan, isZero: true }),
   },
   json: {
     schema: () => v.object({ kind: v.literal("json"), files: v.pipe(v.array(path()), v.minLength(1, "must name a file")) }),
@@ -36,6 +36,6 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
 };
 
 /** Loads a plan's data. */
-export function loadInputs(plan: InputsPlan, model: ModelInfo): Promise<Dataset> {
+export function loadInputs(plan: InputsPlan, model: ModelInfo): Dataset | Promise<Dataset> {
   return (INPUT_KINDS[plan.kind] as InputKind<InputsPlan>).load(plan, model);
 }

@@ -13,7 +13,7 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   intervals: intervalsMode,
 };
 
-/** Prepares a plan's load. Rejects with `UserError` when a file it names cannot be read. */
-export function prepareLoad(plan: LoadPlan): Promise<PreparedLoad> {
+/** Prepares a plan's load. Throws `UserError` when a file it names cannot be read. */
+export function prepareLoad(plan: LoadPlan): PreparedLoad {
   return (LOAD_MODES[plan.kind] as LoadMode<LoadPlan>).prepare(plan);
 }

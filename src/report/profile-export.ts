@@ -20,171 +20,171 @@ export function createProfileExport(plan: Plan, sink: TextSink): Report {
 }
 
 class ProfileExport implements Report {
-  readonly #path: string;
-  readonly #partPath: string;
-  readonly #plan: Plan;
-  readonly #sink: TextSink;
-  readonly #warned = new Set<string>();
-  readonly #inputTexts = new WeakMap<readonly Tensor[], string>();
-  #fd: number | undefined;
+  private readonly path: string;
+  private readonly partPath: string;
+  private readonly plan: Plan;
+  private readonly sink: TextSink;
+  private readonly warned = new Set<string>();
+  private readonly inputTexts = new WeakMap<readonly Tensor[], string>();
+  private fd: number | undefined;
   /** Text to write next. */
-  #buffer: string[] = [];
-  #bufferedCharacters = 0;
+  private buffer: string[] = [];
+  private bufferedCharacters = 0;
   /** Bytes in the file, and how many of them are there to stay; the rest are requests whose window has not ended. */
-  #writtenBytes = 0;
-  #committedBytes = 0;
-  #isFirstExperiment = true;
-  #isFirstRequest = true;
-  #hasCommittedRequest = false;
-  #isExperimentOpen = false;
-  #boundaries: bigint[] = [];
+  private writtenBytes = 0;
+  private committedBytes = 0;
+  private isFirstExperiment = true;
+  private isFirstRequest = true;
+  private hasCommittedRequest = false;
+  private isExperimentOpen = false;
+  private boundaries: bigint[] = [];
 
   constructor(plan: Plan, sink: TextSink) {
-    this.#plan = plan;
-    this.#sink = sink;
-    this.#path = plan.outputs.profileExportFile;
-    this.#partPath = `${this.#path}.${process.pid}.part`;
-    this.#put('{"experiments":[');
+    this.plan = plan;
+    this.sink = sink;
+    this.path = plan.outputs.profileExportFile;
+    this.partPath = `${this.path}.${process.pid}.part`;
+    this.put('{"experiments":[');
   }
 
   onLevelStart(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void {
-    if (!isWarmup) this.#openExperiment(unit, level);
+    if (!isWarmup) this.openExperiment(unit, level);
   }
 
   onRecord(record: RequestRecord): void {
-    if (!this.#isExperimentOpen) return;
-    const text = this.#formatRequest(record);
-    this.#put(this.#isFirstRequest ? text : `,${text}`);
-    this.#isFirstRequest = false;
+    if (!this.isExperimentOpen) return;
+    const text = this.formatRequest(record);
+    this.put(this.isFirstRequest ? text : `,${text}`);
+    this.isFirstRequest = false;
   }
 
   onRecordsCut(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint } | undefined): void {
     if (bounds === undefined) {
-      this.#takeBack();
+      this.takeBack();
       return;
     }
-    this.#commit();
-    this.#hasCommittedRequest = !this.#isFirstRequest;
-    if (this.#boundaries.at(-1) !== bounds.startEpochNs) this.#boundaries.push(bounds.startEpochNs);
-    this.#boundaries.push(bounds.endEpochNs);
+    this.commit();
+    this.hasCommittedRequest = !this.isFirstRequest;
+    if (this.boundaries.at(-1) !== bounds.startEpochNs) this.boundaries.push(bounds.startEpochNs);
+    this.boundaries.push(bounds.endEpochNs);
   }
 
   finish(_result: RunResult): void {
-    this.#takeBack();
-    this.#closeExperiment();
-    this.#put(`],"version":"0.0.0","service_kind":"triton","endpoint":""}`);
-    this.#commit();
+    this.takeBack();
+    this.closeExperiment();
+    this.put(`],"version":"0.0.0","service_kind":"triton","endpoint":""}`);
+    this.commit();
     try {
-      closeSync(this.#fd as number);
-      renameSync(this.#partPath, this.#path);
+      closeSync(this.fd as number);
+      renameSync(this.partPath, this.path);
     } catch (error) {
-      throw this.#toError(error);
+      throw this.toError(error);
     }
   }
 
   discard(): void {
-    if (this.#fd !== undefined) closeSync(this.#fd);
-    rmSync(this.#partPath, { force: true });
+    if (this.fd !== undefined) closeSync(this.fd);
+    rmSync(this.partPath, { force: true });
   }
 
-  #openExperiment(unit: "concurrency" | "request-rate", value: number): void {
-    this.#takeBack();
-    this.#closeExperiment();
+  private openExperiment(unit: "concurrency" | "request-rate", value: number): void {
+    this.takeBack();
+    this.closeExperiment();
     const experiment =
       unit === "concurrency" ? `{"mode":"concurrency","value":${value}}` : `{"mode":"request_rate","value":${formatJsonDouble(value)}}`;
-    this.#put(`${this.#isFirstExperiment ? "" : ","}{"experiment":${experiment},"requests":[`);
-    this.#isExperimentOpen = true;
-    this.#isFirstExperiment = false;
-    this.#isFirstRequest = true;
-    this.#hasCommittedRequest = false;
-    this.#boundaries = [];
-    this.#commit();
+    this.put(`${this.isFirstExperiment ? "" : ","}{"experiment":${experiment},"requests":[`);
+    this.isExperimentOpen = true;
+    this.isFirstExperiment = false;
+    this.isFirstRequest = true;
+    this.hasCommittedRequest = false;
+    this.boundaries = [];
+    this.commit();
   }
 
-  #closeExperiment(): void {
-    if (this.#isExperimentOpen) this.#put(`],"window_boundaries":[${this.#boundaries.join(",")}]}`);
-    this.#isExperimentOpen = false;
+  private closeExperiment(): void {
+    if (this.isExperimentOpen) this.put(`],"window_boundaries":[${this.boundaries.join(",")}]}`);
+    this.isExperimentOpen = false;
   }
 
-  #formatRequest(record: RequestRecord): string {
-    let inputs = this.#inputTexts.get(record.inputs);
+  private formatRequest(record: RequestRecord): string {
+    let inputs = this.inputTexts.get(record.inputs);
     if (inputs === undefined) {
-      inputs = this.#formatTensors(record.inputs, true);
-      this.#inputTexts.set(record.inputs, inputs);
+      inputs = this.formatTensors(record.inputs, true);
+      this.inputTexts.set(record.inputs, inputs);
     }
-    const outputs = this.#formatTensors([...record.outputs.values()], false);
+    const outputs = this.formatTensors([...record.outputs.values()], false);
     return `{"timestamp":${record.sendEpochNs},"request_inputs":${inputs},"response_timestamps":[${record.endEpochNs}],"response_outputs":[${outputs}]}`;
   }
 
   /** As in the original only the first item of a batch's inputs is written, and all of its outputs. */
-  #formatTensors(tensors: readonly Tensor[], isInput: boolean): string {
-    const { batchSize } = this.#plan.target;
+  private formatTensors(tensors: readonly Tensor[], isInput: boolean): string {
+    const { batchSize } = this.plan.target;
     const fields = tensors.map((tensor) => {
       const bytes = isInput && batchSize > 1 && tensor.shape[0] === batchSize ? firstItem(tensor, batchSize) : tensor.bytes;
-      return `${JSON.stringify(tensor.name)}:${this.#formatData(tensor, bytes)}`;
+      return `${JSON.stringify(tensor.name)}:${this.formatData(tensor, bytes)}`;
     });
     return `{${fields.join(",")}}`;
   }
 
-  #formatData(tensor: Tensor, bytes: Uint8Array): string {
+  private formatData(tensor: Tensor, bytes: Uint8Array): string {
     if (bytes.length === 0) return '""';
     // Element lengths stay inside, but for the first one: the original strips that and writes the rest as it is.
     if (tensor.datatype === "BYTES") return JSON.stringify(toText(bytes.subarray(4)));
     const elements = toJsonElements(tensor.datatype, bytes);
     if (elements === undefined) {
-      this.#warnOnce(tensor.datatype);
+      this.warnOnce(tensor.datatype);
       return "null";
     }
     return elements.length === 1 ? (elements[0] as string) : `[${elements.join(",")}]`;
   }
 
-  #warnOnce(datatype: string): void {
-    if (this.#warned.has(datatype)) return;
-    this.#warned.add(datatype);
-    this.#sink.err(`WARNING: unsupported data type: '${datatype}'\n`);
+  private warnOnce(datatype: string): void {
+    if (this.warned.has(datatype)) return;
+    this.warned.add(datatype);
+    this.sink.err(`WARNING: unsupported data type: '${datatype}'\n`);
   }
 
-  #put(text: string): void {
-    this.#buffer.push(text);
-    this.#bufferedCharacters += text.length;
-    if (this.#bufferedCharacters >= FLUSH_CHARACTERS) this.#flush();
+  private put(text: string): void {
+    this.buffer.push(text);
+    this.bufferedCharacters += text.length;
+    if (this.bufferedCharacters >= FLUSH_CHARACTERS) this.flush();
   }
 
-  #flush(): void {
-    const bytes = Buffer.from(this.#buffer.join(""));
-    this.#buffer = [];
-    this.#bufferedCharacters = 0;
+  private flush(): void {
+    const bytes = Buffer.from(this.buffer.join(""));
+    this.buffer = [];
+    this.bufferedCharacters = 0;
     try {
-      this.#fd ??= openSync(this.#partPath, "w");
+      this.fd ??= openSync(this.partPath, "w");
       for (let offset = 0; offset < bytes.length; ) {
-        const written = writeSync(this.#fd, bytes, offset, bytes.length - offset, this.#writtenBytes);
+        const written = writeSync(this.fd, bytes, offset, bytes.length - offset, this.writtenBytes);
         offset += written;
-        this.#writtenBytes += written;
+        this.writtenBytes += written;
       }
     } catch (error) {
-      throw this.#toError(error);
+      throw this.toError(error);
     }
   }
 
   /** All text so far is there to stay. */
-  #commit(): void {
-    this.#flush();
-    this.#committedBytes = this.#writtenBytes;
+  private commit(): void {
+    this.flush();
+    this.committedBytes = this.writtenBytes;
   }
 
   /** Forgets requests that belong to no window. */
-  #takeBack(): void {
-    if (this.#committedBytes === 0) return;
-    this.#buffer = [];
-    this.#bufferedCharacters = 0;
-    this.#isFirstRequest = !this.#hasCommittedRequest;
-    if (this.#writtenBytes === this.#committedBytes) return;
-    ftruncateSync(this.#fd as number, this.#committedBytes);
-    this.#writtenBytes = this.#committedBytes;
+  private takeBack(): void {
+    if (this.committedBytes === 0) return;
+    this.buffer = [];
+    this.bufferedCharacters = 0;
+    this.isFirstRequest = !this.hasCommittedRequest;
+    if (this.writtenBytes === this.committedBytes) return;
+    ftruncateSync(this.fd as number, this.committedBytes);
+    this.writtenBytes = this.committedBytes;
   }
 
-  #toError(error: unknown): RunError {
-    return new RunError("output", `failed to open file for outputting raw profile data: ${this.#path}: ${messageOf(error)}`, "Give a path that can be written.");
+  private toError(error: unknown): RunError {
+    return new RunError("output", `failed to open file for outputting raw profile data: ${this.path}: ${messageOf(error)}`, "Give a path that can be written.");
   }
 }
 

@@ -5,14 +5,14 @@ import type { Report, TextSink } from "./report.ts";
 /** One kind of report: whether a plan asks for it, and how it is made. Those that write files are loaded when asked for. */
 interface ReportKind {
   isWanted(plan: Plan): boolean;
-  create(plan: Plan, sink: TextSink): Promise<Report>;
+  create(plan: Plan, sink: TextSink): Report | Promise<Report>;
 }
 
 /** All reports, in the order in which they are told of events. A new report is one file and one entry here. */
 const REPORTS: readonly ReportKind[] = [
   {
     isWanted: (plan) => plan.outputs.style === "perf_analyzer",
-    create: async (plan, sink) => createPerfAnalyzerConsole(plan, sink),
+    create: createPerfAnalyzerConsole,
   },
   {
     isWanted: (plan) => plan.outputs.style === "rampart",
@@ -33,6 +33,8 @@ const REPORTS: readonly ReportKind[] = [
 ];
 
 /** Makes the reports a plan asks for. */
-export function createReports(plan: Plan, sink: TextSink): Promise<Report[]> {
-  return Promise.all(REPORTS.filter((kind) => kind.isWanted(plan)).map((kind) => kind.create(plan, sink)));
+export async function createReports(plan: Plan, sink: TextSink): Promise<Report[]> {
+  const reports: Report[] = [];
+  for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, sink));
+  return reports;
 }

@@ -38,234 +38,234 @@ export class Driver {
   failedCount = 0;
   /** When a request last succeeded; the start at first. */
   lastSuccessNs = nowNs();
-  readonly #options: DriverOptions;
-  readonly #client: LoadClient;
-  readonly #timer = new DueTimer(() => this.#tick());
-  readonly #heap = new DueHeap();
+  private readonly options: DriverOptions;
+  private readonly client: LoadClient;
+  private readonly timer = new DueTimer(() => this.tick());
+  private readonly heap = new DueHeap();
   /** By slot: when its request was due, whether it was sent late, and its step of the data. */
-  readonly #intendedNs: number[] = [];
-  readonly #isDelayed: boolean[] = [];
-  readonly #steps: number[] = [];
+  private readonly intendedNs: number[] = [];
+  private readonly isDelayed: boolean[] = [];
+  private readonly steps: number[] = [];
   /** By slot: failures in a row, and whether it waits before it tries again. */
-  readonly #failuresInARow: number[] = [];
-  readonly #backoffs = new Map<number, ReturnType<typeof setTimeout>>();
+  private readonly failuresInARow: number[] = [];
+  private readonly backoffs = new Map<number, ReturnType<typeof setTimeout>>();
   /** By lane: slots without a request, for asynchronous schedules. */
-  readonly #freeSlots: number[][] = [];
-  #slotCount = 0;
-  #outstanding = 0;
+  private readonly freeSlots: number[][] = [];
+  private slotCount = 0;
+  private outstandingCount = 0;
   /** Closed loops: slots below this keep a request outstanding. */
-  #targetSlots = 0;
-  #pacer: Pacer | undefined;
-  #scheduleStartNs = 0;
-  #quota = Number.POSITIVE_INFINITY;
-  #rampTimer: ReturnType<typeof setInterval> | undefined;
-  #onQuiet: (() => void) | undefined;
-  #quietSlots = 0;
-  #onFinished: (() => void) | undefined;
+  private targetSlots = 0;
+  private pacer: Pacer | undefined;
+  private scheduleStartNs = 0;
+  private quota = Number.POSITIVE_INFINITY;
+  private rampTimer: ReturnType<typeof setInterval> | undefined;
+  private onQuiet: (() => void) | undefined;
+  private quietSlots = 0;
+  private onFinished: (() => void) | undefined;
 
   constructor(options: DriverOptions) {
-    this.#options = options;
+    this.options = options;
     this.records = new RecordColumns(options.onRecords);
-    this.#client = options.createClient({ laneCount: options.laneCount, onDone: (call) => this.#done(call) });
+    this.client = options.createClient({ laneCount: options.laneCount, onDone: (call) => this.done(call) });
   }
 
   /** Requests sent and not answered. */
   get outstanding(): number {
-    return this.#outstanding;
+    return this.outstandingCount;
   }
 
   /** Lanes that can have a request outstanding under the present load. */
   get activeLanes(): number {
-    if (this.#pacer !== undefined) return this.#options.laneCount;
-    return this.#targetSlots;
+    if (this.pacer !== undefined) return this.options.laneCount;
+    return this.targetSlots;
   }
 
   /** Connections opened so far. */
   get connectionCount(): number {
-    return this.#client.connectionCount;
+    return this.client.connectionCount;
   }
 
   /** Opens the connections a level needs ahead of it, so that the first requests do not wait for them. */
-  async prepare(drive: Drive): Promise<void> {
-    if (drive.kind === "closed") await this.#reserve(drive.concurrency);
-    else await this.#reserve(drive.kind === "ramp" ? drive.maxConcurrency : this.#options.laneCount);
+  prepare(drive: Drive): Promise<void> {
+    if (drive.kind === "closed") return this.reserve(drive.concurrency);
+    return this.reserve(drive.kind === "ramp" ? drive.maxConcurrency : this.options.laneCount);
   }
 
   /**
    * Begins a level, or changes to another one without a pause.
    * @param quota requests to send at most
    */
-  async start(drive: Drive, quota: number): Promise<void> {
-    this.#quota = quota;
-    this.#stopRamp();
-    if (drive.kind === "scheduled") await this.#startSchedule(drive.arrivals);
-    else if (drive.kind === "closed") await this.#startClosed(drive.concurrency);
-    else await this.#startRamp(drive);
+  start(drive: Drive, quota: number): Promise<void> {
+    this.quota = quota;
+    this.stopRamp();
+    if (drive.kind === "scheduled") return this.startSchedule(drive.arrivals);
+    if (drive.kind === "closed") return this.startClosed(drive.concurrency);
+    return this.startRamp(drive);
   }
 
   /** Stops sending. Resolves when nothing is outstanding. */
   stop(): Promise<void> {
-    this.#stopRamp();
-    this.#targetSlots = 0;
-    this.#pacer = undefined;
-    this.#heap.clear();
-    this.#timer.clear();
-    for (const timer of this.#backoffs.values()) clearTimeout(timer);
-    this.#backoffs.clear();
-    return this.#quiet(0);
+    this.stopRamp();
+    this.targetSlots = 0;
+    this.pacer = undefined;
+    this.heap.clear();
+    this.timer.clear();
+    for (const timer of this.backoffs.values()) clearTimeout(timer);
+    this.backoffs.clear();
+    return this.quiet(0);
   }
 
   /** Resolves when the quota is used up and everything sent has been answered. */
   finished(): Promise<void> {
-    if (this.#isFinished) return Promise.resolve();
+    if (this.isFinished) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#onFinished = resolve;
+      this.onFinished = resolve;
     });
   }
 
   /** Fails what is outstanding and closes the connections. */
   close(): void {
     void this.stop();
-    this.#client.close();
+    this.client.close();
     this.records.drain();
   }
 
-  async #startClosed(concurrency: number): Promise<void> {
-    this.#pacer = undefined;
-    this.#options.feed.setActiveLanes(Math.min(concurrency, this.#options.laneCount));
-    await this.#reserve(concurrency);
-    const before = this.#targetSlots;
-    this.#targetSlots = concurrency;
-    for (let slot = 0; slot < concurrency; slot++) this.#sendIfIdle(slot);
-    this.#client.flush();
+  private async startClosed(concurrency: number): Promise<void> {
+    this.pacer = undefined;
+    this.options.feed.setActiveLanes(Math.min(concurrency, this.options.laneCount));
+    await this.reserve(concurrency);
+    const before = this.targetSlots;
+    this.targetSlots = concurrency;
+    for (let slot = 0; slot < concurrency; slot++) this.sendIfIdle(slot);
+    this.client.flush();
     // Lower than before: the surplus must be answered before anything is measured at this level.
-    if (concurrency < before) await this.#quiet(concurrency);
+    if (concurrency < before) await this.quiet(concurrency);
   }
 
-  async #startRamp(drive: Extract<Drive, { kind: "ramp" }>): Promise<void> {
-    await this.#reserve(drive.maxConcurrency);
+  private async startRamp(drive: Extract<Drive, { kind: "ramp" }>): Promise<void> {
+    await this.reserve(drive.maxConcurrency);
     const startNs = nowNs();
     const adjust = (): void => {
       const target = drive.concurrencyAt(nowNs() - startNs);
-      this.#options.feed.setActiveLanes(target);
-      this.#targetSlots = target;
-      for (let slot = 0; slot < target; slot++) this.#sendIfIdle(slot);
-      this.#client.flush();
+      this.options.feed.setActiveLanes(target);
+      this.targetSlots = target;
+      for (let slot = 0; slot < target; slot++) this.sendIfIdle(slot);
+      this.client.flush();
     };
     adjust();
-    this.#rampTimer = setInterval(adjust, RAMP_STEP_MS);
+    this.rampTimer = setInterval(adjust, RAMP_STEP_MS);
   }
 
-  async #startSchedule(arrivals: () => number): Promise<void> {
-    const { laneCount, isSync, feed } = this.#options;
+  private async startSchedule(arrivals: () => number): Promise<void> {
+    const { laneCount, isSync, feed } = this.options;
     feed.setActiveLanes(laneCount);
-    this.#heap.clear();
-    await this.#quiet(0);
-    await this.#reserve(laneCount);
-    this.#freeSlots.length = 0;
-    for (let lane = 0; lane < laneCount; lane++) this.#freeSlots.push([]);
-    if (!isSync) for (let slot = this.#slotCount - 1; slot >= 0; slot--) (this.#freeSlots[slot % laneCount] as number[]).push(slot);
-    this.#pacer = new Pacer(arrivals, laneCount);
-    this.#scheduleStartNs = nowNs();
-    for (let lane = 0; lane < laneCount; lane++) this.#heap.push(lane, this.#pacer.nextDueNs(lane));
-    this.#timer.set(this.#scheduleStartNs + this.#heap.firstDueNs);
+    this.heap.clear();
+    await this.quiet(0);
+    await this.reserve(laneCount);
+    this.freeSlots.length = 0;
+    for (let lane = 0; lane < laneCount; lane++) this.freeSlots.push([]);
+    if (!isSync) for (let slot = this.slotCount - 1; slot >= 0; slot--) (this.freeSlots[slot % laneCount] as number[]).push(slot);
+    this.pacer = new Pacer(arrivals, laneCount);
+    this.scheduleStartNs = nowNs();
+    for (let lane = 0; lane < laneCount; lane++) this.heap.push(lane, this.pacer.nextDueNs(lane));
+    this.timer.set(this.scheduleStartNs + this.heap.firstDueNs);
   }
 
-  async #reserve(count: number): Promise<void> {
-    if (count <= this.#slotCount) return;
-    for (let slot = this.#slotCount; slot < count; slot++) this.#addSlot();
-    await this.#client.reserve(count);
+  private async reserve(count: number): Promise<void> {
+    if (count <= this.slotCount) return;
+    for (let slot = this.slotCount; slot < count; slot++) this.addSlot();
+    await this.client.reserve(count);
   }
 
-  #addSlot(): number {
-    this.#intendedNs.push(0);
-    this.#isDelayed.push(false);
-    this.#steps.push(0);
-    this.#failuresInARow.push(0);
-    return this.#slotCount++;
+  private addSlot(): number {
+    this.intendedNs.push(0);
+    this.isDelayed.push(false);
+    this.steps.push(0);
+    this.failuresInARow.push(0);
+    return this.slotCount++;
   }
 
-  #sendIfIdle(slot: number): void {
-    if (this.#client.calls[slot]?.isActive === true || this.#backoffs.has(slot)) return;
-    this.#send(slot, Number.NaN);
+  private sendIfIdle(slot: number): void {
+    if (this.client.calls[slot]?.isActive === true || this.backoffs.has(slot)) return;
+    this.send(slot, Number.NaN);
   }
 
   /** @param intendedNs when the request was due; NaN: now */
-  #send(slot: number, intendedNs: number): void {
-    if (this.#quota <= 0) return;
-    const { feed, laneCount } = this.#options;
+  private send(slot: number, intendedNs: number): void {
+    if (this.quota <= 0) return;
+    const { feed, laneCount } = this.options;
     const request = feed.next(slot % laneCount);
-    this.#quota--;
+    this.quota--;
     this.sentCount++;
-    this.#outstanding++;
-    this.#intendedNs[slot] = intendedNs;
-    this.#steps[slot] = feed.step;
-    this.#client.send(slot, request, feed.id);
+    this.outstandingCount++;
+    this.intendedNs[slot] = intendedNs;
+    this.steps[slot] = feed.step;
+    this.client.send(slot, request, feed.id);
   }
 
   /** Sends what is due by now. */
-  #tick(): void {
-    const pacer = this.#pacer;
+  private tick(): void {
+    const pacer = this.pacer;
     if (pacer === undefined) return;
-    const elapsedNs = nowNs() - this.#scheduleStartNs;
-    while (this.#heap.firstDueNs <= elapsedNs && this.#quota > 0) {
-      const dueNs = this.#heap.firstDueNs;
-      const lane = this.#heap.pop();
-      this.#sendScheduled(lane, dueNs);
-      if (!this.#options.isSync) this.#heap.push(lane, pacer.nextDueNs(lane));
+    const elapsedNs = nowNs() - this.scheduleStartNs;
+    while (this.heap.firstDueNs <= elapsedNs && this.quota > 0) {
+      const dueNs = this.heap.firstDueNs;
+      const lane = this.heap.pop();
+      this.sendScheduled(lane, dueNs);
+      if (!this.options.isSync) this.heap.push(lane, pacer.nextDueNs(lane));
     }
-    this.#client.flush();
-    this.#timer.set(this.#quota > 0 ? this.#scheduleStartNs + this.#heap.firstDueNs : Number.POSITIVE_INFINITY);
+    this.client.flush();
+    this.timer.set(this.quota > 0 ? this.scheduleStartNs + this.heap.firstDueNs : Number.POSITIVE_INFINITY);
   }
 
-  #sendScheduled(lane: number, dueNs: number): void {
-    const slot = this.#options.isSync ? lane : this.#takeSlot(lane);
-    const intendedNs = this.#scheduleStartNs + dueNs;
-    this.#send(slot, intendedNs);
-    this.#isDelayed[slot] = (this.#client.calls[slot] as Call).sendStartNs - intendedNs > DELAY_TOLERANCE_NS;
+  private sendScheduled(lane: number, dueNs: number): void {
+    const slot = this.options.isSync ? lane : this.takeSlot(lane);
+    const intendedNs = this.scheduleStartNs + dueNs;
+    this.send(slot, intendedNs);
+    this.isDelayed[slot] = (this.client.calls[slot] as Call).sendStartNs - intendedNs > DELAY_TOLERANCE_NS;
   }
 
   /** A slot of the lane without a request; all busy ones make a new one, since an open loop never waits. */
-  #takeSlot(lane: number): number {
-    const free = (this.#freeSlots[lane] as number[]).pop();
+  private takeSlot(lane: number): number {
+    const free = (this.freeSlots[lane] as number[]).pop();
     if (free !== undefined) return free;
-    const { laneCount } = this.#options;
+    const { laneCount } = this.options;
     // Slots belong to lanes by their number, so a whole round of them is added.
     for (let i = 0; i < laneCount; i++) {
-      const slot = this.#addSlot();
-      if (slot % laneCount !== lane) (this.#freeSlots[slot % laneCount] as number[]).push(slot);
+      const slot = this.addSlot();
+      if (slot % laneCount !== lane) (this.freeSlots[slot % laneCount] as number[]).push(slot);
     }
-    void this.#client.reserve(this.#slotCount);
-    return this.#slotCount - laneCount + lane;
+    void this.client.reserve(this.slotCount);
+    return this.slotCount - laneCount + lane;
   }
 
-  #done(call: Call): void {
+  private done(call: Call): void {
     const slot = call.slot;
-    this.#outstanding--;
-    const failure = this.#options.judge(call, this.#steps[slot] as number);
-    this.#record(call, slot, failure !== undefined);
+    this.outstandingCount--;
+    const failure = this.options.judge(call, this.steps[slot] as number);
+    this.record(call, slot, failure !== undefined);
     if (failure === undefined) {
       this.completedCount++;
-      this.#failuresInARow[slot] = 0;
+      this.failuresInARow[slot] = 0;
       this.lastSuccessNs = call.endNs;
     } else {
       this.failedCount++;
-      this.#options.onFailure(failure, slot % this.#options.laneCount);
+      this.options.onFailure(failure, slot % this.options.laneCount);
     }
-    if (failure !== undefined && isConnectionFailure(failure)) this.#goOnLater(slot);
-    else this.#goOn(slot);
-    if (this.#onQuiet !== undefined && this.#outstanding <= this.#quietSlots) this.#settleQuiet();
-    if (this.#onFinished !== undefined && this.#isFinished) {
-      const settle = this.#onFinished;
-      this.#onFinished = undefined;
+    if (failure !== undefined && isConnectionFailure(failure)) this.goOnLater(slot);
+    else this.goOn(slot);
+    if (this.onQuiet !== undefined && this.outstandingCount <= this.quietSlots) this.settleQuiet();
+    if (this.onFinished !== undefined && this.isFinished) {
+      const settle = this.onFinished;
+      this.onFinished = undefined;
       settle();
     }
   }
 
-  #record(call: Call, slot: number, hasFailed: boolean): void {
+  private record(call: Call, slot: number, hasFailed: boolean): void {
     const { records } = this;
     const row = records.row;
-    const intendedNs = this.#intendedNs[slot] as number;
+    const intendedNs = this.intendedNs[slot] as number;
     const isScheduled = !Number.isNaN(intendedNs);
     records.intendedSendNs[row] = isScheduled ? intendedNs : call.sendStartNs;
     records.sendStartNs[row] = call.sendStartNs;
@@ -273,70 +273,70 @@ export class Driver {
     records.firstByteNs[row] = call.firstByteNs;
     records.endNs[row] = call.endNs;
     records.decodeNs[row] = call.decodeNs;
-    records.flags[row] = (hasFailed ? RECORD_FAILED : 0) | (isScheduled && this.#isDelayed[slot] === true ? RECORD_DELAYED : 0);
+    records.flags[row] = (hasFailed ? RECORD_FAILED : 0) | (isScheduled && this.isDelayed[slot] === true ? RECORD_DELAYED : 0);
     records.commit();
   }
 
   /** What a slot does once its request is over. */
-  #goOn(slot: number): void {
-    const pacer = this.#pacer;
+  private goOn(slot: number): void {
+    const pacer = this.pacer;
     if (pacer === undefined) {
-      if (slot < this.#targetSlots) this.#send(slot, Number.NaN);
+      if (slot < this.targetSlots) this.send(slot, Number.NaN);
       return;
     }
-    const lane = slot % this.#options.laneCount;
-    if (!this.#options.isSync) {
-      (this.#freeSlots[lane] as number[]).push(slot);
+    const lane = slot % this.options.laneCount;
+    if (!this.options.isSync) {
+      (this.freeSlots[lane] as number[]).push(slot);
       return;
     }
-    if (this.#quota <= 0) return;
+    if (this.quota <= 0) return;
     const dueNs = pacer.nextDueNs(lane);
-    if (this.#scheduleStartNs + dueNs <= nowNs()) {
-      this.#sendScheduled(lane, dueNs);
+    if (this.scheduleStartNs + dueNs <= nowNs()) {
+      this.sendScheduled(lane, dueNs);
       return;
     }
-    const wasFirst = dueNs < this.#heap.firstDueNs;
-    this.#heap.push(lane, dueNs);
-    if (wasFirst) this.#timer.set(this.#scheduleStartNs + dueNs);
+    const wasFirst = dueNs < this.heap.firstDueNs;
+    this.heap.push(lane, dueNs);
+    if (wasFirst) this.timer.set(this.scheduleStartNs + dueNs);
   }
 
   /** After a connection failed the slot waits a moment, longer each time, so that a dead server is not hammered. */
-  #goOnLater(slot: number): void {
-    const failures = (this.#failuresInARow[slot] as number) + 1;
-    this.#failuresInARow[slot] = failures;
+  private goOnLater(slot: number): void {
+    const failures = (this.failuresInARow[slot] as number) + 1;
+    this.failuresInARow[slot] = failures;
     const delayMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
-    this.#backoffs.set(
+    this.backoffs.set(
       slot,
       setTimeout(() => {
-        this.#backoffs.delete(slot);
-        this.#goOn(slot);
-        this.#client.flush();
+        this.backoffs.delete(slot);
+        this.goOn(slot);
+        this.client.flush();
       }, delayMs),
     );
   }
 
-  #quiet(slots: number): Promise<void> {
-    if (this.#outstanding <= slots) return Promise.resolve();
+  private quiet(slots: number): Promise<void> {
+    if (this.outstandingCount <= slots) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#settleQuiet();
-      this.#quietSlots = slots;
-      this.#onQuiet = resolve;
+      this.settleQuiet();
+      this.quietSlots = slots;
+      this.onQuiet = resolve;
     });
   }
 
-  #settleQuiet(): void {
-    const settle = this.#onQuiet;
-    this.#onQuiet = undefined;
+  private settleQuiet(): void {
+    const settle = this.onQuiet;
+    this.onQuiet = undefined;
     settle?.();
   }
 
-  get #isFinished(): boolean {
-    return this.#outstanding === 0 && (this.#quota <= 0 || this.activeLanes === 0);
+  private get isFinished(): boolean {
+    return this.outstandingCount === 0 && (this.quota <= 0 || this.activeLanes === 0);
   }
 
-  #stopRamp(): void {
-    if (this.#rampTimer !== undefined) clearInterval(this.#rampTimer);
-    this.#rampTimer = undefined;
+  private stopRamp(): void {
+    if (this.rampTimer !== undefined) clearInterval(this.rampTimer);
+    this.rampTimer = undefined;
   }
 }
 

@@ -41,7 +41,7 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
   const name = colon < 0 ? place : place.slice(0, colon);
   const port = colon < 0 ? undefined : readPort(place.slice(colon + 1));
   const host = name.startsWith("[") && name.endsWith("]") ? name.slice(1, -1) : name;
-  if (host === "" || host.includes("[") || Number.isNaN(port) || hasAnyOf(rest, " \t?#")) {
+  if (host === "" || host.includes("[") || Number.isNaN(port) || rest.includes(" ") || rest.includes("?") || rest.includes("#")) {
     throw new UserError([{ path: "url", message: "is not an address", value: text, hint: "Write host:port, http://host:port or https://host:port." }]);
   }
   return {
@@ -57,11 +57,6 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
 function readPort(text: string): number {
   const port = Number(text);
   return text !== "" && Number.isInteger(port) && port > 0 && port <= 65_535 ? port : Number.NaN;
-}
-
-function hasAnyOf(text: string, characters: string): boolean {
-  for (const character of characters) if (text.includes(character)) return true;
-  return false;
 }
 
 function withoutTrailingSlashes(path: string): string {

@@ -11,24 +11,24 @@ export interface FailureCount {
 
 /** Counts failed requests by kind and status, with one example each. */
 export class FailureLog {
-  readonly #counts = new Map<string, { failure: Failure; count: number }>();
-  #total = 0;
+  private readonly counts = new Map<string, { failure: Failure; count: number }>();
+  private totalCount = 0;
 
   get total(): number {
-    return this.#total;
+    return this.totalCount;
   }
 
   add(failure: Failure): void {
-    this.#total++;
+    this.totalCount++;
     const key = `${failure.kind} ${failure.status ?? ""}`;
-    const known = this.#counts.get(key);
-    if (known === undefined) this.#counts.set(key, { failure, count: 1 });
+    const known = this.counts.get(key);
+    if (known === undefined) this.counts.set(key, { failure, count: 1 });
     else known.count++;
   }
 
   /** The counts in the order of the kinds. */
   list(): FailureCount[] {
-    return [...this.#counts.values()]
+    return [...this.counts.values()]
       .map(({ failure, count }) => ({ kind: failure.kind, count, example: failure.message, status: failure.status }))
       .sort((a, b) => FAILURE_KINDS.indexOf(a.kind) - FAILURE_KINDS.indexOf(b.kind) || b.count - a.count);
   }

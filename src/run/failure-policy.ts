@@ -14,15 +14,15 @@ const MAX_LANE_ERRORS = 64;
 export class FailurePolicy {
   readonly log = new FailureLog();
   readonly laneErrors: { lane: number; message: string }[] = [];
-  readonly #plan: Plan;
-  readonly #signal: RunSignal;
-  readonly #driver: () => Driver;
-  #unreachableSinceNs = 0;
+  private readonly plan: Plan;
+  private readonly signal: RunSignal;
+  private readonly driver: () => Driver;
+  private unreachableSinceNs = 0;
 
   constructor(plan: Plan, signal: RunSignal, driver: () => Driver) {
-    this.#plan = plan;
-    this.#signal = signal;
-    this.#driver = driver;
+    this.plan = plan;
+    this.signal = signal;
+    this.driver = driver;
   }
 
   add(failure: Failure, lane: number): void {
@@ -31,21 +31,21 @@ export class FailurePolicy {
     if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
       this.laneErrors.push({ lane, message: failure.message });
     }
-    if (this.#plan.failures.maxRatio === 0) {
-      this.#signal.fail(new RunError(kindOf(failure), failure.message, "Give --max-failure-ratio to go on in spite of failed requests."));
+    if (this.plan.failures.maxRatio === 0) {
+      this.signal.fail(new RunError(kindOf(failure), failure.message, "Give --max-failure-ratio to go on in spite of failed requests."));
       return;
     }
-    this.#checkReachable(failure);
+    this.checkReachable(failure);
   }
 
   /** Ends the run when too large a share of the requests has failed. */
   checkRatio(): void {
-    const { maxRatio } = this.#plan.failures;
-    const { completedCount, failedCount } = this.#driver();
+    const { maxRatio } = this.plan.failures;
+    const { completedCount, failedCount } = this.driver();
     const total = completedCount + failedCount;
     if (maxRatio === null || total === 0 || failedCount / total <= maxRatio) return;
     const example = this.log.list()[0]?.example ?? "";
-    this.#signal.fail(
+    this.signal.fail(
       new RunError(
         "failed-request",
         `${failedCount} of ${total} requests failed, more than the ${maxRatio * 100} % allowed; for example: ${example}`,
@@ -55,23 +55,23 @@ export class FailurePolicy {
   }
 
   /** A target that answers nothing any more ends the run in bounded time. */
-  #checkReachable(failure: Failure): void {
-    const { lastSuccessNs } = this.#driver();
+  private checkReachable(failure: Failure): void {
+    const { lastSuccessNs } = this.driver();
     if (failure.kind === "stalled") {
       const silentNs = nowNs() - lastSuccessNs;
-      if (silentNs >= this.#plan.client.stallTimeoutMs * 1e6) {
-        this.#signal.fail(new RunError("stalled", `the target stopped answering: ${failure.message}`, "Look at the server, or raise --stall-timeout."));
+      if (silentNs >= this.plan.client.stallTimeoutMs * 1e6) {
+        this.signal.fail(new RunError("stalled", `the target stopped answering: ${failure.message}`, "Look at the server, or raise --stall-timeout."));
       }
       return;
     }
     if (failure.kind !== "connect" && failure.kind !== "tls" && failure.kind !== "closed" && failure.kind !== "protocol") {
-      this.#unreachableSinceNs = 0;
+      this.unreachableSinceNs = 0;
       return;
     }
     const failedNs = nowNs();
-    if (this.#unreachableSinceNs < lastSuccessNs || this.#unreachableSinceNs === 0) this.#unreachableSinceNs = failedNs;
-    if (failedNs - this.#unreachableSinceNs < UNREACHABLE_NS) return;
-    this.#signal.fail(
+    if (this.unreachableSinceNs < lastSuccessNs || this.unreachableSinceNs === 0) this.unreachableSinceNs = failedNs;
+    if (failedNs - this.unreachableSinceNs < UNREACHABLE_NS) return;
+    this.signal.fail(
       new RunError("unreachable", `the target can no longer be reached: ${failure.message}`, "Is the server still running?"),
     );
   }

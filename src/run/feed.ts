@@ -10,32 +10,33 @@ export class RequestFeed {
   step = 0;
   /** The id of the request given last; valid until the next one. */
   id: Uint8Array | undefined = undefined;
-  readonly #service: Service;
-  readonly #dataset: Dataset;
-  readonly #usesIds: boolean;
-  readonly #laneIds: LaneIds[] = [];
+  private readonly service: Service;
+  private readonly dataset: Dataset;
+  private readonly usesIds: boolean;
+  private readonly laneIds: LaneIds[] = [];
   /** How many requests each lane has been given. */
-  readonly #turns: number[] = [];
+  private readonly turns: number[] = [];
   /** Encodings by step and number of id digits. */
-  readonly #encoded = new Map<number, WireRequest>();
-  readonly #tensors = new Map<number, Tensor[]>();
-  readonly #expected = new Map<number, ExpectedOutput[]>();
+  private readonly encoded = new Map<number, WireRequest>();
+  private readonly tensors = new Map<number, Tensor[]>();
+  private readonly expected = new Map<number, ExpectedOutput[]>();
   /** Lanes in use: the stride with which a lane goes through the data. */
-  #activeLanes = 1;
+  private activeLanes = 1;
 
   constructor(service: Service, dataset: Dataset, usesIds: boolean) {
-    this.#service = service;
-    this.#dataset = dataset;
-    this.#usesIds = usesIds;
+    this.service = service;
+    this.dataset = dataset;
+    this.usesIds = usesIds;
   }
 
   /** Whether any request has expected outputs. */
   get hasExpectations(): boolean {
-    return this.#dataset.streams.some((stream) => stream.some((step) => step.expected.size > 0));
+    for (const stream of this.dataset.streams) for (const step of stream) if (step.expected.size > 0) return true;
+    return false;
   }
 
   setActiveLanes(count: number): void {
-    this.#activeLanes = Math.max(1, count);
+    this.activeLanes = Math.max(1, count);
   }
 
   /**
@@ -43,56 +44,56 @@ export class RequestFeed {
    * @throws RunError when the data lacks a required input or cannot be encoded
    */
   next(lane: number): WireRequest {
-    this.step = this.#nextStep(lane);
+    this.step = this.nextStep(lane);
     let digits = 0;
-    if (this.#usesIds) {
-      let ids = this.#laneIds[lane];
+    if (this.usesIds) {
+      let ids = this.laneIds[lane];
       if (ids === undefined) {
         ids = new LaneIds(lane);
-        this.#laneIds[lane] = ids;
+        this.laneIds[lane] = ids;
       }
       digits = ids.nextDigitCount;
       this.id = ids.next();
     }
     const key = this.step * 32 + digits;
-    let request = this.#encoded.get(key);
+    let request = this.encoded.get(key);
     if (request === undefined) {
-      request = this.#service.codec.encode(this.tensorsOf(this.step), digits);
-      this.#encoded.set(key, request);
+      request = this.service.codec.encode(this.tensorsOf(this.step), digits);
+      this.encoded.set(key, request);
     }
     return request;
   }
 
   /** The tensors of the request that begins with a step. */
   tensorsOf(step: number): Tensor[] {
-    let tensors = this.#tensors.get(step);
+    let tensors = this.tensors.get(step);
     if (tensors === undefined) {
-      tensors = assembleBatch(this.#service.model, this.#steps, step, this.#service.batchSize);
-      this.#tensors.set(step, tensors);
+      tensors = assembleBatch(this.service.model, this.steps, step, this.service.batchSize);
+      this.tensors.set(step, tensors);
     }
     return tensors;
   }
 
   /** The outputs that must come back for the request that begins with a step. */
   expectedOf(step: number): ExpectedOutput[] {
-    let expected = this.#expected.get(step);
+    let expected = this.expected.get(step);
     if (expected === undefined) {
-      expected = assembleExpected(this.#service.model, this.#steps, step, this.#service.batchSize);
-      this.#expected.set(step, expected);
+      expected = assembleExpected(this.service.model, this.steps, step, this.service.batchSize);
+      this.expected.set(step, expected);
     }
     return expected;
   }
 
   /** As perf_analyzer deals the data: lane L starts at its own number and goes on by the number of lanes, times the batch size. */
-  #nextStep(lane: number): number {
-    const count = this.#steps.length;
-    if (!this.#dataset.isFromJson || count <= 1) return 0;
-    const turn = this.#turns[lane] ?? 0;
-    this.#turns[lane] = turn + 1;
-    return ((lane + turn * this.#activeLanes) * this.#service.batchSize) % count;
+  private nextStep(lane: number): number {
+    const count = this.steps.length;
+    if (!this.dataset.isFromJson || count <= 1) return 0;
+    const turn = this.turns[lane] ?? 0;
+    this.turns[lane] = turn + 1;
+    return ((lane + turn * this.activeLanes) * this.service.batchSize) % count;
   }
 
-  get #steps(): Dataset["streams"][number] {
-    return this.#dataset.streams[0] ?? [];
+  private get steps(): Dataset["streams"][number] {
+    return this.dataset.streams[0] ?? [];
   }
 }

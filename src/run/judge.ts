@@ -8,41 +8,41 @@ import type { RunObserver } from "./observer.ts";
 
 /** Looks into finished requests as far as someone needs it: expected outputs, exports, traces. */
 export class RequestJudge {
-  readonly #service: Service;
-  readonly #feed: RequestFeed;
-  readonly #observer: RunObserver;
-  readonly #isTracing: boolean;
+  private readonly service: Service;
+  private readonly feed: RequestFeed;
+  private readonly observer: RunObserver;
+  private readonly isTracing: boolean;
 
   constructor(service: Service, feed: RequestFeed, verbosity: 0 | 1 | 2, observer: RunObserver) {
-    this.#service = service;
-    this.#feed = feed;
-    this.#observer = observer;
-    this.#isTracing = verbosity === 2;
+    this.service = service;
+    this.feed = feed;
+    this.observer = observer;
+    this.isTracing = verbosity === 2;
   }
 
   /** Whether responses must be kept at all. */
   get needsBodies(): boolean {
-    return this.#isTracing || this.#observer.onRecord !== undefined || this.#feed.hasExpectations;
+    return this.isTracing || this.observer.onRecord !== undefined || this.feed.hasExpectations;
   }
 
   /** What is wrong with a finished request; undefined when it succeeded. */
   judge(call: Call, step: number): Failure | undefined {
-    if (call.failure !== undefined) return this.#service.codec.explain(call.failure, call.body);
+    if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
     if (!this.needsBodies) return undefined;
     let response: InferResponse;
     try {
-      response = this.#service.codec.decode(call.body ?? new Uint8Array(0), call.jsonBytes);
+      response = this.service.codec.decode(call.body ?? new Uint8Array(0), call.jsonBytes);
     } catch (error) {
       return { kind: "protocol", message: messageOf(error) };
     }
-    if (this.#isTracing) this.#observer.onTrace?.({ kind: "response", text: response.text });
-    const failure = this.#validate(response, step);
-    if (failure === undefined) this.#export(call, response, step);
+    if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.text });
+    const failure = this.validate(response, step);
+    if (failure === undefined) this.export(call, response, step);
     return failure;
   }
 
-  #validate(response: InferResponse, step: number): Failure | undefined {
-    for (const expected of this.#feed.expectedOf(step)) {
+  private validate(response: InferResponse, step: number): Failure | undefined {
+    for (const expected of this.feed.expectedOf(step)) {
       const actual = response.outputs.get(expected.name)?.bytes;
       if (actual === undefined || actual.length !== expected.bytes.length) {
         return {
@@ -58,12 +58,12 @@ export class RequestJudge {
     return undefined;
   }
 
-  #export(call: Call, response: InferResponse, step: number): void {
-    if (this.#observer.onRecord === undefined) return;
-    this.#observer.onRecord({
+  private export(call: Call, response: InferResponse, step: number): void {
+    if (this.observer.onRecord === undefined) return;
+    this.observer.onRecord({
       sendEpochNs: toEpochNs(call.sendStartNs),
       endEpochNs: toEpochNs(call.endNs),
-      inputs: this.#feed.tensorsOf(step),
+      inputs: this.feed.tensorsOf(step),
       outputs: response.outputs,
     });
   }

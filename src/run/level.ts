@@ -43,74 +43,77 @@ export class LevelMeter {
   timeline: Timeline | undefined;
   /** When the last record ended. */
   lastEndNs = 0;
-  #tally: WindowTally | undefined;
-  #newTally: () => WindowTally = () => new WindowTally(false, true);
+  private tally: WindowTally | undefined;
+  private newTally: () => WindowTally = () => new WindowTally(false, true);
 
   begin(newTally: () => WindowTally): void {
-    this.#newTally = newTally;
-    this.#tally = newTally();
+    this.newTally = newTally;
+    this.tally = newTally();
     this.lastEndNs = 0;
   }
 
   add(records: RecordColumns, count: number): void {
     this.lastEndNs = Math.max(this.lastEndNs, records.endNs[count - 1] as number);
-    this.#tally?.add(records, count);
+    this.tally?.add(records, count);
     this.timeline?.add(records, count);
   }
 
   /** Requests of the current window so far, without those still in the columns. */
   get collected(): number {
-    return this.#tally?.latency.count ?? 0;
+    return this.tally?.latency.count ?? 0;
   }
 
   /** Ends the window; what comes later belongs to the next one. */
   cut(): WindowTally {
-    const tally = this.#tally ?? this.#newTally();
-    this.#tally = this.#newTally();
+    const tally = this.tally ?? this.newTally();
+    this.tally = this.newTally();
     return tally;
   }
 }
 
 /** Measures the level at which the driver runs. */
 export class LevelRun {
-  readonly #context: LevelContext;
-  readonly #meter: LevelMeter;
-  readonly #level: number;
-  #windowStartNs = 0;
-  #sentBefore = 0;
-  #countersBefore: ServerCounters[] | undefined;
+  private readonly context: LevelContext;
+  private readonly meter: LevelMeter;
+  private readonly level: number;
+  private windowStartNs = 0;
+  private sentBefore = 0;
+  private countersBefore: ServerCounters[] | undefined;
 
   constructor(context: LevelContext, meter: LevelMeter, level: number) {
-    this.#context = context;
-    this.#meter = meter;
-    this.#level = level;
+    this.context = context;
+    this.meter = meter;
+    this.level = level;
   }
 
-  /** Discards what has been recorded so far and begins the first window. */
-  async begin(): Promise<void> {
-    const { driver, session, health, isScheduled, observer } = this.#context;
+  /**
+   * Discards what has been recorded so far and begins the first window.
+   * @param ready without load: what the window also has to wait for
+   */
+  async begin(ready: Promise<void> | undefined): Promise<void> {
+    const { driver, session, health, isScheduled, observer } = this.context;
     const countsReading = session.service.wire === "http";
     driver.records.drain();
     observer.onRecordsCut?.(undefined);
-    this.#meter.begin(() => new WindowTally(isScheduled, countsReading));
-    this.#windowStartNs = nowNs();
-    this.#sentBefore = driver.sentCount;
-    health.take();
-    this.#countersBefore = await session.counters();
+    this.meter.begin(() => new WindowTally(isScheduled, countsReading));
+    this.windowStartNs = nowNs();
+    this.sentBefore = driver.sentCount;
+    health.start();
+    [this.countersBefore] = await Promise.all([session.counters(), ready]);
     // Without load there is nothing to measure yet: the time the server took to tell its counters is not the load's.
-    if (driver.activeLanes === 0) this.#windowStartNs = nowNs();
+    if (driver.activeLanes === 0) this.windowStartNs = nowNs();
   }
 
   /** Measures as the plan says. */
   async measure(): Promise<LevelResult> {
-    const { mode } = this.#context.plan.measurement;
-    if (mode.kind === "requests") return this.#measureRequests();
-    if (mode.kind === "duration") return this.#measureDuration(mode.durationMs);
-    return this.#measureWindows(mode);
+    const { mode } = this.context.plan.measurement;
+    if (mode.kind === "requests") return this.measureRequests();
+    if (mode.kind === "duration") return this.measureDuration(mode.durationMs);
+    return this.measureWindows(mode);
   }
 
-  async #measureWindows(mode: Extract<Plan["measurement"]["mode"], { kind: "time-windows" | "count-windows" }>): Promise<LevelResult> {
-    const { signal, plan, observer } = this.#context;
+  private async measureWindows(mode: Extract<Plan["measurement"]["mode"], { kind: "time-windows" | "count-windows" }>): Promise<LevelResult> {
+    const { signal, plan, observer } = this.context;
     const { latencyLimitMs, percentile } = plan.measurement;
     const judge = new StabilityJudge({
       toleranceRatio: mode.stabilityPct / 100,
@@ -119,9 +122,9 @@ export class LevelRun {
     const recent: (WindowResult | undefined)[] = [];
     let trials = 0;
     while (trials < mode.maxTrials) {
-      await this.#waitForWindow(mode);
+      await this.waitForWindow(mode);
       if (signal.isStopped) break;
-      const window = await this.#cut(nowNs());
+      const window = await this.cutWindow(nowNs());
       trials++;
       recent.push(window.requestCount === 0 ? undefined : window);
       if (recent.length > STABILITY_WINDOWS) recent.shift();
@@ -131,88 +134,89 @@ export class LevelRun {
         continue;
       }
       const latencyNs = stabilizingLatencyNs(window, percentile);
-      judge.add(inferPerSec(window, this.#batchSize), latencyNs);
+      judge.add(inferPerSec(window, this.batchSize), latencyNs);
       observer.onWindow?.(trials, window, latencyNs);
       if (judge.isStable || judge.isOverLimit) break;
     }
-    if (signal.isStopped) return this.#partial(recent, trials);
-    return this.#judged(recent, judge, trials);
+    if (signal.isStopped) return this.partial(recent, trials);
+    return this.judged(recent, judge, trials);
   }
 
-  #judged(recent: readonly (WindowResult | undefined)[], judge: StabilityJudge, trials: number): LevelResult {
+  private judged(recent: readonly (WindowResult | undefined)[], judge: StabilityJudge, trials: number): LevelResult {
     const windows = recent.filter((window) => window !== undefined);
     if (windows.length < recent.length) throw new LevelError(NO_REQUESTS);
-    const isAsync = this.#context.plan.client.callMode === "async";
+    const isAsync = this.context.plan.client.callMode === "async";
     const isLatencyUnstable = isAsync && !judge.isStable && judge.isThroughputStable;
     const isStable = judge.isStable || isLatencyUnstable;
     const window = mergeWindows(windows);
-    const isOverLimit = isStable && this.#isOverLimit(window);
-    return this.#result(isOverLimit ? "over-limit" : isStable ? "measured" : "unstable", window, trials, {
+    const isOverLimit = isStable && this.isOverLimit(window);
+    return this.result(isOverLimit ? "over-limit" : isStable ? "measured" : "unstable", window, trials, {
       isLatencyUnstable,
       instability: isStable ? undefined : { ...judge.spread, trials },
     });
   }
 
-  async #measureRequests(): Promise<LevelResult> {
-    const { driver, signal } = this.#context;
+  private async measureRequests(): Promise<LevelResult> {
+    const { driver, signal } = this.context;
     await Promise.race([driver.finished(), signal.stopped]);
     driver.records.drain();
     // Nothing happens after the last answer: the window ends with it.
-    const window = await this.#cut(signal.isStopped ? nowNs() : this.#meter.lastEndNs);
-    return this.#finish(window, []);
+    const window = await this.cutWindow(signal.isStopped ? nowNs() : this.meter.lastEndNs);
+    return this.finish(window, []);
   }
 
-  async #measureDuration(durationMs: number): Promise<LevelResult> {
-    const { driver, signal } = this.#context;
-    const timeline = new Timeline(this.#windowStartNs, durationMs * 1e6);
-    this.#meter.timeline = timeline;
-    await Promise.race([sleepMs(Math.max(0, durationMs - (nowNs() - this.#windowStartNs) / 1e6)), signal.stopped]);
+  private async measureDuration(durationMs: number): Promise<LevelResult> {
+    const { driver, signal } = this.context;
+    const timeline = new Timeline(this.windowStartNs, durationMs * 1e6);
+    this.meter.timeline = timeline;
+    await Promise.race([sleepMs(Math.max(0, durationMs - (nowNs() - this.windowStartNs) / 1e6)), signal.stopped]);
     driver.records.drain();
-    this.#meter.timeline = undefined;
+    this.meter.timeline = undefined;
     const endNs = nowNs();
     const buckets = timeline.finish(endNs);
-    return this.#finish(await this.#cut(endNs), buckets);
+    return this.finish(await this.cutWindow(endNs), buckets);
   }
 
   /** The result of a level measured in one window. */
-  #finish(window: WindowResult, timeline: readonly TimelineBucket[]): LevelResult {
-    const { signal } = this.#context;
-    if (signal.isStopped) return this.#result("partial", window, 1, { timeline });
+  private finish(window: WindowResult, timeline: readonly TimelineBucket[]): LevelResult {
+    const { signal } = this.context;
+    if (signal.isStopped) return this.result("partial", window, 1, { timeline });
     if (window.requestCount === 0 && window.failedCount === 0) throw new LevelError(NO_REQUESTS);
-    const { percentile } = this.#context.plan.measurement;
-    if (window.requestCount > 0) this.#context.observer.onWindow?.(1, window, stabilizingLatencyNs(window, percentile));
-    return this.#result(this.#isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
+    const { percentile } = this.context.plan.measurement;
+    if (window.requestCount > 0) this.context.observer.onWindow?.(1, window, stabilizingLatencyNs(window, percentile));
+    return this.result(this.isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
   }
 
   /** What there is when the run is told to stop: the recent windows and the one under way. */
-  async #partial(recent: readonly (WindowResult | undefined)[], trials: number): Promise<LevelResult> {
-    const last = await this.#cut(nowNs());
+  private async partial(recent: readonly (WindowResult | undefined)[], trials: number): Promise<LevelResult> {
+    const last = await this.cutWindow(nowNs());
     const windows = [...recent.filter((window) => window !== undefined), last];
-    return this.#result("partial", mergeWindows(windows), trials, {});
+    return this.result("partial", mergeWindows(windows), trials, {});
   }
 
-  #result(outcome: LevelResult["outcome"], window: WindowResult, trials: number, rest: Partial<LevelResult>): LevelResult {
+  private result(outcome: LevelResult["outcome"], window: WindowResult, trials: number, rest: Partial<LevelResult>): LevelResult {
     return {
-      unit: this.#context.unit,
-      level: this.#level,
+      unit: this.context.unit,
+      level: this.level,
       outcome,
       window,
       trials,
       instability: undefined,
       isLatencyUnstable: false,
+      hasServerCounters: this.countersBefore !== undefined,
       timeline: [],
       ...rest,
     };
   }
 
-  #isOverLimit(window: WindowResult): boolean {
-    const { latencyLimitMs, percentile } = this.#context.plan.measurement;
+  private isOverLimit(window: WindowResult): boolean {
+    const { latencyLimitMs, percentile } = this.context.plan.measurement;
     if (latencyLimitMs === null || window.requestCount === 0) return false;
     return Math.floor(stabilizingLatencyNs(window, percentile) / 1e6) >= latencyLimitMs;
   }
 
-  async #waitForWindow(mode: { kind: "time-windows"; windowMs: number } | { kind: "count-windows"; requestsPerWindow: number }): Promise<void> {
-    const { driver, signal } = this.#context;
+  private async waitForWindow(mode: { kind: "time-windows"; windowMs: number } | { kind: "count-windows"; requestsPerWindow: number }): Promise<void> {
+    const { driver, signal } = this.context;
     if (mode.kind === "time-windows") {
       await Promise.race([sleepMs(mode.windowMs * WINDOW_STRETCH), signal.stopped]);
       return;
@@ -220,28 +224,28 @@ export class LevelRun {
     do {
       await Promise.race([sleepMs(COUNT_POLL_MS), signal.stopped]);
       driver.records.drain();
-    } while (!signal.isStopped && this.#meter.collected < mode.requestsPerWindow);
+    } while (!signal.isStopped && this.meter.collected < mode.requestsPerWindow);
   }
 
   /** Ends the window at `endNs` and begins the next one there. */
-  async #cut(endNs: number): Promise<WindowResult> {
-    const { driver, health, isScheduled, observer } = this.#context;
+  private async cutWindow(endNs: number): Promise<WindowResult> {
+    const { driver, health, isScheduled, observer } = this.context;
     driver.records.drain();
-    const tally = this.#meter.cut();
-    const startNs = this.#windowStartNs;
-    const sentCount = driver.sentCount - this.#sentBefore;
+    const tally = this.meter.cut();
+    const startNs = this.windowStartNs;
+    const sentCount = driver.sentCount - this.sentBefore;
     const frame = { startNs, endNs, sentCount, laneCount: driver.activeLanes, isScheduled, health: health.take() };
-    this.#windowStartNs = endNs;
-    this.#sentBefore = driver.sentCount;
+    this.windowStartNs = endNs;
+    this.sentBefore = driver.sentCount;
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
-    const server = await this.#serverDelta(tally.latency.count);
+    const server = await this.serverDelta(tally.latency.count);
     return toWindowResult(tally, { ...frame, server });
   }
 
   /** The server's change over the window; waits a little for counters that lag. */
-  async #serverDelta(completed: number): Promise<WindowResult["server"]> {
-    const { session, driver, plan } = this.#context;
-    const before = this.#countersBefore;
+  private async serverDelta(completed: number): Promise<WindowResult["server"]> {
+    const { session, driver, plan } = this.context;
+    const before = this.countersBefore;
     if (before === undefined) return undefined;
     const name = { name: session.service.model.name, version: session.service.model.version };
     const giveUpNs = nowNs() + COUNTER_LAG_MS * 1e6;
@@ -253,15 +257,15 @@ export class LevelRun {
       const result = subtractCounters(before, after, name);
       const seen = result === undefined ? 0 : result.delta.successCount;
       if (seen >= expected || nowNs() > giveUpNs) {
-        this.#countersBefore = after;
+        this.countersBefore = after;
         return result?.delta;
       }
       await sleepMs(COUNTER_POLL_MS);
     }
   }
 
-  get #batchSize(): number {
-    return this.#context.session.service.batchSize;
+  private get batchSize(): number {
+    return this.context.session.service.batchSize;
   }
 }
 

@@ -45,6 +45,8 @@ export interface LevelResult {
   readonly instability: Instability | undefined;
   /** Only for asynchronous runs: throughput agreed and latency did not, which is accepted. */
   readonly isLatencyUnstable: boolean;
+  /** Whether the server tells its counters; `window.server` may be missing all the same when they did not change. */
+  readonly hasServerCounters: boolean;
   /** Progress within the level, for levels measured over a given time; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
 }
@@ -107,6 +109,8 @@ export interface RunObserver {
 
 /** Calls all observers of a list. */
 export function joinObservers(observers: readonly RunObserver[]): RunObserver {
+  const [only, ...others] = observers;
+  if (only !== undefined && others.length === 0) return only;
   return {
     onTrace: (event) => {
       for (const observer of observers) observer.onTrace?.(event);
@@ -126,7 +130,7 @@ export function joinObservers(observers: readonly RunObserver[]): RunObserver {
     onLevelEnd: (result) => {
       for (const observer of observers) observer.onLevelEnd?.(result);
     },
-    ...(observers.some((observer) => observer.onRecord !== undefined)
+    ...(wantsRecords(observers)
       ? {
           onRecord: (record) => {
             for (const observer of observers) observer.onRecord?.(record);
@@ -137,4 +141,9 @@ export function joinObservers(observers: readonly RunObserver[]): RunObserver {
       for (const observer of observers) observer.onRecordsCut?.(bounds);
     },
   };
+}
+
+function wantsRecords(observers: readonly RunObserver[]): boolean {
+  for (const observer of observers) if (observer.onRecord !== undefined) return true;
+  return false;
 }

@@ -1,4 +1,4 @@
-import { linearLevels } from "../load/levels.ts";
+import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import { subtractCounters } from "../measure/server-delta.ts";
@@ -6,6 +6,7 @@ import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs, toEpochNs } from "../runtime/clock.ts";
+import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import { laneCountOf } from "./lanes.ts";
 import { Driver } from "./driver.ts";
@@ -30,22 +31,19 @@ export interface RunningPlan {
 
 /**
  * Begins a run.
- * @param check throws when the plan is not sound; it is called while the server is being asked, and no load is made before it returns
+ * @param check rejects when the plan is not sound; it is called before anything is reported, but not where it would delay the first request:
+ *   front doors check what users gave them themselves, so that this guards against mistakes of their own
  */
-export function startPlan(plan: Plan, observer: RunObserver, check: () => unknown): RunningPlan {
+export function startPlan(plan: Plan, observer: RunObserver, check: () => Promise<unknown>): RunningPlan {
   const signal = new RunSignal();
   return { result: runPlan(plan, observer, signal, check), interrupt: () => signal.interrupt() };
 }
 
-async function runPlan(plan: Plan, observer: RunObserver, signal: RunSignal, check: () => unknown): Promise<RunResult> {
-  const opening = openSession(plan, observer);
-  const checking = new Promise((resolve) => setTimeout(resolve, 0)).then(check);
-  const [load, session] = await Promise.all([prepareLoad(plan.load), opening, checking]).catch(async (error: unknown) => {
-    await opening.then((session) => session.close()).catch(() => {});
-    throw error;
-  });
+async function runPlan(plan: Plan, observer: RunObserver, signal: RunSignal, check: () => Promise<unknown>): Promise<RunResult> {
+  const load = prepareLoad(plan.load);
+  const session = await openSession(plan, observer);
   try {
-    const run = new PlanRun(plan, observer, signal, load, session);
+    const run = new PlanRun(plan, observer, signal, load, session, check);
     return await run.execute();
   } finally {
     await session.close();
@@ -53,178 +51,210 @@ async function runPlan(plan: Plan, observer: RunObserver, signal: RunSignal, che
 }
 
 class PlanRun {
-  readonly #plan: Plan;
-  readonly #observer: RunObserver;
-  readonly #signal: RunSignal;
-  readonly #load: PreparedLoad;
-  readonly #session: Session;
-  readonly #meter = new LevelMeter();
-  readonly #health = new HealthMonitor();
-  readonly #feed: RequestFeed;
-  readonly #policy: FailurePolicy;
-  readonly #driver: Driver;
-  readonly #prepared: PreparedRun;
-  readonly #levels: LevelResult[] = [];
-  readonly #startNs = nowNs();
-  #isDriverOpen = false;
+  private readonly plan: Plan;
+  private readonly observer: RunObserver;
+  private readonly signal: RunSignal;
+  private readonly load: PreparedLoad;
+  private readonly session: Session;
+  private readonly check: () => Promise<unknown>;
+  private readonly meter = new LevelMeter();
+  private readonly health = new HealthMonitor();
+  private readonly feed: RequestFeed;
+  private readonly policy: FailurePolicy;
+  private readonly driver: Driver;
+  private readonly prepared: PreparedRun;
+  private readonly levels: LevelResult[] = [];
+  private readonly startNs = nowNs();
+  private isDriverOpen = false;
+  private isAnnounced = false;
+  private isChecked = false;
 
-  constructor(plan: Plan, observer: RunObserver, signal: RunSignal, load: PreparedLoad, session: Session) {
-    this.#plan = plan;
-    this.#observer = observer;
-    this.#signal = signal;
-    this.#load = load;
-    this.#session = session;
+  constructor(plan: Plan, observer: RunObserver, signal: RunSignal, load: PreparedLoad, session: Session, check: () => Promise<unknown>) {
+    this.plan = plan;
+    this.check = check;
+    this.observer = observer;
+    this.signal = signal;
+    this.load = load;
+    this.session = session;
     const isSync = plan.client.callMode === "sync";
     const usesIds = !isSync || session.service.wire === "grpc-stream";
-    this.#feed = new RequestFeed(session.service, session.dataset, usesIds);
-    this.#prepared = {
+    this.feed = new RequestFeed(session.service, session.dataset, usesIds);
+    this.prepared = {
       plan,
       service: session.service,
       dataset: session.dataset,
       levelUnit: load.search.unit,
       warnings: session.warnings,
     };
-    const judge = new RequestJudge(session.service, this.#feed, plan.outputs.verbosity, observer);
-    this.#policy = new FailurePolicy(plan, signal, () => this.#driver);
-    this.#driver = new Driver({
-      feed: this.#feed,
+    const judge = new RequestJudge(session.service, this.feed, plan.outputs.verbosity, observer);
+    this.policy = new FailurePolicy(plan, signal, () => this.driver);
+    this.driver = new Driver({
+      feed: this.feed,
       laneCount: laneCountOf(plan, load.search),
       isSync,
       createClient: (options) =>
         session.createClient({ ...options, keepBodies: judge.needsBodies, stallTimeoutNs: plan.client.stallTimeoutMs * 1e6 }),
-      onRecords: (records: RecordColumns, count: number) => this.#meter.add(records, count),
+      onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
       judge: (call, step) => judge.judge(call, step),
-      onFailure: (failure, lane) => this.#policy.add(failure, lane),
+      onFailure: (failure, lane) => this.policy.add(failure, lane),
     });
   }
 
   async execute(): Promise<RunResult> {
-    this.#observer.onPrepared?.(this.#prepared);
     let before: ServerCounters[] | undefined;
     try {
+      const first = levelAt(this.load.search.levels, 0);
+      if (first !== undefined) void this.driver.prepare(this.load.drive(first));
       // perf_analyzer's questions to the server are an interface of their own: none is added to them.
-      if (this.#plan.outputs.style === "rampart") before = await this.#session.counters();
-      if (this.#load.search.search === "binary") await this.#searchBinary();
-      else await this.#searchLinear();
+      if (this.plan.outputs.style === "rampart") before = await this.session.counters();
+      if (this.load.search.search === "binary") await this.searchBinary();
+      else await this.searchLinear();
     } catch (error) {
-      this.#signal.fail(toRunError(error));
+      if (error instanceof UserError) {
+        this.driver.close();
+        throw error;
+      }
+      this.signal.fail(toRunError(error));
     }
-    await this.#shutDown();
-    return this.#toResult(await this.#wholeRunDelta(before));
+    await this.shutDown();
+    return this.toResult(await this.wholeRunDelta(before));
   }
 
-  async #searchLinear(): Promise<void> {
-    for (const level of linearLevels(this.#load.search.levels)) {
-      if (!(await this.#runLevel(level))) return;
+  private async searchLinear(): Promise<void> {
+    const { levels } = this.load.search;
+    let index = 0;
+    for (let level = levelAt(levels, 0); level !== undefined; level = levelAt(levels, ++index)) {
+      if (!(await this.runLevel(level))) return;
     }
   }
 
   /** Measures the start, the end, then midpoints until the interval is as small as the step. */
-  async #searchBinary(): Promise<void> {
-    const { levels, unit } = this.#load.search;
+  private async searchBinary(): Promise<void> {
+    const { levels, unit } = this.load.search;
     if (levels.kind !== "range" || levels.end === null) throw new Error("a binary search needs a range with an end");
-    if (!(await this.#runLevel(levels.start))) return;
-    if (await this.#runLevel(levels.end)) return;
+    if (!(await this.runLevel(levels.start))) return;
+    if (await this.runLevel(levels.end)) return;
     let low = levels.start;
     let high = levels.end;
-    while (high - low > levels.step && !this.#signal.isStopped) {
+    while (high - low > levels.step && !this.signal.isStopped) {
       const middle = unit === "concurrency" ? Math.floor((low + high) / 2) : (low + high) / 2;
-      if (await this.#runLevel(middle)) low = middle;
+      if (await this.runLevel(middle)) low = middle;
       else high = middle;
     }
   }
 
   /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
-  async #runLevel(level: number): Promise<boolean> {
-    if (this.#signal.isStopped) return false;
-    const result = await this.#measureLevel(level);
-    this.#policy.checkRatio();
-    this.#levels.push(result);
-    this.#observer.onLevelEnd?.(result);
+  private async runLevel(level: number): Promise<boolean> {
+    if (this.signal.isStopped) return false;
+    const result = await this.measureLevel(level);
+    this.policy.checkRatio();
+    this.levels.push(result);
+    this.observer.onLevelEnd?.(result);
     return result.outcome === "measured";
   }
 
-  async #measureLevel(level: number): Promise<LevelResult> {
-    const { unit } = this.#load.search;
-    await this.#warmUp(level);
-    this.#observer.onLevelStart?.(unit, level, false);
-    const { mode } = this.#plan.measurement;
-    const drive = this.#load.drive(level);
+  private async measureLevel(level: number): Promise<LevelResult> {
+    const { unit } = this.load.search;
+    if (this.plan.measurement.warmupRequests > 0) await this.warmUp(level);
+    const { mode } = this.plan.measurement;
+    const drive = this.load.drive(level);
     const context: LevelContext = {
-      plan: this.#plan,
-      session: this.#session,
-      driver: this.#driver,
-      health: this.#health,
-      signal: this.#signal,
-      observer: this.#observer,
+      plan: this.plan,
+      session: this.session,
+      driver: this.driver,
+      health: this.health,
+      signal: this.signal,
+      observer: this.observer,
       unit,
       isScheduled: drive.kind === "scheduled",
     };
-    const run = new LevelRun(context, this.#meter, level);
-    this.#isDriverOpen = true;
+    const run = new LevelRun(context, this.meter, level);
+    this.isDriverOpen = true;
     if (mode.kind === "requests") {
       // Nothing may be sent before the window begins, nor after the last request that is asked for.
-      await this.#driver.prepare(drive);
-      await run.begin();
-      await this.#driver.start(drive, mode.count);
-    } else {
-      await this.#driver.start(drive, Number.POSITIVE_INFINITY);
-      await run.begin();
+      const ready = this.driver.prepare(drive);
+      this.announce();
+      this.observer.onLevelStart?.(unit, level, false);
+      await run.begin(ready);
+      await this.driver.start(drive, mode.count);
+      const result = await run.measure();
+      await this.checkOnce();
+      return result;
     }
+    await this.driver.start(drive, Number.POSITIVE_INFINITY);
+    this.announce();
+    this.observer.onLevelStart?.(unit, level, false);
+    await this.checkOnce();
+    await run.begin(undefined);
     return run.measure();
   }
 
-  async #warmUp(level: number): Promise<void> {
-    const count = this.#plan.measurement.warmupRequests;
-    if (count === 0) return;
-    const drive = this.#load.drive(level);
+  /** Says what will be done, once: while connections open or when the load has begun, not before. */
+  private announce(): void {
+    if (this.isAnnounced) return;
+    this.isAnnounced = true;
+    endStartUp();
+    this.observer.onPrepared?.(this.prepared);
+  }
+
+  /** Checks the plan, once, outside of measured time. */
+  private async checkOnce(): Promise<void> {
+    if (this.isChecked) return;
+    this.isChecked = true;
+    await this.check();
+  }
+
+  private async warmUp(level: number): Promise<void> {
+    const count = this.plan.measurement.warmupRequests;
+    const drive = this.load.drive(level);
+    this.announce();
     const warmUp = drive.kind === "closed" ? { ...drive, concurrency: Math.min(drive.concurrency, count) } : drive;
-    this.#observer.onLevelStart?.(this.#load.search.unit, warmUp.kind === "closed" ? warmUp.concurrency : level, true);
-    this.#isDriverOpen = true;
-    await this.#driver.start(warmUp, count);
-    await Promise.race([this.#driver.finished(), this.#signal.stopped]);
-    await Promise.race([this.#driver.stop(), this.#signal.stopped]);
+    this.observer.onLevelStart?.(this.load.search.unit, warmUp.kind === "closed" ? warmUp.concurrency : level, true);
+    this.isDriverOpen = true;
+    await this.driver.start(warmUp, count);
+    await Promise.race([this.driver.finished(), this.signal.stopped]);
+    await Promise.race([this.driver.stop(), this.signal.stopped]);
   }
 
   /** Stops sending and waits for what is outstanding, so that the server's counts and ours agree; an error does not wait. */
-  async #shutDown(): Promise<void> {
-    if (this.#isDriverOpen) {
-      const quiet = this.#driver.stop();
-      if (this.#signal.error === undefined) await quiet;
+  private async shutDown(): Promise<void> {
+    if (this.isDriverOpen) {
+      const quiet = this.driver.stop();
+      if (this.signal.error === undefined) await quiet;
       else await Promise.race([quiet, new Promise((resolve) => setTimeout(resolve, 1000))]);
     }
-    this.#driver.close();
-    this.#health.stop();
+    this.driver.close();
+    this.health.stop();
   }
 
-  async #wholeRunDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
-    if (before === undefined || this.#signal.error !== undefined) return undefined;
-    const { model } = this.#session.service;
+  private async wholeRunDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
+    if (before === undefined || this.signal.error !== undefined) return undefined;
+    const { model } = this.session.service;
     const giveUpNs = nowNs() + 500e6;
     for (;;) {
-      const after = await this.#session.counters().catch(() => undefined);
+      const after = await this.session.counters().catch(() => undefined);
       if (after === undefined) return undefined;
       const delta = subtractCounters(before, after, { name: model.name, version: model.version })?.delta;
-      if ((delta?.successCount ?? 0) >= this.#driver.completedCount || nowNs() > giveUpNs) return delta;
+      if ((delta?.successCount ?? 0) >= this.driver.completedCount || nowNs() > giveUpNs) return delta;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 
-  #toResult(server: RunResult["server"]): RunResult {
+  private toResult(server: RunResult["server"]): RunResult {
     return {
-      prepared: this.#prepared,
-      levels: this.#levels,
-      sentCount: this.#driver.sentCount,
-      completedCount: this.#driver.completedCount,
-      failedCount: this.#driver.failedCount,
-      failures: this.#policy.log.list(),
-      connectionCount: this.#driver.connectionCount,
+      prepared: this.prepared,
+      levels: this.levels,
+      sentCount: this.driver.sentCount,
+      completedCount: this.driver.completedCount,
+      failedCount: this.driver.failedCount,
+      failures: this.policy.log.list(),
+      connectionCount: this.driver.connectionCount,
       server,
-      isInterrupted: this.#signal.isInterrupted,
-      error: this.#signal.error,
-      laneErrors: this.#policy.laneErrors,
-      startEpochNs: toEpochNs(this.#startNs),
-      durationNs: nowNs() - this.#startNs,
+      isInterrupted: this.signal.isInterrupted,
+      error: this.signal.error,
+      laneErrors: this.policy.laneErrors,
+      startEpochNs: toEpochNs(this.startNs),
+      durationNs: nowNs() - this.startNs,
     };
   }
 }
@@ -232,6 +262,5 @@ class PlanRun {
 function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   if (error instanceof LevelError) return new RunError("failed-request", error.message, "Raise --measurement-interval, or look why no request ends in time.");
-  if (error instanceof UserError) throw error;
   return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
 }

@@ -6,34 +6,34 @@ export class RunSignal {
   readonly stopped: Promise<void>;
   error: RunError | undefined;
   isInterrupted = false;
-  #settle: () => void = () => {};
-  #isStopped = false;
+  private settle: () => void = () => {};
+  private hasStopped = false;
 
   constructor() {
     this.stopped = new Promise((resolve) => {
-      this.#settle = resolve;
+      this.settle = resolve;
     });
   }
 
   get isStopped(): boolean {
-    return this.#isStopped;
+    return this.hasStopped;
   }
 
   /** The user wants the run to end; what was measured so far is reported. */
   interrupt(): void {
     this.isInterrupted = true;
-    this.#stop();
+    this.stop();
   }
 
   /** The run cannot go on. Only the first reason counts. */
   fail(error: RunError): void {
-    if (this.#isStopped) return;
+    if (this.hasStopped) return;
     this.error = error;
-    this.#stop();
+    this.stop();
   }
 
-  #stop(): void {
-    this.#isStopped = true;
-    this.#settle();
+  private stop(): void {
+    this.hasStopped = true;
+    this.settle();
   }
 }

@@ -42,6 +42,8 @@ export async function openSession(plan: Plan, observer: RunObserver): Promise<Se
     const found = await kind.setUp(target, ask);
     const shaped = applyShapes(found.model, target.shapes);
     const service: Service = { ...found, model: shaped.model };
+    // Told when the statistics are first asked for.
+    service.statistics.catch(() => {});
     const dataset = await loadInputs(plan.inputs, service.model);
     const createClient = await loadClient(plan.client.kind, service.wire, endpoint, service.readStreamed);
     return {
@@ -129,7 +131,7 @@ function readServerError(fallback: string, body: Uint8Array | undefined): string
 }
 
 async function readCounters(service: Service, ask: Ask): Promise<ServerCounters[] | undefined> {
-  if (service.statistics === undefined) return undefined;
-  const answer = await ask(service.statistics.query, "model statistics");
-  return service.statistics.read(answer);
+  const statistics = await service.statistics;
+  if (statistics === undefined) return undefined;
+  return statistics.read(await ask(statistics.query, "model statistics"));
 }

@@ -6,6 +6,7 @@ export type RuntimeName = "bun" | "deno" | "node";
 interface BunGlobal {
   readonly version: string;
   readonly main: string;
+  readonly unsafe: { setJITPolicy?(policy: number): void };
 }
 
 interface DenoGlobal {
@@ -36,4 +37,12 @@ export const isExecutable: boolean =
  */
 export function entryModule(): string {
   return globals.Bun?.main ?? globals.Deno?.mainModule ?? process.argv[1] ?? "";
+}
+
+/**
+ * To be called once when the work proper begins. Bun's executable is built to start in the interpreter (`--compile-jit-policy`), which
+ * leaves both cores to what a start needs; from now on code is compiled as usual.
+ */
+export function endStartUp(): void {
+  if (isExecutable) globals.Bun?.unsafe.setJITPolicy?.(1);
 }

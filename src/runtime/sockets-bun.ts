@@ -6,7 +6,6 @@ interface BunSocket {
   write(bytes: Uint8Array): number;
   end(): void;
   terminate(): void;
-  setNoDelay(noDelay: boolean): void;
 }
 
 interface BunConnectApi {
@@ -18,45 +17,51 @@ interface BunConnectApi {
   }): Promise<BunSocket>;
 }
 
-/** Plain TCP through `Bun.connect`: the cheapest path on Bun, one native callback per readable event. */
+/** Plain TCP through `Bun.connect`: the cheapest path on Bun, one native callback per readable event. It sets TCP_NODELAY itself. */
 export function openBunSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   const connection = new BunConnection(handlers);
-  const { Bun } = globalThis as unknown as { Bun: BunConnectApi };
-  Bun.connect({ hostname: target.host, port: target.port, data: connection, socket: nativeHandlers }).catch(
-    (error: unknown) => connection.finish(error instanceof Error ? error : new Error(String(error))),
-  );
+  void connect(connection, target);
   return connection;
+}
+
+async function connect(connection: BunConnection, target: SocketTarget): Promise<void> {
+  const { Bun } = globalThis as unknown as { Bun: BunConnectApi };
+  try {
+    await Bun.connect({ hostname: target.host, port: target.port, data: connection, socket: nativeHandlers });
+  } catch (error) {
+    connection.finish(error instanceof Error ? error : new Error(String(error)));
+  }
 }
 
 class BunConnection implements Socket {
   native: BunSocket | undefined;
   readonly handlers: SocketHandlers;
-  readonly #queue: Uint8Array[] = [];
-  #pendingBytes = 0;
-  #finished = false;
+  private readonly queue: Uint8Array[] = [];
+  private queuedBytes = 0;
+  private finished = false;
 
   constructor(handlers: SocketHandlers) {
     this.handlers = handlers;
   }
 
   get pendingBytes(): number {
-    return this.#pendingBytes;
+    return this.queuedBytes;
   }
 
   /** Bun copies what the kernel takes; the rest is copied here, so the caller's buffer is always free again. */
   write(bytes: Uint8Array): boolean {
-    if (this.#finished) return true;
-    if (this.native === undefined || this.#queue.length > 0) {
-      this.#keep(bytes);
+    if (this.finished) return true;
+    if (this.native === undefined || this.queue.length > 0) {
+      this.keep(bytes);
       return true;
     }
     const written = Math.max(0, this.native.write(bytes));
-    if (written < bytes.length) this.#keep(bytes.subarray(written));
+    if (written < bytes.length) this.keep(bytes.subarray(written));
     return true;
   }
 
   close(): void {
-    if (this.#finished) return;
+    if (this.finished) return;
     if (this.native === undefined) {
       this.finish(undefined);
       return;
@@ -67,44 +72,43 @@ class BunConnection implements Socket {
 
   /** Sends what the kernel refused earlier. */
   drain(): void {
-    while (this.native !== undefined && this.#queue.length > 0) {
-      const head = this.#queue[0] as Uint8Array;
+    while (this.native !== undefined && this.queue.length > 0) {
+      const head = this.queue[0] as Uint8Array;
       const written = Math.max(0, this.native.write(head));
-      this.#pendingBytes -= written;
+      this.queuedBytes -= written;
       if (written < head.length) {
-        this.#queue[0] = head.subarray(written);
+        this.queue[0] = head.subarray(written);
         return;
       }
-      this.#queue.shift();
+      this.queue.shift();
     }
   }
 
   opened(native: BunSocket): void {
-    if (this.#finished) {
+    if (this.finished) {
       native.terminate();
       return;
     }
     this.native = native;
-    native.setNoDelay(true);
     this.handlers.onOpen();
     this.drain();
   }
 
   received(bytes: Uint8Array): void {
-    if (!this.#finished) this.handlers.onData(bytes);
+    if (!this.finished) this.handlers.onData(bytes);
   }
 
   finish(error: Error | undefined): void {
-    if (this.#finished) return;
-    this.#finished = true;
-    this.#queue.length = 0;
-    this.#pendingBytes = 0;
+    if (this.finished) return;
+    this.finished = true;
+    this.queue.length = 0;
+    this.queuedBytes = 0;
     this.handlers.onClose(error);
   }
 
-  #keep(bytes: Uint8Array): void {
-    this.#queue.push(bytes.slice());
-    this.#pendingBytes += bytes.length;
+  private keep(bytes: Uint8Array): void {
+    this.queue.push(bytes.slice());
+    this.queuedBytes += bytes.length;
   }
 }
 

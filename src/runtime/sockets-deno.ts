@@ -20,92 +20,92 @@ export function openDenoSocket(target: SocketTarget, handlers: SocketHandlers): 
 }
 
 class DenoConnection implements Socket {
-  readonly #handlers: SocketHandlers;
-  readonly #queue: Uint8Array[] = [];
-  #native: DenoConn | undefined;
-  #pendingBytes = 0;
-  #writing = false;
-  #finished = false;
+  private readonly handlers: SocketHandlers;
+  private readonly queue: Uint8Array[] = [];
+  private native: DenoConn | undefined;
+  private queuedBytes = 0;
+  private writing = false;
+  private finished = false;
 
   constructor(target: SocketTarget, handlers: SocketHandlers) {
-    this.#handlers = handlers;
+    this.handlers = handlers;
     const { Deno } = globalThis as unknown as { Deno: DenoConnectApi };
     Deno.connect({ hostname: target.host, port: target.port }).then(
-      (native) => this.#opened(native),
-      (error: unknown) => this.#finish(toError(error)),
+      (native) => this.opened(native),
+      (error: unknown) => this.finish(toError(error)),
     );
   }
 
   get pendingBytes(): number {
-    return this.#pendingBytes;
+    return this.queuedBytes;
   }
 
   /** Writing is asynchronous on Deno: the bytes are referred to until the write ends. */
   write(bytes: Uint8Array): boolean {
-    if (this.#finished) return true;
-    this.#pendingBytes += bytes.length;
-    this.#queue.push(bytes);
-    if (!this.#writing && this.#native !== undefined) void this.#writeAll(this.#native);
+    if (this.finished) return true;
+    this.queuedBytes += bytes.length;
+    this.queue.push(bytes);
+    if (!this.writing && this.native !== undefined) void this.writeAll(this.native);
     return false;
   }
 
   close(): void {
-    this.#finish(undefined);
+    this.finish(undefined);
   }
 
-  async #writeAll(native: DenoConn): Promise<void> {
-    this.#writing = true;
+  private async writeAll(native: DenoConn): Promise<void> {
+    this.writing = true;
     try {
-      for (let bytes = this.#queue.shift(); bytes !== undefined; bytes = this.#queue.shift()) {
+      for (let bytes = this.queue.shift(); bytes !== undefined; bytes = this.queue.shift()) {
         let offset = 0;
         while (offset < bytes.length) {
           const written = await native.write(offset === 0 ? bytes : bytes.subarray(offset));
           offset += written;
-          this.#pendingBytes -= written;
+          this.queuedBytes -= written;
         }
       }
     } catch (error) {
-      this.#finish(toError(error));
+      this.finish(toError(error));
     }
-    this.#writing = false;
+    this.writing = false;
   }
 
-  #opened(native: DenoConn): void {
-    if (this.#finished) {
+  private opened(native: DenoConn): void {
+    if (this.finished) {
       native.close();
       return;
     }
-    this.#native = native;
+    this.native = native;
     native.setNoDelay(true);
-    this.#handlers.onOpen();
-    if (!this.#writing && this.#queue.length > 0) void this.#writeAll(native);
-    void this.#readAll(native);
+    this.handlers.onOpen();
+    if (!this.writing && this.queue.length > 0) void this.writeAll(native);
+    void this.readAll(native);
   }
 
-  async #readAll(native: DenoConn): Promise<void> {
+  private async readAll(native: DenoConn): Promise<void> {
     const buffer = new Uint8Array(READ_BUFFER_BYTES);
     try {
       for (let size = await native.read(buffer); size !== null; size = await native.read(buffer)) {
-        if (this.#finished) return;
-        this.#handlers.onData(buffer.subarray(0, size));
+        if (this.finished) return;
+        this.handlers.onData(buffer.subarray(0, size));
       }
-      this.#finish(undefined);
+      this.finish(undefined);
     } catch (error) {
-      this.#finish(toError(error));
+      this.finish(toError(error));
     }
   }
 
-  #finish(error: Error | undefined): void {
-    if (this.#finished) return;
-    this.#finished = true;
-    this.#queue.length = 0;
-    this.#pendingBytes = 0;
+  private finish(error: Error | undefined): void {
+    if (this.finished) return;
+    this.finished = true;
+    this.queue.length = 0;
+    this.queuedBytes = 0;
     try {
-      this.#native?.close();
+      this.native?.close();
     } catch {
       // Already closed by the runtime: the outcome is the same.
     }
-    this.#handlers.onClose(error);
+    this.handlers.onClose(error);
   }
 }
 

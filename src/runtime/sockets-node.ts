@@ -11,51 +11,51 @@ export function openNodeSocket(target: SocketTarget, handlers: SocketHandlers): 
 }
 
 class NodeConnection implements Socket {
-  readonly #native: NetSocket;
-  readonly #handlers: SocketHandlers;
-  #finished = false;
-  #error: Error | undefined;
+  private readonly native: NetSocket;
+  private readonly handlers: SocketHandlers;
+  private finished = false;
+  private error: Error | undefined;
 
   constructor(target: SocketTarget, handlers: SocketHandlers) {
-    this.#handlers = handlers;
+    this.handlers = handlers;
     const native = target.tls === undefined ? process.getBuiltinModule("node:net").connect(target.port, target.host) : connectTls(target, target.tls);
-    this.#native = native;
+    this.native = native;
     native.setNoDelay(true);
     native.on(target.tls === undefined ? "connect" : "secureConnect", () => {
-      if (!this.#finished) handlers.onOpen();
+      if (!this.finished) handlers.onOpen();
     });
     native.on("data", (buffer: Buffer) => {
       // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
-      if (!this.#finished) handlers.onData(new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length));
+      if (!this.finished) handlers.onData(new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length));
     });
     native.on("error", (error: Error) => {
-      this.#error = error;
+      this.error = error;
     });
     native.on("end", () => this.close());
-    native.on("close", () => this.#finish(this.#error));
+    native.on("close", () => this.finish(this.error));
   }
 
   get pendingBytes(): number {
-    return this.#native.writableLength;
+    return this.native.writableLength;
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.#finished) return true;
-    this.#native.write(bytes);
+    if (this.finished) return true;
+    this.native.write(bytes);
     // Nothing left in the stream: the kernel took it all within the call.
-    return this.#native.writableLength === 0;
+    return this.native.writableLength === 0;
   }
 
   close(): void {
-    if (this.#finished) return;
-    this.#native.destroy();
-    this.#finish(undefined);
+    if (this.finished) return;
+    this.native.destroy();
+    this.finish(undefined);
   }
 
-  #finish(error: Error | undefined): void {
-    if (this.#finished) return;
-    this.#finished = true;
-    this.#handlers.onClose(error);
+  private finish(error: Error | undefined): void {
+    if (this.finished) return;
+    this.finished = true;
+    this.handlers.onClose(error);
   }
 }
 

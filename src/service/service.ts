@@ -60,6 +60,12 @@ export interface Query {
  */
 export type Ask = (query: Query, what: string) => Promise<unknown>;
 
+/** The question for a server's counters. */
+export interface StatisticsQuery {
+  readonly query: Query;
+  read(answer: unknown): ServerCounters[];
+}
+
 /** What carries a service's requests. */
 export type Wire = "http" | "grpc" | "grpc-stream";
 
@@ -74,8 +80,8 @@ export interface Service {
   readonly batchSize: number;
   /** True when the server answers the same request from a cache, which it reports apart. */
   readonly isResponseCacheEnabled: boolean;
-  /** The server's counters, where it has them. */
-  readonly statistics?: { readonly query: Query; read(answer: unknown): ServerCounters[] } | undefined;
+  /** How to ask for the server's counters; resolves with undefined where it has none. */
+  readonly statistics: Promise<StatisticsQuery | undefined>;
   /** Things the user should know, one sentence each. */
   readonly warnings: readonly string[];
 }

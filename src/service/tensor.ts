@@ -69,13 +69,31 @@ export interface Tensor {
 
 /** Number of elements; -1 when a dimension varies. */
 export function elementCount(shape: readonly number[]): number {
-  return shape.some((dim) => dim < 0) ? -1 : shape.reduce((product, dim) => product * dim, 1);
+  let count = 1;
+  for (const dim of shape) {
+    if (dim < 0) return -1;
+    count *= dim;
+  }
+  return count;
 }
 
 /** Bytes of a tensor of fixed-size elements; -1 when a dimension varies or the elements do. */
 export function tensorBytes(shape: readonly number[], datatype: Datatype): number {
   const count = elementCount(shape);
   return count < 0 || datatype === "BYTES" ? -1 : count * elementBytes(datatype);
+}
+
+/** Pieces of data as one. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  const joined = new Uint8Array(size);
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
 }
 
 /** A shape as messages print it: `[-1,16]`. */

@@ -26,50 +26,50 @@ const NO_BYTES = new Uint8Array(0);
 
 /** Single calls over any client, as promises, a few at a time: for metadata and statistics, whatever transport carries the load. */
 export class ControlClient {
-  readonly #client: LoadClient;
-  readonly #queue: Waiting[] = [];
+  private readonly client: LoadClient;
+  private readonly queue: Waiting[] = [];
   /** By slot; undefined when it is free. */
-  readonly #current: (Waiting | undefined)[] = [];
+  private readonly current: (Waiting | undefined)[] = [];
 
   /** @param create makes the client; `keepBodies`, `laneCount` and `onDone` are given by this class */
   constructor(stallTimeoutNs: number, create: (options: ClientOptions) => LoadClient) {
-    this.#client = create({ keepBodies: true, stallTimeoutNs, laneCount: 1, onDone: (call) => this.#done(call) });
+    this.client = create({ keepBodies: true, stallTimeoutNs, laneCount: 1, onDone: (call) => this.done(call) });
   }
 
   /** Resolves with the answer's payload. Rejects with {@link ControlError}. */
   call(request: WireRequest): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ request, resolve, reject });
-      this.#next();
+      this.queue.push({ request, resolve, reject });
+      this.next();
     });
   }
 
   close(): void {
-    this.#client.close();
+    this.client.close();
   }
 
   /** Starts a waiting call if a slot is free or may be added. */
-  #next(): void {
-    if (this.#queue.length === 0) return;
-    const free = this.#current.indexOf(undefined);
-    const slot = free >= 0 ? free : this.#current.length;
+  private next(): void {
+    if (this.queue.length === 0) return;
+    const free = this.current.indexOf(undefined);
+    const slot = free >= 0 ? free : this.current.length;
     if (slot >= MAX_SLOTS) return;
-    const waiting = this.#queue.shift() as Waiting;
-    this.#current[slot] = waiting;
+    const waiting = this.queue.shift() as Waiting;
+    this.current[slot] = waiting;
     // Sending does not wait for the connection: the client does.
-    if (free < 0) void this.#client.reserve(slot + 1);
-    this.#client.send(slot, waiting.request, undefined);
-    this.#client.flush();
+    if (free < 0) void this.client.reserve(slot + 1);
+    this.client.send(slot, waiting.request, undefined);
+    this.client.flush();
   }
 
-  #done(call: Call): void {
+  private done(call: Call): void {
     const { failure, body, slot } = call;
-    const done = this.#current[slot];
+    const done = this.current[slot];
     if (done === undefined) return;
-    this.#current[slot] = undefined;
+    this.current[slot] = undefined;
     if (failure === undefined) done.resolve(body ?? NO_BYTES);
     else done.reject(new ControlError(failure, body));
     // Not inside this call's completion: the client may still be handling its read.
-    queueMicrotask(() => this.#next());
+    queueMicrotask(() => this.next());
   }
 }

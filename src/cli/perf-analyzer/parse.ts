@@ -30,31 +30,31 @@ class Parser implements ParsedFlags {
   readonly given: GivenFlag[] = [];
   readonly positional: string[] = [];
   readonly problems: Problem[] = [];
-  readonly #args: readonly string[];
-  #next = 0;
+  private readonly args: readonly string[];
+  private next = 0;
 
   constructor(args: readonly string[]) {
-    this.#args = args;
+    this.args = args;
   }
 
   run(): void {
-    while (this.#next < this.#args.length) {
-      const arg = this.#args[this.#next++] as string;
+    while (this.next < this.args.length) {
+      const arg = this.args[this.next++] as string;
       if (arg === "--") {
-        this.positional.push(...this.#args.slice(this.#next));
+        this.positional.push(...this.args.slice(this.next));
         return;
       }
-      if (arg.startsWith("--")) this.#readLong(arg);
-      else if (arg.startsWith("-") && arg !== "-") this.#readShorts(arg);
+      if (arg.startsWith("--")) this.readLong(arg);
+      else if (arg.startsWith("-") && arg !== "-") this.readShorts(arg);
       else this.positional.push(arg);
     }
   }
 
-  #readLong(arg: string): void {
+  private readLong(arg: string): void {
     const equals = arg.indexOf("=");
     const typed = equals < 0 ? arg : arg.slice(0, equals);
     const attached = equals < 0 ? undefined : arg.slice(equals + 1);
-    const flag = this.#findLong(typed.slice(2));
+    const flag = this.findLong(typed.slice(2));
     if (typeof flag === "string") {
       this.problems.push({ path: typed, message: `Invalid long option '${typed}'`, hint: flag });
       return;
@@ -64,13 +64,12 @@ class Parser implements ParsedFlags {
       else this.problems.push({ path: typed, message: `Option '${typed}' takes no value`, value: attached, hint: `Write ${typed} alone.` });
       return;
     }
-    this.#take(flag, typed, attached ?? this.#nextValue());
+    this.take(flag, typed, attached ?? this.nextValue());
   }
 
   /** An exact name, or an unambiguous beginning of one of the original's; otherwise what to do. */
-  #findLong(name: string): FlagSpec | string {
-    const exact = FLAGS.find((flag) => flag.name === name && name !== "");
-    if (exact !== undefined) return exact;
+  private findLong(name: string): FlagSpec | string {
+    for (const flag of FLAGS) if (flag.name === name && name !== "") return flag;
     const matches = FLAGS.filter((flag) => flag.isOwn !== true && name !== "" && flag.name.startsWith(name));
     if (matches.length === 1) return matches[0] as FlagSpec;
     if (matches.length > 1) return `It could be ${matches.map(flagName).join(", ")}: write it out.`;
@@ -79,10 +78,10 @@ class Parser implements ParsedFlags {
   }
 
   /** `-vv`, `-b4`, `-p 1000`: a value is the rest of the argument or the next one. */
-  #readShorts(arg: string): void {
+  private readShorts(arg: string): void {
     for (let i = 1; i < arg.length; i++) {
       const letter = arg[i] as string;
-      const flag = FLAGS.find((known) => known.short === letter);
+      const flag = findShort(letter);
       if (flag === undefined) {
         this.problems.push({ path: `-${letter}`, message: `Invalid short option '-${letter}'`, hint: "See --help for the flags there are." });
         return;
@@ -92,22 +91,27 @@ class Parser implements ParsedFlags {
         continue;
       }
       const rest = arg.slice(i + 1);
-      this.#take(flag, `-${letter}`, rest === "" ? this.#nextValue() : rest);
+      this.take(flag, `-${letter}`, rest === "" ? this.nextValue() : rest);
       return;
     }
   }
 
-  #nextValue(): string | undefined {
-    return this.#next < this.#args.length ? this.#args[this.#next++] : undefined;
+  private nextValue(): string | undefined {
+    return this.next < this.args.length ? this.args[this.next++] : undefined;
   }
 
-  #take(flag: FlagSpec, typed: string, value: string | undefined): void {
+  private take(flag: FlagSpec, typed: string, value: string | undefined): void {
     if (value === undefined) {
       this.problems.push({ path: typed, message: `Missing value for option '${typed}'`, hint: `Write ${typed} ${flag.value}.` });
       return;
     }
     this.given.push({ flag, typed, value });
   }
+}
+
+function findShort(letter: string): FlagSpec | undefined {
+  for (const flag of FLAGS) if (flag.short === letter) return flag;
+  return undefined;
 }
 
 /** The flag whose name is nearest, when it is near enough to be a slip. */

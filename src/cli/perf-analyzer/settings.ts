@@ -64,8 +64,8 @@ export function readSettings(parsed: ParsedFlags): ReadSettings {
     if (given.flag.onlyValues !== undefined) refuseLater(reader, given);
     else READERS[flagName(given.flag)]?.(settings, reader, given.value ?? "", given);
   }
-  const ignored = parsed.positional.map((argument) => `'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
-  return { settings, problems: [...parsed.problems, ...reader.problems], warnings: [...ignored, ...reader.warnings] };
+  for (const argument of parsed.positional) reader.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
+  return { settings, problems: [...parsed.problems, ...reader.problems], warnings: reader.warnings };
 }
 
 function defaults(): Settings {

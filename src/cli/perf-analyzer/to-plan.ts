@@ -109,7 +109,8 @@ function toMaxLanes(settings: Settings, load: LoadPlan, isAsync: boolean): numbe
 
 function toInputs(settings: Settings): InputsPlan {
   const { stringLength, stringData } = settings;
-  const paths = settings.inputData.filter((value) => value !== "zero");
+  const paths: string[] = [];
+  for (const value of settings.inputData) if (value !== "zero") paths.push(value);
   const [first] = paths;
   if (first !== undefined && isDirectory(first)) return { kind: "directory", directory: first };
   if (paths.length > 0) return { kind: "json", files: paths };

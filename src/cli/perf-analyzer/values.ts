@@ -13,15 +13,15 @@ export class ValueReader {
 
   /** A whole number from the text's beginning; undefined (and a problem) when there is none. */
   integer(flag: string, label: string, text: string): number | undefined {
-    return this.#read(flag, label, text, Number.parseInt(text, 10), "a whole number");
+    return this.read(flag, label, text, Number.parseInt(text, 10), "a whole number");
   }
 
   /** A decimal number from the text's beginning. */
   decimal(flag: string, label: string, text: string): number | undefined {
-    return this.#read(flag, label, text, Number.parseFloat(text), "a number");
+    return this.read(flag, label, text, Number.parseFloat(text), "a number");
   }
 
-  #read(flag: string, label: string, text: string, value: number, what: string): number | undefined {
+  private read(flag: string, label: string, text: string, value: number, what: string): number | undefined {
     if (Number.isNaN(value)) {
       this.fail(flag, `Failed to parse ${label}. Invalid value provided: ${text}`, text, `Give ${what}.`);
       return undefined;
@@ -49,8 +49,11 @@ export function readRange(reader: ValueReader, flag: string, text: string, kind:
     reader.fail(flag, `Failed to parse ${flag}. The value does not match <start:end:step>.`, text, `Write for example ${flag} 1:8:2.`);
     return undefined;
   }
-  const numbers = parts.map((part) => reader[kind](flag, flag, part));
-  if (numbers.some((value) => value === undefined)) return undefined;
-  const [start, end, step] = numbers as [number, number | undefined, number | undefined];
-  return { start, end, step };
+  const numbers: number[] = [];
+  for (const part of parts) {
+    const number = reader[kind](flag, flag, part);
+    if (number !== undefined) numbers.push(number);
+  }
+  if (numbers.length < parts.length) return undefined;
+  return { start: numbers[0] as number, end: numbers[1], step: numbers[2] };
 }

@@ -17,138 +17,138 @@ export function createPerfAnalyzerConsole(plan: Plan, sink: TextSink): Report {
 }
 
 class PerfAnalyzerConsole implements Report {
-  readonly #plan: Plan;
-  readonly #sink: TextSink;
-  #prepared: PreparedRun | undefined;
+  private readonly plan: Plan;
+  private readonly sink: TextSink;
+  private prepared: PreparedRun | undefined;
 
   constructor(plan: Plan, sink: TextSink) {
-    this.#plan = plan;
-    this.#sink = sink;
+    this.plan = plan;
+    this.sink = sink;
   }
 
   onTrace(event: TraceEvent): void {
-    if (this.#plan.outputs.verbosity < 2) return;
-    const isGrpc = this.#plan.target.protocol === "grpc";
-    if (event.kind === "connect") this.#sink.out(`Creating new channel with url:${event.url}\n`);
-    else if (event.kind === "answer") this.#sink.out(`${event.text}\n`);
-    else if (event.kind === "request") this.#sink.out(`inference request: ${event.text}\n`);
-    else if (event.kind === "response") this.#sink.out(isGrpc ? `${event.text}\n` : `inference response: ${event.text}\n`);
-    else this.#sink.err(`${event.direction} ${event.head}`);
+    if (this.plan.outputs.verbosity < 2) return;
+    const isGrpc = this.plan.target.protocol === "grpc";
+    if (event.kind === "connect") this.sink.out(`Creating new channel with url:${event.url}\n`);
+    else if (event.kind === "answer") this.sink.out(`${event.text}\n`);
+    else if (event.kind === "request") this.sink.out(`inference request: ${event.text}\n`);
+    else if (event.kind === "response") this.sink.out(isGrpc ? `${event.text}\n` : `inference response: ${event.text}\n`);
+    else this.sink.err(`${event.direction} ${event.head}`);
   }
 
   onPrepared(prepared: PreparedRun): void {
-    this.#prepared = prepared;
-    for (const warning of prepared.warnings) this.#sink.err(`rampart: ${warning}\n`);
+    this.prepared = prepared;
+    for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
     const { dataset } = prepared;
     if (dataset.isFromJson) {
       const { streams } = dataset;
       const steps = streams.length === 1 ? ` with ${(streams[0] ?? []).length} step/steps` : "";
-      this.#sink.out(` Successfully read data for ${streams.length} stream/streams${steps}.\n`);
+      this.sink.out(` Successfully read data for ${streams.length} stream/streams${steps}.\n`);
     }
-    this.#sink.out(formatSettings(this.#plan));
+    this.sink.out(formatSettings(this.plan));
   }
 
   onLevelStart(unit: "concurrency" | "request-rate", level: number): void {
-    if (unit === "concurrency") this.#sink.out(`Request concurrency: ${level}\n`);
-    else if (this.#plan.load.kind !== "intervals") this.#sink.out(`Request Rate: ${formatStreamNumber(level)} inference requests per second\n`);
+    if (unit === "concurrency") this.sink.out(`Request concurrency: ${level}\n`);
+    else if (this.plan.load.kind !== "intervals") this.sink.out(`Request Rate: ${formatStreamNumber(level)} inference requests per second\n`);
   }
 
   onWindow(trial: number, window: WindowResult, latencyNs: number): void {
-    if (this.#plan.outputs.verbosity === 0) return;
-    const { percentile } = this.#plan.measurement;
-    const throughput = formatStreamNumber(inferPerSec(window, this.#plan.target.batchSize));
+    if (this.plan.outputs.verbosity === 0) return;
+    const { percentile } = this.plan.measurement;
+    const throughput = formatStreamNumber(inferPerSec(window, this.plan.target.batchSize));
     const latency =
       percentile === null
         ? `Avg latency: ${toWholeUs(latencyNs)} usec (std ${deviationUs(window)} usec). `
         : `p${percentile} latency: ${toWholeUs(latencyNs)} usec`;
-    this.#sink.out(`  Pass [${trial}] throughput: ${throughput} infer/sec. ${latency}\n`);
+    this.sink.out(`  Pass [${trial}] throughput: ${throughput} infer/sec. ${latency}\n`);
   }
 
   onWindowError(trial: number, message: string): void {
-    if (this.#plan.outputs.verbosity > 0) this.#sink.out(`  Pass [${trial}] cb::Error: ${message}\n`);
+    if (this.plan.outputs.verbosity > 0) this.sink.out(`  Pass [${trial}] cb::Error: ${message}\n`);
   }
 
   onLevelEnd(result: LevelResult): void {
-    const { latencyLimitMs } = this.#plan.measurement;
-    if (result.isLatencyUnstable) this.#sink.err("Warning: Request latency is not stabilizing. Please try lowering the request rate.\n");
-    if (result.outcome === "over-limit") this.#sink.err(`Measured latency went over the set limit of ${latencyLimitMs} msec. \n`);
-    else if (result.outcome === "unstable") this.#sink.err(`${this.#explainUnstable(result)}\n`);
-    else if (result.outcome === "measured") this.#printLevel(result);
+    const { latencyLimitMs } = this.plan.measurement;
+    if (result.isLatencyUnstable) this.sink.err("Warning: Request latency is not stabilizing. Please try lowering the request rate.\n");
+    if (result.outcome === "over-limit") this.sink.err(`Measured latency went over the set limit of ${latencyLimitMs} msec. \n`);
+    else if (result.outcome === "unstable") this.sink.err(`${this.explainUnstable(result)}\n`);
+    else if (result.outcome === "measured") this.printLevel(result);
     else if (result.window.requestCount > 0) {
       const seconds = (result.window.durationNs / 1e9).toFixed(1);
-      this.#sink.out(`  [PARTIAL] The run ended early: ${seconds} s measured, not a stable result\n`);
-      this.#printLevel(result);
+      this.sink.out(`  [PARTIAL] The run ended early: ${seconds} s measured, not a stable result\n`);
+      this.printLevel(result);
     }
   }
 
   finish(result: RunResult): void {
     const levels = printedLevels(result);
     if (levels.length === 0) return;
-    const { percentile } = this.#plan.measurement;
+    const { percentile } = this.plan.measurement;
     const heading = percentile === null ? "Average" : `p${percentile}`;
-    this.#sink.out(`Inferences/Second vs. Client ${heading} Batch Latency\n`);
+    this.sink.out(`Inferences/Second vs. Client ${heading} Batch Latency\n`);
     for (const { unit, level, window, outcome } of levels) {
       const name = unit === "concurrency" ? "Concurrency" : "Request Rate";
-      const throughput = formatStreamNumber(inferPerSec(window, this.#plan.target.batchSize));
+      const throughput = formatStreamNumber(inferPerSec(window, this.plan.target.batchSize));
       const latency = toWholeUs(stabilizingLatencyNs(window, percentile));
       const mark = outcome === "partial" ? " (partial)" : "";
-      this.#sink.out(`${name}: ${formatStreamNumber(level)}, throughput: ${throughput} infer/sec, latency ${latency} usec${mark}\n`);
+      this.sink.out(`${name}: ${formatStreamNumber(level)}, throughput: ${throughput} infer/sec, latency ${latency} usec${mark}\n`);
     }
   }
 
-  #explainUnstable(result: LevelResult): string {
-    const { mode } = this.#plan.measurement;
+  private explainUnstable(result: LevelResult): string {
+    const { mode } = this.plan.measurement;
     if (result.unit === "request-rate") return "Failed to obtain stable measurement.";
     const flag = mode.kind === "count-windows" ? "--measurement-request-count" : "--measurement-interval";
     return `Failed to obtain stable measurement within ${result.trials} measurement windows for concurrency ${result.level}. Please try to increase the ${flag}.`;
   }
 
-  #printLevel(result: LevelResult): void {
+  private printLevel(result: LevelResult): void {
     const { window } = result;
-    this.#sink.out("  Client: \n");
-    this.#printClient(result);
+    this.sink.out("  Client: \n");
+    this.printClient(result);
     if (window.server !== undefined) {
-      const isCached = this.#prepared?.service.isResponseCacheEnabled ?? false;
-      this.#sink.out(`  Server: \n${formatServerSection(window.server, isCached)}`);
-    } else if (this.#prepared?.service.statistics !== undefined) {
-      this.#sink.err("rampart: the server's statistics did not change, so no server times are shown.\n");
+      const isCached = this.prepared?.service.isResponseCacheEnabled ?? false;
+      this.sink.out(`  Server: \n${formatServerSection(window.server, isCached)}`);
+    } else if (result.hasServerCounters) {
+      this.sink.err("rampart: the server's statistics did not change, so no server times are shown.\n");
     }
     if (window.overheadPct > OVERHEAD_PCT_THRESHOLD) {
-      this.#sink.out("[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.\n");
+      this.sink.out("[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.\n");
     }
     const reason = saturationReason(window);
-    if (reason !== undefined) this.#sink.err(`rampart: the client may have been the limit, not the server: ${reason}.\n`);
+    if (reason !== undefined) this.sink.err(`rampart: the client may have been the limit, not the server: ${reason}.\n`);
   }
 
-  #printClient({ window, unit }: LevelResult): void {
-    const { percentile } = this.#plan.measurement;
-    const { out } = this.#sink;
+  private printClient({ window, unit }: LevelResult): void {
+    const { percentile } = this.plan.measurement;
+    const { out } = this.sink;
     out(`    Request count: ${window.requestCount}\n`);
-    if (window.failedCount > 0) this.#sink.err(`rampart: ${window.failedCount} requests failed in the measured windows and are not counted above.\n`);
+    if (window.failedCount > 0) this.sink.err(`rampart: ${window.failedCount} requests failed in the measured windows and are not counted above.\n`);
     const delayedPct = (100 * window.delayedCount) / window.requestCount;
     if (unit === "request-rate" && delayedPct > DELAYED_PCT_THRESHOLD) {
       out(`    Avg send request rate: ${sentPerSec(window).toFixed(2)} infer/sec\n`);
       out(`    [WARNING] Perf Analyzer was not able to keep up with the desired request rate. ${delayedPct.toFixed(2)}% of the requests were delayed. \n`);
     }
-    out(`    Throughput: ${formatStreamNumber(inferPerSec(window, this.#plan.target.batchSize))} infer/sec\n`);
-    if (this.#plan.outputs.verbosity > 0) out(`    Avg client overhead: ${window.overheadPct.toFixed(2)}%\n`);
+    out(`    Throughput: ${formatStreamNumber(inferPerSec(window, this.plan.target.batchSize))} infer/sec\n`);
+    if (this.plan.outputs.verbosity > 0) out(`    Avg client overhead: ${window.overheadPct.toFixed(2)}%\n`);
     if (percentile === null) {
       out(`    Avg latency: ${toWholeUs(window.latency.meanNs)} usec (standard deviation ${deviationUs(window)} usec)\n`);
       if (window.latency.count === 1) {
-        this.#sink.err("WARNING: Pass contained only one request, so its sample latency standard deviation is not defined; 0 is printed.\n");
+        this.sink.err("WARNING: Pass contained only one request, so its sample latency standard deviation is not defined; 0 is printed.\n");
       }
     }
     for (const shown of reportedPercentiles(percentile)) out(`    p${shown} latency: ${window.latency.percentileUs(shown)} usec\n`);
-    out(`    ${this.#formatLibraryTime(window)}\n`);
+    out(`    ${this.formatLibraryTime(window)}\n`);
   }
 
-  #formatLibraryTime(window: WindowResult): string {
+  private formatLibraryTime(window: WindowResult): string {
     const total = toWholeUs(window.latency.meanNs);
     const send = toWholeUs(window.sendMeanNs);
     const receive = toWholeUs(window.receiveMeanNs);
     const wait = Math.max(0, total - send - receive);
-    const isVerbose = this.#plan.outputs.verbosity > 0;
-    if (this.#plan.target.protocol === "grpc") {
+    const isVerbose = this.plan.outputs.verbosity > 0;
+    if (this.plan.target.protocol === "grpc") {
       return isVerbose
         ? `Avg gRPC time: ${total} usec (marshal ${send} usec + response wait ${wait} usec + unmarshal ${receive} usec)`
         : `Avg gRPC time: ${total} usec ((un)marshal request/response ${send + receive} usec + response wait ${wait} usec)`;

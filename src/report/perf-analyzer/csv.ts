@@ -32,7 +32,7 @@ function sortByThroughput(levels: readonly LevelResult[], batchSize: number): Le
 
 function formatHeader(plan: Plan, result: RunResult): string[] {
   const { service, levelUnit } = result.prepared;
-  const hasServer = service.statistics !== undefined;
+  const hasServer = result.levels.some((level) => level.hasServerCounters);
   return [
     levelUnit === "concurrency" ? "Concurrency" : "Request Rate",
     "Inferences/Second",
@@ -45,7 +45,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
   ];
 }
 
-function formatRow({ level, window }: LevelResult, plan: Plan, result: RunResult, sink: TextSink): (string | number)[] {
+function formatRow({ level, window, hasServerCounters }: LevelResult, plan: Plan, result: RunResult, sink: TextSink): (string | number)[] {
   const { service } = result.prepared;
   const sendUs = toWholeUs(window.sendMeanNs);
   const receiveUs = toWholeUs(window.receiveMeanNs);
@@ -54,7 +54,7 @@ function formatRow({ level, window }: LevelResult, plan: Plan, result: RunResult
     formatStreamNumber(level),
     formatStreamNumber(inferPerSec(window, plan.target.batchSize)),
     sendUs,
-    ...(service.statistics === undefined ? [] : serverColumns(window, service.isResponseCacheEnabled, sink)),
+    ...(!hasServerCounters ? [] : serverColumns(window, service.isResponseCacheEnabled, sink)),
     receiveUs,
     ...reportedPercentiles(plan.measurement.percentile).map((percentile) => window.latency.percentileUs(percentile)),
     ...(plan.outputs.isVerboseCsv

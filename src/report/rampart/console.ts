@@ -18,51 +18,51 @@ export function createRampartConsole(plan: Plan, sink: TextSink): Report {
 }
 
 class RampartConsole implements Report {
-  readonly #plan: Plan;
-  readonly #sink: TextSink;
+  private readonly plan: Plan;
+  private readonly sink: TextSink;
 
   constructor(plan: Plan, sink: TextSink) {
-    this.#plan = plan;
-    this.#sink = sink;
+    this.plan = plan;
+    this.sink = sink;
   }
 
   onPrepared(prepared: PreparedRun): void {
-    const { target } = this.#plan;
+    const { target } = this.plan;
     const where = target.kind === "embedded" ? `embedded target over ${target.protocol}` : `${target.url} over ${target.protocol}`;
     const { model } = prepared.service;
     const version = model.version === "" ? "" : ` version ${model.version}`;
-    this.#sink.out(`${this.#plan.name}: model ${model.name}${version} on ${where}, ${describeLoad(this.#plan)}\n`);
-    for (const warning of prepared.warnings) this.#sink.err(`rampart: ${warning}\n`);
+    this.sink.out(`${this.plan.name}: model ${model.name}${version} on ${where}, ${describeLoad(this.plan)}\n`);
+    for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
   }
 
   onLevelStart(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void {
-    const name = describeLevel(this.#plan.load, unit, level);
-    this.#sink.out(isWarmup ? `  warming up at ${name} …\n` : `  measuring ${name} …\n`);
+    const name = describeLevel(this.plan.load, unit, level);
+    this.sink.out(isWarmup ? `  warming up at ${name} …\n` : `  measuring ${name} …\n`);
   }
 
   onWindow(trial: number, window: WindowResult, latencyNs: number): void {
-    if (this.#plan.outputs.verbosity === 0) return;
-    const throughput = formatCount(inferPerSec(window, this.#plan.target.batchSize));
-    this.#sink.out(`    window ${trial}: ${throughput} infer/s, ${formatDurationNs(latencyNs)}\n`);
+    if (this.plan.outputs.verbosity === 0) return;
+    const throughput = formatCount(inferPerSec(window, this.plan.target.batchSize));
+    this.sink.out(`    window ${trial}: ${throughput} infer/s, ${formatDurationNs(latencyNs)}\n`);
   }
 
   onWindowError(trial: number, message: string): void {
-    this.#sink.out(`    window ${trial}: ${message}\n`);
+    this.sink.out(`    window ${trial}: ${message}\n`);
   }
 
   finish(result: RunResult): void {
-    const { out } = this.#sink;
+    const { out } = this.sink;
     const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
     if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
-    if (measured.length > 0) out(`\n${this.#formatLevels(measured)}\n`);
-    for (const level of measured) out(this.#formatNotes(level));
-    for (const level of measured) if (level.timeline.length > 1) out(`\n${this.#formatTimeline(level)}\n`);
+    if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
+    for (const level of measured) out(this.formatNotes(level));
+    for (const level of measured) if (level.timeline.length > 1) out(`\n${this.formatTimeline(level)}\n`);
     out(`\n${formatTotals(result)}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
-    if (this.#plan.assertions.length > 0) out(`\n${this.#formatVerdicts(measured)}\n`);
+    if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);
   }
 
-  #formatLevels(levels: readonly LevelResult[]): string {
+  private formatLevels(levels: readonly LevelResult[]): string {
     const isScheduled = levels.some(({ window }) => window.scheduledLatency !== window.latency);
     const percentiles = [50, 90, 99];
     const header = [
@@ -83,7 +83,7 @@ class RampartConsole implements Report {
       return [
         formatCount(level.level),
         ...(isScheduled ? [formatCount(sentPerSec(window))] : []),
-        formatCount(inferPerSec(window, this.#plan.target.batchSize)),
+        formatCount(inferPerSec(window, this.plan.target.batchSize)),
         hasSamples ? formatDurationNs(window.latency.meanNs) : "-",
         ...percentiles.map((percentile) => (hasSamples ? formatUs(window.latency.percentileUs(percentile)) : "-")),
         ...(isScheduled ? [hasSamples ? formatUs(window.scheduledLatency.percentileUs(99)) : "-"] : []),
@@ -97,7 +97,7 @@ class RampartConsole implements Report {
   }
 
   /** What a reader must know to trust a row. */
-  #formatNotes({ window, level, instability, unit }: LevelResult): string {
+  private formatNotes({ window, level, instability, unit }: LevelResult): string {
     const notes: string[] = [];
     if (window.requestCount > 0) {
       const p99 = estimatePercentile(window.latency, 99);
@@ -105,7 +105,7 @@ class RampartConsole implements Report {
       if (!p99.isReliable || window.requestCount < FEW_SAMPLES) notes.push(`${range}: too few samples for a firm p99`);
       else notes.push(range);
     }
-    if (instability !== undefined) notes.push(explainInstability(instability, this.#plan));
+    if (instability !== undefined) notes.push(explainInstability(instability, this.plan));
     if (window.delayedCount > 0) {
       notes.push(`${formatCount(window.delayedCount)} requests were sent more than 1 ms late (p99 ${formatUs(window.sendDelay.percentileUs(99))}): look at "from due time"`);
     }
@@ -113,17 +113,17 @@ class RampartConsole implements Report {
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     const { health } = window;
     notes.push(`client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late, overhead ${window.overheadPct.toFixed(2)} %`);
-    return `\n${describeLevel(this.#plan.load, unit, level)}\n${notes.map((note) => `  ${note}\n`).join("")}`;
+    return `\n${describeLevel(this.plan.load, unit, level)}\n${notes.map((note) => `  ${note}\n`).join("")}`;
   }
 
-  #formatTimeline({ timeline }: LevelResult): string {
+  private formatTimeline({ timeline }: LevelResult): string {
     const rows = timeline.map((bucket) => {
       const seconds = (bucket.endNs - bucket.startNs) / 1e9;
       const hasSamples = bucket.requestCount > 0;
       return [
         `${(bucket.startNs / 1e9).toFixed(1)} s`,
         formatCount(bucket.meanOutstanding),
-        formatCount((bucket.requestCount * this.#plan.target.batchSize) / seconds),
+        formatCount((bucket.requestCount * this.plan.target.batchSize) / seconds),
         hasSamples ? formatDurationNs(bucket.latency.meanNs) : "-",
         hasSamples ? formatUs(bucket.latency.percentileUs(99)) : "-",
         formatCount(bucket.failedCount),
@@ -132,9 +132,9 @@ class RampartConsole implements Report {
     return formatTable(["time", "outstanding", "infer/s", "average", "p99", "errors"], rows);
   }
 
-  #formatVerdicts(levels: readonly LevelResult[]): string {
-    const rows = this.#plan.assertions.map((assertion) => {
-      const verdict = judge(assertion, levels, this.#plan.target.batchSize);
+  private formatVerdicts(levels: readonly LevelResult[]): string {
+    const rows = this.plan.assertions.map((assertion) => {
+      const verdict = judge(assertion, levels, this.plan.target.batchSize);
       const measured = verdict.measured === undefined ? "nothing measured" : formatMetric(assertion.metric, verdict.measured);
       const where = levels.length > 1 && verdict.level !== undefined ? ` at ${formatCount(verdict.level)}` : "";
       return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}`];

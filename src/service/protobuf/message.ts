@@ -7,18 +7,56 @@ import { ProtoReader, ProtoWriter, WIRE } from "./wire.ts";
 export type ScalarType = "string" | "bytes" | "bool" | "int32" | "int64" | "uint32" | "uint64" | "float" | "double";
 
 /** One field of a message. */
-export interface FieldSpec {
+interface FieldSpec {
+  readonly name: string;
   readonly number: number;
   readonly type: ScalarType | MessageSpec | EnumSpec;
-  readonly isRepeated?: boolean;
+  readonly isRepeated: boolean;
   /** A map is a repeated message of `key` and `value`; it is decoded into an object. */
-  readonly isMap?: boolean;
+  readonly isMap: boolean;
 }
 
-/** A message type: its fields by name. */
-export interface MessageSpec {
-  readonly fields: Readonly<Record<string, FieldSpec>>;
+type FieldTable = Readonly<Record<string, readonly [number: number, type: FieldSpec["type"], label?: "repeated" | "map"]>>;
+
+/** A message type. Its table is read when it is first needed: most runs need few of a service's messages. */
+export class MessageSpec {
+  private readonly table: FieldTable;
+  private readonly fields: FieldSpec[] = [];
+  private readonly byNumber: (FieldSpec | undefined)[] = [];
+
+  constructor(table: FieldTable) {
+    this.table = table;
+  }
+
+  /** The fields in ascending order of their numbers. */
+  get inOrder(): readonly FieldSpec[] {
+    if (this.fields.length === 0) this.readTable();
+    return this.fields;
+  }
+
+  /** The field of a number; undefined when the table does not know it. */
+  at(number: number): FieldSpec | undefined {
+    if (this.fields.length === 0) this.readTable();
+    return this.byNumber[number];
+  }
+
+  private readTable(): void {
+    for (const name in this.table) {
+      const [number, type, label] = this.table[name] as FieldTable[string];
+      const isMap = label === "map";
+      const field: FieldSpec = { name, number, type: isMap ? mapEntry(type) : type, isRepeated: label !== undefined, isMap };
+      this.fields.push(field);
+      this.byNumber[number] = field;
+    }
+    this.fields.sort((a, b) => a.number - b.number);
+  }
 }
+
+function mapEntry(valueType: FieldSpec["type"]): MessageSpec {
+  return new MessageSpec({ key: [1, "string"], value: [MAP_VALUE, valueType] });
+}
+
+const MAP_VALUE = 2;
 
 /** An enum type: its names by number. */
 export interface EnumSpec {
@@ -33,20 +71,9 @@ export interface ProtoObject {
 /** A decoded field. */
 export type ProtoValue = string | number | boolean | Uint8Array | ProtoObject | ProtoValue[];
 
-/** A message's table from `name: [number, type]` pairs, with `"repeated"` or `"map"` as a third element. */
-export function message(
-  fields: Readonly<Record<string, readonly [number: number, type: FieldSpec["type"], label?: "repeated" | "map"]>>,
-): MessageSpec {
-  const specs: Record<string, FieldSpec> = {};
-  for (const [name, [number, type, label]] of Object.entries(fields)) {
-    specs[name] = {
-      number,
-      type: label === "map" ? { fields: { key: { number: 1, type: "string" }, value: { number: 2, type } } } : type,
-      isRepeated: label !== undefined,
-      isMap: label === "map",
-    };
-  }
-  return { fields: specs };
+/** A message type from `name: [number, type]` pairs, with `"repeated"` or `"map"` as a third element. */
+export function message(table: FieldTable): MessageSpec {
+  return new MessageSpec(table);
 }
 
 /** Decodes a message; unknown fields are skipped, as protobuf requires. Throws {@link ProtocolError}. */
@@ -54,22 +81,23 @@ export function decodeMessage(spec: MessageSpec, bytes: Uint8Array): ProtoObject
   const result: ProtoObject = {};
   const reader = new ProtoReader(bytes);
   while (reader.next()) {
-    const found = Object.entries(spec.fields).find(([, field]) => field.number === reader.fieldNumber);
-    if (found === undefined) reader.skip();
-    else decodeField(result, found[0], found[1], reader);
+    const field = spec.at(reader.fieldNumber);
+    if (field === undefined) reader.skip();
+    else decodeField(result, field, reader);
   }
   return result;
 }
 
-function decodeField(result: ProtoObject, name: string, field: FieldSpec, reader: ProtoReader): void {
-  if (field.isMap === true) {
+function decodeField(result: ProtoObject, field: FieldSpec, reader: ProtoReader): void {
+  const { name } = field;
+  if (field.isMap) {
     const entry = decodeMessage(field.type as MessageSpec, reader.bytes());
     const map = (result[name] ?? {}) as ProtoObject;
-    map[String(entry["key"] ?? "")] = entry["value"] ?? emptyValue((field.type as MessageSpec).fields["value"] as FieldSpec);
+    map[String(entry["key"] ?? "")] = entry["value"] ?? emptyValue((field.type as MessageSpec).at(MAP_VALUE) as FieldSpec);
     result[name] = map;
     return;
   }
-  if (field.isRepeated !== true) {
+  if (!field.isRepeated) {
     result[name] = decodeValue(field, reader);
     return;
   }
@@ -80,7 +108,7 @@ function decodeField(result: ProtoObject, name: string, field: FieldSpec, reader
 }
 
 function isPackable(field: FieldSpec): boolean {
-  return typeof field.type === "string" ? field.type !== "string" && field.type !== "bytes" : "names" in field.type;
+  return typeof field.type === "string" ? field.type !== "string" && field.type !== "bytes" : !(field.type instanceof MessageSpec);
 }
 
 /** A packed list is a run of values without tags. */
@@ -93,7 +121,7 @@ function decodePacked(field: FieldSpec, bytes: Uint8Array): ProtoValue[] {
 
 function decodeValue(field: FieldSpec, reader: ProtoReader): ProtoValue {
   const { type } = field;
-  if (typeof type === "object" && "fields" in type) return decodeMessage(type, reader.bytes());
+  if (type instanceof MessageSpec) return decodeMessage(type, reader.bytes());
   const expected = wireTypeOf(type);
   if (reader.wireType !== expected) {
     throw new ProtocolError(`protobuf field ${field.number} has wire type ${reader.wireType}, expected ${expected}`);
@@ -135,7 +163,8 @@ function wireTypeOf(type: ScalarType | EnumSpec): number {
 
 function emptyValue(field: FieldSpec): ProtoValue {
   const { type } = field;
-  if (typeof type === "object") return "fields" in type ? {} : (type.names[0] as string);
+  if (type instanceof MessageSpec) return {};
+  if (typeof type === "object") return type.names[0] as string;
   if (type === "string") return "";
   if (type === "bytes") return new Uint8Array(0);
   return type === "bool" ? false : 0;
@@ -144,14 +173,14 @@ function emptyValue(field: FieldSpec): ProtoValue {
 /** Encodes a message's fields in ascending order of their numbers; absent ones are left out. */
 export function encodeMessage(spec: MessageSpec, value: ProtoObject): Uint8Array {
   const writer = new ProtoWriter();
-  for (const [name, field] of fieldsInOrder(spec)) {
-    const content = value[name];
+  for (const field of spec.inOrder) {
+    const content = value[field.name];
     if (content === undefined) continue;
-    if (field.isMap === true) {
+    if (field.isMap) {
       for (const [key, entry] of Object.entries(content as ProtoObject)) {
         writer.bytes(field.number, encodeMessage(field.type as MessageSpec, { key, value: entry }));
       }
-    } else if (field.isRepeated === true) {
+    } else if (field.isRepeated) {
       encodeRepeated(writer, field, content as ProtoValue[]);
     } else {
       encodeValue(writer, field, content);
@@ -172,7 +201,7 @@ function encodeRepeated(writer: ProtoWriter, field: FieldSpec, values: readonly 
 
 function encodeValue(writer: ProtoWriter, field: FieldSpec, value: ProtoValue): void {
   const { type } = field;
-  if (typeof type === "object" && "fields" in type) writer.bytes(field.number, encodeMessage(type, value as ProtoObject));
+  if (type instanceof MessageSpec) writer.bytes(field.number, encodeMessage(type, value as ProtoObject));
   else if (type === "string") writer.string(field.number, value as string);
   else if (type === "bytes") writer.bytes(field.number, value as Uint8Array);
   else {
@@ -188,18 +217,14 @@ function writeScalar(writer: ProtoWriter, type: ScalarType | EnumSpec, value: Pr
   else writer.varint(Number(value));
 }
 
-function fieldsInOrder(spec: MessageSpec): [string, FieldSpec][] {
-  return Object.entries(spec.fields).sort(([, a], [, b]) => a.number - b.number);
-}
-
 /** Protobuf's text format, as `DebugString` prints it: two blanks per level, one field per line. */
 export function formatText(spec: MessageSpec, value: ProtoObject, indent = ""): string {
   let text = "";
-  for (const [name, field] of fieldsInOrder(spec)) {
-    const content = value[name];
+  for (const field of spec.inOrder) {
+    const content = value[field.name];
     if (content === undefined) continue;
-    const items = field.isMap === true ? toEntries(content as ProtoObject) : field.isRepeated === true ? (content as ProtoValue[]) : [content];
-    for (const item of items) text += formatField(name, field, item, indent);
+    const items = field.isMap ? toEntries(content as ProtoObject) : field.isRepeated ? (content as ProtoValue[]) : [content];
+    for (const item of items) text += formatField(field, item, indent);
   }
   return text;
 }
@@ -208,13 +233,13 @@ function toEntries(map: ProtoObject): ProtoObject[] {
   return Object.entries(map).map(([key, value]) => ({ key, value }));
 }
 
-function formatField(name: string, field: FieldSpec, item: ProtoValue, indent: string): string {
-  const { type } = field;
-  if (typeof type === "object" && "fields" in type) {
+function formatField(field: FieldSpec, item: ProtoValue, indent: string): string {
+  const { name, type } = field;
+  if (type instanceof MessageSpec) {
     return `${indent}${name} {\n${formatText(type, item as ProtoObject, `${indent}  `)}${indent}}\n`;
   }
   // proto3 leaves defaults out, and so does its text.
-  if (field.isRepeated !== true && isDefault(type, item)) return "";
+  if (!field.isRepeated && isDefault(type, item)) return "";
   return `${indent}${name}: ${formatScalar(type, item)}\n`;
 }
 

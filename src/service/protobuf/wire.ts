@@ -9,17 +9,17 @@ const decoder = new TextDecoder();
 
 /** Writes one message. */
 export class ProtoWriter {
-  #bytes = new Uint8Array(256);
-  #length = 0;
+  private store = new Uint8Array(256);
+  private used = 0;
 
   /** Bytes written so far: the offset at which the next one will stand. */
   get length(): number {
-    return this.#length;
+    return this.used;
   }
 
   /** The message; a copy. */
   finish(): Uint8Array {
-    return this.#bytes.slice(0, this.#length);
+    return this.store.slice(0, this.used);
   }
 
   tag(fieldNumber: number, wireType: number): void {
@@ -31,30 +31,30 @@ export class ProtoWriter {
     if (typeof value === "number" && value >= 0) {
       let rest = value;
       while (rest >= 128) {
-        this.#byte((rest % 128) | 0x80);
+        this.byte((rest % 128) | 0x80);
         rest = Math.floor(rest / 128);
       }
-      this.#byte(rest);
+      this.byte(rest);
       return;
     }
     let rest = BigInt.asUintN(64, BigInt(value));
     while (rest >= 128n) {
-      this.#byte(Number(rest & 127n) | 0x80);
+      this.byte(Number(rest & 127n) | 0x80);
       rest >>= 7n;
     }
-    this.#byte(Number(rest));
+    this.byte(Number(rest));
   }
 
   double(value: number): void {
-    this.#grow(8);
-    new DataView(this.#bytes.buffer).setFloat64(this.#length, value, true);
-    this.#length += 8;
+    this.grow(8);
+    new DataView(this.store.buffer).setFloat64(this.used, value, true);
+    this.used += 8;
   }
 
   float(value: number): void {
-    this.#grow(4);
-    new DataView(this.#bytes.buffer).setFloat32(this.#length, value, true);
-    this.#length += 4;
+    this.grow(4);
+    new DataView(this.store.buffer).setFloat32(this.used, value, true);
+    this.used += 4;
   }
 
   /** A string field; returns the offset of its first byte. */
@@ -66,45 +66,45 @@ export class ProtoWriter {
   bytes(fieldNumber: number, value: Uint8Array): number {
     this.tag(fieldNumber, WIRE.bytes);
     this.varint(value.length);
-    this.#grow(value.length);
-    this.#bytes.set(value, this.#length);
-    this.#length += value.length;
-    return this.#length - value.length;
+    this.grow(value.length);
+    this.store.set(value, this.used);
+    this.used += value.length;
+    return this.used - value.length;
   }
 
-  #byte(value: number): void {
-    this.#grow(1);
-    this.#bytes[this.#length++] = value;
+  private byte(value: number): void {
+    this.grow(1);
+    this.store[this.used++] = value;
   }
 
-  #grow(extra: number): void {
-    if (this.#length + extra <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(this.#length + extra, this.#bytes.length * 2));
-    grown.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = grown;
+  private grow(extra: number): void {
+    if (this.used + extra <= this.store.length) return;
+    const grown = new Uint8Array(Math.max(this.used + extra, this.store.length * 2));
+    grown.set(this.store.subarray(0, this.used));
+    this.store = grown;
   }
 }
 
 /** Reads the fields of one message in the order they stand. Throws {@link ProtocolError} when they do not fit the format. */
 export class ProtoReader {
-  readonly #bytes: Uint8Array;
-  readonly #view: DataView;
-  #position = 0;
-  #low = 0;
-  #high = 0;
+  private readonly store: Uint8Array;
+  private readonly view: DataView;
+  private position = 0;
+  private low = 0;
+  private high = 0;
   /** Number of the field read last. */
   fieldNumber = 0;
   /** Wire type of the field read last. */
   wireType = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.store = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   /** True when all bytes have been read. */
   get isAtEnd(): boolean {
-    return this.#position >= this.#bytes.length;
+    return this.position >= this.store.length;
   }
 
   /** Moves to the next field; false at the end. */
@@ -119,32 +119,32 @@ export class ProtoReader {
 
   /** An unsigned varint; loses precision above 2^53. */
   varint(): number {
-    this.#readHalves();
-    return this.#high * 2 ** 32 + this.#low;
+    this.readHalves();
+    return this.high * 2 ** 32 + this.low;
   }
 
   /** A signed 32- or 64-bit varint in two's complement. */
   signedVarint(): number {
-    this.#readHalves();
-    const high = this.#high >= 2 ** 31 ? this.#high - 2 ** 32 : this.#high;
-    return high * 2 ** 32 + this.#low;
+    this.readHalves();
+    const high = this.high >= 2 ** 31 ? this.high - 2 ** 32 : this.high;
+    return high * 2 ** 32 + this.low;
   }
 
   double(): number {
-    const at = this.#advance(8);
-    return this.#view.getFloat64(at, true);
+    const at = this.advance(8);
+    return this.view.getFloat64(at, true);
   }
 
   float(): number {
-    const at = this.#advance(4);
-    return this.#view.getFloat32(at, true);
+    const at = this.advance(4);
+    return this.view.getFloat32(at, true);
   }
 
   /** A length-delimited field; a view into the message. */
   bytes(): Uint8Array {
     const size = this.varint();
-    const at = this.#advance(size);
-    return this.#bytes.subarray(at, at + size);
+    const at = this.advance(size);
+    return this.store.subarray(at, at + size);
   }
 
   string(): string {
@@ -154,17 +154,17 @@ export class ProtoReader {
   skip(): void {
     if (this.wireType === WIRE.varint) this.varint();
     else if (this.wireType === WIRE.bytes) this.bytes();
-    else if (this.wireType === WIRE.fixed64) this.#advance(8);
-    else if (this.wireType === WIRE.fixed32) this.#advance(4);
+    else if (this.wireType === WIRE.fixed64) this.advance(8);
+    else if (this.wireType === WIRE.fixed32) this.advance(4);
     else throw new ProtocolError(`protobuf wire type ${this.wireType}`);
   }
 
   /** Reads a varint into its lower and upper 32 bits, which a single float could not hold exactly. */
-  #readHalves(): void {
+  private readHalves(): void {
     let low = 0;
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
-      const byte = this.#bytes[this.#position++];
+      const byte = this.store[this.position++];
       if (byte === undefined) throw new ProtocolError("protobuf message ends within a varint");
       const bits = byte & 0x7f;
       if (shift < 28) low += bits * 2 ** shift;
@@ -174,17 +174,17 @@ export class ProtoReader {
       } else if (shift < 63) high += bits * 2 ** (shift - 32);
       else high += (bits & 1) * 2 ** 31;
       if ((byte & 0x80) !== 0) continue;
-      this.#low = low;
-      this.#high = high;
+      this.low = low;
+      this.high = high;
       return;
     }
     throw new ProtocolError("protobuf varint is too long");
   }
 
-  #advance(size: number): number {
-    const at = this.#position;
-    if (at + size > this.#bytes.length) throw new ProtocolError("protobuf field reaches past its message");
-    this.#position = at + size;
+  private advance(size: number): number {
+    const at = this.position;
+    if (at + size > this.store.length) throw new ProtocolError("protobuf field reaches past its message");
+    this.position = at + size;
     return at;
   }
 }

@@ -34,12 +34,16 @@ function encodeRequest(path: string, model: ModelInfo, tensors: readonly Tensor[
   writer.string(1, model.name);
   if (model.version !== "") writer.string(2, model.version);
   const idOffset = idDigits > 0 ? writer.string(ID_FIELD, "0".repeat(idDigits)) : 0;
-  const rest = encodeMessage(INFER_REQUEST, {
-    parameters: { triton_enable_empty_final_response: { bool_param: true } },
-    inputs: tensors.map((tensor) => ({ name: tensor.name, datatype: tensor.datatype, shape: [...tensor.shape] })),
-    outputs: model.outputs.map(({ name }) => ({ name })),
-    raw_input_contents: tensors.map((tensor) => tensor.bytes),
-  });
+  const inputs: ProtoObject[] = [];
+  const outputs: ProtoObject[] = [];
+  const contents: Uint8Array[] = [];
+  for (const { name, datatype, shape, bytes } of tensors) {
+    inputs.push({ name, datatype, shape: [...shape] });
+    contents.push(bytes);
+  }
+  for (const { name } of model.outputs) outputs.push({ name });
+  const parameters = { triton_enable_empty_final_response: { bool_param: true } };
+  const rest = encodeMessage(INFER_REQUEST, { parameters, inputs, outputs, raw_input_contents: contents });
   const head = writer.finish();
   const payload = new Uint8Array(head.length + rest.length);
   payload.set(head);

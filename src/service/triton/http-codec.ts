@@ -3,7 +3,7 @@ import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
 import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
-import { isDatatype, type Tensor } from "../tensor.ts";
+import { isDatatype, joinBytes, type Tensor } from "../tensor.ts";
 
 /** KServe v2 inference over HTTP, with Triton's binary tensor data extension or with JSON tensors. */
 
@@ -44,10 +44,16 @@ function encodeRequest(
   idDigits: number,
 ): WireRequest {
   const isJson = options.inputFormat === "json";
-  const inputs = tensors.map((tensor) => formatInput(tensor, isJson)).join(",");
   const isBinaryOutput = options.outputFormat === "binary";
-  const outputs = model.outputs.map(({ name }) => `{"name":${JSON.stringify(name)},"parameters":{"binary_data":${isBinaryOutput}}}`).join(",");
-  const head = encoder.encode(`{"id":"${"0".repeat(idDigits)}","inputs":[${inputs}],"outputs":[${outputs}]}`);
+  const inputs: string[] = [];
+  const data: Uint8Array[] = [];
+  const outputs: string[] = [];
+  for (const tensor of tensors) {
+    inputs.push(formatInput(tensor, isJson));
+    if (!isJson) data.push(tensor.bytes);
+  }
+  for (const { name } of model.outputs) outputs.push(`{"name":${JSON.stringify(name)},"parameters":{"binary_data":${isBinaryOutput}}}`);
+  const head = encoder.encode(`{"id":"${"0".repeat(idDigits)}","inputs":[${inputs.join(",")}],"outputs":[${outputs.join(",")}]}`);
   const headers: Header[] = [
     ["Inference-Header-Content-Length", String(head.length)],
     ["Content-Type", isJson ? "application/json" : "application/octet-stream"],
@@ -56,7 +62,7 @@ function encodeRequest(
     path,
     method: "POST",
     headers,
-    payload: isJson ? head : joinBytes([head, ...tensors.map((tensor) => tensor.bytes)]),
+    payload: joinBytes([head, ...data]),
     // The id's digits follow `{"id":"`.
     ...(idDigits > 0 ? { idPlace: { offset: 7, digits: idDigits } } : {}),
   };
@@ -79,16 +85,6 @@ function formatInput(tensor: Tensor, isJson: boolean): string {
 function jsonBytesOf(request: WireRequest): number {
   const header = request.headers.find(([name]) => name === "Inference-Header-Content-Length");
   return header === undefined ? request.payload.length : Number(header[1]);
-}
-
-function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    joined.set(part, offset);
-    offset += part.length;
-  }
-  return joined;
 }
 
 interface OutputJson {

@@ -2,7 +2,7 @@ import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import type { ReadStreamed } from "../../transport/grpc/stream-client.ts";
 import { AnswerObject } from "../answer.ts";
-import type { Ask, InferCodec, Service, ServiceKind, Wire } from "../service.ts";
+import type { Ask, InferCodec, Service, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
 import type { ModelName, TritonApi } from "./api.ts";
 import { httpApi } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
@@ -32,15 +32,10 @@ async function setUp(target: TritonTargetPlan, ask: Ask): Promise<Service> {
   const front = target.protocol === "http" ? httpFrontEnd(target) : await loadGrpcFrontEnd(target);
   const { api } = front;
   const name = { name: target.model, version: target.modelVersion };
-  // All at once: a run begins with as few waits as possible.
-  const [metadata, config, server] = await Promise.all([
-    ask(api.metadata(name), "model metadata"),
-    ask(api.config(name), "model config"),
-    ask(api.server(), "server metadata"),
-  ]);
+  // At once: a run begins with as few waits as possible.
+  const [metadata, config] = await Promise.all([ask(api.metadata(name), "model metadata"), ask(api.config(name), "model config")]);
   const model = readModel(metadata, config, target.modelVersion);
   refuseUnsupported(model, target.batchSize);
-  const extensions = AnswerObject.of(server, "server metadata").strings("extensions");
   return {
     model,
     codec: front.createCodec(model),
@@ -48,7 +43,7 @@ async function setUp(target: TritonTargetPlan, ask: Ask): Promise<Service> {
     readStreamed: front.readStreamed,
     batchSize: target.batchSize,
     isResponseCacheEnabled: model.isResponseCacheEnabled,
-    statistics: extensions.includes("statistics") ? statisticsOf(api, name) : undefined,
+    statistics: findStatistics(api, name, ask),
     warnings: warningsOf(target),
   };
 }
@@ -70,8 +65,10 @@ async function loadGrpcFrontEnd(target: TritonTargetPlan): Promise<FrontEnd> {
   return { api: grpcApi, readStreamed, createCodec: (model) => createGrpcCodec(model, { isStreaming: target.isStreaming }) };
 }
 
-function statisticsOf(api: TritonApi, name: ModelName): Service["statistics"] {
-  return { query: api.statistics(name), read: readStatistics };
+/** Nothing but the statistics depends on the server's extensions, so nothing else waits for them. */
+async function findStatistics(api: TritonApi, name: ModelName, ask: Ask): Promise<StatisticsQuery | undefined> {
+  const extensions = AnswerObject.of(await ask(api.server(), "server metadata"), "server metadata").strings("extensions");
+  return extensions.includes("statistics") ? { query: api.statistics(name), read: readStatistics } : undefined;
 }
 
 function warningsOf(target: TritonTargetPlan): string[] {

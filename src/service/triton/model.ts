@@ -40,22 +40,27 @@ export function readModel(metadata: unknown, config: unknown, version: string): 
 }
 
 function readTensors(metadata: readonly AnswerObject[], config: readonly AnswerObject[], isBatched: boolean): TensorSpec[] {
-  return metadata
-    .map((tensor): TensorSpec => {
-      const name = tensor.string("name");
-      const datatype = tensor.string("datatype");
-      if (!isDatatype(datatype)) throw new ProtocolError(`tensor '${name}' has the unknown datatype '${datatype}'`);
-      const details = config.find((entry) => entry.string("name") === name);
-      const shape = tensor.numbers("shape");
-      return {
-        name,
-        datatype,
-        shape: isBatched ? shape.slice(1) : shape,
-        isOptional: details?.boolean("optional") ?? false,
-        isShapeTensor: details?.boolean("is_shape_tensor") ?? false,
-      };
-    })
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const tensors: TensorSpec[] = [];
+  for (const tensor of metadata) {
+    const name = tensor.string("name");
+    const datatype = tensor.string("datatype");
+    if (!isDatatype(datatype)) throw new ProtocolError(`tensor '${name}' has the unknown datatype '${datatype}'`);
+    const details = findNamed(config, name);
+    const shape = tensor.numbers("shape");
+    tensors.push({
+      name,
+      datatype,
+      shape: isBatched ? shape.slice(1) : shape,
+      isOptional: details?.boolean("optional") ?? false,
+      isShapeTensor: details?.boolean("is_shape_tensor") ?? false,
+    });
+  }
+  return tensors.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function findNamed(entries: readonly AnswerObject[], name: string): AnswerObject | undefined {
+  for (const entry of entries) if (entry.string("name") === name) return entry;
+  return undefined;
 }
 
 function schedulerOf(config: AnswerObject): SchedulerKind {

@@ -3,7 +3,12 @@ import type { ServerCounters } from "../statistics.ts";
 
 /** Reads Triton's statistics answer, one entry per model version. Throws `ProtocolError`. */
 export function readStatistics(data: unknown): ServerCounters[] {
-  return AnswerObject.of(data, "model statistics").objects("model_stats").map((model): ServerCounters => {
+  const counters: ServerCounters[] = [];
+  for (const model of AnswerObject.of(data, "model statistics").objects("model_stats")) counters.push(readCounters(model));
+  return counters;
+}
+
+function readCounters(model: AnswerObject): ServerCounters {
     const stats = model.object("inference_stats");
     const [success, fail, queue] = [stats.object("success"), stats.object("fail"), stats.object("queue")];
     const [input, infer, output] = [stats.object("compute_input"), stats.object("compute_infer"), stats.object("compute_output")];
@@ -29,5 +34,4 @@ export function readStatistics(data: unknown): ServerCounters[] {
       cacheMissCount: miss.number("count"),
       cacheMissNs: miss.number("ns"),
     };
-  });
 }

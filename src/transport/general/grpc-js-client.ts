@@ -25,73 +25,74 @@ const latin1 = new TextDecoder("latin1");
 /** gRPC through @grpc/grpc-js: the general client, to compare the own one with and for what that does not cover. */
 export class GrpcJsClient implements LoadClient {
   readonly calls: Call[] = [];
-  readonly #endpoint: Endpoint;
-  readonly #options: ClientOptions;
-  readonly #readStreamed: ReadStreamed | undefined;
-  readonly #channels: Client[] = [];
-  readonly #lanes: JsLane[] = [];
-  readonly #slots: JsSlot[] = [];
-  readonly #metadata = new Metadata();
-  readonly #stallWatch: StallWatch;
-  #isClosed = false;
+  private readonly endpoint: Endpoint;
+  private readonly options: ClientOptions;
+  private readonly readStreamed: ReadStreamed | undefined;
+  private readonly channels: Client[] = [];
+  private readonly lanes: JsLane[] = [];
+  private readonly slots: JsSlot[] = [];
+  private readonly metadata = new Metadata();
+  private readonly stallWatch: StallWatch;
+  private isClosed = false;
 
   /** @param readStreamed given: one bidirectional stream per lane instead of unary calls */
   constructor(endpoint: Endpoint, options: ClientOptions, readStreamed: ReadStreamed | undefined) {
-    this.#endpoint = endpoint;
-    this.#options = options;
-    this.#readStreamed = readStreamed;
-    for (const [name, value] of endpoint.headers) this.#metadata.add(name, value);
-    this.#stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
-      for (const slot of this.#slots) slot.failIfSilentSince(deadlineNs);
+    this.endpoint = endpoint;
+    this.options = options;
+    this.readStreamed = readStreamed;
+    for (const [name, value] of endpoint.headers) this.metadata.add(name, value);
+    this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
+      for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
     });
   }
 
   /** grpc-js does not tell of reconnections: the channels. */
   get connectionCount(): number {
-    return this.#channels.length;
+    return this.channels.length;
   }
 
   async reserve(count: number): Promise<void> {
+    this.stallWatch.start();
     const opening: Promise<void>[] = [];
-    while (this.#slots.length < count) {
-      const index = this.#slots.length;
-      const channelIndex = lineIndexOf(index, this.#options.laneCount);
-      let channel = this.#channels[channelIndex];
+    while (this.slots.length < count) {
+      const index = this.slots.length;
+      const channelIndex = lineIndexOf(index, this.options.laneCount);
+      let channel = this.channels[channelIndex];
       if (channel === undefined) {
-        channel = createChannel(this.#endpoint);
-        this.#channels[channelIndex] = channel;
-        opening.push(waitForReady(channel, this.#options.stallTimeoutNs / 1e6));
+        channel = createChannel(this.endpoint);
+        this.channels[channelIndex] = channel;
+        opening.push(waitForReady(channel, this.options.stallTimeoutNs / 1e6));
       }
       const call = new Call(index);
       this.calls.push(call);
-      this.#slots.push(new JsSlot(call, channel, this.#laneOf(index, channel), this.#metadata, this.#options));
+      this.slots.push(new JsSlot(call, channel, this.laneOf(index, channel), this.metadata, this.options));
     }
     await Promise.all(opening);
   }
 
   send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
-    (this.#slots[slot] as JsSlot).send(`${this.#endpoint.pathPrefix}${request.path}`, request, id);
+    (this.slots[slot] as JsSlot).send(`${this.endpoint.pathPrefix}${request.path}`, request, id);
   }
 
   flush(): void {}
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#stallWatch.stop();
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.stallWatch.stop();
     const failure: Failure = { kind: "aborted", message: "still in flight when the run ended" };
-    for (const lane of this.#lanes) lane.end();
-    for (const slot of this.#slots) slot.fail(failure);
-    for (const channel of this.#channels) channel.close();
+    for (const lane of this.lanes) lane.end();
+    for (const slot of this.slots) slot.fail(failure);
+    for (const channel of this.channels) channel.close();
   }
 
-  #laneOf(slot: number, channel: Client): JsLane | undefined {
-    if (this.#readStreamed === undefined) return undefined;
-    const index = slot % this.#options.laneCount;
-    let lane = this.#lanes[index];
+  private laneOf(slot: number, channel: Client): JsLane | undefined {
+    if (this.readStreamed === undefined) return undefined;
+    const index = slot % this.options.laneCount;
+    let lane = this.lanes[index];
     if (lane === undefined) {
-      lane = new JsLane(channel, this.#metadata, this.#readStreamed);
-      this.#lanes[index] = lane;
+      lane = new JsLane(channel, this.metadata, this.readStreamed);
+      this.lanes[index] = lane;
     }
     return lane;
   }
@@ -125,53 +126,53 @@ function waitForReady(channel: Client, timeoutMs: number): Promise<void> {
 
 /** The stream of one lane. */
 class JsLane {
-  readonly #channel: Client;
-  readonly #metadata: Metadata;
-  readonly #readStreamed: ReadStreamed;
-  readonly #active = new Map<string, JsSlot>();
-  #stream: ClientDuplexStream<Buffer, Buffer> | undefined;
+  private readonly channel: Client;
+  private readonly metadata: Metadata;
+  private readonly readStreamed: ReadStreamed;
+  private readonly active = new Map<string, JsSlot>();
+  private stream: ClientDuplexStream<Buffer, Buffer> | undefined;
 
   constructor(channel: Client, metadata: Metadata, readStreamed: ReadStreamed) {
-    this.#channel = channel;
-    this.#metadata = metadata;
-    this.#readStreamed = readStreamed;
+    this.channel = channel;
+    this.metadata = metadata;
+    this.readStreamed = readStreamed;
   }
 
   send(path: string, id: string, message: Buffer, slot: JsSlot): void {
-    this.#active.set(id, slot);
-    this.#stream ??= this.#open(path);
-    this.#stream.write(message);
+    this.active.set(id, slot);
+    this.stream ??= this.open(path);
+    this.stream.write(message);
   }
 
   forget(id: string): void {
-    this.#active.delete(id);
+    this.active.delete(id);
   }
 
   end(): void {
-    this.#stream?.end();
+    this.stream?.end();
   }
 
-  #open(path: string): ClientDuplexStream<Buffer, Buffer> {
-    const stream = this.#channel.makeBidiStreamRequest(path, identity, identity, this.#metadata);
-    stream.on("data", (message: Buffer) => this.#received(message));
+  private open(path: string): ClientDuplexStream<Buffer, Buffer> {
+    const stream = this.channel.makeBidiStreamRequest(path, identity, identity, this.metadata);
+    stream.on("data", (message: Buffer) => this.received(message));
     stream.on("error", () => {});
-    stream.on("status", (status: StatusObject) => this.#ended(status));
+    stream.on("status", (status: StatusObject) => this.ended(status));
     return stream;
   }
 
-  #received(message: Buffer): void {
+  private received(message: Buffer): void {
     const readNs = nowNs();
-    const response = this.#readStreamed(message);
-    const id = response.id === "" ? (this.#active.keys().next().value ?? "") : response.id;
-    const slot = this.#active.get(id);
-    this.#active.delete(id);
+    const response = this.readStreamed(message);
+    const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
+    const slot = this.active.get(id);
+    this.active.delete(id);
     slot?.finish(response.failure, response.body, readNs);
   }
 
-  #ended(status: StatusObject): void {
-    this.#stream = undefined;
-    const slots = [...this.#active.values()];
-    this.#active.clear();
+  private ended(status: StatusObject): void {
+    this.stream = undefined;
+    const slots = [...this.active.values()];
+    this.active.clear();
     const failure: Failure =
       status.code === grpcStatus.OK ? { kind: "closed", message: "server ended the stream" } : toFailure(status.code, status.details);
     for (const slot of slots) slot.fail(failure);
@@ -179,67 +180,67 @@ class JsLane {
 }
 
 class JsSlot {
-  readonly #call: Call;
-  readonly #channel: Client;
-  readonly #lane: JsLane | undefined;
-  readonly #metadata: Metadata;
-  readonly #options: ClientOptions;
-  #id = "";
-  #current: ClientUnaryCall | undefined;
+  private readonly call: Call;
+  private readonly channel: Client;
+  private readonly lane: JsLane | undefined;
+  private readonly metadata: Metadata;
+  private readonly options: ClientOptions;
+  private id = "";
+  private current: ClientUnaryCall | undefined;
 
   constructor(call: Call, channel: Client, lane: JsLane | undefined, metadata: Metadata, options: ClientOptions) {
-    this.#call = call;
-    this.#channel = channel;
-    this.#lane = lane;
-    this.#metadata = metadata;
-    this.#options = options;
+    this.call = call;
+    this.channel = channel;
+    this.lane = lane;
+    this.metadata = metadata;
+    this.options = options;
   }
 
   send(path: string, request: WireRequest, id: Uint8Array | undefined): void {
-    const call = this.#call;
+    const call = this.call;
     call.failure = undefined;
     call.body = undefined;
     call.isActive = true;
     call.firstByteNs = 0;
     const message = Buffer.from(request.payload);
     if (id !== undefined && request.idPlace !== undefined) message.set(id, request.idPlace.offset);
-    this.#id = id === undefined ? "" : latin1.decode(id);
+    this.id = id === undefined ? "" : latin1.decode(id);
     call.sendStartNs = nowNs();
-    if (this.#lane === undefined) this.#sendUnary(path, message);
-    else this.#lane.send(path, this.#id, message, this);
+    if (this.lane === undefined) this.sendUnary(path, message);
+    else this.lane.send(path, this.id, message, this);
     call.sendEndNs = nowNs();
   }
 
   finish(failure: Failure | undefined, body: Uint8Array, readNs: number): void {
-    const call = this.#call;
+    const call = this.call;
     if (!call.isActive) return;
     call.firstByteNs = readNs;
     call.endNs = readNs;
-    call.body = this.#options.keepBodies ? body.slice() : undefined;
+    call.body = this.options.keepBodies ? body.slice() : undefined;
     call.failure = failure;
     call.isActive = false;
-    this.#options.onDone(call);
+    this.options.onDone(call);
   }
 
   fail(failure: Failure): void {
-    const call = this.#call;
+    const call = this.call;
     if (!call.isActive) return;
     call.endNs = nowNs();
     call.firstByteNs = call.endNs;
     call.failure = failure;
     call.isActive = false;
-    this.#options.onDone(call);
+    this.options.onDone(call);
   }
 
   failIfSilentSince(deadlineNs: number): void {
-    if (!this.#call.isActive || this.#call.sendStartNs > deadlineNs) return;
-    this.#lane?.forget(this.#id);
-    this.#current?.cancel();
-    this.fail({ kind: "stalled", message: `no byte received for ${Math.round(this.#options.stallTimeoutNs / 1e9)} s` });
+    if (!this.call.isActive || this.call.sendStartNs > deadlineNs) return;
+    this.lane?.forget(this.id);
+    this.current?.cancel();
+    this.fail({ kind: "stalled", message: `no byte received for ${Math.round(this.options.stallTimeoutNs / 1e9)} s` });
   }
 
-  #sendUnary(path: string, message: Buffer): void {
-    this.#current = this.#channel.makeUnaryRequest(path, identity, identity, message, this.#metadata, (error: ServiceError | null, value?: Buffer) => {
+  private sendUnary(path: string, message: Buffer): void {
+    this.current = this.channel.makeUnaryRequest(path, identity, identity, message, this.metadata, (error: ServiceError | null, value?: Buffer) => {
       if (error !== null) this.fail(toFailure(error.code, error.details));
       else this.finish(undefined, new Uint8Array(value ?? Buffer.alloc(0)), nowNs());
     });

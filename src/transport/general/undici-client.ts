@@ -10,35 +10,35 @@ import { USER_AGENT } from "../user-agent.ts";
 export class UndiciClient implements LoadClient {
   readonly calls: Call[] = [];
   connectionCount = 0;
-  readonly #endpoint: Endpoint;
-  readonly #options: ClientOptions;
-  readonly #slots: UndiciSlot[] = [];
+  private readonly endpoint: Endpoint;
+  private readonly options: ClientOptions;
+  private readonly slots: UndiciSlot[] = [];
 
   constructor(endpoint: Endpoint, options: ClientOptions) {
-    this.#endpoint = endpoint;
-    this.#options = options;
+    this.endpoint = endpoint;
+    this.options = options;
   }
 
   async reserve(count: number): Promise<void> {
-    while (this.#slots.length < count) {
-      const call = new Call(this.#slots.length);
+    while (this.slots.length < count) {
+      const call = new Call(this.slots.length);
       this.calls.push(call);
-      const client = createClient(this.#endpoint, this.#options);
+      const client = createClient(this.endpoint, this.options);
       client.on("connect", () => {
         this.connectionCount++;
       });
-      this.#slots.push(new UndiciSlot(call, client, this.#endpoint, this.#options));
+      this.slots.push(new UndiciSlot(call, client, this.endpoint, this.options));
     }
   }
 
   send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
-    (this.#slots[slot] as UndiciSlot).send(request, id);
+    (this.slots[slot] as UndiciSlot).send(request, id);
   }
 
   flush(): void {}
 
   close(): void {
-    for (const slot of this.#slots) slot.abort();
+    for (const slot of this.slots) slot.abort();
   }
 }
 
@@ -69,37 +69,37 @@ function createClient(endpoint: Endpoint, options: ClientOptions): Client {
 }
 
 class UndiciSlot implements Dispatcher.DispatchHandler {
-  readonly #call: Call;
-  readonly #client: Client;
-  readonly #endpoint: Endpoint;
-  readonly #options: ClientOptions;
-  #status = 0;
-  #pieces: Buffer[] = [];
-  #isAborting = false;
+  private readonly call: Call;
+  private readonly client: Client;
+  private readonly endpoint: Endpoint;
+  private readonly options: ClientOptions;
+  private status = 0;
+  private pieces: Buffer[] = [];
+  private isAborting = false;
 
   constructor(call: Call, client: Client, endpoint: Endpoint, options: ClientOptions) {
-    this.#call = call;
-    this.#client = client;
-    this.#endpoint = endpoint;
-    this.#options = options;
+    this.call = call;
+    this.client = client;
+    this.endpoint = endpoint;
+    this.options = options;
   }
 
   send(request: WireRequest, id: Uint8Array | undefined): void {
-    const call = this.#call;
+    const call = this.call;
     call.failure = undefined;
     call.body = undefined;
     call.isActive = true;
     call.firstByteNs = 0;
     call.jsonBytes = 0;
-    this.#status = 0;
-    this.#pieces = [];
+    this.status = 0;
+    this.pieces = [];
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
-    const headers = ["Host", this.#endpoint.authority, "Accept", "*/*", "User-Agent", USER_AGENT];
-    for (const [name, value] of [...request.headers, ...this.#endpoint.headers]) headers.push(name, value);
-    this.#client.dispatch(
+    const headers = ["Host", this.endpoint.authority, "Accept", "*/*", "User-Agent", USER_AGENT];
+    for (const [name, value] of [...request.headers, ...this.endpoint.headers]) headers.push(name, value);
+    this.client.dispatch(
       {
-        path: `${this.#endpoint.pathPrefix}${request.path}`,
+        path: `${this.endpoint.pathPrefix}${request.path}`,
         method: request.method,
         headers,
         body: request.method === "POST" ? withId(request, id) : null,
@@ -109,50 +109,50 @@ class UndiciSlot implements Dispatcher.DispatchHandler {
   }
 
   abort(): void {
-    this.#isAborting = true;
-    void this.#client.destroy().catch(() => {});
-    this.#finish({ kind: "aborted", message: "still in flight when the run ended" });
+    this.isAborting = true;
+    void this.client.destroy().catch(() => {});
+    this.finish({ kind: "aborted", message: "still in flight when the run ended" });
   }
 
   onRequestStart(): void {
-    this.#call.sendEndNs = nowNs();
+    this.call.sendEndNs = nowNs();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
     if (status < 200) return;
-    this.#status = status;
-    this.#call.firstByteNs = nowNs();
-    this.#call.jsonBytes = Number(headers["inference-header-content-length"] ?? 0);
+    this.status = status;
+    this.call.firstByteNs = nowNs();
+    this.call.jsonBytes = Number(headers["inference-header-content-length"] ?? 0);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#options.keepBodies || this.#status >= 400) this.#pieces.push(Buffer.from(chunk));
+    if (this.options.keepBodies || this.status >= 400) this.pieces.push(Buffer.from(chunk));
   }
 
   onResponseEnd(): void {
-    const call = this.#call;
+    const call = this.call;
     call.endNs = nowNs();
-    if (this.#pieces.length > 0) call.body = new Uint8Array(Buffer.concat(this.#pieces));
-    if (this.#status >= 300) {
-      this.#finish({ kind: "http", status: this.#status, message: `HTTP status ${this.#status}` });
+    if (this.pieces.length > 0) call.body = new Uint8Array(Buffer.concat(this.pieces));
+    if (this.status >= 300) {
+      this.finish({ kind: "http", status: this.status, message: `HTTP status ${this.status}` });
       return;
     }
     call.isActive = false;
-    this.#options.onDone(call);
+    this.options.onDone(call);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (!this.#isAborting) this.#finish(toFailure(error, this.#options.stallTimeoutNs));
+    if (!this.isAborting) this.finish(toFailure(error, this.options.stallTimeoutNs));
   }
 
-  #finish(failure: Failure): void {
-    const call = this.#call;
+  private finish(failure: Failure): void {
+    const call = this.call;
     if (!call.isActive) return;
     if (failure.kind !== "http") call.endNs = nowNs();
     if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
     call.failure = failure;
     call.isActive = false;
-    this.#options.onDone(call);
+    this.options.onDone(call);
   }
 }
 

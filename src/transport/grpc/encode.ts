@@ -17,7 +17,7 @@ export function encodeGrpcMessage(request: WireRequest): GrpcMessage {
 
 /** The header list of a gRPC call. */
 export function grpcHeaders(endpoint: Endpoint, path: string, userAgent: string): Header[] {
-  return [
+  const headers: Header[] = [
     [":method", "POST"],
     [":scheme", endpoint.tls === undefined ? "http" : "https"],
     [":path", `${endpoint.pathPrefix}${path}`],
@@ -25,18 +25,19 @@ export function grpcHeaders(endpoint: Endpoint, path: string, userAgent: string)
     ["te", "trailers"],
     ["content-type", "application/grpc"],
     ["user-agent", userAgent],
-    ...endpoint.headers.map(([name, value]): Header => [name.toLowerCase(), value]),
   ];
+  for (const [name, value] of endpoint.headers) headers.push([name.toLowerCase(), value]);
+  return headers;
 }
 
 /** An encoding with an id written in: each slot keeps one, so that bytes under way are never changed. */
 export class IdScratch {
-  #bytes = new Uint8Array(0);
+  private bytes = new Uint8Array(0);
 
   fill(message: GrpcMessage, id: Uint8Array): Uint8Array {
-    if (this.#bytes.length !== message.bytes.length) this.#bytes = new Uint8Array(message.bytes.length);
-    this.#bytes.set(message.bytes);
-    this.#bytes.set(id, message.idOffset);
-    return this.#bytes;
+    if (this.bytes.length !== message.bytes.length) this.bytes = new Uint8Array(message.bytes.length);
+    this.bytes.set(message.bytes);
+    this.bytes.set(id, message.idOffset);
+    return this.bytes;
   }
 }

@@ -24,67 +24,67 @@ export interface LineUser {
 /** One of the client's connections, replaced by a new one when it becomes unusable. */
 export class Line {
   connectionCount = 0;
-  readonly #endpoint: Endpoint;
-  #headers: RepeatedHeaders | undefined;
-  #headersPath = "";
-  #connection: Http2Connection | undefined;
+  private readonly endpoint: Endpoint;
+  private headers: RepeatedHeaders | undefined;
+  private headersPath = "";
+  private connection: Http2Connection | undefined;
   /** Users whose call waits for room under the peer's limit of concurrent streams. */
-  readonly #waiting: LineUser[] = [];
+  private readonly waiting: LineUser[] = [];
 
   constructor(endpoint: Endpoint) {
-    this.#endpoint = endpoint;
+    this.endpoint = endpoint;
   }
 
   connect(): Http2Connection {
     this.connectionCount++;
-    this.#headers = undefined;
-    const connection = new Http2Connection(this.#endpoint, {
+    this.headers = undefined;
+    const connection = new Http2Connection(this.endpoint, {
       onUnusable: () => {
-        if (this.#connection === connection) this.#connection = undefined;
+        if (this.connection === connection) this.connection = undefined;
       },
-      onCapacity: () => this.#admit(),
+      onCapacity: () => this.admit(),
     });
-    this.#connection = connection;
+    this.connection = connection;
     return connection;
   }
 
   /** Opens a stream for the user now, or as soon as the peer allows one more. */
   begin(user: LineUser): void {
-    const connection = this.#connection ?? this.connect();
-    if (connection.hasCapacity) this.#open(connection, user);
-    else this.#waiting.push(user);
+    const connection = this.connection ?? this.connect();
+    if (connection.hasCapacity) this.openStream(connection, user);
+    else this.waiting.push(user);
   }
 
   forget(user: LineUser): void {
-    const index = this.#waiting.indexOf(user);
-    if (index >= 0) this.#waiting.splice(index, 1);
+    const index = this.waiting.indexOf(user);
+    if (index >= 0) this.waiting.splice(index, 1);
   }
 
   flush(): void {
-    this.#connection?.flush();
+    this.connection?.flush();
   }
 
   close(failure: Failure): void {
-    this.#waiting.length = 0;
-    this.#connection?.close(failure);
-    this.#connection = undefined;
+    this.waiting.length = 0;
+    this.connection?.close(failure);
+    this.connection = undefined;
   }
 
-  #admit(): void {
-    const connection = this.#connection;
+  private admit(): void {
+    const connection = this.connection;
     while (connection?.hasCapacity === true) {
-      const user = this.#waiting.shift();
+      const user = this.waiting.shift();
       if (user === undefined) return;
-      this.#open(connection, user);
+      this.openStream(connection, user);
     }
   }
 
-  #open(connection: Http2Connection, user: LineUser): void {
-    if (this.#headers === undefined || this.#headersPath !== user.path) {
-      this.#headers = new RepeatedHeaders(grpcHeaders(this.#endpoint, user.path, USER_AGENT));
-      this.#headersPath = user.path;
+  private openStream(connection: Http2Connection, user: LineUser): void {
+    if (this.headers === undefined || this.headersPath !== user.path) {
+      this.headers = new RepeatedHeaders(grpcHeaders(this.endpoint, user.path, USER_AGENT));
+      this.headersPath = user.path;
     }
-    user.open(connection, this.#headers.nextBlock(connection.peerTableBytes));
+    user.open(connection, this.headers.nextBlock(connection.peerTableBytes));
   }
 }
 

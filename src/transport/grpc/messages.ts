@@ -26,89 +26,89 @@ const NO_BYTES = new Uint8Array(0);
 
 /** Cuts the data of one stream into messages. */
 export class MessageReader {
-  readonly #sink: MessageSink;
-  readonly #keepsBytes: boolean;
-  readonly #prefix = new Uint8Array(MESSAGE_PREFIX_BYTES);
-  #prefixBytes = 0;
-  #size = 0;
-  #received = 0;
-  #body: Uint8Array | undefined;
+  private readonly sink: MessageSink;
+  private readonly keepsBytes: boolean;
+  private readonly prefix = new Uint8Array(MESSAGE_PREFIX_BYTES);
+  private prefixBytes = 0;
+  private size = 0;
+  private received = 0;
+  private body: Uint8Array | undefined;
 
   /** @param keepsBytes false only counts bytes: nothing is copied and the sink learns of a message without its content */
   constructor(sink: MessageSink, keepsBytes: boolean) {
-    this.#sink = sink;
-    this.#keepsBytes = keepsBytes;
+    this.sink = sink;
+    this.keepsBytes = keepsBytes;
   }
 
   /** True when no message has begun that is not complete. */
   get isBetweenMessages(): boolean {
-    return this.#prefixBytes === 0;
+    return this.prefixBytes === 0;
   }
 
   reset(): void {
-    this.#prefixBytes = 0;
-    this.#received = 0;
-    this.#body = undefined;
+    this.prefixBytes = 0;
+    this.received = 0;
+    this.body = undefined;
   }
 
   feed(bytes: Uint8Array, start: number, end: number): void {
     let position = start;
     while (position < end) {
-      if (this.#prefixBytes < MESSAGE_PREFIX_BYTES) {
-        position = this.#readPrefix(bytes, position, end);
-        if (this.#prefixBytes < MESSAGE_PREFIX_BYTES) return;
-        if (this.#size > 0) continue;
-        this.#finish(NO_BYTES, 0, 0);
+      if (this.prefixBytes < MESSAGE_PREFIX_BYTES) {
+        position = this.readPrefix(bytes, position, end);
+        if (this.prefixBytes < MESSAGE_PREFIX_BYTES) return;
+        if (this.size > 0) continue;
+        this.finish(NO_BYTES, 0, 0);
         continue;
       }
-      position = this.#readBody(bytes, position, end);
+      position = this.readBody(bytes, position, end);
     }
   }
 
-  #readPrefix(bytes: Uint8Array, start: number, end: number): number {
+  private readPrefix(bytes: Uint8Array, start: number, end: number): number {
     let position = start;
-    while (this.#prefixBytes < MESSAGE_PREFIX_BYTES && position < end) {
-      this.#prefix[this.#prefixBytes++] = bytes[position++] as number;
+    while (this.prefixBytes < MESSAGE_PREFIX_BYTES && position < end) {
+      this.prefix[this.prefixBytes++] = bytes[position++] as number;
     }
-    if (this.#prefixBytes < MESSAGE_PREFIX_BYTES) return position;
-    const prefix = this.#prefix;
+    if (this.prefixBytes < MESSAGE_PREFIX_BYTES) return position;
+    const prefix = this.prefix;
     if (prefix[0] === 1) throw new ProtocolError("compressed gRPC message although no compression was offered");
     if (prefix[0] !== 0) throw new ProtocolError(`bad gRPC message flag ${prefix[0]}`);
-    this.#size =
+    this.size =
       (prefix[1] as number) * 2 ** 24 + (((prefix[2] as number) << 16) | ((prefix[3] as number) << 8) | (prefix[4] as number));
-    if (this.#size > MAX_MESSAGE_BYTES) throw new ProtocolError(`gRPC message of ${this.#size} bytes is too large`);
-    this.#received = 0;
+    if (this.size > MAX_MESSAGE_BYTES) throw new ProtocolError(`gRPC message of ${this.size} bytes is too large`);
+    this.received = 0;
     return position;
   }
 
-  #readBody(bytes: Uint8Array, position: number, end: number): number {
-    const stop = Math.min(end, position + this.#size - this.#received);
-    const isWhole = this.#received === 0 && stop - position === this.#size;
-    if (this.#keepsBytes && !isWhole) this.#collect(bytes, position, stop);
-    this.#received += stop - position;
-    if (this.#received === this.#size) {
-      if (!this.#keepsBytes) this.#finish(NO_BYTES, 0, 0);
-      else if (isWhole) this.#finish(bytes, position, stop);
-      else this.#finish(this.#body as Uint8Array, 0, this.#size);
+  private readBody(bytes: Uint8Array, position: number, end: number): number {
+    const stop = Math.min(end, position + this.size - this.received);
+    const isWhole = this.received === 0 && stop - position === this.size;
+    if (this.keepsBytes && !isWhole) this.collect(bytes, position, stop);
+    this.received += stop - position;
+    if (this.received === this.size) {
+      if (!this.keepsBytes) this.finish(NO_BYTES, 0, 0);
+      else if (isWhole) this.finish(bytes, position, stop);
+      else this.finish(this.body as Uint8Array, 0, this.size);
     }
     return stop;
   }
 
   /** Grows with what arrives, not with what the prefix promises: a lying prefix costs no memory. */
-  #collect(bytes: Uint8Array, start: number, end: number): void {
-    const needed = this.#received + end - start;
-    if (this.#body === undefined || this.#body.length < needed) {
-      const grown = new Uint8Array(Math.min(this.#size, Math.max(needed, (this.#body?.length ?? 32 * 1024) * 2)));
-      if (this.#body !== undefined) grown.set(this.#body.subarray(0, this.#received));
-      this.#body = grown;
+  private collect(bytes: Uint8Array, start: number, end: number): void {
+    const needed = this.received + end - start;
+    if (this.body === undefined || this.body.length < needed) {
+      const grown = new Uint8Array(Math.min(this.size, Math.max(needed, (this.body?.length ?? 32 * 1024) * 2)));
+      if (this.body !== undefined) grown.set(this.body.subarray(0, this.received));
+      this.body = grown;
     }
-    this.#body.set(bytes.subarray(start, end), this.#received);
+    this.body.set(bytes.subarray(start, end), this.received);
   }
 
-  #finish(bytes: Uint8Array, start: number, end: number): void {
-    this.#prefixBytes = 0;
-    this.#received = 0;
-    this.#body = undefined;
-    this.#sink.onMessage(bytes, start, end);
+  private finish(bytes: Uint8Array, start: number, end: number): void {
+    this.prefixBytes = 0;
+    this.received = 0;
+    this.body = undefined;
+    this.sink.onMessage(bytes, start, end);
   }
 }

@@ -60,7 +60,10 @@ export function toFailure(head: GrpcHead): Failure | undefined {
 }
 
 function toHead(headers: readonly Header[]): GrpcHead {
-  const find = (name: string): string | undefined => headers.find(([known]) => known === name)?.[1];
+  const find = (name: string): string | undefined => {
+    for (const header of headers) if (header[0] === name) return header[1];
+    return undefined;
+  };
   return {
     httpStatus: readNumber(find(":status"), 0, ":status"),
     grpcStatus: readNumber(find("grpc-status"), -1, "grpc-status"),

@@ -14,91 +14,92 @@ const MAX_RESENDS = 2;
 /** The gRPC client of the measured path for unary calls: lanes share connections, requests leave in groups. */
 export class GrpcUnaryClient implements LoadClient {
   readonly calls: Call[] = [];
-  readonly #endpoint: Endpoint;
-  readonly #options: ClientOptions;
-  readonly #slots: UnarySlot[] = [];
-  readonly #lines: Line[] = [];
-  readonly #encoded = new Map<WireRequest, GrpcMessage>();
-  readonly #stallWatch: StallWatch;
-  #isClosed = false;
+  private readonly endpoint: Endpoint;
+  private readonly options: ClientOptions;
+  private readonly slots: UnarySlot[] = [];
+  private readonly lines: Line[] = [];
+  private readonly encoded = new Map<WireRequest, GrpcMessage>();
+  private readonly stallWatch: StallWatch;
+  private isClosed = false;
 
   constructor(endpoint: Endpoint, options: ClientOptions) {
-    this.#endpoint = endpoint;
-    this.#options = options;
-    this.#stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
-      for (const slot of this.#slots) slot.failIfSilentSince(deadlineNs);
+    this.endpoint = endpoint;
+    this.options = options;
+    this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
+      for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
     });
   }
 
   get connectionCount(): number {
-    return this.#lines.reduce((sum, line) => sum + line.connectionCount, 0);
+    return this.lines.reduce((sum, line) => sum + line.connectionCount, 0);
   }
 
   async reserve(count: number): Promise<void> {
     const opening: Promise<void>[] = [];
-    while (this.#slots.length < count) {
-      const index = this.#slots.length;
-      const lineIndex = lineIndexOf(index, this.#options.laneCount);
-      let line = this.#lines[lineIndex];
+    while (this.slots.length < count) {
+      const index = this.slots.length;
+      const lineIndex = lineIndexOf(index, this.options.laneCount);
+      let line = this.lines[lineIndex];
       if (line === undefined) {
-        line = new Line(this.#endpoint);
-        this.#lines[lineIndex] = line;
+        line = new Line(this.endpoint);
+        this.lines[lineIndex] = line;
         opening.push(line.connect().ready);
       }
       const call = new Call(index);
       this.calls.push(call);
-      this.#slots.push(new UnarySlot(call, line, this.#options));
+      this.slots.push(new UnarySlot(call, line, this.options));
     }
+    this.stallWatch.start();
     await Promise.all(opening);
   }
 
   send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
-    let message = this.#encoded.get(request);
+    let message = this.encoded.get(request);
     if (message === undefined) {
       message = encodeGrpcMessage(request);
-      this.#encoded.set(request, message);
+      this.encoded.set(request, message);
     }
-    (this.#slots[slot] as UnarySlot).send(request.path, message, id);
+    (this.slots[slot] as UnarySlot).send(request.path, message, id);
   }
 
   flush(): void {
-    for (const line of this.#lines) line.flush();
+    for (const line of this.lines) line.flush();
   }
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#stallWatch.stop();
-    for (const line of this.#lines) line.close({ kind: "aborted", message: "still in flight when the run ended" });
-    for (const slot of this.#slots) slot.abort();
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.stallWatch.stop();
+    for (const line of this.lines) line.close({ kind: "aborted", message: "still in flight when the run ended" });
+    for (const slot of this.slots) slot.abort();
   }
 }
 
 class UnarySlot implements StreamSink, MessageSink, SendTicket, LineUser {
   path = "";
-  readonly #call: Call;
-  readonly #line: Line;
-  readonly #options: ClientOptions;
-  readonly #reader: MessageReader;
-  readonly #scratch = new IdScratch();
-  #bytes: Uint8Array = new Uint8Array(0);
-  #connection: Http2Connection | undefined;
-  #streamId = 0;
-  #messageCount = 0;
-  #resends = 0;
+  private readonly call: Call;
+  private readonly line: Line;
+  private readonly options: ClientOptions;
+  private readonly reader: MessageReader;
+  private readonly scratch = new IdScratch();
+  private bytes: Uint8Array = new Uint8Array(0);
+  private connection: Http2Connection | undefined;
+  private streamId = 0;
+  private messageCount = 0;
+  private resends = 0;
   /** When this call's stream last brought a byte. */
-  #heardNs = 0;
-  #head: GrpcHead | undefined;
+  private heardNs = 0;
+  private head: GrpcHead | undefined;
 
   constructor(call: Call, line: Line, options: ClientOptions) {
-    this.#call = call;
-    this.#line = line;
-    this.#options = options;
-    this.#reader = new MessageReader(this, options.keepBodies);
+    this.call = call;
+    this.line = line;
+    this.options = options;
+    this.reader = new MessageReader(this, options.keepBodies);
   }
 
   send(path: string, message: GrpcMessage, id: Uint8Array | undefined): void {
-    const call = this.#call;
+    const call = this.call;
     call.failure = undefined;
     call.body = undefined;
     call.decodeNs = 0;
@@ -106,122 +107,122 @@ class UnarySlot implements StreamSink, MessageSink, SendTicket, LineUser {
     call.firstByteNs = 0;
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
-    this.#bytes = id === undefined || message.idOffset < 0 ? message.bytes : this.#scratch.fill(message, id);
-    this.#resends = 0;
+    this.bytes = id === undefined || message.idOffset < 0 ? message.bytes : this.scratch.fill(message, id);
+    this.resends = 0;
     this.path = path;
-    this.#line.begin(this);
+    this.line.begin(this);
   }
 
   open(connection: Http2Connection, block: Uint8Array): void {
-    this.#connection = connection;
-    this.#messageCount = 0;
-    this.#head = undefined;
-    this.#reader.reset();
-    this.#streamId = connection.openStream(this, block);
-    connection.sendData(this.#streamId, this.#bytes, true, this);
+    this.connection = connection;
+    this.messageCount = 0;
+    this.head = undefined;
+    this.reader.reset();
+    this.streamId = connection.openStream(this, block);
+    connection.sendData(this.streamId, this.bytes, true, this);
   }
 
   onSent(sentNs: number): void {
-    this.#call.sendEndNs = sentNs;
+    this.call.sendEndNs = sentNs;
   }
 
   onHeaders(headers: readonly Header[], isLast: boolean): void {
-    this.#touch();
+    this.touch();
     let head: GrpcHead;
     try {
       head = readHead(headers);
     } catch (error) {
-      this.#giveUp({ kind: "protocol", message: messageOfProtocol(error) });
+      this.giveUp({ kind: "protocol", message: messageOfProtocol(error) });
       return;
     }
-    if (isLast) this.#finish(head.grpcStatus < 0 && this.#head !== undefined ? this.#head : head);
-    else this.#head = head;
+    if (isLast) this.finish(head.grpcStatus < 0 && this.head !== undefined ? this.head : head);
+    else this.head = head;
   }
 
   onData(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
-    this.#touch();
+    this.touch();
     try {
-      this.#reader.feed(bytes, start, end);
+      this.reader.feed(bytes, start, end);
     } catch (error) {
-      this.#giveUp({ kind: "protocol", message: messageOfProtocol(error) });
+      this.giveUp({ kind: "protocol", message: messageOfProtocol(error) });
       return;
     }
-    if (isLast) this.#fail(this.#toUnterminated());
+    if (isLast) this.fail(this.toUnterminated());
   }
 
   onMessage(bytes: Uint8Array, start: number, end: number): void {
-    this.#messageCount++;
-    if (this.#options.keepBodies) this.#call.body = bytes.slice(start, end);
+    this.messageCount++;
+    if (this.options.keepBodies) this.call.body = bytes.slice(start, end);
   }
 
   onFailed(problem: StreamFailure): void {
-    if (problem.isUnprocessed && this.#call.firstByteNs === 0 && this.#resends < MAX_RESENDS) {
+    if (problem.isUnprocessed && this.call.firstByteNs === 0 && this.resends < MAX_RESENDS) {
       // The server said that it never looked at the request: sending it again cannot run it twice.
-      this.#resends++;
-      this.#line.begin(this);
-      this.#line.flush();
+      this.resends++;
+      this.line.begin(this);
+      this.line.flush();
       return;
     }
-    this.#fail(problem.failure);
+    this.fail(problem.failure);
   }
 
   failIfSilentSince(deadlineNs: number): void {
-    const call = this.#call;
+    const call = this.call;
     if (!call.isActive) return;
-    if (Math.max(call.sendStartNs, this.#heardNs) > deadlineNs) return;
-    const seconds = Math.round(this.#options.stallTimeoutNs / 1e9);
-    this.#giveUp({ kind: "stalled", message: `no byte received for ${seconds} s` });
+    if (Math.max(call.sendStartNs, this.heardNs) > deadlineNs) return;
+    const seconds = Math.round(this.options.stallTimeoutNs / 1e9);
+    this.giveUp({ kind: "stalled", message: `no byte received for ${seconds} s` });
   }
 
   abort(): void {
-    this.#fail({ kind: "aborted", message: "still in flight when the run ended" });
+    this.fail({ kind: "aborted", message: "still in flight when the run ended" });
   }
 
-  #touch(): void {
-    const call = this.#call;
-    this.#heardNs = (this.#connection as Http2Connection).readNs;
-    if (call.firstByteNs === 0) call.firstByteNs = this.#heardNs;
+  private touch(): void {
+    const call = this.call;
+    this.heardNs = (this.connection as Http2Connection).readNs;
+    if (call.firstByteNs === 0) call.firstByteNs = this.heardNs;
   }
 
-  #finish(head: GrpcHead): void {
-    const failure = toFailure(head) ?? this.#checkMessage(head);
+  private finish(head: GrpcHead): void {
+    const failure = toFailure(head) ?? this.checkMessage(head);
     if (failure !== undefined) {
-      this.#fail(failure);
+      this.fail(failure);
       return;
     }
-    const call = this.#call;
-    call.endNs = (this.#connection as Http2Connection).readNs;
+    const call = this.call;
+    call.endNs = (this.connection as Http2Connection).readNs;
     call.isActive = false;
-    this.#options.onDone(call);
+    this.options.onDone(call);
   }
 
-  #checkMessage(head: GrpcHead): Failure | undefined {
-    if (this.#messageCount === 1 && this.#reader.isBetweenMessages) return undefined;
-    if (head.httpStatus === 200 && this.#messageCount === 0) return { kind: "protocol", message: "status OK without a message" };
-    return { kind: "protocol", message: `${this.#messageCount} messages in answer to a unary call` };
+  private checkMessage(head: GrpcHead): Failure | undefined {
+    if (this.messageCount === 1 && this.reader.isBetweenMessages) return undefined;
+    if (head.httpStatus === 200 && this.messageCount === 0) return { kind: "protocol", message: "status OK without a message" };
+    return { kind: "protocol", message: `${this.messageCount} messages in answer to a unary call` };
   }
 
-  #toUnterminated(): Failure {
-    const head = this.#head;
+  private toUnterminated(): Failure {
+    const head = this.head;
     if (head !== undefined && head.httpStatus !== 200) return toFailure(head) as Failure;
     return { kind: "protocol", message: "response ended without trailers" };
   }
 
   /** Fails the call and takes its stream back. */
-  #giveUp(failure: Failure): void {
-    this.#line.forget(this);
-    this.#connection?.cancelStream(this.#streamId);
-    this.#fail(failure);
-    this.#line.flush();
+  private giveUp(failure: Failure): void {
+    this.line.forget(this);
+    this.connection?.cancelStream(this.streamId);
+    this.fail(failure);
+    this.line.flush();
   }
 
-  #fail(failure: Failure): void {
-    const call = this.#call;
+  private fail(failure: Failure): void {
+    const call = this.call;
     if (!call.isActive) return;
     call.endNs = nowNs();
     if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
     call.failure = failure;
     call.isActive = false;
-    this.#options.onDone(call);
+    this.options.onDone(call);
   }
 }

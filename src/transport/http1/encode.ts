@@ -1,4 +1,5 @@
-import type { Endpoint, Header, WireRequest } from "../request.ts";
+import type { Endpoint, WireRequest } from "../request.ts";
+import { USER_AGENT } from "../user-agent.ts";
 
 /** The bytes of an HTTP/1.1 request and where its id stands in them. */
 export interface Http1Message {
@@ -19,8 +20,9 @@ export function encodeHttp1(request: WireRequest, endpoint: Endpoint): Http1Mess
 }
 
 function formatHead(request: WireRequest, endpoint: Endpoint): string {
-  const headers: Header[] = [["Host", endpoint.authority], ["Accept", "*/*"], ...request.headers, ...endpoint.headers];
-  if (request.method === "POST") headers.push(["Content-Length", String(request.payload.length)]);
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
-  return `${request.method} ${endpoint.pathPrefix}${request.path} HTTP/1.1\r\n${lines.join("")}\r\n`;
+  let head = `${request.method} ${endpoint.pathPrefix}${request.path} HTTP/1.1\r\nHost: ${endpoint.authority}\r\nUser-Agent: ${USER_AGENT}\r\nAccept: */*\r\n`;
+  for (const header of request.headers) head += `${header[0]}: ${header[1]}\r\n`;
+  for (const header of endpoint.headers) head += `${header[0]}: ${header[1]}\r\n`;
+  if (request.method === "POST") head += `Content-Length: ${request.payload.length}\r\n`;
+  return `${head}\r\n`;
 }

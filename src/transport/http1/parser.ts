@@ -36,39 +36,39 @@ export class ResponseParser {
   /** Whether the connection may carry another request after this response. */
   keepAlive = true;
 
-  readonly #sink: ResponseSink;
-  #state: State = "head";
-  #wantsBody = false;
-  #remaining = 0;
-  #contentLength = -1;
-  #isChunked = false;
-  #hasTransferEncoding = false;
-  #trailerBytes = 0;
+  private readonly sink: ResponseSink;
+  private state: State = "head";
+  private wantsBody = false;
+  private remaining = 0;
+  private contentLength = -1;
+  private isChunked = false;
+  private hasTransferEncoding = false;
+  private trailerBytes = 0;
   /** Bytes of a line or head that is not complete yet. */
-  #carry: Uint8Array | undefined;
+  private carry: Uint8Array | undefined;
 
   constructor(sink: ResponseSink) {
-    this.#sink = sink;
+    this.sink = sink;
   }
 
   /** True when no response is under way: closing the connection here loses nothing. */
   get isBetweenResponses(): boolean {
-    return this.#state === "head" && this.#carry === undefined;
+    return this.state === "head" && this.carry === undefined;
   }
 
   /** Takes the next bytes of the connection. They are not kept. */
   feed(bytes: Uint8Array): void {
     let input = bytes;
-    if (this.#carry !== undefined) {
-      input = concat(this.#carry, bytes);
-      this.#carry = undefined;
+    if (this.carry !== undefined) {
+      input = concat(this.carry, bytes);
+      this.carry = undefined;
     }
     let position = 0;
     const end = input.length;
     while (position < end) {
-      const next = this.#step(input, position, end);
+      const next = this.step(input, position, end);
       if (next < 0) {
-        this.#carry = input.slice(position);
+        this.carry = input.slice(position);
         return;
       }
       position = next;
@@ -77,40 +77,40 @@ export class ResponseParser {
 
   /** The connection ended. Completes a body that lasts until close; throws when a response was cut off. */
   end(): void {
-    if (this.#state === "until-close") {
-      this.#complete();
+    if (this.state === "until-close") {
+      this.complete();
       return;
     }
     if (this.isBetweenResponses) return;
     throw new ProtocolError(
-      this.#state === "head"
+      this.state === "head"
         ? "connection closed within the response head"
-        : `connection closed within the response body (${describeMissing(this.#state, this.#remaining)})`,
+        : `connection closed within the response body (${describeMissing(this.state, this.remaining)})`,
     );
   }
 
   /** Handles one element starting at `position`; returns where it ended, or -1 when more bytes are needed. */
-  #step(input: Uint8Array, position: number, end: number): number {
-    switch (this.#state) {
+  private step(input: Uint8Array, position: number, end: number): number {
+    switch (this.state) {
       case "head":
-        return this.#readHead(input, position, end);
+        return this.readHead(input, position, end);
       case "length":
-        return this.#readCounted(input, position, end);
+        return this.readCounted(input, position, end);
       case "chunk-size":
-        return this.#readChunkSize(input, position, end);
+        return this.readChunkSize(input, position, end);
       case "chunk-data":
-        return this.#readCounted(input, position, end);
+        return this.readCounted(input, position, end);
       case "chunk-end":
-        return this.#readChunkEnd(input, position, end);
+        return this.readChunkEnd(input, position, end);
       case "trailers":
-        return this.#readTrailer(input, position, end);
+        return this.readTrailer(input, position, end);
       case "until-close":
-        if (this.#wantsBody) this.#sink.onBody(input, position, end);
+        if (this.wantsBody) this.sink.onBody(input, position, end);
         return end;
     }
   }
 
-  #readHead(input: Uint8Array, position: number, end: number): number {
+  private readHead(input: Uint8Array, position: number, end: number): number {
     let lineStart = position;
     let isStatusLine = true;
     for (;;) {
@@ -123,21 +123,21 @@ export class ResponseParser {
       }
       const lineEnd = lineFeed > lineStart && input[lineFeed - 1] === CR ? lineFeed - 1 : lineFeed;
       if (isStatusLine) {
-        this.#readStatusLine(input, lineStart, lineEnd);
+        this.readStatusLine(input, lineStart, lineEnd);
         isStatusLine = false;
       } else if (lineEnd === lineStart) {
         if (lineFeed - position > MAX_HEAD_BYTES) throw new ProtocolError(`response head is longer than ${MAX_HEAD_BYTES} bytes`);
         if (this.keepsHead) this.head = text(input, position, lineFeed + 1);
-        this.#headComplete();
+        this.headComplete();
         return lineFeed + 1;
       } else {
-        this.#readHeader(input, lineStart, lineEnd);
+        this.readHeader(input, lineStart, lineEnd);
       }
       lineStart = lineFeed + 1;
     }
   }
 
-  #readStatusLine(input: Uint8Array, start: number, end: number): void {
+  private readStatusLine(input: Uint8Array, start: number, end: number): void {
     checkStatusPrefix(input, start, end);
     const status = end - start >= 12 ? digits(input, start + 9, start + 12) : -1;
     if (status < 100 || status > 599) throw new ProtocolError(`bad status line ${quote(input, start, end)}`);
@@ -145,17 +145,17 @@ export class ResponseParser {
     // HTTP/1.0 closes unless told otherwise.
     this.keepAlive = input[start + 7] !== 0x30;
     this.jsonBytes = 0;
-    this.#contentLength = -1;
-    this.#isChunked = false;
-    this.#hasTransferEncoding = false;
+    this.contentLength = -1;
+    this.isChunked = false;
+    this.hasTransferEncoding = false;
   }
 
   /** Reads the few headers that matter; the first letter decides, so others cost one comparison. */
-  #readHeader(input: Uint8Array, start: number, end: number): void {
+  private readHeader(input: Uint8Array, start: number, end: number): void {
     const first = (input[start] as number) | 0x20;
     if (first === 0x63 /* c */) {
-      if (isName(input, start, end, "content-length")) this.#readContentLength(input, start + 15, end);
-      else if (isName(input, start, end, "connection")) this.#readConnection(input, start + 11, end);
+      if (isName(input, start, end, "content-length")) this.readContentLength(input, start + 15, end);
+      else if (isName(input, start, end, "connection")) this.readConnection(input, start + 11, end);
     } else if (first === 0x69 /* i */) {
       if (isName(input, start, end, "inference-header-content-length")) {
         this.jsonBytes = Math.max(0, decimal(input, start + 32, end));
@@ -164,62 +164,62 @@ export class ResponseParser {
       if (isName(input, start, end, "transfer-encoding")) {
         const codings = text(input, start + 18, end).trim().toLowerCase();
         if (!/(^|,\s*)chunked$/.test(codings)) throw new ProtocolError(`unsupported Transfer-Encoding '${codings}'`);
-        this.#isChunked = true;
-        this.#hasTransferEncoding = true;
+        this.isChunked = true;
+        this.hasTransferEncoding = true;
       }
     }
   }
 
-  #readContentLength(input: Uint8Array, start: number, end: number): void {
+  private readContentLength(input: Uint8Array, start: number, end: number): void {
     const length = decimal(input, start, end);
     if (length < 0) throw new ProtocolError(`bad Content-Length ${quote(input, start, end)}`);
-    if (this.#contentLength >= 0 && this.#contentLength !== length) {
-      throw new ProtocolError(`two different Content-Length values: ${this.#contentLength} and ${length}`);
+    if (this.contentLength >= 0 && this.contentLength !== length) {
+      throw new ProtocolError(`two different Content-Length values: ${this.contentLength} and ${length}`);
     }
-    this.#contentLength = length;
+    this.contentLength = length;
   }
 
-  #readConnection(input: Uint8Array, start: number, end: number): void {
+  private readConnection(input: Uint8Array, start: number, end: number): void {
     const options = text(input, start, end).toLowerCase();
     if (/(^|,)\s*close\s*(,|$)/.test(options)) this.keepAlive = false;
     else if (/(^|,)\s*keep-alive\s*(,|$)/.test(options)) this.keepAlive = true;
   }
 
-  #headComplete(): void {
+  private headComplete(): void {
     if (this.status < 200) {
       if (this.status === 101) throw new ProtocolError("server switched protocols (101) although nothing asked for it");
       return;
     }
-    this.#wantsBody = this.#sink.onHead(this);
+    this.wantsBody = this.sink.onHead(this);
     if (this.status === 204 || this.status === 304) {
-      this.#complete();
-    } else if (this.#isChunked) {
+      this.complete();
+    } else if (this.isChunked) {
       // Transfer-Encoding overrides Content-Length (RFC 9112, 6.3); both together smell of smuggling, so the connection ends.
-      if (this.#hasTransferEncoding && this.#contentLength >= 0) this.keepAlive = false;
-      this.#state = "chunk-size";
-    } else if (this.#contentLength === 0) {
-      this.#complete();
-    } else if (this.#contentLength > 0) {
-      this.#remaining = this.#contentLength;
-      this.#state = "length";
+      if (this.hasTransferEncoding && this.contentLength >= 0) this.keepAlive = false;
+      this.state = "chunk-size";
+    } else if (this.contentLength === 0) {
+      this.complete();
+    } else if (this.contentLength > 0) {
+      this.remaining = this.contentLength;
+      this.state = "length";
     } else {
       this.keepAlive = false;
-      this.#state = "until-close";
+      this.state = "until-close";
     }
   }
 
-  #readCounted(input: Uint8Array, position: number, end: number): number {
-    const stop = Math.min(end, position + this.#remaining);
-    if (this.#wantsBody) this.#sink.onBody(input, position, stop);
-    this.#remaining -= stop - position;
-    if (this.#remaining === 0) {
-      if (this.#state === "chunk-data") this.#state = "chunk-end";
-      else this.#complete();
+  private readCounted(input: Uint8Array, position: number, end: number): number {
+    const stop = Math.min(end, position + this.remaining);
+    if (this.wantsBody) this.sink.onBody(input, position, stop);
+    this.remaining -= stop - position;
+    if (this.remaining === 0) {
+      if (this.state === "chunk-data") this.state = "chunk-end";
+      else this.complete();
     }
     return stop;
   }
 
-  #readChunkSize(input: Uint8Array, position: number, end: number): number {
+  private readChunkSize(input: Uint8Array, position: number, end: number): number {
     const lineFeed = input.indexOf(LF, position);
     if (lineFeed < 0) {
       if (end - position > MAX_CHUNK_LINE_BYTES) throw new ProtocolError("chunk-size line is too long");
@@ -228,40 +228,40 @@ export class ResponseParser {
     const lineEnd = input[lineFeed - 1] === CR && lineFeed > position ? lineFeed - 1 : lineFeed;
     const size = hexadecimal(input, position, lineEnd);
     if (size < 0) throw new ProtocolError(`bad chunk size ${quote(input, position, lineEnd)}`);
-    this.#remaining = size;
-    this.#trailerBytes = 0;
-    this.#state = size === 0 ? "trailers" : "chunk-data";
+    this.remaining = size;
+    this.trailerBytes = 0;
+    this.state = size === 0 ? "trailers" : "chunk-data";
     return lineFeed + 1;
   }
 
-  #readChunkEnd(input: Uint8Array, position: number, end: number): number {
+  private readChunkEnd(input: Uint8Array, position: number, end: number): number {
     if (input[position] === LF) {
-      this.#state = "chunk-size";
+      this.state = "chunk-size";
       return position + 1;
     }
     if (input[position] !== CR) throw new ProtocolError("chunk data is not followed by a line break");
     if (position + 1 >= end) return -1;
     if (input[position + 1] !== LF) throw new ProtocolError("chunk data is not followed by a line break");
-    this.#state = "chunk-size";
+    this.state = "chunk-size";
     return position + 2;
   }
 
-  #readTrailer(input: Uint8Array, position: number, end: number): number {
+  private readTrailer(input: Uint8Array, position: number, end: number): number {
     const lineFeed = input.indexOf(LF, position);
     if (lineFeed < 0) {
       if (end - position > MAX_TRAILER_BYTES) throw new ProtocolError("trailers are too long");
       return -1;
     }
     const lineEnd = lineFeed > position && input[lineFeed - 1] === CR ? lineFeed - 1 : lineFeed;
-    this.#trailerBytes += lineFeed + 1 - position;
-    if (this.#trailerBytes > MAX_TRAILER_BYTES) throw new ProtocolError("trailers are too long");
-    if (lineEnd === position) this.#complete();
+    this.trailerBytes += lineFeed + 1 - position;
+    if (this.trailerBytes > MAX_TRAILER_BYTES) throw new ProtocolError("trailers are too long");
+    if (lineEnd === position) this.complete();
     return lineFeed + 1;
   }
 
-  #complete(): void {
-    this.#state = "head";
-    this.#sink.onComplete(this);
+  private complete(): void {
+    this.state = "head";
+    this.sink.onComplete(this);
   }
 }
 

@@ -87,55 +87,55 @@ export class Http2Connection implements FrameSink {
   /** When the socket read being handled began: the time of everything it brought. */
   readNs = 0;
   isUsable = true;
-  readonly #events: ConnectionEvents;
-  readonly #reader = new FrameReader(this);
-  readonly #headers = new HeaderReader();
-  readonly #out = new OutBuffer();
-  readonly #streams = new Map<number, Stream>();
-  readonly #tickets: SendTicket[] = [];
-  readonly #socket: Socket;
-  #settleReady: () => void = () => {};
-  #isOpen = false;
-  #isClosed = false;
-  #hasSettings = false;
-  #isReading = false;
-  #nextStreamId = 1;
-  #maxStreams = Number.POSITIVE_INFINITY;
-  #maxFrameBytes = DEFAULT_MAX_FRAME_BYTES;
-  #initialWindow = DEFAULT_WINDOW_BYTES;
-  #sendWindow = DEFAULT_WINDOW_BYTES;
-  #receivedBytes = 0;
+  private readonly events: ConnectionEvents;
+  private readonly reader = new FrameReader(this);
+  private readonly headers = new HeaderReader();
+  private readonly out = new OutBuffer();
+  private readonly streams = new Map<number, Stream>();
+  private readonly tickets: SendTicket[] = [];
+  private readonly socket: Socket;
+  private settleReady: () => void = () => {};
+  private isOpen = false;
+  private isClosed = false;
+  private hasSettings = false;
+  private isReading = false;
+  private nextStreamId = 1;
+  private maxStreams = Number.POSITIVE_INFINITY;
+  private maxFrameBytes = DEFAULT_MAX_FRAME_BYTES;
+  private initialWindow = DEFAULT_WINDOW_BYTES;
+  private sendWindow = DEFAULT_WINDOW_BYTES;
+  private receivedBytes = 0;
 
   constructor(target: SocketTarget, events: ConnectionEvents) {
-    this.#events = events;
+    this.events = events;
     this.ready = new Promise((resolve) => {
-      this.#settleReady = resolve;
+      this.settleReady = resolve;
     });
-    this.#putPreface();
-    this.#socket = openSocket(target, {
-      onOpen: () => this.#opened(),
-      onData: (bytes) => this.#received(bytes),
-      onClose: (error) => this.#closed(error),
+    this.putPreface();
+    this.socket = openSocket(target, {
+      onOpen: () => this.opened(),
+      onData: (bytes) => this.received(bytes),
+      onClose: (error) => this.closed(error),
     });
   }
 
   /** Whether the peer's limit of concurrent streams leaves room for one more. */
   get hasCapacity(): boolean {
-    return this.#streams.size < this.#maxStreams;
+    return this.streams.size < this.maxStreams;
   }
 
   get streamCount(): number {
-    return this.#streams.size;
+    return this.streams.size;
   }
 
   /** Opens a stream with a header block; send its data next. Returns the stream's id. */
   openStream(sink: StreamSink, block: Uint8Array): number {
-    const id = this.#nextStreamId;
-    this.#nextStreamId += 2;
-    this.#streams.set(id, new Stream(id, sink, this.#initialWindow));
-    this.#putHeaders(id, block);
+    const id = this.nextStreamId;
+    this.nextStreamId += 2;
+    this.streams.set(id, new Stream(id, sink, this.initialWindow));
+    this.putHeaders(id, block);
     // Stream ids are 31 bits; a worn-out connection is replaced long before the last one.
-    if (id > MAX_WINDOW_BYTES - 1_000_000) this.#becomeUnusable();
+    if (id > MAX_WINDOW_BYTES - 1_000_000) this.becomeUnusable();
     return id;
   }
 
@@ -144,73 +144,73 @@ export class Http2Connection implements FrameSink {
    * or the stream has ended.
    */
   sendData(streamId: number, bytes: Uint8Array, isLast: boolean, ticket: SendTicket | undefined): void {
-    const stream = this.#streams.get(streamId);
+    const stream = this.streams.get(streamId);
     if (stream === undefined) return;
     const length = bytes.length;
-    const fits = length <= this.#maxFrameBytes && length <= stream.sendWindow && length <= this.#sendWindow;
+    const fits = length <= this.maxFrameBytes && length <= stream.sendWindow && length <= this.sendWindow;
     if (stream.pending === undefined && fits) {
-      this.#putData(stream, bytes, 0, length, isLast);
-      if (ticket !== undefined) this.#tickets.push(ticket);
+      this.putData(stream, bytes, 0, length, isLast);
+      if (ticket !== undefined) this.tickets.push(ticket);
       return;
     }
     stream.pending ??= [];
     stream.pending.push({ bytes, offset: 0, isLast, ticket });
-    this.#pump(stream);
+    this.pump(stream);
   }
 
   /** Ends a stream at once, telling the server that its answer is not wanted. */
   cancelStream(streamId: number): void {
-    if (!this.#streams.delete(streamId)) return;
-    this.#out.put(encodeWords(FRAME.rstStream, streamId, [ERROR.cancel]));
-    this.#events.onCapacity();
+    if (!this.streams.delete(streamId)) return;
+    this.out.put(encodeWords(FRAME.rstStream, streamId, [ERROR.cancel]));
+    this.events.onCapacity();
   }
 
   /** Hands everything queued to the socket in one write. */
   flush(): void {
-    if (!this.#isOpen || this.#out.isEmpty) return;
-    this.#out.writeTo(this.#socket);
-    if (this.#tickets.length === 0) return;
+    if (!this.isOpen || this.out.isEmpty) return;
+    this.out.writeTo(this.socket);
+    if (this.tickets.length === 0) return;
     const sentNs = nowNs();
-    for (const ticket of this.#tickets) ticket.onSent(sentNs);
-    this.#tickets.length = 0;
+    for (const ticket of this.tickets) ticket.onSent(sentNs);
+    this.tickets.length = 0;
   }
 
   /** Ends the connection. Running streams fail with `failure`. */
   close(failure: Failure): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (this.isClosed) return;
+    this.isClosed = true;
     this.isUsable = false;
-    if (this.#isOpen) {
-      this.#out.put(encodeWords(FRAME.goaway, 0, [0, ERROR.none]));
-      this.#out.writeTo(this.#socket);
+    if (this.isOpen) {
+      this.out.put(encodeWords(FRAME.goaway, 0, [0, ERROR.none]));
+      this.out.writeTo(this.socket);
     }
-    this.#socket.close();
-    this.#settleReady();
-    this.#failAll({ failure, isUnprocessed: false });
+    this.socket.close();
+    this.settleReady();
+    this.failAll({ failure, isUnprocessed: false });
   }
 
   onFrame(type: number, flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
-    if (!this.#hasSettings && type !== FRAME.settings) {
+    if (!this.hasSettings && type !== FRAME.settings) {
       throw new ProtocolError("the server's first frame is not SETTINGS");
     }
     switch (type) {
       case FRAME.data:
-        this.#onData(flags, streamId, bytes, start, end);
+        this.onData(flags, streamId, bytes, start, end);
         break;
       case FRAME.rstStream:
-        this.#onReset(streamId, this.#reader.word(bytes, start, end));
+        this.onReset(streamId, this.reader.word(bytes, start, end));
         break;
       case FRAME.settings:
-        this.#onSettings(flags, bytes, start, end);
+        this.onSettings(flags, bytes, start, end);
         break;
       case FRAME.ping:
-        this.#onPing(flags, bytes, start, end);
+        this.onPing(flags, bytes, start, end);
         break;
       case FRAME.goaway:
-        this.#onGoaway(bytes, start, end);
+        this.onGoaway(bytes, start, end);
         break;
       case FRAME.windowUpdate:
-        this.#onWindowUpdate(streamId, this.#reader.word(bytes, start, end));
+        this.onWindowUpdate(streamId, this.reader.word(bytes, start, end));
         break;
       case FRAME.pushPromise:
         throw new ProtocolError("server pushed although push is disabled");
@@ -220,235 +220,235 @@ export class Http2Connection implements FrameSink {
   }
 
   onHeaderBlock(streamId: number, block: Uint8Array, isLast: boolean): void {
-    if (!this.#hasSettings) throw new ProtocolError("the server's first frame is not SETTINGS");
+    if (!this.hasSettings) throw new ProtocolError("the server's first frame is not SETTINGS");
     // Decoded even if nobody wants it: later blocks may build on it.
-    const headers = this.#headers.read(block);
-    const stream = this.#knownStream(streamId, "HEADERS");
+    const headers = this.headers.read(block);
+    const stream = this.knownStream(streamId, "HEADERS");
     if (stream === undefined) return;
-    if (isLast) this.#endStream(stream);
+    if (isLast) this.endStream(stream);
     stream.sink.onHeaders(headers, isLast);
   }
 
-  #opened(): void {
-    if (this.#isClosed) return;
-    this.#isOpen = true;
+  private opened(): void {
+    if (this.isClosed) return;
+    this.isOpen = true;
     this.flush();
   }
 
-  #putPreface(): void {
-    this.#out.put(CONNECTION_PREFACE);
-    this.#out.put(
+  private putPreface(): void {
+    this.out.put(CONNECTION_PREFACE);
+    this.out.put(
       encodeSettings([
         [SETTING.headerTableSize, 0],
         [SETTING.enablePush, 0],
         [SETTING.initialWindowSize, STREAM_WINDOW_BYTES],
       ]),
     );
-    this.#out.put(encodeWords(FRAME.windowUpdate, 0, [CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES]));
+    this.out.put(encodeWords(FRAME.windowUpdate, 0, [CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES]));
   }
 
-  #received(bytes: Uint8Array): void {
-    if (this.#isClosed) return;
+  private received(bytes: Uint8Array): void {
+    if (this.isClosed) return;
     this.readNs = nowNs();
-    this.#isReading = true;
+    this.isReading = true;
     try {
-      if (!this.#hasSettings) this.#reader.expectHttp2(bytes);
-      this.#reader.feed(bytes);
+      if (!this.hasSettings) this.reader.expectHttp2(bytes);
+      this.reader.feed(bytes);
     } catch (error) {
-      this.#out.put(encodeWords(FRAME.goaway, 0, [0, ERROR.protocol]));
-      this.#end({ kind: "protocol", message: messageOfProtocol(error) });
+      this.out.put(encodeWords(FRAME.goaway, 0, [0, ERROR.protocol]));
+      this.end({ kind: "protocol", message: messageOfProtocol(error) });
     }
-    this.#isReading = false;
+    this.isReading = false;
     this.flush();
   }
 
-  #closed(error: Error | undefined): void {
-    if (this.#isClosed) return;
-    if (this.#isOpen) {
+  private closed(error: Error | undefined): void {
+    if (this.isClosed) return;
+    if (this.isOpen) {
       const reason = error === undefined ? "server closed the connection" : describeConnectError(error);
-      this.#end({ kind: "closed", message: `${reason} before the response was complete` });
+      this.end({ kind: "closed", message: `${reason} before the response was complete` });
     } else {
-      this.#end({ kind: isTlsError(error) ? "tls" : "connect", message: describeConnectError(error) });
+      this.end({ kind: isTlsError(error) ? "tls" : "connect", message: describeConnectError(error) });
     }
   }
 
   /** Ends the connection for a reason of its own. */
-  #end(failure: Failure): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+  private end(failure: Failure): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
     const wasUsable = this.isUsable;
     this.isUsable = false;
-    if (this.#isOpen) this.#out.writeTo(this.#socket);
-    this.#socket.close();
-    this.#settleReady();
-    if (wasUsable) this.#events.onUnusable();
-    this.#failAll({ failure, isUnprocessed: false });
+    if (this.isOpen) this.out.writeTo(this.socket);
+    this.socket.close();
+    this.settleReady();
+    if (wasUsable) this.events.onUnusable();
+    this.failAll({ failure, isUnprocessed: false });
   }
 
-  #failAll(problem: StreamFailure): void {
-    const streams = [...this.#streams.values()];
-    this.#streams.clear();
+  private failAll(problem: StreamFailure): void {
+    const streams = [...this.streams.values()];
+    this.streams.clear();
     for (const stream of streams) stream.sink.onFailed(problem);
   }
 
-  #becomeUnusable(): void {
+  private becomeUnusable(): void {
     if (!this.isUsable) return;
     this.isUsable = false;
-    this.#events.onUnusable();
+    this.events.onUnusable();
   }
 
   /** The stream, or undefined for one that has ended (its late frames are ignored). Throws for one that never was. */
-  #knownStream(streamId: number, frame: string): Stream | undefined {
-    const stream = this.#streams.get(streamId);
+  private knownStream(streamId: number, frame: string): Stream | undefined {
+    const stream = this.streams.get(streamId);
     if (stream !== undefined) return stream;
-    if (streamId === 0 || streamId % 2 === 0 || streamId >= this.#nextStreamId) {
+    if (streamId === 0 || streamId % 2 === 0 || streamId >= this.nextStreamId) {
       throw new ProtocolError(`${frame} frame on stream ${streamId}, which was never opened`);
     }
     return undefined;
   }
 
-  #endStream(stream: Stream): void {
-    this.#streams.delete(stream.id);
+  private endStream(stream: Stream): void {
+    this.streams.delete(stream.id);
     // The answer is complete although the request is not: the rest of it is of no use to the server.
-    if (!stream.isSendingDone) this.#out.put(encodeWords(FRAME.rstStream, stream.id, [ERROR.cancel]));
-    this.#events.onCapacity();
+    if (!stream.isSendingDone) this.out.put(encodeWords(FRAME.rstStream, stream.id, [ERROR.cancel]));
+    this.events.onCapacity();
   }
 
-  #onData(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
-    const [from, to] = this.#reader.unpad(flags, bytes, start, end);
-    this.#receivedBytes += end - start;
-    if (this.#receivedBytes >= CONNECTION_WINDOW_BYTES / 2) {
-      this.#out.put(encodeWords(FRAME.windowUpdate, 0, [this.#receivedBytes]));
-      this.#receivedBytes = 0;
+  private onData(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
+    const [from, to] = this.reader.unpad(flags, bytes, start, end);
+    this.receivedBytes += end - start;
+    if (this.receivedBytes >= CONNECTION_WINDOW_BYTES / 2) {
+      this.out.put(encodeWords(FRAME.windowUpdate, 0, [this.receivedBytes]));
+      this.receivedBytes = 0;
     }
-    const stream = this.#knownStream(streamId, "DATA");
+    const stream = this.knownStream(streamId, "DATA");
     if (stream === undefined) return;
     const isLast = (flags & FLAG.endStream) !== 0;
     if (isLast) {
-      this.#endStream(stream);
+      this.endStream(stream);
     } else {
       stream.receivedBytes += end - start;
       if (stream.receivedBytes >= STREAM_WINDOW_BYTES / 2) {
-        this.#out.put(encodeWords(FRAME.windowUpdate, streamId, [stream.receivedBytes]));
+        this.out.put(encodeWords(FRAME.windowUpdate, streamId, [stream.receivedBytes]));
         stream.receivedBytes = 0;
       }
     }
     stream.sink.onData(bytes, from, to, isLast);
   }
 
-  #onReset(streamId: number, code: number): void {
-    const stream = this.#knownStream(streamId, "RST_STREAM");
+  private onReset(streamId: number, code: number): void {
+    const stream = this.knownStream(streamId, "RST_STREAM");
     if (stream === undefined) return;
-    this.#streams.delete(streamId);
-    this.#events.onCapacity();
+    this.streams.delete(streamId);
+    this.events.onCapacity();
     stream.sink.onFailed({
       failure: { kind: "closed", message: `server reset the stream (${errorName(code)})` },
       isUnprocessed: code === ERROR.refusedStream,
     });
   }
 
-  #onSettings(flags: number, bytes: Uint8Array, start: number, end: number): void {
+  private onSettings(flags: number, bytes: Uint8Array, start: number, end: number): void {
     if ((flags & FLAG.ack) !== 0) return;
-    for (const [id, value] of this.#reader.settings(bytes, start, end)) this.#applySetting(id, value);
+    for (const [id, value] of this.reader.settings(bytes, start, end)) this.applySetting(id, value);
     const ack = new Uint8Array(FRAME_HEADER_BYTES);
     putFrameHeader(ack, 0, 0, FRAME.settings, FLAG.ack, 0);
-    this.#out.put(ack);
-    if (!this.#hasSettings) {
-      this.#hasSettings = true;
-      this.#settleReady();
+    this.out.put(ack);
+    if (!this.hasSettings) {
+      this.hasSettings = true;
+      this.settleReady();
     }
-    this.#pumpAll();
-    this.#events.onCapacity();
+    this.pumpAll();
+    this.events.onCapacity();
   }
 
-  #applySetting(id: number, value: number): void {
+  private applySetting(id: number, value: number): void {
     if (id === SETTING.headerTableSize) this.peerTableBytes = value;
-    else if (id === SETTING.maxConcurrentStreams) this.#maxStreams = value;
+    else if (id === SETTING.maxConcurrentStreams) this.maxStreams = value;
     else if (id === SETTING.maxFrameSize) {
       if (value < DEFAULT_MAX_FRAME_BYTES || value > 2 ** 24 - 1) throw new ProtocolError(`bad SETTINGS_MAX_FRAME_SIZE ${value}`);
-      this.#maxFrameBytes = value;
+      this.maxFrameBytes = value;
     } else if (id === SETTING.initialWindowSize) {
       if (value > MAX_WINDOW_BYTES) throw new ProtocolError(`bad SETTINGS_INITIAL_WINDOW_SIZE ${value}`);
-      for (const stream of this.#streams.values()) stream.sendWindow += value - this.#initialWindow;
-      this.#initialWindow = value;
+      for (const stream of this.streams.values()) stream.sendWindow += value - this.initialWindow;
+      this.initialWindow = value;
     }
   }
 
-  #onPing(flags: number, bytes: Uint8Array, start: number, end: number): void {
+  private onPing(flags: number, bytes: Uint8Array, start: number, end: number): void {
     if (end - start !== 8) throw new ProtocolError(`PING of ${end - start} bytes`);
     if ((flags & FLAG.ack) !== 0) return;
     const pong = new Uint8Array(FRAME_HEADER_BYTES + 8);
     putFrameHeader(pong, 0, 8, FRAME.ping, FLAG.ack, 0);
     pong.set(bytes.subarray(start, end), FRAME_HEADER_BYTES);
-    this.#out.put(pong);
+    this.out.put(pong);
   }
 
-  #onGoaway(bytes: Uint8Array, start: number, end: number): void {
-    const { lastStreamId, code, debug } = this.#reader.goaway(bytes, start, end);
-    this.#becomeUnusable();
-    const unprocessed = [...this.#streams.values()].filter((stream) => stream.id > lastStreamId);
-    for (const stream of unprocessed) this.#streams.delete(stream.id);
+  private onGoaway(bytes: Uint8Array, start: number, end: number): void {
+    const { lastStreamId, code, debug } = this.reader.goaway(bytes, start, end);
+    this.becomeUnusable();
+    const unprocessed = [...this.streams.values()].filter((stream) => stream.id > lastStreamId);
+    for (const stream of unprocessed) this.streams.delete(stream.id);
     const why = debug === "" ? errorName(code) : `${errorName(code)}: ${debug}`;
     for (const stream of unprocessed) {
       stream.sink.onFailed({ failure: { kind: "closed", message: `server is going away (${why})` }, isUnprocessed: true });
     }
-    if (this.#streams.size === 0) this.close({ kind: "closed", message: `server is going away (${why})` });
+    if (this.streams.size === 0) this.close({ kind: "closed", message: `server is going away (${why})` });
   }
 
-  #onWindowUpdate(streamId: number, increment: number): void {
+  private onWindowUpdate(streamId: number, increment: number): void {
     const amount = increment & 0x7fffffff;
     if (amount === 0) throw new ProtocolError("WINDOW_UPDATE of 0");
     if (streamId === 0) {
-      this.#sendWindow += amount;
-      if (this.#sendWindow > MAX_WINDOW_BYTES) throw new ProtocolError("connection window overflows");
-      this.#pumpAll();
+      this.sendWindow += amount;
+      if (this.sendWindow > MAX_WINDOW_BYTES) throw new ProtocolError("connection window overflows");
+      this.pumpAll();
       return;
     }
-    const stream = this.#knownStream(streamId, "WINDOW_UPDATE");
+    const stream = this.knownStream(streamId, "WINDOW_UPDATE");
     if (stream === undefined) return;
     stream.sendWindow += amount;
-    this.#pump(stream);
+    this.pump(stream);
   }
 
-  #pumpAll(): void {
-    for (const stream of this.#streams.values()) {
-      if (stream.pending !== undefined) this.#pump(stream);
+  private pumpAll(): void {
+    for (const stream of this.streams.values()) {
+      if (stream.pending !== undefined) this.pump(stream);
     }
-    if (!this.#isReading) this.flush();
+    if (!this.isReading) this.flush();
   }
 
   /** Sends as much of a stream's queued data as both windows allow. */
-  #pump(stream: Stream): void {
+  private pump(stream: Stream): void {
     while (stream.pending !== undefined) {
       const data = stream.pending[0] as PendingData;
       const rest = data.bytes.length - data.offset;
-      const size = Math.min(rest, this.#maxFrameBytes, stream.sendWindow, this.#sendWindow);
+      const size = Math.min(rest, this.maxFrameBytes, stream.sendWindow, this.sendWindow);
       if (size <= 0 && rest > 0) return;
       const isDone = size === rest;
-      this.#putData(stream, data.bytes, data.offset, data.offset + size, isDone && data.isLast);
+      this.putData(stream, data.bytes, data.offset, data.offset + size, isDone && data.isLast);
       data.offset += size;
       if (!isDone) continue;
-      if (data.ticket !== undefined) this.#tickets.push(data.ticket);
+      if (data.ticket !== undefined) this.tickets.push(data.ticket);
       stream.pending.shift();
       if (stream.pending.length === 0) stream.pending = undefined;
     }
   }
 
-  #putData(stream: Stream, bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
+  private putData(stream: Stream, bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
     const size = end - start;
     stream.sendWindow -= size;
-    this.#sendWindow -= size;
+    this.sendWindow -= size;
     if (isLast) stream.isSendingDone = true;
-    this.#out.putFrame(FRAME.data, isLast ? FLAG.endStream : 0, stream.id, bytes, start, end);
+    this.out.putFrame(FRAME.data, isLast ? FLAG.endStream : 0, stream.id, bytes, start, end);
   }
 
-  #putHeaders(streamId: number, block: Uint8Array): void {
+  private putHeaders(streamId: number, block: Uint8Array): void {
     let offset = 0;
     let type: number = FRAME.headers;
     do {
-      const size = Math.min(block.length - offset, this.#maxFrameBytes);
+      const size = Math.min(block.length - offset, this.maxFrameBytes);
       const isLast = offset + size === block.length;
-      this.#out.putFrame(type, isLast ? FLAG.endHeaders : 0, streamId, block, offset, offset + size);
+      this.out.putFrame(type, isLast ? FLAG.endHeaders : 0, streamId, block, offset, offset + size);
       offset += size;
       type = FRAME.continuation;
     } while (offset < block.length);

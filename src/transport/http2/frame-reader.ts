@@ -12,22 +12,22 @@ export interface FrameSink {
 
 /** Cuts a byte stream into HTTP/2 frames. Throws {@link ProtocolError} for what a server may not send. */
 export class FrameReader {
-  readonly #sink: FrameSink;
+  private readonly sink: FrameSink;
   /** A frame that arrived in parts. */
-  readonly #carry = new Uint8Array(FRAME_HEADER_BYTES + DEFAULT_MAX_FRAME_BYTES);
-  #carried = 0;
-  #headerStreamId = 0;
-  #headerIsLast = false;
-  #headerParts: Uint8Array[] = [];
-  #headerBytes = 0;
+  private readonly carry = new Uint8Array(FRAME_HEADER_BYTES + DEFAULT_MAX_FRAME_BYTES);
+  private carried = 0;
+  private headerStreamId = 0;
+  private headerIsLast = false;
+  private headerParts: Uint8Array[] = [];
+  private headerBytes = 0;
 
   constructor(sink: FrameSink) {
-    this.#sink = sink;
+    this.sink = sink;
   }
 
   /** Recognises a server that does not speak HTTP/2 by its first bytes. */
   expectHttp2(bytes: Uint8Array): void {
-    if (this.#carried > 0 || bytes.length < 5) return;
+    if (this.carried > 0 || bytes.length < 5) return;
     const start = String.fromCharCode(...bytes.subarray(0, 5));
     if (start === "HTTP/") {
       const line = new TextDecoder().decode(bytes.subarray(0, 80)).split("\r\n")[0];
@@ -36,19 +36,19 @@ export class FrameReader {
   }
 
   feed(bytes: Uint8Array): void {
-    let position = this.#carried > 0 ? this.#completeCarried(bytes) : 0;
+    let position = this.carried > 0 ? this.completeCarried(bytes) : 0;
     if (position < 0) return;
     const end = bytes.length;
     while (end - position >= FRAME_HEADER_BYTES) {
       const size = checkedSize(bytes, position);
       const frameEnd = position + FRAME_HEADER_BYTES + size;
       if (frameEnd > end) break;
-      this.#dispatch(bytes, position, frameEnd);
+      this.dispatch(bytes, position, frameEnd);
       position = frameEnd;
     }
     if (position === end) return;
-    this.#carry.set(bytes.subarray(position, end));
-    this.#carried = end - position;
+    this.carry.set(bytes.subarray(position, end));
+    this.carried = end - position;
   }
 
   /** Payload bounds without padding. */
@@ -84,74 +84,74 @@ export class FrameReader {
   }
 
   /** Completes the carried frame from new bytes; returns how many were used, or -1 when more are needed. */
-  #completeCarried(bytes: Uint8Array): number {
+  private completeCarried(bytes: Uint8Array): number {
     let used = 0;
-    if (this.#carried < FRAME_HEADER_BYTES) {
-      used = this.#take(bytes, 0, FRAME_HEADER_BYTES - this.#carried);
-      if (this.#carried < FRAME_HEADER_BYTES) return -1;
+    if (this.carried < FRAME_HEADER_BYTES) {
+      used = this.take(bytes, 0, FRAME_HEADER_BYTES - this.carried);
+      if (this.carried < FRAME_HEADER_BYTES) return -1;
     }
-    const total = FRAME_HEADER_BYTES + checkedSize(this.#carry, 0);
-    used += this.#take(bytes, used, total - this.#carried);
-    if (this.#carried < total) return -1;
-    this.#carried = 0;
-    this.#dispatch(this.#carry, 0, total);
+    const total = FRAME_HEADER_BYTES + checkedSize(this.carry, 0);
+    used += this.take(bytes, used, total - this.carried);
+    if (this.carried < total) return -1;
+    this.carried = 0;
+    this.dispatch(this.carry, 0, total);
     return used;
   }
 
-  #take(bytes: Uint8Array, from: number, wanted: number): number {
+  private take(bytes: Uint8Array, from: number, wanted: number): number {
     const size = Math.min(wanted, bytes.length - from);
-    this.#carry.set(bytes.subarray(from, from + size), this.#carried);
-    this.#carried += size;
+    this.carry.set(bytes.subarray(from, from + size), this.carried);
+    this.carried += size;
     return size;
   }
 
-  #dispatch(bytes: Uint8Array, frameStart: number, frameEnd: number): void {
+  private dispatch(bytes: Uint8Array, frameStart: number, frameEnd: number): void {
     const type = bytes[frameStart + 3] as number;
     const flags = bytes[frameStart + 4] as number;
     const streamId = readUint32(bytes, frameStart + 5) & 0x7fffffff;
     const start = frameStart + FRAME_HEADER_BYTES;
-    if (this.#headerStreamId !== 0 && (type !== FRAME.continuation || streamId !== this.#headerStreamId)) {
+    if (this.headerStreamId !== 0 && (type !== FRAME.continuation || streamId !== this.headerStreamId)) {
       throw new ProtocolError("another frame inside a header block");
     }
-    if (type === FRAME.headers) this.#onHeaders(flags, streamId, bytes, start, frameEnd);
-    else if (type === FRAME.continuation) this.#onContinuation(flags, bytes, start, frameEnd);
-    else this.#sink.onFrame(type, flags, streamId, bytes, start, frameEnd);
+    if (type === FRAME.headers) this.onHeaders(flags, streamId, bytes, start, frameEnd);
+    else if (type === FRAME.continuation) this.onContinuation(flags, bytes, start, frameEnd);
+    else this.sink.onFrame(type, flags, streamId, bytes, start, frameEnd);
   }
 
-  #onHeaders(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
+  private onHeaders(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
     let [from, to] = this.unpad(flags, bytes, start, end);
     if ((flags & FLAG.priority) !== 0) from += 5;
     if (from > to) throw new ProtocolError("HEADERS frame is too short");
     const isLast = (flags & FLAG.endStream) !== 0;
     if ((flags & FLAG.endHeaders) !== 0) {
-      this.#sink.onHeaderBlock(streamId, bytes.subarray(from, to), isLast);
+      this.sink.onHeaderBlock(streamId, bytes.subarray(from, to), isLast);
       return;
     }
     if (streamId === 0) throw new ProtocolError("HEADERS frame on stream 0");
-    this.#headerStreamId = streamId;
-    this.#headerIsLast = isLast;
-    this.#headerParts = [bytes.slice(from, to)];
-    this.#headerBytes = to - from;
+    this.headerStreamId = streamId;
+    this.headerIsLast = isLast;
+    this.headerParts = [bytes.slice(from, to)];
+    this.headerBytes = to - from;
   }
 
-  #onContinuation(flags: number, bytes: Uint8Array, start: number, end: number): void {
-    if (this.#headerStreamId === 0) throw new ProtocolError("CONTINUATION without HEADERS");
-    this.#headerParts.push(bytes.slice(start, end));
-    this.#headerBytes += end - start;
-    if (this.#headerBytes > MAX_HEADER_BLOCK_BYTES || this.#headerParts.length > 1000) {
+  private onContinuation(flags: number, bytes: Uint8Array, start: number, end: number): void {
+    if (this.headerStreamId === 0) throw new ProtocolError("CONTINUATION without HEADERS");
+    this.headerParts.push(bytes.slice(start, end));
+    this.headerBytes += end - start;
+    if (this.headerBytes > MAX_HEADER_BLOCK_BYTES || this.headerParts.length > 1000) {
       throw new ProtocolError("header block is too large");
     }
     if ((flags & FLAG.endHeaders) === 0) return;
-    const block = new Uint8Array(this.#headerBytes);
+    const block = new Uint8Array(this.headerBytes);
     let offset = 0;
-    for (const part of this.#headerParts) {
+    for (const part of this.headerParts) {
       block.set(part, offset);
       offset += part.length;
     }
-    const streamId = this.#headerStreamId;
-    this.#headerStreamId = 0;
-    this.#headerParts = [];
-    this.#sink.onHeaderBlock(streamId, block, this.#headerIsLast);
+    const streamId = this.headerStreamId;
+    this.headerStreamId = 0;
+    this.headerParts = [];
+    this.sink.onHeaderBlock(streamId, block, this.headerIsLast);
   }
 }
 

@@ -106,12 +106,13 @@ export function readUint24(bytes: Uint8Array, offset: number): number {
 export function encodeSettings(settings: readonly (readonly [id: number, value: number])[]): Uint8Array {
   const frame = new Uint8Array(FRAME_HEADER_BYTES + settings.length * 6);
   putFrameHeader(frame, 0, settings.length * 6, FRAME.settings, 0, 0);
-  settings.forEach(([id, value], index) => {
-    const at = FRAME_HEADER_BYTES + index * 6;
+  let at = FRAME_HEADER_BYTES;
+  for (const [id, value] of settings) {
     frame[at] = id >>> 8;
     frame[at + 1] = id;
     putUint32(frame, at + 2, value);
-  });
+    at += 6;
+  }
   return frame;
 }
 
@@ -119,8 +120,10 @@ export function encodeSettings(settings: readonly (readonly [id: number, value: 
 export function encodeWords(type: number, streamId: number, words: readonly number[]): Uint8Array {
   const frame = new Uint8Array(FRAME_HEADER_BYTES + words.length * 4);
   putFrameHeader(frame, 0, words.length * 4, type, 0, streamId);
-  words.forEach((word, index) => {
-    putUint32(frame, FRAME_HEADER_BYTES + index * 4, word);
-  });
+  let at = FRAME_HEADER_BYTES;
+  for (const word of words) {
+    putUint32(frame, at, word);
+    at += 4;
+  }
   return frame;
 }

@@ -18,20 +18,20 @@ interface RememberedBlock {
  * stays as it is, a block with the same bytes means the same, and the same list is returned.
  */
 export class HeaderReader {
-  readonly #decoder = new HpackDecoder(TOLERATED_TABLE_BYTES);
-  readonly #remembered: RememberedBlock[] = [];
+  private readonly decoder = new HpackDecoder(TOLERATED_TABLE_BYTES);
+  private readonly remembered: RememberedBlock[] = [];
 
   /** Throws `ProtocolError`. */
   read(block: Uint8Array): readonly Header[] {
-    const { generation } = this.#decoder;
-    for (const entry of this.#remembered) {
+    const { generation } = this.decoder;
+    for (const entry of this.remembered) {
       if (entry.generation === generation && isEqual(entry.block, block)) return entry.headers;
     }
-    const headers = this.#decoder.decode(block);
+    const headers = this.decoder.decode(block);
     // A block that changed the table would change it again, or mean something else.
-    if (this.#decoder.generation === generation) {
-      if (this.#remembered.length === REMEMBERED_BLOCKS) this.#remembered.shift();
-      this.#remembered.push({ block: block.slice(), headers, generation });
+    if (this.decoder.generation === generation) {
+      if (this.remembered.length === REMEMBERED_BLOCKS) this.remembered.shift();
+      this.remembered.push({ block: block.slice(), headers, generation });
     }
     return headers;
   }

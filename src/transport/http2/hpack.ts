@@ -80,16 +80,16 @@ const encoder = new TextEncoder();
 export class HpackDecoder {
   /** Grows whenever the dynamic table changes: blocks decoded in the same generation do not depend on their order. */
   generation = 0;
-  readonly #capacityLimit: number;
-  #capacity: number;
-  #size = 0;
+  private readonly capacityLimit: number;
+  private capacity: number;
+  private size = 0;
   /** Newest first, as the dynamic table is indexed. */
-  readonly #dynamic: Header[] = [];
+  private readonly dynamic: Header[] = [];
 
   /** @param tableBytes the SETTINGS_HEADER_TABLE_SIZE this side announced */
   constructor(tableBytes: number) {
-    this.#capacityLimit = tableBytes;
-    this.#capacity = tableBytes;
+    this.capacityLimit = tableBytes;
+    this.capacity = tableBytes;
   }
 
   decode(block: Uint8Array): Header[] {
@@ -99,10 +99,10 @@ export class HpackDecoder {
     while (!reader.isAtEnd) {
       const first = reader.peek();
       if ((first & 0xe0) === 0x20) {
-        this.#resize(reader.integer(5));
+        this.resize(reader.integer(5));
         continue;
       }
-      const header = this.#field(reader, first);
+      const header = this.field(reader, first);
       listBytes += header[0].length + header[1].length + ENTRY_OVERHEAD_BYTES;
       if (listBytes > MAX_HEADER_LIST_BYTES) throw new ProtocolError("header list is too large");
       headers.push(header);
@@ -110,71 +110,71 @@ export class HpackDecoder {
     return headers;
   }
 
-  #field(reader: BlockReader, first: number): Header {
-    if ((first & 0x80) !== 0) return this.#entry(reader.integer(7));
+  private field(reader: BlockReader, first: number): Header {
+    if ((first & 0x80) !== 0) return this.entry(reader.integer(7));
     const isIndexing = (first & 0x40) !== 0;
     const nameIndex = reader.integer(isIndexing ? 6 : 4);
-    const name = nameIndex === 0 ? reader.string() : this.#entry(nameIndex)[0];
+    const name = nameIndex === 0 ? reader.string() : this.entry(nameIndex)[0];
     const header: Header = [name, reader.string()];
-    if (isIndexing) this.#add(header);
+    if (isIndexing) this.add(header);
     return header;
   }
 
-  #entry(index: number): Header {
-    const entry = index < FIRST_DYNAMIC_INDEX ? STATIC_TABLE[index - 1] : this.#dynamic[index - FIRST_DYNAMIC_INDEX];
+  private entry(index: number): Header {
+    const entry = index < FIRST_DYNAMIC_INDEX ? STATIC_TABLE[index - 1] : this.dynamic[index - FIRST_DYNAMIC_INDEX];
     if (entry === undefined) throw new ProtocolError(`header index ${index} is not in the table`);
     return entry;
   }
 
-  #add(header: Header): void {
+  private add(header: Header): void {
     const size = header[0].length + header[1].length + ENTRY_OVERHEAD_BYTES;
-    this.#evictTo(this.#capacity - size);
-    if (size > this.#capacity) return;
-    this.#dynamic.unshift(header);
-    this.#size += size;
+    this.evictTo(this.capacity - size);
+    if (size > this.capacity) return;
+    this.dynamic.unshift(header);
+    this.size += size;
     this.generation++;
   }
 
-  #resize(capacity: number): void {
-    if (capacity > this.#capacityLimit) throw new ProtocolError(`header table size ${capacity} is above the announced limit`);
-    if (capacity !== this.#capacity) this.generation++;
-    this.#capacity = capacity;
-    this.#evictTo(capacity);
+  private resize(capacity: number): void {
+    if (capacity > this.capacityLimit) throw new ProtocolError(`header table size ${capacity} is above the announced limit`);
+    if (capacity !== this.capacity) this.generation++;
+    this.capacity = capacity;
+    this.evictTo(capacity);
   }
 
-  #evictTo(limit: number): void {
-    while (this.#size > Math.max(0, limit)) {
-      const oldest = this.#dynamic.pop() as Header;
-      this.#size -= oldest[0].length + oldest[1].length + ENTRY_OVERHEAD_BYTES;
+  private evictTo(limit: number): void {
+    while (this.size > Math.max(0, limit)) {
+      const oldest = this.dynamic.pop() as Header;
+      this.size -= oldest[0].length + oldest[1].length + ENTRY_OVERHEAD_BYTES;
       this.generation++;
     }
   }
 }
 
 class BlockReader {
-  readonly #block: Uint8Array;
-  #position = 0;
+  private readonly block: Uint8Array;
+  private position = 0;
 
   constructor(block: Uint8Array) {
-    this.#block = block;
+    this.block = block;
   }
 
   get isAtEnd(): boolean {
-    return this.#position >= this.#block.length;
+    return this.position >= this.block.length;
   }
 
   peek(): number {
-    return this.#byteAt(this.#position);
+    return this.byteAt(this.position);
   }
 
   /** An integer with a prefix of `prefixBits` bits (RFC 7541, 5.1). */
   integer(prefixBits: number): number {
     const max = 2 ** prefixBits - 1;
-    let value = this.#byteAt(this.#position++) & max;
+    let value = this.byteAt(this.position++) & max;
     if (value < max) return value;
     for (let shift = 0; ; shift += 7) {
       if (shift > 28) throw new ProtocolError("header integer is too large");
-      const byte = this.#byteAt(this.#position++);
+      const byte = this.byteAt(this.position++);
       value += (byte & 0x7f) * 2 ** shift;
       if ((byte & 0x80) === 0) return value;
     }
@@ -183,16 +183,16 @@ class BlockReader {
   string(): string {
     const isHuffman = (this.peek() & 0x80) !== 0;
     const length = this.integer(7);
-    const start = this.#position;
+    const start = this.position;
     const end = start + length;
-    if (end > this.#block.length) throw new ProtocolError("header string reaches past its block");
-    this.#position = end;
-    if (isHuffman) return decoder.decode(Uint8Array.from(decodeHuffman(this.#block, start, end)));
-    return decoder.decode(this.#block.subarray(start, end));
+    if (end > this.block.length) throw new ProtocolError("header string reaches past its block");
+    this.position = end;
+    if (isHuffman) return decoder.decode(new Uint8Array(decodeHuffman(this.block, start, end)));
+    return decoder.decode(this.block.subarray(start, end));
   }
 
-  #byteAt(position: number): number {
-    const byte = this.#block[position];
+  private byteAt(position: number): number {
+    const byte = this.block[position];
     if (byte === undefined) throw new ProtocolError("header block ends early");
     return byte;
   }
@@ -203,25 +203,30 @@ class BlockReader {
  * ones are a few index bytes. Strings are sent as they are, without Huffman coding.
  */
 export class RepeatedHeaders {
-  readonly #headers: readonly Header[];
-  #isTaught = false;
-  readonly #taughtBlock: Uint8Array;
-  readonly #tableBytes: number;
+  private readonly headers: readonly Header[];
+  private isTaught = false;
+  private readonly taughtBlock: Uint8Array;
+  private readonly tableBytes: number;
 
   constructor(headers: readonly Header[]) {
-    this.#headers = headers;
-    this.#tableBytes = headers
-      .filter((header) => staticIndexOf(header) === 0)
-      .reduce((sum, [name, value]) => sum + encoder.encode(name + value).length + ENTRY_OVERHEAD_BYTES, 0);
-    this.#taughtBlock = encodeTaught(headers);
+    this.headers = headers;
+    let tableBytes = 0;
+    let taughtCount = 0;
+    for (const header of headers) {
+      if (staticIndexOf(header) > 0) continue;
+      taughtCount++;
+      tableBytes += encoder.encode(header[0] + header[1]).length + ENTRY_OVERHEAD_BYTES;
+    }
+    this.tableBytes = tableBytes;
+    this.taughtBlock = encodeTaught(headers, taughtCount);
   }
 
   /** The block for the next request. @param peerTableBytes the peer's SETTINGS_HEADER_TABLE_SIZE (4096 until it says otherwise) */
   nextBlock(peerTableBytes: number): Uint8Array {
-    if (peerTableBytes < 4096 || this.#tableBytes > 4096) return encodeLiterally(this.#headers);
-    if (this.#isTaught) return this.#taughtBlock;
-    this.#isTaught = true;
-    return encodeTeaching(this.#headers);
+    if (peerTableBytes < 4096 || this.tableBytes > 4096) return encodeLiterally(this.headers);
+    if (this.isTaught) return this.taughtBlock;
+    this.isTaught = true;
+    return encodeTeaching(this.headers);
   }
 }
 
@@ -233,7 +238,7 @@ export function encodeLiterally(headers: readonly Header[]): Uint8Array {
     if (index > 0) out.push(0x80 | index);
     else putLiteral(out, 0x00, 4, header);
   }
-  return Uint8Array.from(out);
+  return new Uint8Array(out);
 }
 
 function encodeTeaching(headers: readonly Header[]): Uint8Array {
@@ -243,22 +248,22 @@ function encodeTeaching(headers: readonly Header[]): Uint8Array {
     if (index > 0) out.push(0x80 | index);
     else putLiteral(out, 0x40, 6, header);
   }
-  return Uint8Array.from(out);
+  return new Uint8Array(out);
 }
 
 /** The same list once all its literals stand in the dynamic table, the last one taught first. */
-function encodeTaught(headers: readonly Header[]): Uint8Array {
+function encodeTaught(headers: readonly Header[], taughtCount: number): Uint8Array {
   const out: number[] = [];
-  let dynamicIndex = FIRST_DYNAMIC_INDEX + headers.filter((header) => staticIndexOf(header) === 0).length - 1;
+  let dynamicIndex = FIRST_DYNAMIC_INDEX + taughtCount - 1;
   for (const header of headers) {
     const index = staticIndexOf(header);
     putInteger(out, 0x80, 7, index > 0 ? index : dynamicIndex--);
   }
-  return Uint8Array.from(out);
+  return new Uint8Array(out);
 }
 
 function putLiteral(out: number[], pattern: number, prefixBits: number, [name, value]: Header): void {
-  const nameIndex = STATIC_TABLE.findIndex(([known]) => known === name) + 1;
+  const nameIndex = staticNameIndexOf(name);
   putInteger(out, pattern, prefixBits, nameIndex);
   if (nameIndex === 0) putString(out, name);
   putString(out, value);
@@ -267,7 +272,7 @@ function putLiteral(out: number[], pattern: number, prefixBits: number, [name, v
 function putString(out: number[], text: string): void {
   const bytes = encoder.encode(text);
   putInteger(out, 0x00, 7, bytes.length);
-  for (const byte of bytes) out.push(byte);
+  for (let i = 0; i < bytes.length; i++) out.push(bytes[i] as number);
 }
 
 function putInteger(out: number[], pattern: number, prefixBits: number, value: number): void {
@@ -283,6 +288,17 @@ function putInteger(out: number[], pattern: number, prefixBits: number, value: n
 }
 
 /** The static table's index of exactly this header; 0 when it has none. */
-function staticIndexOf([name, value]: Header): number {
-  return STATIC_TABLE.findIndex(([knownName, knownValue]) => knownName === name && knownValue === value && value !== "") + 1;
+function staticIndexOf(header: Header): number {
+  if (header[1] === "") return 0;
+  for (let i = 0; i < STATIC_TABLE.length; i++) {
+    const known = STATIC_TABLE[i] as Header;
+    if (known[0] === header[0] && known[1] === header[1]) return i + 1;
+  }
+  return 0;
+}
+
+/** The first index of the static table with this name; 0 when it has none. */
+function staticNameIndexOf(name: string): number {
+  for (let i = 0; i < STATIC_TABLE.length; i++) if ((STATIC_TABLE[i] as Header)[0] === name) return i + 1;
+  return 0;
 }

@@ -5,44 +5,44 @@ const INITIAL_BYTES = 64 * 1024; // 64 KiB, grown as needed
 
 /** Gathers frames so that many requests leave in one write, and copes with runtimes that keep referring to written bytes. */
 export class OutBuffer {
-  #bytes: Uint8Array = new Uint8Array(INITIAL_BYTES);
-  #length = 0;
+  private bytes: Uint8Array = new Uint8Array(INITIAL_BYTES);
+  private length = 0;
   /** A buffer the runtime may still be reading from. */
-  #retained: Uint8Array | undefined;
+  private retained: Uint8Array | undefined;
 
   get isEmpty(): boolean {
-    return this.#length === 0;
+    return this.length === 0;
   }
 
   put(bytes: Uint8Array): void {
-    this.#grow(bytes.length);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
+    this.grow(bytes.length);
+    this.bytes.set(bytes, this.length);
+    this.length += bytes.length;
   }
 
   putFrame(type: number, flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
     const size = end - start;
-    this.#grow(FRAME_HEADER_BYTES + size);
-    putFrameHeader(this.#bytes, this.#length, size, type, flags, streamId);
-    this.#bytes.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), this.#length + FRAME_HEADER_BYTES);
-    this.#length += FRAME_HEADER_BYTES + size;
+    this.grow(FRAME_HEADER_BYTES + size);
+    putFrameHeader(this.bytes, this.length, size, type, flags, streamId);
+    this.bytes.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), this.length + FRAME_HEADER_BYTES);
+    this.length += FRAME_HEADER_BYTES + size;
   }
 
   writeTo(socket: Socket): void {
-    if (this.#length === 0) return;
-    const isFree = socket.write(this.#bytes.subarray(0, this.#length));
-    this.#length = 0;
+    if (this.length === 0) return;
+    const isFree = socket.write(this.bytes.subarray(0, this.length));
+    this.length = 0;
     if (isFree) return;
-    const spare = socket.pendingBytes === 0 ? this.#retained : undefined;
-    this.#retained = this.#bytes;
-    this.#bytes = spare ?? new Uint8Array(INITIAL_BYTES);
+    const spare = socket.pendingBytes === 0 ? this.retained : undefined;
+    this.retained = this.bytes;
+    this.bytes = spare ?? new Uint8Array(INITIAL_BYTES);
   }
 
-  #grow(extra: number): void {
-    const needed = this.#length + extra;
-    if (needed <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
-    grown.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = grown;
+  private grow(extra: number): void {
+    const needed = this.length + extra;
+    if (needed <= this.bytes.length) return;
+    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = grown;
   }
 }
