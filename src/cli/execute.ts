@@ -17,7 +17,9 @@ export interface CommandIo extends TextSink {
  */
 export async function executePlan(plan: Plan, io: CommandIo, onInterrupt: () => void): Promise<RunResult> {
   const reports = await createReports(plan, io);
-  const running = startPlan(plan, joinObservers(reports), async () => (await import("../registry/check-plan.ts")).checkPlan(plan));
+  const running = startPlan(plan, joinObservers(reports), async () =>
+    (await import("../registry/check-plan.ts")).checkPlan(plan),
+  );
   let interrupts = 0;
   const stopListening = io.onInterrupt(() => {
     interrupts++;

@@ -42,7 +42,12 @@ export function requestCycle(stepCount: number, batchSize: number): number {
  * The tensors of a request whose first item is step `firstStep`; later items take the following steps, wrapping around.
  * @throws RunError when a required input has no data or optional inputs are mixed within a batch
  */
-export function assembleBatch(model: ModelInfo, steps: readonly DataStep[], firstStep: number, batchSize: number): Tensor[] {
+export function assembleBatch(
+  model: ModelInfo,
+  steps: readonly DataStep[],
+  firstStep: number,
+  batchSize: number,
+): Tensor[] {
   const isBatched = model.maxBatchSize > 0;
   const items = batchItems(steps, firstStep, isBatched ? batchSize : 1);
   const tensors: Tensor[] = [];
@@ -54,11 +59,19 @@ export function assembleBatch(model: ModelInfo, steps: readonly DataStep[], firs
 }
 
 /** The outputs a request must bring back; empty when the data says nothing of them. */
-export function assembleExpected(model: ModelInfo, steps: readonly DataStep[], firstStep: number, batchSize: number): ExpectedOutput[] {
+export function assembleExpected(
+  model: ModelInfo,
+  steps: readonly DataStep[],
+  firstStep: number,
+  batchSize: number,
+): ExpectedOutput[] {
   const items = batchItems(steps, firstStep, model.maxBatchSize > 0 ? batchSize : 1);
   const names = new Set<string>();
   for (const item of items) for (const name of item.expected.keys()) names.add(name);
-  return [...names].map((name) => ({ name, bytes: joinBytes(items.map((item) => item.expected.get(name)?.bytes ?? new Uint8Array(0))) }));
+  return [...names].map((name) => ({
+    name,
+    bytes: joinBytes(items.map((item) => item.expected.get(name)?.bytes ?? new Uint8Array(0))),
+  }));
 }
 
 function batchItems(steps: readonly DataStep[], firstStep: number, count: number): DataStep[] {
@@ -81,7 +94,11 @@ function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: 
   }
   if (parts.length === 0) {
     if (spec.isOptional) return undefined;
-    throw new RunError("failed-request", `unable to find data for input '${spec.name}'.`, "Give data for it with --input-data.");
+    throw new RunError(
+      "failed-request",
+      `unable to find data for input '${spec.name}'.`,
+      "Give data for it with --input-data.",
+    );
   }
   if (parts.length < items.length) {
     throw new RunError(

@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
-import type { ModelInfo } from "../service/service.ts";
 import { joinBytesElements } from "../service/json-tensors.ts";
+import type { ModelInfo } from "../service/service.ts";
 import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
 import type { Dataset, StepTensor } from "./dataset.ts";
 import { dynamicShapeProblem } from "./shapes.ts";
@@ -39,21 +39,36 @@ async function listFiles(path: string): Promise<string[]> {
     const entries = await readdir(path);
     return entries.filter((name) => !name.startsWith("."));
   } catch (error) {
-    throw new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing directory." }]);
+    throw new UserError([
+      { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing directory." },
+    ]);
   }
 }
 
-async function readTensor(directory: string, spec: TensorSpec, problems: Problem[], isInput: boolean): Promise<Uint8Array | undefined> {
+async function readTensor(
+  directory: string,
+  spec: TensorSpec,
+  problems: Problem[],
+  isInput: boolean,
+): Promise<Uint8Array | undefined> {
   const path = join(directory, spec.name);
   let contents: Uint8Array;
   try {
     contents = new Uint8Array(await readFile(path));
   } catch {
-    problems.push({ path, message: `failed to open file '${directory}/${spec.name}'`, hint: `Write the data of input ${spec.name} there.` });
+    problems.push({
+      path,
+      message: `failed to open file '${directory}/${spec.name}'`,
+      hint: `Write the data of input ${spec.name} there.`,
+    });
     return undefined;
   }
   if (contents.length === 0) {
-    problems.push({ path, message: `file '${directory}/${spec.name}' is empty`, hint: `Write the data of ${spec.name} there.` });
+    problems.push({
+      path,
+      message: `file '${directory}/${spec.name}' is empty`,
+      hint: `Write the data of ${spec.name} there.`,
+    });
     return undefined;
   }
   const bytes = spec.datatype === "BYTES" ? joinBytesElements(splitLines(contents)) : contents;

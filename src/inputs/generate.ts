@@ -1,6 +1,6 @@
 import { type Problem, UserError } from "../plan/problem.ts";
-import type { ModelInfo } from "../service/service.ts";
 import { joinBytesElements } from "../service/json-tensors.ts";
+import type { ModelInfo } from "../service/service.ts";
 import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
 import type { Dataset, StepTensor } from "./dataset.ts";
 import { glibcRandomBytes } from "./glibc-random.ts";
@@ -38,7 +38,10 @@ export function generateDataset(model: ModelInfo, options: GenerateOptions): Dat
   const random = createRandom(model.name);
   const inputs = new Map<string, StepTensor>();
   for (const input of model.inputs) {
-    const bytes = input.datatype === "BYTES" ? makeStrings(input, options, random) : shared.slice(0, tensorBytes(input.shape, input.datatype));
+    const bytes =
+      input.datatype === "BYTES"
+        ? makeStrings(input, options, random)
+        : shared.slice(0, tensorBytes(input.shape, input.datatype));
     inputs.set(input.name, { bytes, shape: input.shape });
   }
   return { streams: [[{ inputs, expected: new Map() }]], isFromJson: false, warnings: [] };
@@ -59,7 +62,8 @@ function checkInput(input: TensorSpec): Problem[] {
 
 function makeStrings(input: TensorSpec, options: GenerateOptions, random: () => number): Uint8Array {
   const count = elementCount(input.shape);
-  const make = (): Uint8Array => encoder.encode(options.stringData === "" ? randomText(options.stringLength, random) : options.stringData);
+  const make = (): Uint8Array =>
+    encoder.encode(options.stringData === "" ? randomText(options.stringLength, random) : options.stringData);
   return joinBytesElements(Array.from({ length: count }, make));
 }
 

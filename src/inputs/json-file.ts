@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { TensorSpec } from "../service/tensor.ts";
-import type { Dataset, DataStep, StepTensor } from "./dataset.ts";
+import type { DataStep, Dataset, StepTensor } from "./dataset.ts";
 import { readJsonTensor } from "./json-tensor.ts";
 import { parseLossless } from "./lossless-json.ts";
 
@@ -23,7 +23,9 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." }]);
+    throw new UserError([
+      { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
+    ]);
   }
 }
 
@@ -96,7 +98,9 @@ class DatasetReader {
   private addStep(path: string, index: number, entry: unknown, expected: unknown): void {
     if (this.streams.length === 0) this.streams.push([]);
     const stream = this.streams[0] as DataStep[];
-    stream.push(this.readStep(`${path}, data[${index}]`, `${path}, validation_data[${index}]`, entry, expected, 0, stream.length));
+    stream.push(
+      this.readStep(`${path}, data[${index}]`, `${path}, validation_data[${index}]`, entry, expected, 0, stream.length),
+    );
   }
 
   private addStream(path: string, index: number, entries: readonly unknown[], validation: unknown): void {
@@ -123,9 +127,19 @@ class DatasetReader {
     );
   }
 
-  private readStep(place: string, expectedPlace: string, entry: unknown, expected: unknown, stream: number, step: number): DataStep {
+  private readStep(
+    place: string,
+    expectedPlace: string,
+    entry: unknown,
+    expected: unknown,
+    stream: number,
+    step: number,
+  ): DataStep {
     const inputs = this.readTensors(place, entry, this.model.inputs, { stream, step });
-    const outputs = expected === undefined ? new Map<string, StepTensor>() : this.readTensors(expectedPlace, expected, this.model.outputs, undefined);
+    const outputs =
+      expected === undefined
+        ? new Map<string, StepTensor>()
+        : this.readTensors(expectedPlace, expected, this.model.outputs, undefined);
     return { inputs, expected: outputs };
   }
 

@@ -42,7 +42,10 @@ const INTEGER_BITS: Readonly<Partial<Record<Datatype, number>>> = {
 /** Reads a tensor's data and checks it against the model. */
 export function readJsonTensor(value: unknown, spec: TensorSpec): StepTensor | TensorProblem {
   if (typeof value !== "object" || value === null) {
-    return { problem: "Input data file is malformed", hint: 'Give an array of elements, {"content": ..., "shape": ...} or {"b64": "..."}.' };
+    return {
+      problem: "Input data file is malformed",
+      hint: 'Give an array of elements, {"content": ..., "shape": ...} or {"b64": "..."}.',
+    };
   }
   const holder = Array.isArray(value) ? { content: value } : (value as Record<string, unknown>);
   const shape = readShape(holder["shape"]);
@@ -64,7 +67,8 @@ function readContent(content: unknown, datatype: Datatype): Uint8Array | TensorP
   if (Array.isArray(content)) return readElements(content.flat(Number.POSITIVE_INFINITY), datatype);
   const b64 = typeof content === "object" && content !== null ? (content as { b64?: unknown }).b64 : undefined;
   if (typeof b64 === "string") return readBase64(b64);
-  if (b64 !== undefined) return { problem: "the value of b64 field should be of type string", hint: "Put the base64 text in quotes." };
+  if (b64 !== undefined)
+    return { problem: "the value of b64 field should be of type string", hint: "Put the base64 text in quotes." };
   return {
     problem: "The tensor values are not supported. Expected an array or b64 string",
     hint: 'Give an array of elements or {"b64": "..."}.',
@@ -106,7 +110,11 @@ function isElement(element: unknown, datatype: Datatype): boolean {
   return value === (datatype.startsWith("U") ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value));
 }
 
-function checkTensor(bytes: Uint8Array, shape: readonly number[] | undefined, spec: TensorSpec): StepTensor | TensorProblem {
+function checkTensor(
+  bytes: Uint8Array,
+  shape: readonly number[] | undefined,
+  spec: TensorSpec,
+): StepTensor | TensorProblem {
   const actual = shape ?? spec.shape;
   if (elementCount(actual) < 0) {
     return {
@@ -114,7 +122,9 @@ function checkTensor(bytes: Uint8Array, shape: readonly number[] | undefined, sp
       hint: 'Add "shape" to the tensor or give --shape.',
     };
   }
-  const fits = actual.length === spec.shape.length && actual.every((dim, index) => spec.shape[index] === -1 || spec.shape[index] === dim);
+  const fits =
+    actual.length === spec.shape.length &&
+    actual.every((dim, index) => spec.shape[index] === -1 || spec.shape[index] === dim);
   if (!fits) {
     return {
       problem: `The supplied shape of ${formatShape(actual)} for input "${spec.name}" is incompatible with the model's input shape of ${formatShape(spec.shape)}`,

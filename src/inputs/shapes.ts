@@ -18,7 +18,9 @@ export function applyShapes<M extends ModelInfo>(model: M, shapes: ShapeOverride
   for (const input of model.inputs) inputs.push(applyShape(input, shapes[input.name], warnings));
   for (const name of Object.keys(shapes)) {
     if (model.inputs.some((input) => input.name === name)) continue;
-    warnings.push(`--shape ${name}:${shapes[name]?.join(",")} has no effect: model '${model.name}' has no input '${name}'.`);
+    warnings.push(
+      `--shape ${name}:${shapes[name]?.join(",")} has no effect: model '${model.name}' has no input '${name}'.`,
+    );
   }
   return { model: { ...model, inputs }, warnings };
 }
@@ -27,7 +29,9 @@ function applyShape(input: TensorSpec, given: readonly number[] | undefined, war
   if (given === undefined) return input;
   if (input.shape.some((dim) => dim < 0)) return { ...input, shape: given };
   if (given.join() !== input.shape.join()) {
-    warnings.push(`--shape ${input.name}:${given.join(",")} has no effect: the model fixes its shape to ${formatShape(input.shape)}.`);
+    warnings.push(
+      `--shape ${input.name}:${given.join(",")} has no effect: the model fixes its shape to ${formatShape(input.shape)}.`,
+    );
   }
   return input;
 }

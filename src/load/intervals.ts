@@ -13,7 +13,11 @@ export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
   prepare: (plan) => {
     const intervalsNs = readIntervalsNs(plan.file);
     return {
-      search: { unit: "request-rate", levels: { kind: "list", values: [intervalsRatePerSec(intervalsNs)] }, search: "linear" },
+      search: {
+        unit: "request-rate",
+        levels: { kind: "list", values: [intervalsRatePerSec(intervalsNs)] },
+        search: "linear",
+      },
       drive: () => ({ kind: "scheduled", arrivals: intervalArrivals(intervalsNs) }),
     };
   },
@@ -25,18 +29,28 @@ export function readIntervalsNs(path: string): number[] {
   try {
     text = fileSystem().readFileSync(path, "utf8");
   } catch (error) {
-    throw new UserError([{ path, message: `failed to open file '${path}': ${messageOf(error)}`, hint: "Give an existing text file." }]);
+    throw new UserError([
+      { path, message: `failed to open file '${path}': ${messageOf(error)}`, hint: "Give an existing text file." },
+    ]);
   }
   const problems: Problem[] = [];
   const intervalsNs: number[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
     if (/^\s*\d+\s*$/.test(line)) intervalsNs.push(Number(line) * 1000);
-    else problems.push({ path: `${path}, line ${index + 1}`, message: "is not a time interval", value: line.trim(), hint: "Write a whole number of microseconds per line." });
+    else
+      problems.push({
+        path: `${path}, line ${index + 1}`,
+        message: "is not a time interval",
+        value: line.trim(),
+        hint: "Write a whole number of microseconds per line.",
+      });
   }
   if (problems.length > 0) throw new UserError(problems.slice(0, MAX_PROBLEMS));
   if (intervalsNs.length === 0) {
-    throw new UserError([{ path, message: `file '${path}' is empty`, hint: "Write one time interval in microseconds per line." }]);
+    throw new UserError([
+      { path, message: `file '${path}' is empty`, hint: "Write one time interval in microseconds per line." },
+    ]);
   }
   if (intervalsNs.every((interval) => interval === 0)) {
     throw new UserError([{ path, message: "all time intervals are 0", hint: "At least one must be above 0." }]);

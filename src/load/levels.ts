@@ -11,7 +11,12 @@ export function searchSchema(): Schema<SearchPlan> {
 /** A schema of levels whose values satisfy `value`. */
 export function levelsSchema(value: Schema<number>): Schema<LevelsPlan> {
   return v.variant("kind", [
-    v.object({ kind: v.literal("range"), start: value, end: v.nullable(value), step: v.pipe(v.number(), v.gtValue(0, "must be above 0")) }),
+    v.object({
+      kind: v.literal("range"),
+      start: value,
+      end: v.nullable(value),
+      step: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    }),
     v.object({ kind: v.literal("list"), values: v.pipe(v.array(value), v.minLength(1, "must have a level")) }),
   ]);
 }

@@ -13,7 +13,8 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
   const perRequest = (pick: (window: WindowResult) => number): number =>
     requestCount === 0 ? 0 : sumOf(windows, (window) => pick(window) * window.requestCount) / requestCount;
   const durationNs = sumOf(windows, (window) => window.durationNs);
-  const overTime = (pick: (window: WindowResult) => number): number => sumOf(windows, (window) => pick(window) * window.durationNs) / durationNs;
+  const overTime = (pick: (window: WindowResult) => number): number =>
+    sumOf(windows, (window) => pick(window) * window.durationNs) / durationNs;
   return {
     startNs: first.startNs,
     endNs: last.endNs,

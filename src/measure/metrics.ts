@@ -59,6 +59,7 @@ const LAGGING_LOOP_NS = 20e6; // 20 ms
 export function saturationReason(window: WindowResult): string | undefined {
   const { cpuRatio, loopLagMaxNs, loopLagMeanNs } = window.health;
   if (cpuRatio >= SATURATED_CPU_RATIO) return `the client used ${Math.round(cpuRatio * 100)} % of a core`;
-  if (loopLagMeanNs >= LAGGING_LOOP_NS) return `the client's event loop was ${(loopLagMeanNs / 1e6).toFixed(1)} ms late on average (at most ${(loopLagMaxNs / 1e6).toFixed(1)} ms)`;
+  if (loopLagMeanNs >= LAGGING_LOOP_NS)
+    return `the client's event loop was ${(loopLagMeanNs / 1e6).toFixed(1)} ms late on average (at most ${(loopLagMaxNs / 1e6).toFixed(1)} ms)`;
   return undefined;
 }

@@ -42,8 +42,12 @@ export function subtractCounters(
   after: readonly ServerCounters[],
   model: { readonly name: string; readonly version: string },
 ): DeltaResult | undefined {
-  const candidates = after.filter((entry) => entry.name === model.name && (model.version === "" || entry.version === model.version));
-  const moved = candidates.filter((entry) => model.version !== "" || entry.queueCount > (find(before, entry)?.queueCount ?? 0));
+  const candidates = after.filter(
+    (entry) => entry.name === model.name && (model.version === "" || entry.version === model.version),
+  );
+  const moved = candidates.filter(
+    (entry) => model.version !== "" || entry.queueCount > (find(before, entry)?.queueCount ?? 0),
+  );
   const chosen = moved.sort((a, b) => Number(b.version) - Number(a.version))[0];
   if (chosen === undefined) return undefined;
   const base = find(before, chosen);
@@ -56,7 +60,9 @@ export function sumDeltas(deltas: readonly (ServerDelta | undefined)[]): ServerD
   const known = deltas.filter((delta) => delta !== undefined);
   const first = known[0];
   if (first === undefined || known.length < deltas.length) return undefined;
-  const sum = Object.fromEntries(COUNTERS.map((name) => [name, known.reduce((total, delta) => total + delta[name], 0)]));
+  const sum = Object.fromEntries(
+    COUNTERS.map((name) => [name, known.reduce((total, delta) => total + delta[name], 0)]),
+  );
   return { ...sum, version: first.version } as ServerDelta;
 }
 

@@ -25,7 +25,10 @@ export interface Verdict {
 
 /** Judges an assertion over all levels. Without a measurement it is not met. */
 export function judge(assertion: AssertionPlan, levels: readonly JudgedLevel[], batchSize: number): Verdict {
-  const values = levels.map(({ level, window }) => ({ level, value: metricValue(assertion.metric, window, batchSize) }));
+  const values = levels.map(({ level, window }) => ({
+    level,
+    value: metricValue(assertion.metric, window, batchSize),
+  }));
   const known = values.filter((entry): entry is { level: number; value: number } => entry.value !== undefined);
   const worst = known.sort((a, b) => badness(assertion, b.value) - badness(assertion, a.value))[0];
   return {
@@ -39,7 +42,8 @@ export function judge(assertion: AssertionPlan, levels: readonly JudgedLevel[], 
 
 /** A metric's value; undefined when the window has nothing to compute it from. */
 function metricValue(metric: MetricPlan, window: WindowResult, batchSize: number): number | undefined {
-  if (metric.kind === "error-ratio") return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);
+  if (metric.kind === "error-ratio")
+    return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);
   if (metric.kind === "throughput") return inferPerSec(window, batchSize);
   if (window.requestCount === 0) return undefined;
   const tally = metric.of === "latency" ? window.latency : window.scheduledLatency;

@@ -90,7 +90,8 @@ export class WindowTally {
       }
       if ((flag & RECORD_DELAYED) !== 0) this.delayedCount++;
       this.sendSumNs += (sendEndNs[row] as number) - sentNs;
-      this.receiveSumNs += (decodeNs[row] as number) + (this.countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
+      this.receiveSumNs +=
+        (decodeNs[row] as number) + (this.countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
       this.latencies[used] = latencyNs;
       this.scheduled[used] = (endNs[row] as number) - (intendedSendNs[row] as number);
       this.delays[used] = Math.max(0, sentNs - (intendedSendNs[row] as number));

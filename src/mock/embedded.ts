@@ -17,7 +17,8 @@ export interface EmbeddedServer {
 export async function startEmbedded(plan: MockPlan): Promise<EmbeddedServer> {
   const worker = startWorker({ role: "mock", data: plan });
   const ports = await new Promise<{ httpPort: number; grpcPort: number }>((resolve, reject) => {
-    const fail = (message: string): void => reject(new RunError("internal", `the embedded target did not start: ${message}`, "Report this."));
+    const fail = (message: string): void =>
+      reject(new RunError("internal", `the embedded target did not start: ${message}`, "Report this."));
     const timer = setTimeout(() => fail(`no answer within ${START_TIMEOUT_MS} ms`), START_TIMEOUT_MS);
     worker.once("message", (message: { httpPort: number; grpcPort: number }) => {
       clearTimeout(timer);

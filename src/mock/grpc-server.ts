@@ -44,7 +44,10 @@ const UNARY: Readonly<Record<string, Unary>> = {
 export function createGrpcServer(model: MockModel): Http2Server {
   const server = createServer({ settings: { initialWindowSize: 1024 * 1024 } });
   server.on("stream", (stream, headers) => {
-    const method = String(headers[":path"] ?? "").split("/").pop() ?? "";
+    const method =
+      String(headers[":path"] ?? "")
+        .split("/")
+        .pop() ?? "";
     stream.on("error", () => {});
     if (method === "ModelStreamInfer") serveStream(model, stream);
     else serveUnary(model, stream, method);
@@ -111,7 +114,10 @@ async function answerStreamed(model: MockModel, message: Uint8Array): Promise<Ui
   } catch (error) {
     const { id } = decodeMessage(messages.INFER_REQUEST, message);
     const text = error instanceof Error ? error.message : String(error);
-    return encodeMessage(messages.STREAM_INFER_RESPONSE, { error_message: text, infer_response: id === undefined ? {} : { id } });
+    return encodeMessage(messages.STREAM_INFER_RESPONSE, {
+      error_message: text,
+      infer_response: id === undefined ? {} : { id },
+    });
   }
 }
 
@@ -137,11 +143,15 @@ async function infer(model: MockModel, message: Uint8Array): Promise<ProtoObject
 
 function checkName(model: MockModel, message: Uint8Array): void {
   const { name, version } = decodeMessage(messages.NAMED_REQUEST, message);
-  if (!model.isNamed(String(name ?? ""), String(version ?? ""))) throw unknownModel(String(name ?? ""), String(version ?? ""));
+  if (!model.isNamed(String(name ?? ""), String(version ?? "")))
+    throw unknownModel(String(name ?? ""), String(version ?? ""));
 }
 
 function unknownModel(name: string, version: string): StatusError {
-  return new StatusError(STATUS.notFound, `Request for unknown model: '${name}'${version === "" ? "" : ` version ${version}`} is not found`);
+  return new StatusError(
+    STATUS.notFound,
+    `Request for unknown model: '${name}'${version === "" ? "" : ` version ${version}`} is not found`,
+  );
 }
 
 function codeOf(error: unknown): number {
@@ -156,7 +166,12 @@ function open(stream: ServerHttp2Stream): void {
 
 function finish(stream: ServerHttp2Stream, code: number, message: string): void {
   if (stream.destroyed) return;
-  const headers = { ":status": 200, "content-type": "application/grpc", "grpc-status": String(code), "grpc-message": encodeURIComponent(message) };
+  const headers = {
+    ":status": 200,
+    "content-type": "application/grpc",
+    "grpc-status": String(code),
+    "grpc-message": encodeURIComponent(message),
+  };
   stream.respond(headers, { endStream: true });
 }
 

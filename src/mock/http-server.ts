@@ -19,7 +19,9 @@ async function answer(model: MockModel, request: IncomingMessage, response: Serv
     const name = decodeURIComponent(named[1] as string);
     const version = decodeURIComponent(named[2] ?? "");
     if (!model.isNamed(name, version)) {
-      sendJson(response, 400, { error: `Request for unknown model: '${name}'${version === "" ? "" : ` version ${version}`} is not found` });
+      sendJson(response, 400, {
+        error: `Request for unknown model: '${name}'${version === "" ? "" : ` version ${version}`} is not found`,
+      });
       return;
     }
     await answerModel(model, named[3] ?? "", request, body, response);
@@ -31,7 +33,13 @@ async function answer(model: MockModel, request: IncomingMessage, response: Serv
   else sendJson(response, 404, { error: `unknown path ${path}` });
 }
 
-async function answerModel(model: MockModel, suffix: string, request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
+async function answerModel(
+  model: MockModel,
+  suffix: string,
+  request: IncomingMessage,
+  body: Buffer,
+  response: ServerResponse,
+): Promise<void> {
   if (suffix === "") sendJson(response, 200, model.metadata);
   else if (suffix === "/config") sendJson(response, 200, model.config);
   else if (suffix === "/stats") sendJson(response, 200, model.statistics);
@@ -46,7 +54,12 @@ interface InferJson {
   readonly outputs?: { name: string; parameters?: { binary_data?: boolean } }[];
 }
 
-async function infer(model: MockModel, request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
+async function infer(
+  model: MockModel,
+  request: IncomingMessage,
+  body: Buffer,
+  response: ServerResponse,
+): Promise<void> {
   try {
     const headBytes = Number(request.headers["inference-header-content-length"] ?? body.length);
     const json = JSON.parse(body.toString("utf8", 0, headBytes)) as InferJson;
@@ -80,12 +93,18 @@ function sendOutputs(response: ServerResponse, json: InferJson, outputs: readonl
     .filter((output) => wanted.some(({ name }) => name === output.name))
     .map(({ name, datatype, shape, bytes }) => {
       const isBinary = wanted.find((entry) => entry.name === name)?.parameters?.binary_data ?? false;
-      if (!isBinary) return { name, datatype, shape, data: datatype === "INT32" ? [...new Int32Array(bytes.buffer)] : [...bytes] };
+      if (!isBinary)
+        return { name, datatype, shape, data: datatype === "INT32" ? [...new Int32Array(bytes.buffer)] : [...bytes] };
       binary.push(bytes);
       return { name, datatype, shape, parameters: { binary_data_size: bytes.length } };
     });
   const head = Buffer.from(
-    JSON.stringify({ ...(json.id === undefined || json.id === "" ? {} : { id: json.id }), model_name: "simple", model_version: "1", outputs: described }),
+    JSON.stringify({
+      ...(json.id === undefined || json.id === "" ? {} : { id: json.id }),
+      model_name: "simple",
+      model_version: "1",
+      outputs: described,
+    }),
   );
   const body = Buffer.concat([head, ...binary]);
   response.writeHead(200, {

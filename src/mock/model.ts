@@ -44,7 +44,11 @@ export class MockModel {
   }
 
   get serverMetadata(): object {
-    return { name: "rampart-mock", version: "0.1.0", extensions: ["binary_tensor_data", "statistics", "model_configuration"] };
+    return {
+      name: "rampart-mock",
+      version: "0.1.0",
+      extensions: ["binary_tensor_data", "statistics", "model_configuration"],
+    };
   }
 
   get metadata(): object {
@@ -58,7 +62,11 @@ export class MockModel {
   }
 
   get config(): object {
-    const toConfig = ({ name, datatype, dims }: { name: string; datatype: string; dims: number[] }): object => ({ name, data_type: `TYPE_${datatype}`, dims });
+    const toConfig = ({ name, datatype, dims }: { name: string; datatype: string; dims: number[] }): object => ({
+      name,
+      data_type: `TYPE_${datatype}`,
+      dims,
+    });
     return {
       name: EMBEDDED_MODEL,
       platform: "rampart",
@@ -130,12 +138,16 @@ export class MockModel {
     if (this.plan.errorRatio > 0 && this.random() < this.plan.errorRatio) throw new MockError("planned failure");
     const a = inputs.get("INPUT0");
     const b = inputs.get("INPUT1");
-    if (a === undefined || b === undefined) throw new MockError(`expected 2 inputs but got ${inputs.size} inputs for model '${EMBEDDED_MODEL}'`);
+    if (a === undefined || b === undefined)
+      throw new MockError(`expected 2 inputs but got ${inputs.size} inputs for model '${EMBEDDED_MODEL}'`);
     const batch = a.length / ITEM_BYTES;
     if (a.length !== b.length || !Number.isInteger(batch) || batch < 1) {
-      throw new MockError(`INPUT0 and INPUT1 must hold ${ITEM_BYTES} bytes per batch item, got ${a.length} and ${b.length}`);
+      throw new MockError(
+        `INPUT0 and INPUT1 must hold ${ITEM_BYTES} bytes per batch item, got ${a.length} and ${b.length}`,
+      );
     }
-    if (batch > MAX_BATCH_SIZE) throw new MockError(`inference request batch-size must be <= ${MAX_BATCH_SIZE} for '${EMBEDDED_MODEL}'`);
+    if (batch > MAX_BATCH_SIZE)
+      throw new MockError(`inference request batch-size must be <= ${MAX_BATCH_SIZE} for '${EMBEDDED_MODEL}'`);
     const outputs: MockOutput[] = [
       { name: "OUTPUT0", datatype: "INT32", shape: [batch, ELEMENTS], bytes: combine(a, b, 1) },
       { name: "OUTPUT1", datatype: "INT32", shape: [batch, ELEMENTS], bytes: combine(a, b, -1) },
@@ -160,7 +172,10 @@ export class MockModel {
 
 function combine(a: Uint8Array, b: Uint8Array, sign: 1 | -1): Uint8Array {
   const result = new Uint8Array(a.length);
-  const [left, right, out] = [a, b, result].map((bytes) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)) as [DataView, DataView, DataView];
-  for (let at = 0; at < a.length; at += 4) out.setInt32(at, (left.getInt32(at, true) + sign * right.getInt32(at, true)) | 0, true);
+  const [left, right, out] = [a, b, result].map(
+    (bytes) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+  ) as [DataView, DataView, DataView];
+  for (let at = 0; at < a.length; at += 4)
+    out.setInt32(at, (left.getInt32(at, true) + sign * right.getInt32(at, true)) | 0, true);
   return result;
 }

@@ -1,5 +1,5 @@
-import type { Http2Server, Http2Session } from "node:http2";
 import type { Server } from "node:http";
+import type { Http2Server, Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { MockPlan } from "../plan/plan.ts";
 import { messageOf, UserError } from "../plan/problem.ts";
@@ -47,7 +47,15 @@ export async function startMock(plan: MockPlan, address: MockAddress): Promise<M
 function listen(server: Server | Http2Server, host: string, port: number, flag: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
-      reject(new UserError([{ path: flag, message: `can not listen on ${host}:${port}: ${messageOf(error)}`, hint: "Choose another port; 0 takes a free one." }]));
+      reject(
+        new UserError([
+          {
+            path: flag,
+            message: `can not listen on ${host}:${port}: ${messageOf(error)}`,
+            hint: "Choose another port; 0 takes a free one.",
+          },
+        ]),
+      );
     });
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });

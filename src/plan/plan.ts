@@ -143,9 +143,19 @@ export interface MeasurementPlan {
 /** How long a level is measured. */
 export type MeasurementModePlan =
   /** Windows of 1.2 times `windowMs` until three in a row agree. */
-  | { readonly kind: "time-windows"; readonly windowMs: number; readonly stabilityPct: number; readonly maxTrials: number }
+  | {
+      readonly kind: "time-windows";
+      readonly windowMs: number;
+      readonly stabilityPct: number;
+      readonly maxTrials: number;
+    }
   /** Windows of whole seconds with at least so many requests, until three in a row agree. */
-  | { readonly kind: "count-windows"; readonly requestsPerWindow: number; readonly stabilityPct: number; readonly maxTrials: number }
+  | {
+      readonly kind: "count-windows";
+      readonly requestsPerWindow: number;
+      readonly stabilityPct: number;
+      readonly maxTrials: number;
+    }
   /** So many requests in all. */
   | { readonly kind: "requests"; readonly count: number }
   /** So long in all. */

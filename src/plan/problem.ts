@@ -30,7 +30,14 @@ export function formatProblem(problem: Problem): string {
 }
 
 /** Why a run that was asked for rightly could not be done or finished. */
-export type RunErrorKind = "unreachable" | "stalled" | "refused" | "unsupported" | "failed-request" | "output" | "internal";
+export type RunErrorKind =
+  | "unreachable"
+  | "stalled"
+  | "refused"
+  | "unsupported"
+  | "failed-request"
+  | "output"
+  | "internal";
 
 /** A run that could not be done: the target is away, refuses, or lacks what is asked for. */
 export class RunError extends Error {

@@ -79,7 +79,14 @@ function checkVariant(path: string, table: Described, part: { kind?: unknown } |
   const kind = String(part?.kind);
   const entry = Object.hasOwn(table, kind) ? table[kind] : undefined;
   if (entry !== undefined) return toProblems(path, v.safeParse(entry.schema(), part));
-  return [{ path: `${path}.kind`, message: "is not known", value: kind, hint: `Use one of ${Object.keys(table).join(", ")}.` }];
+  return [
+    {
+      path: `${path}.kind`,
+      message: "is not known",
+      value: kind,
+      hint: `Use one of ${Object.keys(table).join(", ")}.`,
+    },
+  ];
 }
 
 function toProblems(prefix: string, result: v.SafeParseResult<Schema<unknown>>): Problem[] {
@@ -100,19 +107,37 @@ function checkTogether(plan: Plan): Problem[] {
   const problems: Problem[] = [];
   const { client, load, measurement, target } = plan;
   if (client.kind === "undici" && target.protocol !== "http") {
-    problems.push({ path: "client.kind", message: "undici speaks HTTP only", value: "undici", hint: "Use own or grpc-js for gRPC." });
+    problems.push({
+      path: "client.kind",
+      message: "undici speaks HTTP only",
+      value: "undici",
+      hint: "Use own or grpc-js for gRPC.",
+    });
   }
   if (client.kind === "grpc-js" && target.protocol !== "grpc") {
-    problems.push({ path: "client.kind", message: "grpc-js speaks gRPC only", value: "grpc-js", hint: "Use own or undici for HTTP." });
+    problems.push({
+      path: "client.kind",
+      message: "grpc-js speaks gRPC only",
+      value: "grpc-js",
+      hint: "Use own or undici for HTTP.",
+    });
   }
   if (target.isStreaming && client.callMode === "sync") {
     problems.push({ path: "client.callMode", message: "streams are asynchronous", value: "sync", hint: "Use async." });
   }
   if (isBinary(load) && measurement.latencyLimitMs === null) {
-    problems.push({ path: "measurement.latencyLimitMs", message: "a binary search needs a latency limit", hint: "Give one." });
+    problems.push({
+      path: "measurement.latencyLimitMs",
+      message: "a binary search needs a latency limit",
+      hint: "Give one.",
+    });
   }
   if (isEndless(load) && measurement.latencyLimitMs === null) {
-    problems.push({ path: "load.levels.end", message: "a range without an end needs a latency limit", hint: "Give an end or a latency limit." });
+    problems.push({
+      path: "load.levels.end",
+      message: "a range without an end needs a latency limit",
+      hint: "Give an end or a latency limit.",
+    });
   }
   return problems;
 }

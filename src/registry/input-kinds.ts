@@ -12,7 +12,8 @@ interface InputKind<P extends InputsPlan> {
   load(plan: P, model: ModelInfo): Dataset | Promise<Dataset>;
 }
 
-const stringLength = (): Schema<number> => v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+const stringLength = (): Schema<number> =>
+  v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
 const path = (): Schema<string> => v.pipe(v.string(), v.nonEmpty("must name a file"));
 
 /** The sources by the `kind` of their part of the plan; each is loaded when a plan uses it. */
@@ -26,7 +27,8 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
     load: (plan, model) => generateDataset(model, { ...plan, isZero: true }),
   },
   json: {
-    schema: () => v.object({ kind: v.literal("json"), files: v.pipe(v.array(path()), v.minLength(1, "must name a file")) }),
+    schema: () =>
+      v.object({ kind: v.literal("json"), files: v.pipe(v.array(path()), v.minLength(1, "must name a file")) }),
     load: async (plan, model) => (await import("../inputs/json-file.ts")).readJsonFiles(plan.files, model),
   },
   directory: {

@@ -8,7 +8,9 @@ import { tritonKind } from "../service/triton/kind.ts";
 export type ServerTargetPlan = TritonTargetPlan;
 
 /** The service kinds by the `kind` of their target. A new kind is one folder and one line here. */
-export const SERVICE_KINDS: { readonly [K in ServerTargetPlan["kind"]]: ServiceKind<Extract<ServerTargetPlan, { kind: K }>> } = {
+export const SERVICE_KINDS: {
+  readonly [K in ServerTargetPlan["kind"]]: ServiceKind<Extract<ServerTargetPlan, { kind: K }>>;
+} = {
   triton: tritonKind,
 };
 

@@ -91,7 +91,9 @@ class ProfileExport implements Report {
     this.takeBack();
     this.closeExperiment();
     const experiment =
-      unit === "concurrency" ? `{"mode":"concurrency","value":${value}}` : `{"mode":"request_rate","value":${formatJsonDouble(value)}}`;
+      unit === "concurrency"
+        ? `{"mode":"concurrency","value":${value}}`
+        : `{"mode":"request_rate","value":${formatJsonDouble(value)}}`;
     this.put(`${this.isFirstExperiment ? "" : ","}{"experiment":${experiment},"requests":[`);
     this.isExperimentOpen = true;
     this.isFirstExperiment = false;
@@ -120,7 +122,8 @@ class ProfileExport implements Report {
   private formatTensors(tensors: readonly Tensor[], isInput: boolean): string {
     const { batchSize } = this.plan.target;
     const fields = tensors.map((tensor) => {
-      const bytes = isInput && batchSize > 1 && tensor.shape[0] === batchSize ? firstItem(tensor, batchSize) : tensor.bytes;
+      const bytes =
+        isInput && batchSize > 1 && tensor.shape[0] === batchSize ? firstItem(tensor, batchSize) : tensor.bytes;
       return `${JSON.stringify(tensor.name)}:${this.formatData(tensor, bytes)}`;
     });
     return `{${fields.join(",")}}`;
@@ -184,7 +187,11 @@ class ProfileExport implements Report {
   }
 
   private toError(error: unknown): RunError {
-    return new RunError("output", `failed to open file for outputting raw profile data: ${this.path}: ${messageOf(error)}`, "Give a path that can be written.");
+    return new RunError(
+      "output",
+      `failed to open file for outputting raw profile data: ${this.path}: ${messageOf(error)}`,
+      "Give a path that can be written.",
+    );
   }
 }
 

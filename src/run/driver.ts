@@ -164,7 +164,8 @@ export class Driver {
     await this.reserve(laneCount);
     this.freeSlots.length = 0;
     for (let lane = 0; lane < laneCount; lane++) this.freeSlots.push([]);
-    if (!isSync) for (let slot = this.slotCount - 1; slot >= 0; slot--) (this.freeSlots[slot % laneCount] as number[]).push(slot);
+    if (!isSync)
+      for (let slot = this.slotCount - 1; slot >= 0; slot--) (this.freeSlots[slot % laneCount] as number[]).push(slot);
     this.pacer = new Pacer(arrivals, laneCount);
     this.scheduleStartNs = nowNs();
     for (let lane = 0; lane < laneCount; lane++) this.heap.push(lane, this.pacer.nextDueNs(lane));
@@ -273,7 +274,8 @@ export class Driver {
     records.firstByteNs[row] = call.firstByteNs;
     records.endNs[row] = call.endNs;
     records.decodeNs[row] = call.decodeNs;
-    records.flags[row] = (hasFailed ? RECORD_FAILED : 0) | (isScheduled && this.isDelayed[slot] === true ? RECORD_DELAYED : 0);
+    records.flags[row] =
+      (hasFailed ? RECORD_FAILED : 0) | (isScheduled && this.isDelayed[slot] === true ? RECORD_DELAYED : 0);
     records.commit();
   }
 
@@ -341,5 +343,7 @@ export class Driver {
 }
 
 function isConnectionFailure(failure: Failure): boolean {
-  return failure.kind === "connect" || failure.kind === "tls" || failure.kind === "closed" || failure.kind === "protocol";
+  return (
+    failure.kind === "connect" || failure.kind === "tls" || failure.kind === "closed" || failure.kind === "protocol"
+  );
 }

@@ -35,10 +35,13 @@ export class DueTimer {
     }
     const waitNs = this.dueNs - nowNs() - TIMER_MARGIN_NS;
     if (waitNs >= 1e6) {
-      this.timer = setTimeout(() => {
-        this.timer = undefined;
-        this.arm();
-      }, Math.floor(waitNs / 1e6));
+      this.timer = setTimeout(
+        () => {
+          this.timer = undefined;
+          this.arm();
+        },
+        Math.floor(waitNs / 1e6),
+      );
     } else {
       this.turn ??= setImmediate(() => this.poll());
     }

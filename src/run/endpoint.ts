@@ -41,8 +41,22 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
   const name = colon < 0 ? place : place.slice(0, colon);
   const port = colon < 0 ? undefined : readPort(place.slice(colon + 1));
   const host = name.startsWith("[") && name.endsWith("]") ? name.slice(1, -1) : name;
-  if (host === "" || host.includes("[") || Number.isNaN(port) || rest.includes(" ") || rest.includes("?") || rest.includes("#")) {
-    throw new UserError([{ path: "url", message: "is not an address", value: text, hint: "Write host:port, http://host:port or https://host:port." }]);
+  if (
+    host === "" ||
+    host.includes("[") ||
+    Number.isNaN(port) ||
+    rest.includes(" ") ||
+    rest.includes("?") ||
+    rest.includes("#")
+  ) {
+    throw new UserError([
+      {
+        path: "url",
+        message: "is not an address",
+        value: text,
+        hint: "Write host:port, http://host:port or https://host:port.",
+      },
+    ]);
   }
   return {
     host,
@@ -76,7 +90,13 @@ function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
       return undefined;
     }
   };
-  const settings = { alpn, caPem: read(plan.caFile), certPem: read(plan.certFile), keyPem: read(plan.keyFile), verify: plan.verify };
+  const settings = {
+    alpn,
+    caPem: read(plan.caFile),
+    certPem: read(plan.certFile),
+    keyPem: read(plan.keyFile),
+    verify: plan.verify,
+  };
   if (problems.length > 0) throw new UserError(problems);
   return settings;
 }

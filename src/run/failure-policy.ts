@@ -32,7 +32,13 @@ export class FailurePolicy {
       this.laneErrors.push({ lane, message: failure.message });
     }
     if (this.plan.failures.maxRatio === 0) {
-      this.signal.fail(new RunError(kindOf(failure), failure.message, "Give --max-failure-ratio to go on in spite of failed requests."));
+      this.signal.fail(
+        new RunError(
+          kindOf(failure),
+          failure.message,
+          "Give --max-failure-ratio to go on in spite of failed requests.",
+        ),
+      );
       return;
     }
     this.checkReachable(failure);
@@ -60,11 +66,22 @@ export class FailurePolicy {
     if (failure.kind === "stalled") {
       const silentNs = nowNs() - lastSuccessNs;
       if (silentNs >= this.plan.client.stallTimeoutMs * 1e6) {
-        this.signal.fail(new RunError("stalled", `the target stopped answering: ${failure.message}`, "Look at the server, or raise --stall-timeout."));
+        this.signal.fail(
+          new RunError(
+            "stalled",
+            `the target stopped answering: ${failure.message}`,
+            "Look at the server, or raise --stall-timeout.",
+          ),
+        );
       }
       return;
     }
-    if (failure.kind !== "connect" && failure.kind !== "tls" && failure.kind !== "closed" && failure.kind !== "protocol") {
+    if (
+      failure.kind !== "connect" &&
+      failure.kind !== "tls" &&
+      failure.kind !== "closed" &&
+      failure.kind !== "protocol"
+    ) {
       this.unreachableSinceNs = 0;
       return;
     }
@@ -72,7 +89,11 @@ export class FailurePolicy {
     if (this.unreachableSinceNs < lastSuccessNs || this.unreachableSinceNs === 0) this.unreachableSinceNs = failedNs;
     if (failedNs - this.unreachableSinceNs < UNREACHABLE_NS) return;
     this.signal.fail(
-      new RunError("unreachable", `the target can no longer be reached: ${failure.message}`, "Is the server still running?"),
+      new RunError(
+        "unreachable",
+        `the target can no longer be reached: ${failure.message}`,
+        "Is the server still running?",
+      ),
     );
   }
 }

@@ -1,5 +1,5 @@
-import { nowNs } from "../runtime/clock.ts";
 import type { ClientHealth } from "../measure/window.ts";
+import { nowNs } from "../runtime/clock.ts";
 
 const TICK_MS = 20;
 

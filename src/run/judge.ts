@@ -52,7 +52,10 @@ export class RequestJudge {
       }
       const at = expected.bytes.findIndex((byte, index) => byte !== actual[index]);
       if (at >= 0) {
-        return { kind: "validation", message: `Output doesn't match expected output: ${expected.name} differs at byte ${at} (step ${step})` };
+        return {
+          kind: "validation",
+          message: `Output doesn't match expected output: ${expected.name} differs at byte ${at} (step ${step})`,
+        };
       }
     }
     return undefined;

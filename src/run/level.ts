@@ -112,7 +112,9 @@ export class LevelRun {
     return this.measureWindows(mode);
   }
 
-  private async measureWindows(mode: Extract<Plan["measurement"]["mode"], { kind: "time-windows" | "count-windows" }>): Promise<LevelResult> {
+  private async measureWindows(
+    mode: Extract<Plan["measurement"]["mode"], { kind: "time-windows" | "count-windows" }>,
+  ): Promise<LevelResult> {
     const { signal, plan, observer } = this.context;
     const { latencyLimitMs, percentile } = plan.measurement;
     const judge = new StabilityJudge({
@@ -194,7 +196,12 @@ export class LevelRun {
     return this.result("partial", mergeWindows(windows), trials, {});
   }
 
-  private result(outcome: LevelResult["outcome"], window: WindowResult, trials: number, rest: Partial<LevelResult>): LevelResult {
+  private result(
+    outcome: LevelResult["outcome"],
+    window: WindowResult,
+    trials: number,
+    rest: Partial<LevelResult>,
+  ): LevelResult {
     return {
       unit: this.context.unit,
       level: this.level,
@@ -215,7 +222,9 @@ export class LevelRun {
     return Math.floor(stabilizingLatencyNs(window, percentile) / 1e6) >= latencyLimitMs;
   }
 
-  private async waitForWindow(mode: { kind: "time-windows"; windowMs: number } | { kind: "count-windows"; requestsPerWindow: number }): Promise<void> {
+  private async waitForWindow(
+    mode: { kind: "time-windows"; windowMs: number } | { kind: "count-windows"; requestsPerWindow: number },
+  ): Promise<void> {
     const { driver, signal } = this.context;
     if (mode.kind === "time-windows") {
       await Promise.race([sleepMs(mode.windowMs * WINDOW_STRETCH), signal.stopped]);
@@ -250,7 +259,8 @@ export class LevelRun {
     const name = { name: session.service.model.name, version: session.service.model.version };
     const giveUpNs = nowNs() + COUNTER_LAG_MS * 1e6;
     // With nothing outstanding the server must account for every request; under load it only has to have moved.
-    const expected = plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
+    const expected =
+      plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
     for (;;) {
       const after = await session.counters();
       if (after === undefined) return undefined;

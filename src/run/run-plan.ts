@@ -8,12 +8,12 @@ import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
-import { laneCountOf } from "./lanes.ts";
 import { Driver } from "./driver.ts";
 import { FailurePolicy } from "./failure-policy.ts";
 import { RequestFeed } from "./feed.ts";
 import { HealthMonitor } from "./health-monitor.ts";
 import { RequestJudge } from "./judge.ts";
+import { laneCountOf } from "./lanes.ts";
 import { type LevelContext, LevelError, LevelMeter, LevelRun } from "./level.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
 import { RunSignal } from "./run-signal.ts";
@@ -39,7 +39,12 @@ export function startPlan(plan: Plan, observer: RunObserver, check: () => Promis
   return { result: runPlan(plan, observer, signal, check), interrupt: () => signal.interrupt() };
 }
 
-async function runPlan(plan: Plan, observer: RunObserver, signal: RunSignal, check: () => Promise<unknown>): Promise<RunResult> {
+async function runPlan(
+  plan: Plan,
+  observer: RunObserver,
+  signal: RunSignal,
+  check: () => Promise<unknown>,
+): Promise<RunResult> {
   const load = prepareLoad(plan.load);
   const session = await openSession(plan, observer);
   try {
@@ -69,7 +74,14 @@ class PlanRun {
   private isAnnounced = false;
   private isChecked = false;
 
-  constructor(plan: Plan, observer: RunObserver, signal: RunSignal, load: PreparedLoad, session: Session, check: () => Promise<unknown>) {
+  constructor(
+    plan: Plan,
+    observer: RunObserver,
+    signal: RunSignal,
+    load: PreparedLoad,
+    session: Session,
+    check: () => Promise<unknown>,
+  ) {
     this.plan = plan;
     this.check = check;
     this.observer = observer;
@@ -93,7 +105,11 @@ class PlanRun {
       laneCount: laneCountOf(plan, load.search),
       isSync,
       createClient: (options) =>
-        session.createClient({ ...options, keepBodies: judge.needsBodies, stallTimeoutNs: plan.client.stallTimeoutMs * 1e6 }),
+        session.createClient({
+          ...options,
+          keepBodies: judge.needsBodies,
+          stallTimeoutNs: plan.client.stallTimeoutMs * 1e6,
+        }),
       onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
       judge: (call, step) => judge.judge(call, step),
       onFailure: (failure, lane) => this.policy.add(failure, lane),
@@ -261,6 +277,11 @@ class PlanRun {
 
 function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
-  if (error instanceof LevelError) return new RunError("failed-request", error.message, "Raise --measurement-interval, or look why no request ends in time.");
+  if (error instanceof LevelError)
+    return new RunError(
+      "failed-request",
+      error.message,
+      "Raise --measurement-interval, or look why no request ends in time.",
+    );
   return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
 }

@@ -4,9 +4,9 @@ import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import { loadInputs } from "../registry/input-kinds.ts";
 import { type ServerTargetPlan, serviceKindOf } from "../registry/service-kinds.ts";
+import { toTritonTarget } from "../service/embedded/target.ts";
 import type { Ask, Query, Service, ServiceAddress } from "../service/service.ts";
 import type { ServerCounters } from "../service/statistics.ts";
-import { toTritonTarget } from "../service/embedded/target.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import { ControlClient, ControlError } from "../transport/control-client.ts";
 import type { Endpoint } from "../transport/request.ts";
@@ -60,7 +60,9 @@ export async function openSession(plan: Plan, observer: RunObserver): Promise<Se
   }
 }
 
-async function startEmbeddedTarget(target: Extract<Plan["target"], { kind: "embedded" }>): Promise<{ target: ServerTargetPlan; stop(): Promise<void> }> {
+async function startEmbeddedTarget(
+  target: Extract<Plan["target"], { kind: "embedded" }>,
+): Promise<{ target: ServerTargetPlan; stop(): Promise<void> }> {
   const { startEmbedded } = await import("../mock/embedded.ts");
   const server = await startEmbedded(target.mock);
   const port = target.protocol === "http" ? server.httpPort : server.grpcPort;
@@ -72,12 +74,20 @@ async function startEmbeddedTarget(target: Extract<Plan["target"], { kind: "embe
  * the general clients; perf_analyzer mode asks through its own, because loading a general client would triple the time to the first
  * request and stall the loop that measures.
  */
-async function openControl(plan: Plan, address: ServiceAddress, endpoint: Endpoint, observer: RunObserver): Promise<ControlClient> {
+async function openControl(
+  plan: Plan,
+  address: ServiceAddress,
+  endpoint: Endpoint,
+  observer: RunObserver,
+): Promise<ControlClient> {
   const usesOwn = plan.client.kind === "own" && plan.outputs.style === "perf_analyzer";
   const kind = usesOwn ? "own" : address.wire === "http" ? "undici" : "grpc-js";
   const wire = address.wire === "http" ? "http" : "grpc";
   const create = await loadClient(kind, wire, endpoint, undefined);
-  const onWire = plan.outputs.verbosity === 2 && wire === "http" ? (direction: ">" | "<", head: string) => observer.onTrace?.({ kind: "wire", direction, head }) : undefined;
+  const onWire =
+    plan.outputs.verbosity === 2 && wire === "http"
+      ? (direction: ">" | "<", head: string) => observer.onTrace?.({ kind: "wire", direction, head })
+      : undefined;
   if (wire === "grpc" && plan.outputs.verbosity === 2) observer.onTrace?.({ kind: "connect", url: address.url });
   return new ControlClient(plan.client.stallTimeoutMs * 1e6, (options) => create({ ...options, onWire }));
 }
@@ -95,7 +105,8 @@ function createAsk(control: ControlClient, address: ServiceAddress, observer: Ru
 }
 
 function toRunError(error: unknown, address: ServiceAddress, what: string): RunError {
-  if (!(error instanceof ControlError)) return new RunError("refused", `failed to get ${what}: ${messageOf(error)}`, "Is this a KServe v2 server?");
+  if (!(error instanceof ControlError))
+    return new RunError("refused", `failed to get ${what}: ${messageOf(error)}`, "Is this a KServe v2 server?");
   const { failure, body } = error;
   const server = address.url;
   switch (failure.kind) {
@@ -105,15 +116,31 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
         address.wire === "http"
           ? `HTTP client failed: ${failure.kind === "tls" ? "SSL connect error" : "Couldn't connect to server"}`
           : "failed to connect to all addresses; last error";
-      return new RunError("unreachable", `failed to get ${what}: ${said}: ${server}: ${failure.message}`, `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`);
+      return new RunError(
+        "unreachable",
+        `failed to get ${what}: ${said}: ${server}: ${failure.message}`,
+        `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
+      );
     }
     case "stalled":
-      return new RunError("stalled", `failed to get ${what}: ${server} accepted the connection but did not answer: ${failure.message}`, "Look at the server, or raise --stall-timeout.");
+      return new RunError(
+        "stalled",
+        `failed to get ${what}: ${server} accepted the connection but did not answer: ${failure.message}`,
+        "Look at the server, or raise --stall-timeout.",
+      );
     case "http":
     case "grpc":
-      return new RunError("refused", `failed to get ${what}: ${readServerError(failure.message, body)}`, "Check the model's name and version, and that the server has loaded it.");
+      return new RunError(
+        "refused",
+        `failed to get ${what}: ${readServerError(failure.message, body)}`,
+        "Check the model's name and version, and that the server has loaded it.",
+      );
     default:
-      return new RunError("refused", `failed to get ${what}: ${failure.message}`, `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of a KServe v2 server?`);
+      return new RunError(
+        "refused",
+        `failed to get ${what}: ${failure.message}`,
+        `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of a KServe v2 server?`,
+      );
   }
 }
 

@@ -22,8 +22,7 @@ export const runtimeName: RuntimeName =
   globals.Bun !== undefined ? "bun" : globals.Deno !== undefined ? "deno" : "node";
 
 /** The runtime's own version, for example `1.4.5`. */
-export const runtimeVersion: string =
-  globals.Bun?.version ?? globals.Deno?.version.deno ?? process.versions.node;
+export const runtimeVersion: string = globals.Bun?.version ?? globals.Deno?.version.deno ?? process.versions.node;
 
 /** True inside an executable made by `bun build --compile` or `deno compile`. */
 export const isExecutable: boolean =

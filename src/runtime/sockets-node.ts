@@ -18,7 +18,10 @@ class NodeConnection implements Socket {
 
   constructor(target: SocketTarget, handlers: SocketHandlers) {
     this.handlers = handlers;
-    const native = target.tls === undefined ? process.getBuiltinModule("node:net").connect(target.port, target.host) : connectTls(target, target.tls);
+    const native =
+      target.tls === undefined
+        ? process.getBuiltinModule("node:net").connect(target.port, target.host)
+        : connectTls(target, target.tls);
     this.native = native;
     native.setNoDelay(true);
     native.on(target.tls === undefined ? "connect" : "secureConnect", () => {

@@ -18,7 +18,8 @@ export class AnswerObject {
 
   /** @param what names the answer in errors. Throws {@link ProtocolError} when it is not an object. */
   static of(value: unknown, what: string): AnswerObject {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return new AnswerObject(value as Record<string, unknown>, what);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return new AnswerObject(value as Record<string, unknown>, what);
     throw new ProtocolError(`${what} is not an object`);
   }
 

@@ -58,7 +58,9 @@ const NUMBER_READERS: Readonly<Partial<Record<Datatype, (view: DataView, offset:
   FP64: (view, offset) => formatJsonDouble(view.getFloat64(offset, true)),
 };
 
-const NUMBER_WRITERS: Readonly<Partial<Record<Datatype, (view: DataView, offset: number, value: number | bigint) => void>>> = {
+const NUMBER_WRITERS: Readonly<
+  Partial<Record<Datatype, (view: DataView, offset: number, value: number | bigint) => void>>
+> = {
   BOOL: (view, offset, value) => view.setUint8(offset, Number(value)),
   UINT8: (view, offset, value) => view.setUint8(offset, Number(value)),
   UINT16: (view, offset, value) => view.setUint16(offset, Number(value), true),

@@ -71,7 +71,8 @@ export function describeConnectError(error: Error | undefined): string {
   const inner = (error as { errors?: Error[] }).errors?.[0];
   if (inner !== undefined) return describeConnectError(inner);
   if (/refused/i.test(error.message)) return "Connection refused";
-  if (/ENOTFOUND|getaddrinfo|failed to lookup|name or service not known|DNS/i.test(error.message)) return "Unknown host";
+  if (/ENOTFOUND|getaddrinfo|failed to lookup|name or service not known|DNS/i.test(error.message))
+    return "Unknown host";
   return error.message === "" ? code || error.name : error.message;
 }
 
@@ -79,8 +80,10 @@ export function describeConnectError(error: Error | undefined): string {
 export function isTlsError(error: Error | undefined): boolean {
   if (error === undefined) return false;
   const code = (error as { code?: string }).code ?? "";
-  return /^(ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH)/.test(code) ||
-    /certificate|handshake|SSL|TLS|UnknownIssuer|self.signed/i.test(error.message);
+  return (
+    /^(ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH)/.test(code) ||
+    /certificate|handshake|SSL|TLS|UnknownIssuer|self.signed/i.test(error.message)
+  );
 }
 
 /** The text of a protocol error; anything else thrown while parsing is a defect of the parser and goes on. */

@@ -16,7 +16,12 @@ const WIDTH = 120;
 
 /** The whole text. @param command how the command was called */
 export function formatHelp(command: string): string {
-  const sections = Object.entries(TITLES).map(([group, title]) => formatSection(title, FLAGS.filter((flag) => flag.group === group)));
+  const sections = Object.entries(TITLES).map(([group, title]) =>
+    formatSection(
+      title,
+      FLAGS.filter((flag) => flag.group === group),
+    ),
+  );
   const later = FLAGS.filter((flag) => flag.group === "later").map(flagName);
   return [
     `Usage: ${command} -m MODEL [flags]`,
@@ -43,7 +48,9 @@ function formatSection(title: string, flags: readonly FlagSpec[]): string {
 }
 
 function formatFlag(flag: FlagSpec): string {
-  const names = [flag.short === undefined ? "" : `-${flag.short}`, flag.name === "" ? "" : `--${flag.name}`].filter((name) => name !== "");
+  const names = [flag.short === undefined ? "" : `-${flag.short}`, flag.name === "" ? "" : `--${flag.name}`].filter(
+    (name) => name !== "",
+  );
   const left = `  ${names.join(", ")}${flag.value === undefined ? "" : ` ${flag.value}`}`;
   const notes = [
     ...(flag.unit === undefined ? [] : [`In ${flag.unit}.`]),

@@ -61,7 +61,13 @@ class Parser implements ParsedFlags {
     }
     if (flag.value === undefined) {
       if (attached === undefined) this.given.push({ flag, typed, value: undefined });
-      else this.problems.push({ path: typed, message: `Option '${typed}' takes no value`, value: attached, hint: `Write ${typed} alone.` });
+      else
+        this.problems.push({
+          path: typed,
+          message: `Option '${typed}' takes no value`,
+          value: attached,
+          hint: `Write ${typed} alone.`,
+        });
       return;
     }
     this.take(flag, typed, attached ?? this.nextValue());
@@ -83,7 +89,11 @@ class Parser implements ParsedFlags {
       const letter = arg[i] as string;
       const flag = findShort(letter);
       if (flag === undefined) {
-        this.problems.push({ path: `-${letter}`, message: `Invalid short option '-${letter}'`, hint: "See --help for the flags there are." });
+        this.problems.push({
+          path: `-${letter}`,
+          message: `Invalid short option '-${letter}'`,
+          hint: "See --help for the flags there are.",
+        });
         return;
       }
       if (flag.value === undefined) {
@@ -102,7 +112,11 @@ class Parser implements ParsedFlags {
 
   private take(flag: FlagSpec, typed: string, value: string | undefined): void {
     if (value === undefined) {
-      this.problems.push({ path: typed, message: `Missing value for option '${typed}'`, hint: `Write ${typed} ${flag.value}.` });
+      this.problems.push({
+        path: typed,
+        message: `Missing value for option '${typed}'`,
+        hint: `Write ${typed} ${flag.value}.`,
+      });
       return;
     }
     this.given.push({ flag, typed, value });

@@ -64,7 +64,8 @@ export function readSettings(parsed: ParsedFlags): ReadSettings {
     if (given.flag.onlyValues !== undefined) refuseLater(reader, given);
     else READERS[flagName(given.flag)]?.(settings, reader, given.value ?? "", given);
   }
-  for (const argument of parsed.positional) reader.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
+  for (const argument of parsed.positional)
+    reader.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
   return { settings, problems: [...parsed.problems, ...reader.problems], warnings: reader.warnings };
 }
 
@@ -116,7 +117,10 @@ function defaults(): Settings {
 function refuseLater(reader: ValueReader, given: GivenFlag): void {
   const name = flagName(given.flag);
   if (given.value !== undefined && given.flag.onlyValues?.includes(given.value) === true) return;
-  const hint = (given.flag.onlyValues?.length ?? 0) > 0 ? `Leave it out or give ${given.flag.onlyValues?.join(" or ")}.` : "Leave it out.";
+  const hint =
+    (given.flag.onlyValues?.length ?? 0) > 0
+      ? `Leave it out or give ${given.flag.onlyValues?.join(" or ")}.`
+      : "Leave it out.";
   reader.fail(name, `${name} is not supported yet`, given.value, hint);
 }
 
@@ -159,74 +163,145 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   "--concurrency-range": (settings, reader, value) => {
     settings.concurrency = readRange(reader, "--concurrency-range", value, "integer");
-    if (settings.concurrency !== undefined) checkRange(reader, "--concurrency-range", "The start of the search range must be > 0", settings.concurrency, value);
+    if (settings.concurrency !== undefined)
+      checkRange(
+        reader,
+        "--concurrency-range",
+        "The start of the search range must be > 0",
+        settings.concurrency,
+        value,
+      );
   },
   "--request-rate-range": (settings, reader, value) => {
     settings.requestRate = readRange(reader, "--request-rate-range", value, "decimal");
     const message = "Failed to parse --request-rate-range. The start of the search range must be > 0.";
-    if (settings.requestRate !== undefined) checkRange(reader, "--request-rate-range", message, settings.requestRate, value);
+    if (settings.requestRate !== undefined)
+      checkRange(reader, "--request-rate-range", message, settings.requestRate, value);
   },
   "--request-intervals": (settings, reader, value) => {
     settings.intervalsFile = value;
     if (isFile(value)) return;
-    reader.fail("--request-intervals", "Failed to parse --request-intervals. The value must be a valid file path", value, "Give an existing file with one time interval in microseconds per line.");
+    reader.fail(
+      "--request-intervals",
+      "Failed to parse --request-intervals. The value must be a valid file path",
+      value,
+      "Give an existing file with one time interval in microseconds per line.",
+    );
   },
   "--request-distribution": (settings, reader, value) => {
     if (value === "constant" || value === "poisson") settings.distribution = value;
-    else reader.fail("--request-distribution", `Failed to parse --request-distribution. Unsupported type provided: '${value}'. Choices are 'poisson' or 'constant'.`, value, "Give constant or poisson.");
+    else
+      reader.fail(
+        "--request-distribution",
+        `Failed to parse --request-distribution. Unsupported type provided: '${value}'. Choices are 'poisson' or 'constant'.`,
+        value,
+        "Give constant or poisson.",
+      );
   },
   "--measurement-interval": (settings, reader, value) => {
-    settings.windowMs = readCount(reader, "--measurement-interval", "--measurement-interval (-p)", value, "The value must be > 0 msec.") ?? settings.windowMs;
+    settings.windowMs =
+      readCount(
+        reader,
+        "--measurement-interval",
+        "--measurement-interval (-p)",
+        value,
+        "The value must be > 0 msec.",
+      ) ?? settings.windowMs;
   },
   "--measurement-mode": (settings, reader, value) => {
     if (value === "time_windows" || value === "count_windows") settings.measurementMode = value;
-    else reader.fail("--measurement-mode", `Failed to parse --measurement-mode. Unsupported type provided: '${value}'. The available options are 'time_windows' or 'count_windows'.`, value, "Give time_windows or count_windows.");
+    else
+      reader.fail(
+        "--measurement-mode",
+        `Failed to parse --measurement-mode. Unsupported type provided: '${value}'. The available options are 'time_windows' or 'count_windows'.`,
+        value,
+        "Give time_windows or count_windows.",
+      );
   },
   "--measurement-request-count": (settings, reader, value) => {
-    settings.requestsPerWindow = readCount(reader, "--measurement-request-count", "--measurement-request-count", value, "The value must be > 0.") ?? settings.requestsPerWindow;
+    settings.requestsPerWindow =
+      readCount(
+        reader,
+        "--measurement-request-count",
+        "--measurement-request-count",
+        value,
+        "The value must be > 0.",
+      ) ?? settings.requestsPerWindow;
   },
   "--request-count": (settings, reader, value) => {
     settings.requestCount = readCount(reader, "--request-count", "--request-count", value, "The value must be > 0.");
   },
   "--warmup-request-count": (settings, reader, value) => {
     const count = reader.integer("--warmup-request-count", "--warmup-request-count", value);
-    if (count !== undefined && count < 0) reader.fail("--warmup-request-count", "Failed to parse --warmup-request-count. The value must be >= 0.", value, "Give 0 or more.");
+    if (count !== undefined && count < 0)
+      reader.fail(
+        "--warmup-request-count",
+        "Failed to parse --warmup-request-count. The value must be >= 0.",
+        value,
+        "Give 0 or more.",
+      );
     else settings.warmupRequests = count ?? 0;
   },
   "--stability-percentage": (settings, reader, value) => {
     const percentage = reader.decimal("--stability-percentage", "--stability-percentage (-s)", value);
-    if (percentage !== undefined && percentage < 0) reader.fail("--stability-percentage", "Failed to parse --stability-percentage (-s). The value must be >= 0.0.", value, "Give 0 or more.");
+    if (percentage !== undefined && percentage < 0)
+      reader.fail(
+        "--stability-percentage",
+        "Failed to parse --stability-percentage (-s). The value must be >= 0.0.",
+        value,
+        "Give 0 or more.",
+      );
     else settings.stabilityPct = percentage ?? settings.stabilityPct;
   },
   "--max-trials": (settings, reader, value) => {
-    settings.maxTrials = readCount(reader, "--max-trials", "--max-trials (-r)", value, "The value must be > 0.") ?? settings.maxTrials;
+    settings.maxTrials =
+      readCount(reader, "--max-trials", "--max-trials (-r)", value, "The value must be > 0.") ?? settings.maxTrials;
   },
   "--percentile": (settings, reader, value) => {
     const percentile = reader.integer("--percentile", "--percentile", value);
     if (percentile === undefined) return;
     settings.percentile = percentile === -1 ? null : percentile;
     if (percentile === -1 || (percentile > 0 && percentile < 100)) return;
-    reader.fail("--percentile", "Failed to parse --percentile. The value must be -1 for not reporting or in range (0, 100).", value, "Give 1 to 99.");
+    reader.fail(
+      "--percentile",
+      "Failed to parse --percentile. The value must be -1 for not reporting or in range (0, 100).",
+      value,
+      "Give 1 to 99.",
+    );
   },
   "--latency-threshold": (settings, reader, value) => {
     const limit = reader.integer("--latency-threshold", "--latency-threshold (-l)", value);
-    if (limit !== undefined && limit < 0) reader.fail("--latency-threshold", "Failed to parse --latency-threshold (-l). The value must be >= 0 msecs.", value, "Give 0 for no limit, or milliseconds.");
+    if (limit !== undefined && limit < 0)
+      reader.fail(
+        "--latency-threshold",
+        "Failed to parse --latency-threshold (-l). The value must be >= 0 msecs.",
+        value,
+        "Give 0 for no limit, or milliseconds.",
+      );
     else settings.latencyLimitMs = limit === undefined || limit === 0 ? null : limit;
   },
   "--max-threads": (settings, reader, value) => {
     settings.maxThreads = readCount(reader, "--max-threads", "--max-threads", value, "The value must be > 0.");
   },
   "-b": (settings, reader, value) => {
-    settings.batchSize = readCount(reader, "-b", "-b (batch size)", value, "The value must be > 0.") ?? settings.batchSize;
+    settings.batchSize =
+      readCount(reader, "-b", "-b (batch size)", value, "The value must be > 0.") ?? settings.batchSize;
   },
   "--input-data": (settings, reader, value) => {
     if (value === "random") return;
     if (value === "zero" || fileSystem().existsSync(value)) settings.inputData.push(value);
-    else reader.fail("--input-data", `Failed to parse --input-data. Unsupported type provided: '${value}'. The available options are 'zero', 'random', path to a directory, or a json file.`, value, "Give zero, random or an existing path.");
+    else
+      reader.fail(
+        "--input-data",
+        `Failed to parse --input-data. Unsupported type provided: '${value}'. The available options are 'zero', 'random', path to a directory, or a json file.`,
+        value,
+        "Give zero, random or an existing path.",
+      );
   },
   "--shape": readShape,
   "--string-length": (settings, reader, value) => {
-    settings.stringLength = readCount(reader, "--string-length", "--string-length", value, "The value must be > 0") ?? settings.stringLength;
+    settings.stringLength =
+      readCount(reader, "--string-length", "--string-length", value, "The value must be > 0") ?? settings.stringLength;
   },
   "--string-data": (settings, _reader, value) => {
     settings.stringData = value;
@@ -243,32 +318,68 @@ const READERS: Readonly<Record<string, Reader>> = {
   "-i": (settings, reader, value) => {
     const protocol = value.toLowerCase();
     if (protocol === "http" || protocol === "grpc") settings.protocol = protocol;
-    else reader.fail("-i", "Failed to parse -i (protocol). The value should be either HTTP or gRPC.", value, "Give http or grpc.");
+    else
+      reader.fail(
+        "-i",
+        "Failed to parse -i (protocol). The value should be either HTTP or gRPC.",
+        value,
+        "Give http or grpc.",
+      );
   },
   "-H": (settings, reader, value) => {
     const colon = value.indexOf(":");
     if (colon > 0) settings.headers.push([value.slice(0, colon), value.slice(colon + 1).trim()]);
-    else reader.fail("-H", "Failed to parse -H (header). There must be a colon after the header's name.", value, "Write for example -H 'Authorization: Bearer abc'.");
+    else
+      reader.fail(
+        "-H",
+        "Failed to parse -H (header). There must be a colon after the header's name.",
+        value,
+        "Write for example -H 'Authorization: Bearer abc'.",
+      );
   },
   "-f": (settings, _reader, value) => {
     settings.csvFile = value;
   },
   "--profile-export-file": (settings, reader, value) => {
     settings.profileExportFile = value;
-    if (fileSystem().existsSync(value)) reader.fail("--profile-export-file", "Failed to parse --profile-export-file. Path must not already exist.", value, "Remove it or give another path.");
+    if (fileSystem().existsSync(value))
+      reader.fail(
+        "--profile-export-file",
+        "Failed to parse --profile-export-file. Path must not already exist.",
+        value,
+        "Remove it or give another path.",
+      );
   },
   "--client": (settings, reader, value) => {
     if (value === "own" || value === "undici" || value === "grpc-js") settings.client = value;
-    else reader.fail("--client", `Failed to parse --client. Unsupported type provided: '${value}'.`, value, "Give own, undici or grpc-js.");
+    else
+      reader.fail(
+        "--client",
+        `Failed to parse --client. Unsupported type provided: '${value}'.`,
+        value,
+        "Give own, undici or grpc-js.",
+      );
   },
   "--stall-timeout": (settings, reader, value) => {
     const seconds = reader.decimal("--stall-timeout", "--stall-timeout", value);
-    if (seconds !== undefined && seconds <= 0) reader.fail("--stall-timeout", "Failed to parse --stall-timeout. The value must be > 0 seconds.", value, "Give seconds, for example 30.");
+    if (seconds !== undefined && seconds <= 0)
+      reader.fail(
+        "--stall-timeout",
+        "Failed to parse --stall-timeout. The value must be > 0 seconds.",
+        value,
+        "Give seconds, for example 30.",
+      );
     else if (seconds !== undefined) settings.stallTimeoutMs = seconds * 1000;
   },
   "--max-failure-ratio": (settings, reader, value) => {
     const ratio = reader.decimal("--max-failure-ratio", "--max-failure-ratio", value);
-    if (ratio !== undefined && (ratio < 0 || ratio > 1)) reader.fail("--max-failure-ratio", "Failed to parse --max-failure-ratio. The value must be from 0 to 1.", value, "Give for example 0.01.");
+    if (ratio !== undefined && (ratio < 0 || ratio > 1))
+      reader.fail(
+        "--max-failure-ratio",
+        "Failed to parse --max-failure-ratio. The value must be from 0 to 1.",
+        value,
+        "Give for example 0.01.",
+      );
     else settings.maxFailureRatio = ratio ?? 0;
   },
 };
@@ -278,8 +389,20 @@ export const HANDLED_FLAGS: readonly string[] = Object.keys(READERS);
 
 function checkRange(reader: ValueReader, flag: string, startMessage: string, range: RangeValue, value: string): void {
   if (range.start <= 0) reader.fail(flag, startMessage, value, `Write for example ${flag} 1:8:2.`);
-  if (range.end !== undefined && range.end < 0) reader.fail(flag, `Failed to parse ${flag}. The end of the search range must be >= 0.`, value, "Give 0 for no end.");
-  if (range.step !== undefined && range.step <= 0) reader.fail(flag, `Failed to parse ${flag}. The step of the search range must be > 0.`, value, "Give a step of 1 or more.");
+  if (range.end !== undefined && range.end < 0)
+    reader.fail(
+      flag,
+      `Failed to parse ${flag}. The end of the search range must be >= 0.`,
+      value,
+      "Give 0 for no end.",
+    );
+  if (range.step !== undefined && range.step <= 0)
+    reader.fail(
+      flag,
+      `Failed to parse ${flag}. The step of the search range must be > 0.`,
+      value,
+      "Give a step of 1 or more.",
+    );
 }
 
 /** A whole number above 0. @param label the flag as the original's messages name it */
@@ -293,20 +416,38 @@ function readCount(reader: ValueReader, flag: string, label: string, text: strin
 function readFormat(reader: ValueReader, flag: string, value: string): "binary" | "json" | undefined {
   const format = value.toLowerCase();
   if (format === "binary" || format === "json") return format;
-  reader.fail(flag, `Failed to parse ${flag}. Unsupported type provided: '${value}'. The available options are 'binary' or 'json'.`, value, "Give binary or json.");
+  reader.fail(
+    flag,
+    `Failed to parse ${flag}. Unsupported type provided: '${value}'. The available options are 'binary' or 'json'.`,
+    value,
+    "Give binary or json.",
+  );
   return undefined;
 }
 
 function readShape(settings: Settings, reader: ValueReader, value: string): void {
   const colon = value.lastIndexOf(":");
   if (colon < 0) {
-    reader.fail("--shape", "Failed to parse --shape. There must be a colon after input name.", value, "Write for example --shape INPUT0:3,224,224.");
+    reader.fail(
+      "--shape",
+      "Failed to parse --shape. There must be a colon after input name.",
+      value,
+      "Write for example --shape INPUT0:3,224,224.",
+    );
     return;
   }
-  const dims = value.slice(colon + 1).split(",").map((dim) => reader.integer("--shape", "--shape", dim));
+  const dims = value
+    .slice(colon + 1)
+    .split(",")
+    .map((dim) => reader.integer("--shape", "--shape", dim));
   if (dims.some((dim) => dim === undefined)) return;
   if (dims.some((dim) => (dim as number) <= 0)) {
-    reader.fail("--shape", "Failed to parse --shape. The dimensions of input tensor must be > 0.", value, "Give the size of every dimension.");
+    reader.fail(
+      "--shape",
+      "Failed to parse --shape. The dimensions of input tensor must be > 0.",
+      value,
+      "Give the size of every dimension.",
+    );
     return;
   }
   settings.shapes[value.slice(0, colon)] = dims as number[];

@@ -85,7 +85,16 @@ function toLoad(settings: Settings, isAsync: boolean, warnings: string[]): LoadP
   if (!isAsync) {
     if (range.end === 0) {
       warnings.push("WARNING: The maximum attainable concurrency will be limited by max_threads specification.");
-      return { kind: "concurrency", levels: { kind: "range", start: range.start, end: settings.maxThreads ?? DEFAULT_MAX_THREADS, step: range.step ?? 1 }, search };
+      return {
+        kind: "concurrency",
+        levels: {
+          kind: "range",
+          start: range.start,
+          end: settings.maxThreads ?? DEFAULT_MAX_THREADS,
+          step: range.step ?? 1,
+        },
+        search,
+      };
     }
     if (settings.maxThreads !== undefined) {
       warnings.push("WARNING: Overriding max_threads specification to ensure requested concurrency range.");
@@ -95,7 +104,11 @@ function toLoad(settings: Settings, isAsync: boolean, warnings: string[]): LoadP
 }
 
 /** A range as the original reads it: an end of 1 (or none) is a single level, an end of 0 is none. */
-function toLevels(range: { start: number; end: number | undefined; step: number | undefined }): Extract<LoadPlan, { kind: "concurrency" }>["levels"] {
+function toLevels(range: {
+  start: number;
+  end: number | undefined;
+  step: number | undefined;
+}): Extract<LoadPlan, { kind: "concurrency" }>["levels"] {
   const { start, end = 1, step = 1 } = range;
   if (end === 1) return { kind: "list", values: [start] };
   return { kind: "range", start, end: end === 0 ? null : end, step };
@@ -120,7 +133,8 @@ function toInputs(settings: Settings): InputsPlan {
 function toMode(settings: Settings): MeasurementModePlan {
   if (settings.requestCount !== undefined) return { kind: "requests", count: settings.requestCount };
   const stability = { stabilityPct: settings.stabilityPct, maxTrials: settings.maxTrials };
-  if (settings.measurementMode === "count_windows") return { kind: "count-windows", requestsPerWindow: settings.requestsPerWindow, ...stability };
+  if (settings.measurementMode === "count_windows")
+    return { kind: "count-windows", requestsPerWindow: settings.requestsPerWindow, ...stability };
   return { kind: "time-windows", windowMs: settings.windowMs, ...stability };
 }
 
@@ -131,16 +145,66 @@ function checkTogether(settings: Settings): Problem[] {
     if (isBroken) problems.push({ path, message, hint });
   };
   const { concurrency, requestRate, intervalsFile } = settings;
-  rule(settings.model === "", "-m", "Failed to parse -m (model name). The value must be specified.", "Give the model with -m.");
-  rule(concurrency !== undefined && requestRate !== undefined, "--request-rate-range", "Cannot use both Concurrency and RequestRate inference load modes.", "Give --concurrency-range or --request-rate-range.");
-  rule(concurrency !== undefined && intervalsFile !== undefined, "--request-intervals", "Cannot use both Concurrency and CustomIntervals inference load modes.", "Give --concurrency-range or --request-intervals.");
-  rule(requestRate !== undefined && intervalsFile !== undefined, "--request-intervals", "Cannot use both RequestRate and CustomIntervals inference load modes.", "Give --request-rate-range or --request-intervals.");
-  rule(settings.isStreaming && settings.protocol !== "grpc", "--streaming", "Streaming is only allowed with gRPC protocol and Triton C API.", "Add -i grpc.");
-  rule(settings.isAsync && settings.isSync, "--sync", "Cannot specify --async and --sync simultaneously.", "Give one of them.");
-  rule(settings.isStreaming && settings.isSync, "--sync", "can not use streaming with synchronous API", "Leave --sync out.");
-  rule(settings.inputData.includes("zero") && settings.inputData.length > 1, "--input-data", "The -z flag cannot be set when --data-directory is provided.", "Give --input-data zero or paths.");
-  rule(settings.client === "undici" && settings.protocol === "grpc", "--client", "Cannot use --client undici with gRPC.", "Give own or grpc-js.");
-  rule(settings.client === "grpc-js" && settings.protocol === "http", "--client", "Cannot use --client grpc-js with HTTP.", "Give own or undici.");
+  rule(
+    settings.model === "",
+    "-m",
+    "Failed to parse -m (model name). The value must be specified.",
+    "Give the model with -m.",
+  );
+  rule(
+    concurrency !== undefined && requestRate !== undefined,
+    "--request-rate-range",
+    "Cannot use both Concurrency and RequestRate inference load modes.",
+    "Give --concurrency-range or --request-rate-range.",
+  );
+  rule(
+    concurrency !== undefined && intervalsFile !== undefined,
+    "--request-intervals",
+    "Cannot use both Concurrency and CustomIntervals inference load modes.",
+    "Give --concurrency-range or --request-intervals.",
+  );
+  rule(
+    requestRate !== undefined && intervalsFile !== undefined,
+    "--request-intervals",
+    "Cannot use both RequestRate and CustomIntervals inference load modes.",
+    "Give --request-rate-range or --request-intervals.",
+  );
+  rule(
+    settings.isStreaming && settings.protocol !== "grpc",
+    "--streaming",
+    "Streaming is only allowed with gRPC protocol and Triton C API.",
+    "Add -i grpc.",
+  );
+  rule(
+    settings.isAsync && settings.isSync,
+    "--sync",
+    "Cannot specify --async and --sync simultaneously.",
+    "Give one of them.",
+  );
+  rule(
+    settings.isStreaming && settings.isSync,
+    "--sync",
+    "can not use streaming with synchronous API",
+    "Leave --sync out.",
+  );
+  rule(
+    settings.inputData.includes("zero") && settings.inputData.length > 1,
+    "--input-data",
+    "The -z flag cannot be set when --data-directory is provided.",
+    "Give --input-data zero or paths.",
+  );
+  rule(
+    settings.client === "undici" && settings.protocol === "grpc",
+    "--client",
+    "Cannot use --client undici with gRPC.",
+    "Give own or grpc-js.",
+  );
+  rule(
+    settings.client === "grpc-js" && settings.protocol === "http",
+    "--client",
+    "Cannot use --client grpc-js with HTTP.",
+    "Give own or undici.",
+  );
   return [...problems, ...checkSearch(settings), ...checkCounts(settings)];
 }
 
@@ -150,18 +214,38 @@ function checkSearch(settings: Settings): Problem[] {
   const flag = settings.requestRate === undefined ? "--concurrency-range" : "--request-rate-range";
   const isEndless = range?.end === 0;
   if (isEndless && settings.latencyLimitMs === null) {
-    problems.push({ path: flag, message: "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously", hint: "Give an end or --latency-threshold." });
+    problems.push({
+      path: flag,
+      message: "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously",
+      hint: "Give an end or --latency-threshold.",
+    });
   }
   if (!settings.isBinarySearch) return problems;
   if (isEndless) {
-    problems.push({ path: flag, message: "The end of the range can not be 0 (or 0.0) for binary search mode.", hint: "Give an end." });
+    problems.push({
+      path: flag,
+      message: "The end of the range can not be 0 (or 0.0) for binary search mode.",
+      hint: "Give an end.",
+    });
   } else if (range !== undefined && (range.end ?? 1) < range.start) {
-    problems.push({ path: flag, message: "The end of the range can not be less than start of the range for binary search mode.", hint: `Write ${flag} ${range.end ?? 1}:${range.start}.` });
+    problems.push({
+      path: flag,
+      message: "The end of the range can not be less than start of the range for binary search mode.",
+      hint: `Write ${flag} ${range.end ?? 1}:${range.start}.`,
+    });
   } else if (range?.end === undefined) {
-    problems.push({ path: flag, message: "A binary search needs a start and an end.", hint: `Write for example ${flag} 1:16:2.` });
+    problems.push({
+      path: flag,
+      message: "A binary search needs a start and an end.",
+      hint: `Write for example ${flag} 1:16:2.`,
+    });
   }
   if (settings.latencyLimitMs === null) {
-    problems.push({ path: "--latency-threshold", message: "The --latency-threshold cannot be 0 for binary search mode.", hint: "Give the limit in milliseconds with -l." });
+    problems.push({
+      path: "--latency-threshold",
+      message: "The --latency-threshold cannot be 0 for binary search mode.",
+      hint: "Give the limit in milliseconds with -l.",
+    });
   }
   return problems;
 }
@@ -169,23 +253,47 @@ function checkSearch(settings: Settings): Problem[] {
 function checkCounts(settings: Settings): Problem[] {
   const problems: Problem[] = [];
   const rate = settings.requestRate;
-  const concurrency = rate === undefined && settings.intervalsFile === undefined ? (settings.concurrency ?? { start: 1, end: 1 }) : undefined;
-  const hasManyLevels = (range: { start: number; end: number | undefined } | undefined): boolean => range !== undefined && range.start < (range.end ?? 1);
+  const concurrency =
+    rate === undefined && settings.intervalsFile === undefined
+      ? (settings.concurrency ?? { start: 1, end: 1 })
+      : undefined;
+  const hasManyLevels = (range: { start: number; end: number | undefined } | undefined): boolean =>
+    range !== undefined && range.start < (range.end ?? 1);
   const { requestCount } = settings;
   for (const [flag, count] of [
     ["--request-count", requestCount ?? 0],
     ["--warmup-request-count", settings.warmupRequests],
   ] as const) {
     if (count === 0) continue;
-    if (hasManyLevels(concurrency)) problems.push({ path: flag, message: `${flag} not supported with multiple concurrency values in one run`, hint: "Give a single concurrency." });
-    if (hasManyLevels(rate)) problems.push({ path: flag, message: `${flag} not supported with multiple request rate values in one run`, hint: "Give a single request rate." });
+    if (hasManyLevels(concurrency))
+      problems.push({
+        path: flag,
+        message: `${flag} not supported with multiple concurrency values in one run`,
+        hint: "Give a single concurrency.",
+      });
+    if (hasManyLevels(rate))
+      problems.push({
+        path: flag,
+        message: `${flag} not supported with multiple request rate values in one run`,
+        hint: "Give a single request rate.",
+      });
   }
   if (requestCount === undefined) return problems;
   if (concurrency !== undefined && requestCount < concurrency.start) {
-    problems.push({ path: "--request-count", message: "--request-count can not be less than concurrency", value: String(requestCount), hint: `Give ${concurrency.start} or more.` });
+    problems.push({
+      path: "--request-count",
+      message: "--request-count can not be less than concurrency",
+      value: String(requestCount),
+      hint: `Give ${concurrency.start} or more.`,
+    });
   }
   if (rate !== undefined && requestCount < Math.trunc(rate.start)) {
-    problems.push({ path: "--request-count", message: "--request-count can not be less than request rate", value: String(requestCount), hint: `Give ${Math.trunc(rate.start)} or more.` });
+    problems.push({
+      path: "--request-count",
+      message: "--request-count can not be less than request rate",
+      value: String(requestCount),
+      hint: `Give ${Math.trunc(rate.start)} or more.`,
+    });
   }
   return problems;
 }
@@ -197,7 +305,13 @@ function checkOutputs(settings: Settings): Problem[] {
     ["-f", settings.csvFile, "failed to open file for outputting the report"],
     ["--profile-export-file", settings.profileExportFile, "failed to open file for outputting raw profile data"],
   ] as const) {
-    if (path !== "" && !isWritable(path)) problems.push({ path: flag, message: said, value: path, hint: "Give a path in an existing folder that can be written." });
+    if (path !== "" && !isWritable(path))
+      problems.push({
+        path: flag,
+        message: said,
+        value: path,
+        hint: "Give a path in an existing folder that can be written.",
+      });
   }
   return problems;
 }

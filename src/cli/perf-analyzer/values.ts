@@ -43,10 +43,20 @@ export interface RangeValue {
 }
 
 /** Reads a range of whole or decimal numbers. */
-export function readRange(reader: ValueReader, flag: string, text: string, kind: "integer" | "decimal"): RangeValue | undefined {
+export function readRange(
+  reader: ValueReader,
+  flag: string,
+  text: string,
+  kind: "integer" | "decimal",
+): RangeValue | undefined {
   const parts = text.split(":");
   if (parts.length > 3) {
-    reader.fail(flag, `Failed to parse ${flag}. The value does not match <start:end:step>.`, text, `Write for example ${flag} 1:8:2.`);
+    reader.fail(
+      flag,
+      `Failed to parse ${flag}. The value does not match <start:end:step>.`,
+      text,
+      `Write for example ${flag} 1:8:2.`,
+    );
     return undefined;
   }
   const numbers: number[] = [];

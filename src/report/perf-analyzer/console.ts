@@ -32,7 +32,8 @@ class PerfAnalyzerConsole implements Report {
     if (event.kind === "connect") this.sink.out(`Creating new channel with url:${event.url}\n`);
     else if (event.kind === "answer") this.sink.out(`${event.text}\n`);
     else if (event.kind === "request") this.sink.out(`inference request: ${event.text}\n`);
-    else if (event.kind === "response") this.sink.out(isGrpc ? `${event.text}\n` : `inference response: ${event.text}\n`);
+    else if (event.kind === "response")
+      this.sink.out(isGrpc ? `${event.text}\n` : `inference response: ${event.text}\n`);
     else this.sink.err(`${event.direction} ${event.head}`);
   }
 
@@ -50,7 +51,8 @@ class PerfAnalyzerConsole implements Report {
 
   onLevelStart(unit: "concurrency" | "request-rate", level: number): void {
     if (unit === "concurrency") this.sink.out(`Request concurrency: ${level}\n`);
-    else if (this.plan.load.kind !== "intervals") this.sink.out(`Request Rate: ${formatStreamNumber(level)} inference requests per second\n`);
+    else if (this.plan.load.kind !== "intervals")
+      this.sink.out(`Request Rate: ${formatStreamNumber(level)} inference requests per second\n`);
   }
 
   onWindow(trial: number, window: WindowResult, latencyNs: number): void {
@@ -70,8 +72,10 @@ class PerfAnalyzerConsole implements Report {
 
   onLevelEnd(result: LevelResult): void {
     const { latencyLimitMs } = this.plan.measurement;
-    if (result.isLatencyUnstable) this.sink.err("Warning: Request latency is not stabilizing. Please try lowering the request rate.\n");
-    if (result.outcome === "over-limit") this.sink.err(`Measured latency went over the set limit of ${latencyLimitMs} msec. \n`);
+    if (result.isLatencyUnstable)
+      this.sink.err("Warning: Request latency is not stabilizing. Please try lowering the request rate.\n");
+    if (result.outcome === "over-limit")
+      this.sink.err(`Measured latency went over the set limit of ${latencyLimitMs} msec. \n`);
     else if (result.outcome === "unstable") this.sink.err(`${this.explainUnstable(result)}\n`);
     else if (result.outcome === "measured") this.printLevel(result);
     else if (result.window.requestCount > 0) {
@@ -92,7 +96,9 @@ class PerfAnalyzerConsole implements Report {
       const throughput = formatStreamNumber(inferPerSec(window, this.plan.target.batchSize));
       const latency = toWholeUs(stabilizingLatencyNs(window, percentile));
       const mark = outcome === "partial" ? " (partial)" : "";
-      this.sink.out(`${name}: ${formatStreamNumber(level)}, throughput: ${throughput} infer/sec, latency ${latency} usec${mark}\n`);
+      this.sink.out(
+        `${name}: ${formatStreamNumber(level)}, throughput: ${throughput} infer/sec, latency ${latency} usec${mark}\n`,
+      );
     }
   }
 
@@ -114,31 +120,44 @@ class PerfAnalyzerConsole implements Report {
       this.sink.err("rampart: the server's statistics did not change, so no server times are shown.\n");
     }
     if (window.overheadPct > OVERHEAD_PCT_THRESHOLD) {
-      this.sink.out("[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.\n");
+      this.sink.out(
+        "[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.\n",
+      );
     }
     const reason = saturationReason(window);
-    if (reason !== undefined) this.sink.err(`rampart: the client may have been the limit, not the server: ${reason}.\n`);
+    if (reason !== undefined)
+      this.sink.err(`rampart: the client may have been the limit, not the server: ${reason}.\n`);
   }
 
   private printClient({ window, unit }: LevelResult): void {
     const { percentile } = this.plan.measurement;
     const { out } = this.sink;
     out(`    Request count: ${window.requestCount}\n`);
-    if (window.failedCount > 0) this.sink.err(`rampart: ${window.failedCount} requests failed in the measured windows and are not counted above.\n`);
+    if (window.failedCount > 0)
+      this.sink.err(
+        `rampart: ${window.failedCount} requests failed in the measured windows and are not counted above.\n`,
+      );
     const delayedPct = (100 * window.delayedCount) / window.requestCount;
     if (unit === "request-rate" && delayedPct > DELAYED_PCT_THRESHOLD) {
       out(`    Avg send request rate: ${sentPerSec(window).toFixed(2)} infer/sec\n`);
-      out(`    [WARNING] Perf Analyzer was not able to keep up with the desired request rate. ${delayedPct.toFixed(2)}% of the requests were delayed. \n`);
+      out(
+        `    [WARNING] Perf Analyzer was not able to keep up with the desired request rate. ${delayedPct.toFixed(2)}% of the requests were delayed. \n`,
+      );
     }
     out(`    Throughput: ${formatStreamNumber(inferPerSec(window, this.plan.target.batchSize))} infer/sec\n`);
     if (this.plan.outputs.verbosity > 0) out(`    Avg client overhead: ${window.overheadPct.toFixed(2)}%\n`);
     if (percentile === null) {
-      out(`    Avg latency: ${toWholeUs(window.latency.meanNs)} usec (standard deviation ${deviationUs(window)} usec)\n`);
+      out(
+        `    Avg latency: ${toWholeUs(window.latency.meanNs)} usec (standard deviation ${deviationUs(window)} usec)\n`,
+      );
       if (window.latency.count === 1) {
-        this.sink.err("WARNING: Pass contained only one request, so its sample latency standard deviation is not defined; 0 is printed.\n");
+        this.sink.err(
+          "WARNING: Pass contained only one request, so its sample latency standard deviation is not defined; 0 is printed.\n",
+        );
       }
     }
-    for (const shown of reportedPercentiles(percentile)) out(`    p${shown} latency: ${window.latency.percentileUs(shown)} usec\n`);
+    for (const shown of reportedPercentiles(percentile))
+      out(`    p${shown} latency: ${window.latency.percentileUs(shown)} usec\n`);
     out(`    ${this.formatLibraryTime(window)}\n`);
   }
 
@@ -161,7 +180,10 @@ class PerfAnalyzerConsole implements Report {
 
 /** Levels that stand in the summary and the CSV. */
 export function printedLevels(result: RunResult): LevelResult[] {
-  return result.levels.filter(({ outcome, window }) => window.requestCount > 0 && (outcome === "measured" || (outcome === "partial" && result.isInterrupted)));
+  return result.levels.filter(
+    ({ outcome, window }) =>
+      window.requestCount > 0 && (outcome === "measured" || (outcome === "partial" && result.isInterrupted)),
+  );
 }
 
 /** The percentiles reported, ascending. */
@@ -189,12 +211,21 @@ function windowLines(plan: Plan): string[] {
   const { mode, percentile } = plan.measurement;
   const metric = plan.client.callMode === "async" ? "throughput" : "latency and throughput";
   // The missing blank after the percentile is the original's, and scripts look for it.
-  const stabilizing = percentile === null ? `  Stabilizing using average ${metric}` : `  Stabilizing using p${percentile}${metric}`;
+  const stabilizing =
+    percentile === null ? `  Stabilizing using average ${metric}` : `  Stabilizing using p${percentile}${metric}`;
   if (mode.kind === "count-windows") {
-    return [`  Using "count_windows" mode for stabilization`, stabilizing, `  Minimum number of samples in each window: ${mode.requestsPerWindow}`];
+    return [
+      `  Using "count_windows" mode for stabilization`,
+      stabilizing,
+      `  Minimum number of samples in each window: ${mode.requestsPerWindow}`,
+    ];
   }
   if (mode.kind === "time-windows") {
-    return [`  Using "time_windows" mode for stabilization`, stabilizing, `  Measurement window: ${mode.windowMs} msec`];
+    return [
+      `  Using "time_windows" mode for stabilization`,
+      stabilizing,
+      `  Measurement window: ${mode.windowMs} msec`,
+    ];
   }
   return [];
 }
@@ -205,8 +236,10 @@ function loadLines(plan: Plan): string[] {
   if ((load.kind === "concurrency" || load.kind === "request-rate") && load.levels.kind === "range") {
     const { start, end } = load.levels;
     lines.push(`  Latency limit: ${plan.measurement.latencyLimitMs ?? 0} msec`);
-    if (end !== null && load.kind === "concurrency") lines.push(`  Concurrency limit: ${Math.max(start, end)} concurrent requests`);
-    if (end !== null && load.kind === "request-rate") lines.push(`  Request Rate limit: ${formatStreamNumber(Math.max(start, end))} requests per seconds`);
+    if (end !== null && load.kind === "concurrency")
+      lines.push(`  Concurrency limit: ${Math.max(start, end)} concurrent requests`);
+    if (end !== null && load.kind === "request-rate")
+      lines.push(`  Request Rate limit: ${formatStreamNumber(Math.max(start, end))} requests per seconds`);
   }
   if (load.kind === "request-rate") {
     lines.push(`  Using ${load.distribution === "poisson" ? "poisson" : "uniform"} distribution on request generation`);

@@ -20,7 +20,11 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
       try {
         writeFileSync(plan.outputs.csvFile, text);
       } catch (error) {
-        throw new RunError("output", `failed to write ${plan.outputs.csvFile}: ${messageOf(error)}`, "Give a path that can be written with -f.");
+        throw new RunError(
+          "output",
+          `failed to write ${plan.outputs.csvFile}: ${messageOf(error)}`,
+          "Give a path that can be written with -f.",
+        );
       }
     },
   };
@@ -37,15 +41,30 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
     levelUnit === "concurrency" ? "Concurrency" : "Request Rate",
     "Inferences/Second",
     "Client Send",
-    ...(hasServer ? ["Network+Server Send/Recv", "Server Queue", "Server Compute Input", "Server Compute Infer", "Server Compute Output"] : []),
+    ...(hasServer
+      ? [
+          "Network+Server Send/Recv",
+          "Server Queue",
+          "Server Compute Input",
+          "Server Compute Infer",
+          "Server Compute Output",
+        ]
+      : []),
     ...(hasServer && service.isResponseCacheEnabled ? ["Server Cache Hit", "Server Cache Miss"] : []),
     "Client Recv",
     ...reportedPercentiles(plan.measurement.percentile).map((percentile) => `p${percentile} latency`),
-    ...(plan.outputs.isVerboseCsv ? [...(plan.measurement.percentile === null ? ["Avg latency"] : []), "request/response", "response wait"] : []),
+    ...(plan.outputs.isVerboseCsv
+      ? [...(plan.measurement.percentile === null ? ["Avg latency"] : []), "request/response", "response wait"]
+      : []),
   ];
 }
 
-function formatRow({ level, window, hasServerCounters }: LevelResult, plan: Plan, result: RunResult, sink: TextSink): (string | number)[] {
+function formatRow(
+  { level, window, hasServerCounters }: LevelResult,
+  plan: Plan,
+  result: RunResult,
+  sink: TextSink,
+): (string | number)[] {
   const { service } = result.prepared;
   const sendUs = toWholeUs(window.sendMeanNs);
   const receiveUs = toWholeUs(window.receiveMeanNs);
@@ -58,7 +77,11 @@ function formatRow({ level, window, hasServerCounters }: LevelResult, plan: Plan
     receiveUs,
     ...reportedPercentiles(plan.measurement.percentile).map((percentile) => window.latency.percentileUs(percentile)),
     ...(plan.outputs.isVerboseCsv
-      ? [...(plan.measurement.percentile === null ? [meanUs] : []), sendUs + receiveUs, Math.max(0, meanUs - sendUs - receiveUs)]
+      ? [
+          ...(plan.measurement.percentile === null ? [meanUs] : []),
+          sendUs + receiveUs,
+          Math.max(0, meanUs - sendUs - receiveUs),
+        ]
       : []),
   ];
 }

@@ -6,12 +6,16 @@ import { averageUs, type ServerDelta } from "../../measure/server-delta.ts";
 export function formatServerSection(delta: ServerDelta, isResponseCacheEnabled: boolean): string {
   if (delta.successCount === 0) return "    Request count: 0\n";
   const lines = [`    Inference count: ${delta.inferenceCount}`, `    Execution count: ${delta.executionCount}`];
-  if (isResponseCacheEnabled) lines.push(`    Cache hit count: ${delta.cacheHitCount}`, `    Cache miss count: ${delta.cacheMissCount}`);
+  if (isResponseCacheEnabled)
+    lines.push(`    Cache hit count: ${delta.cacheHitCount}`, `    Cache miss count: ${delta.cacheMissCount}`);
   lines.push(`    Successful request count: ${delta.successCount}`);
   const times = averageTimes(delta);
   const total = `    Avg request latency: ${times.totalUs} usec`;
   if (isResponseCacheEnabled) lines.push(...cacheLines(total, times));
-  else lines.push(`${total} (${parts(["overhead", overheadUs(times.totalUs, times.queueUs, times.computeUs)], ["queue", times.queueUs], ...computeParts(times))})`);
+  else
+    lines.push(
+      `${total} (${parts(["overhead", overheadUs(times.totalUs, times.queueUs, times.computeUs)], ["queue", times.queueUs], ...computeParts(times))})`,
+    );
   return lines.map((line) => `${line}\n`).join("");
 }
 
@@ -39,7 +43,10 @@ function averageTimes(delta: ServerDelta): AverageTimes {
     computeUs: averageUs(computeNs, delta.computeInputCount),
     cacheHitUs: averageUs(delta.cacheHitNs, delta.cacheHitCount),
     cacheMissUs: averageUs(delta.cacheMissNs, delta.cacheMissCount),
-    cacheAndComputeUs: averageUs(delta.cacheHitNs + delta.cacheMissNs + computeNs, delta.computeInputCount + delta.cacheHitCount),
+    cacheAndComputeUs: averageUs(
+      delta.cacheHitNs + delta.cacheMissNs + computeNs,
+      delta.computeInputCount + delta.cacheHitCount,
+    ),
   };
 }
 

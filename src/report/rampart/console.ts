@@ -28,7 +28,8 @@ class RampartConsole implements Report {
 
   onPrepared(prepared: PreparedRun): void {
     const { target } = this.plan;
-    const where = target.kind === "embedded" ? `embedded target over ${target.protocol}` : `${target.url} over ${target.protocol}`;
+    const where =
+      target.kind === "embedded" ? `embedded target over ${target.protocol}` : `${target.url} over ${target.protocol}`;
     const { model } = prepared.service;
     const version = model.version === "" ? "" : ` version ${model.version}`;
     this.sink.out(`${this.plan.name}: model ${model.name}${version} on ${where}, ${describeLoad(this.plan)}\n`);
@@ -107,12 +108,16 @@ class RampartConsole implements Report {
     }
     if (instability !== undefined) notes.push(explainInstability(instability, this.plan));
     if (window.delayedCount > 0) {
-      notes.push(`${formatCount(window.delayedCount)} requests were sent more than 1 ms late (p99 ${formatUs(window.sendDelay.percentileUs(99))}): look at "from due time"`);
+      notes.push(
+        `${formatCount(window.delayedCount)} requests were sent more than 1 ms late (p99 ${formatUs(window.sendDelay.percentileUs(99))}): look at "from due time"`,
+      );
     }
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     const { health } = window;
-    notes.push(`client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late, overhead ${window.overheadPct.toFixed(2)} %`);
+    notes.push(
+      `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late, overhead ${window.overheadPct.toFixed(2)} %`,
+    );
     return `\n${describeLevel(this.plan.load, unit, level)}\n${notes.map((note) => `  ${note}\n`).join("")}`;
   }
 
@@ -135,7 +140,8 @@ class RampartConsole implements Report {
   private formatVerdicts(levels: readonly LevelResult[]): string {
     const rows = this.plan.assertions.map((assertion) => {
       const verdict = judge(assertion, levels, this.plan.target.batchSize);
-      const measured = verdict.measured === undefined ? "nothing measured" : formatMetric(assertion.metric, verdict.measured);
+      const measured =
+        verdict.measured === undefined ? "nothing measured" : formatMetric(assertion.metric, verdict.measured);
       const where = levels.length > 1 && verdict.level !== undefined ? ` at ${formatCount(verdict.level)}` : "";
       return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}`];
     });
@@ -146,9 +152,13 @@ class RampartConsole implements Report {
 function describeLoad(plan: Plan): string {
   const { load } = plan;
   if (load.kind === "intervals") return `intervals from ${load.file}`;
-  if (load.kind === "concurrency-ramp") return `concurrency from ${load.start} to ${load.end} over ${formatDurationNs(load.overMs * 1e6)}`;
+  if (load.kind === "concurrency-ramp")
+    return `concurrency from ${load.start} to ${load.end} over ${formatDurationNs(load.overMs * 1e6)}`;
   const name = load.kind === "concurrency" ? "concurrency" : `${load.distribution} request rate`;
-  const levels = load.levels.kind === "list" ? load.levels.values.join(", ") : `${load.levels.start} to ${load.levels.end ?? "the limit"} by ${load.levels.step}`;
+  const levels =
+    load.levels.kind === "list"
+      ? load.levels.values.join(", ")
+      : `${load.levels.start} to ${load.levels.end ?? "the limit"} by ${load.levels.step}`;
   return `${name} ${levels}`;
 }
 
@@ -163,19 +173,32 @@ function describeOutcome({ outcome }: LevelResult): string {
   return outcome === "over-limit" ? "over the latency limit" : "";
 }
 
-function explainInstability({ throughputRatio, latencyRatio, trials }: NonNullable<LevelResult["instability"]>, plan: Plan): string {
+function explainInstability(
+  { throughputRatio, latencyRatio, trials }: NonNullable<LevelResult["instability"]>,
+  plan: Plan,
+): string {
   const { mode } = plan.measurement;
   const tolerance = "stabilityPct" in mode ? mode.stabilityPct : 0;
-  const moved = latencyRatio > throughputRatio ? `latency moved by ${formatPct(latencyRatio)}` : `throughput moved by ${formatPct(throughputRatio)}`;
+  const moved =
+    latencyRatio > throughputRatio
+      ? `latency moved by ${formatPct(latencyRatio)}`
+      : `throughput moved by ${formatPct(throughputRatio)}`;
   return `not stable after ${trials} windows: over the last three ${moved}, allowed are ${tolerance} %; longer windows or a larger tolerance may help`;
 }
 
 function formatTotals(result: RunResult): string {
-  const server = result.server === undefined ? "" : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
+  const server =
+    result.server === undefined
+      ? ""
+      : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
   return `sent ${formatCount(result.sentCount)} requests over ${result.connectionCount} connections in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${server}`;
 }
 
 function formatFailures(result: RunResult): string {
-  const rows = result.failures.map(({ kind, status, count, example }) => [status === undefined ? kind : `${kind} ${status}`, formatCount(count), example]);
+  const rows = result.failures.map(({ kind, status, count, example }) => [
+    status === undefined ? kind : `${kind} ${status}`,
+    formatCount(count),
+    example,
+  ]);
   return formatTable(["failed requests", "count", "for example"], rows);
 }

@@ -4,9 +4,16 @@ import { formatDurationNs } from "../../plan/units.ts";
 
 /** A table with aligned columns: the first left, the others right. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)));
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
+  );
   const line = (cells: readonly string[]): string =>
-    cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number))).join("  ").trimEnd();
+    cells
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number),
+      )
+      .join("  ")
+      .trimEnd();
   return [line(header), widths.map((width) => "─".repeat(width)).join("  "), ...rows.map(line)].join("\n");
 }
 

@@ -21,7 +21,11 @@ export function createJsonReport(plan: Plan): Report {
       try {
         writeFileSync(plan.outputs.jsonFile, `${JSON.stringify(toJson(plan, result), null, 2)}\n`);
       } catch (error) {
-        throw new RunError("output", `failed to write ${plan.outputs.jsonFile}: ${messageOf(error)}`, "Give a path that can be written with --json.");
+        throw new RunError(
+          "output",
+          `failed to write ${plan.outputs.jsonFile}: ${messageOf(error)}`,
+          "Give a path that can be written with --json.",
+        );
       }
     },
   };
@@ -65,7 +69,9 @@ function toLevelJson(plan: Plan, { unit, level, outcome, window, trials, instabi
     sentPerSec: sentPerSec(window),
     errorRatio: errorRatio(window),
     latency: toLatencyJson(window.latency),
-    ...(window.scheduledLatency === window.latency ? {} : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
+    ...(window.scheduledLatency === window.latency
+      ? {}
+      : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
     client: {
       sendMeanUs: window.sendMeanNs / 1000,
       receiveMeanUs: window.receiveMeanNs / 1000,
@@ -107,7 +113,11 @@ function toLatencyJson(tally: LatencyTally): object | null {
 
 /** The latencies in microseconds as a compressed HDR histogram, base64: the format that HdrHistogram's tools read and merge. */
 function encodeHistogram(tally: LatencyTally): string {
-  const histogram = build({ lowestDiscernibleValue: 1, highestTrackableValue: HIGHEST_US, numberOfSignificantValueDigits: SIGNIFICANT_DIGITS });
+  const histogram = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: HIGHEST_US,
+    numberOfSignificantValueDigits: SIGNIFICANT_DIGITS,
+  });
   tally.forEach((us, count) => {
     histogram.recordValueWithCount(Math.min(HIGHEST_US, Math.max(1, us)), count);
   });

@@ -30,7 +30,12 @@ export function embeddedTargetSchema(): Schema<EmbeddedTargetPlan> {
     kind: v.literal("embedded"),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
     isStreaming: v.boolean(),
-    batchSize: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"), v.maxValue(8, "must be 8 at most")),
+    batchSize: v.pipe(
+      v.number(),
+      v.integer("must be a whole number"),
+      v.minValue(1, "must be 1 or more"),
+      v.maxValue(8, "must be 8 at most"),
+    ),
     mock: mockSchema(),
   });
   return v.pipe(

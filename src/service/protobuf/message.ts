@@ -16,7 +16,9 @@ interface FieldSpec {
   readonly isMap: boolean;
 }
 
-type FieldTable = Readonly<Record<string, readonly [number: number, type: FieldSpec["type"], label?: "repeated" | "map"]>>;
+type FieldTable = Readonly<
+  Record<string, readonly [number: number, type: FieldSpec["type"], label?: "repeated" | "map"]>
+>;
 
 /** A message type. Its table is read when it is first needed: most runs need few of a service's messages. */
 export class MessageSpec {
@@ -44,7 +46,13 @@ export class MessageSpec {
     for (const name in this.table) {
       const [number, type, label] = this.table[name] as FieldTable[string];
       const isMap = label === "map";
-      const field: FieldSpec = { name, number, type: isMap ? mapEntry(type) : type, isRepeated: label !== undefined, isMap };
+      const field: FieldSpec = {
+        name,
+        number,
+        type: isMap ? mapEntry(type) : type,
+        isRepeated: label !== undefined,
+        isMap,
+      };
       this.fields.push(field);
       this.byNumber[number] = field;
     }
@@ -93,7 +101,8 @@ function decodeField(result: ProtoObject, field: FieldSpec, reader: ProtoReader)
   if (field.isMap) {
     const entry = decodeMessage(field.type as MessageSpec, reader.bytes());
     const map = (result[name] ?? {}) as ProtoObject;
-    map[String(entry["key"] ?? "")] = entry["value"] ?? emptyValue((field.type as MessageSpec).at(MAP_VALUE) as FieldSpec);
+    map[String(entry["key"] ?? "")] =
+      entry["value"] ?? emptyValue((field.type as MessageSpec).at(MAP_VALUE) as FieldSpec);
     result[name] = map;
     return;
   }
@@ -108,7 +117,9 @@ function decodeField(result: ProtoObject, field: FieldSpec, reader: ProtoReader)
 }
 
 function isPackable(field: FieldSpec): boolean {
-  return typeof field.type === "string" ? field.type !== "string" && field.type !== "bytes" : !(field.type instanceof MessageSpec);
+  return typeof field.type === "string"
+    ? field.type !== "string" && field.type !== "bytes"
+    : !(field.type instanceof MessageSpec);
 }
 
 /** A packed list is a run of values without tags. */
@@ -223,7 +234,11 @@ export function formatText(spec: MessageSpec, value: ProtoObject, indent = ""): 
   for (const field of spec.inOrder) {
     const content = value[field.name];
     if (content === undefined) continue;
-    const items = field.isMap ? toEntries(content as ProtoObject) : field.isRepeated ? (content as ProtoValue[]) : [content];
+    const items = field.isMap
+      ? toEntries(content as ProtoObject)
+      : field.isRepeated
+        ? (content as ProtoValue[])
+        : [content];
     for (const item of items) text += formatField(field, item, indent);
   }
   return text;

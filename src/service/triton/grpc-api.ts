@@ -14,7 +14,11 @@ export const grpcApi: TritonApi = {
   server: () => grpcQuery("ServerMetadata", new Uint8Array(0), messages.SERVER_METADATA),
   statistics: (model) => grpcQuery("ModelStatistics", named(model), messages.MODEL_STATISTICS),
   index: () =>
-    grpcQuery("RepositoryIndex", encodeMessage(messages.REPOSITORY_INDEX_REQUEST, { ready: true }), messages.REPOSITORY_INDEX),
+    grpcQuery(
+      "RepositoryIndex",
+      encodeMessage(messages.REPOSITORY_INDEX_REQUEST, { ready: true }),
+      messages.REPOSITORY_INDEX,
+    ),
 };
 
 function named(model: ModelName): Uint8Array {

@@ -66,7 +66,9 @@ function decodeResponse(body: Uint8Array): InferResponse {
     const datatype = String(output["datatype"] ?? "");
     const bytes = raw[index];
     if (!isDatatype(datatype) || bytes === undefined) {
-      throw new ProtocolError(`output '${name}' has ${bytes === undefined ? "no raw contents" : `the unknown datatype '${datatype}'`}`);
+      throw new ProtocolError(
+        `output '${name}' has ${bytes === undefined ? "no raw contents" : `the unknown datatype '${datatype}'`}`,
+      );
     }
     outputs.set(name, { name, datatype, shape: (output["shape"] ?? []) as number[], bytes: bytes.slice() });
   }

@@ -52,8 +52,11 @@ function encodeRequest(
     inputs.push(formatInput(tensor, isJson));
     if (!isJson) data.push(tensor.bytes);
   }
-  for (const { name } of model.outputs) outputs.push(`{"name":${JSON.stringify(name)},"parameters":{"binary_data":${isBinaryOutput}}}`);
-  const head = encoder.encode(`{"id":"${"0".repeat(idDigits)}","inputs":[${inputs.join(",")}],"outputs":[${outputs.join(",")}]}`);
+  for (const { name } of model.outputs)
+    outputs.push(`{"name":${JSON.stringify(name)},"parameters":{"binary_data":${isBinaryOutput}}}`);
+  const head = encoder.encode(
+    `{"id":"${"0".repeat(idDigits)}","inputs":[${inputs.join(",")}],"outputs":[${outputs.join(",")}]}`,
+  );
   const headers: Header[] = [
     ["Inference-Header-Content-Length", String(head.length)],
     ["Content-Type", isJson ? "application/json" : "application/octet-stream"],
@@ -97,7 +100,8 @@ interface OutputJson {
 
 function decodeResponse(body: Uint8Array, jsonBytes: number): InferResponse {
   const headBytes = jsonBytes === 0 ? body.length : jsonBytes;
-  if (headBytes > body.length) throw new ProtocolError(`Inference-Header-Content-Length ${headBytes} is longer than the body`);
+  if (headBytes > body.length)
+    throw new ProtocolError(`Inference-Header-Content-Length ${headBytes} is longer than the body`);
   const text = decoder.decode(body.subarray(0, headBytes));
   const json = parseJson(text);
   const outputs = new Map<string, Tensor>();
@@ -107,7 +111,8 @@ function decodeResponse(body: Uint8Array, jsonBytes: number): InferResponse {
     if (output.parameters?.binary_data_size !== undefined) offset += tensor.bytes.length;
     outputs.set(tensor.name, tensor);
   }
-  if (offset !== body.length) throw new ProtocolError(`${body.length - offset} bytes more than the outputs' sizes add up to`);
+  if (offset !== body.length)
+    throw new ProtocolError(`${body.length - offset} bytes more than the outputs' sizes add up to`);
   return { id: typeof json["id"] === "string" ? json["id"] : "", outputs, text };
 }
 
@@ -131,8 +136,11 @@ function readOutput(output: OutputJson, body: Uint8Array, offset: number): Tenso
     if (offset + size > body.length) throw new ProtocolError(`output '${name}' reaches past the body`);
     return { name, datatype, shape: shape as number[], bytes: body.slice(offset, offset + size) };
   }
-  const bytes = Array.isArray(output.data) ? fromJsonElements(datatype, output.data.flat(Number.POSITIVE_INFINITY)) : undefined;
-  if (bytes === undefined) throw new ProtocolError(`output '${name}' has neither binary data nor JSON data of type ${datatype}`);
+  const bytes = Array.isArray(output.data)
+    ? fromJsonElements(datatype, output.data.flat(Number.POSITIVE_INFINITY))
+    : undefined;
+  if (bytes === undefined)
+    throw new ProtocolError(`output '${name}' has neither binary data nor JSON data of type ${datatype}`);
   return { name, datatype, shape: shape as number[], bytes };
 }
 

@@ -33,7 +33,10 @@ async function setUp(target: TritonTargetPlan, ask: Ask): Promise<Service> {
   const { api } = front;
   const name = { name: target.model, version: target.modelVersion };
   // At once: a run begins with as few waits as possible.
-  const [metadata, config] = await Promise.all([ask(api.metadata(name), "model metadata"), ask(api.config(name), "model config")]);
+  const [metadata, config] = await Promise.all([
+    ask(api.metadata(name), "model metadata"),
+    ask(api.config(name), "model config"),
+  ]);
   const model = readModel(metadata, config, target.modelVersion);
   refuseUnsupported(model, target.batchSize);
   return {
@@ -61,13 +64,22 @@ function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
 }
 
 async function loadGrpcFrontEnd(target: TritonTargetPlan): Promise<FrontEnd> {
-  const [{ createGrpcCodec, readStreamed }, { grpcApi }] = await Promise.all([import("./grpc-codec.ts"), import("./grpc-api.ts")]);
-  return { api: grpcApi, readStreamed, createCodec: (model) => createGrpcCodec(model, { isStreaming: target.isStreaming }) };
+  const [{ createGrpcCodec, readStreamed }, { grpcApi }] = await Promise.all([
+    import("./grpc-codec.ts"),
+    import("./grpc-api.ts"),
+  ]);
+  return {
+    api: grpcApi,
+    readStreamed,
+    createCodec: (model) => createGrpcCodec(model, { isStreaming: target.isStreaming }),
+  };
 }
 
 /** Nothing but the statistics depends on the server's extensions, so nothing else waits for them. */
 async function findStatistics(api: TritonApi, name: ModelName, ask: Ask): Promise<StatisticsQuery | undefined> {
-  const extensions = AnswerObject.of(await ask(api.server(), "server metadata"), "server metadata").strings("extensions");
+  const extensions = AnswerObject.of(await ask(api.server(), "server metadata"), "server metadata").strings(
+    "extensions",
+  );
   return extensions.includes("statistics") ? { query: api.statistics(name), read: readStatistics } : undefined;
 }
 

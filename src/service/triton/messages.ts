@@ -163,7 +163,14 @@ const sequenceBatching = message({
         message({
           kind: [
             1,
-            { names: ["CONTROL_SEQUENCE_START", "CONTROL_SEQUENCE_READY", "CONTROL_SEQUENCE_END", "CONTROL_SEQUENCE_CORRID"] },
+            {
+              names: [
+                "CONTROL_SEQUENCE_START",
+                "CONTROL_SEQUENCE_READY",
+                "CONTROL_SEQUENCE_END",
+                "CONTROL_SEQUENCE_CORRID",
+              ],
+            },
           ],
           int32_false_true: [2, "int32", "repeated"],
           fp32_false_true: [3, "float", "repeated"],

@@ -39,7 +39,11 @@ export function readModel(metadata: unknown, config: unknown, version: string): 
   };
 }
 
-function readTensors(metadata: readonly AnswerObject[], config: readonly AnswerObject[], isBatched: boolean): TensorSpec[] {
+function readTensors(
+  metadata: readonly AnswerObject[],
+  config: readonly AnswerObject[],
+  isBatched: boolean,
+): TensorSpec[] {
   const tensors: TensorSpec[] = [];
   for (const tensor of metadata) {
     const name = tensor.string("name");

@@ -19,7 +19,13 @@ export function tritonTargetSchema(): Schema<TritonTargetPlan> {
     outputTensorFormat: format,
     headers: v.array(v.tuple([headerName, v.string()])),
     shapes: v.record(v.string(), v.array(whole)),
-    tls: v.object({ isEnabled: v.boolean(), caFile: v.string(), certFile: v.string(), keyFile: v.string(), verify: v.boolean() }),
+    tls: v.object({
+      isEnabled: v.boolean(),
+      caFile: v.string(),
+      certFile: v.string(),
+      keyFile: v.string(),
+      verify: v.boolean(),
+    }),
   });
   return v.pipe(
     target,

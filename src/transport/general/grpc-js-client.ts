@@ -3,10 +3,10 @@ import {
   type ClientDuplexStream,
   type ClientUnaryCall,
   credentials,
+  status as grpcStatus,
   Metadata,
   type ServiceError,
   type StatusObject,
-  status as grpcStatus,
 } from "@grpc/grpc-js";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
@@ -103,7 +103,9 @@ function createChannel(endpoint: Endpoint): Client {
   const secure =
     tls === undefined
       ? credentials.createInsecure()
-      : credentials.createSsl(toBuffer(tls.caPem), toBuffer(tls.keyPem), toBuffer(tls.certPem), { rejectUnauthorized: tls.verify });
+      : credentials.createSsl(toBuffer(tls.caPem), toBuffer(tls.keyPem), toBuffer(tls.certPem), {
+          rejectUnauthorized: tls.verify,
+        });
   const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
   return new Client(`${host}:${endpoint.port}`, secure, {
     "grpc.default_authority": endpoint.authority,
@@ -174,7 +176,9 @@ class JsLane {
     const slots = [...this.active.values()];
     this.active.clear();
     const failure: Failure =
-      status.code === grpcStatus.OK ? { kind: "closed", message: "server ended the stream" } : toFailure(status.code, status.details);
+      status.code === grpcStatus.OK
+        ? { kind: "closed", message: "server ended the stream" }
+        : toFailure(status.code, status.details);
     for (const slot of slots) slot.fail(failure);
   }
 }
@@ -240,15 +244,25 @@ class JsSlot {
   }
 
   private sendUnary(path: string, message: Buffer): void {
-    this.current = this.channel.makeUnaryRequest(path, identity, identity, message, this.metadata, (error: ServiceError | null, value?: Buffer) => {
-      if (error !== null) this.fail(toFailure(error.code, error.details));
-      else this.finish(undefined, new Uint8Array(value ?? Buffer.alloc(0)), nowNs());
-    });
+    this.current = this.channel.makeUnaryRequest(
+      path,
+      identity,
+      identity,
+      message,
+      this.metadata,
+      (error: ServiceError | null, value?: Buffer) => {
+        if (error !== null) this.fail(toFailure(error.code, error.details));
+        else this.finish(undefined, new Uint8Array(value ?? Buffer.alloc(0)), nowNs());
+      },
+    );
   }
 }
 
 function toFailure(code: number, details: string): Failure {
-  if (code === grpcStatus.UNAVAILABLE && /No connection established|ECONNREFUSED|ENOTFOUND|Name resolution/.test(details)) {
+  if (
+    code === grpcStatus.UNAVAILABLE &&
+    /No connection established|ECONNREFUSED|ENOTFOUND|Name resolution/.test(details)
+  ) {
     return { kind: "connect", message: describeConnectError(new Error(details)) };
   }
   return { kind: "grpc", status: code, message: details === "" ? (grpcStatus[code] ?? String(code)) : details };

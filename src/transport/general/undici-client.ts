@@ -118,7 +118,11 @@ class UndiciSlot implements Dispatcher.DispatchHandler {
     this.call.sendEndNs = nowNs();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
     if (status < 200) return;
     this.status = status;
     this.call.firstByteNs = nowNs();
@@ -168,7 +172,8 @@ function toFailure(error: Error, stallTimeoutNs: number): Failure {
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
     return { kind: "stalled", message: `no byte received for ${Math.round(stallTimeoutNs / 1e9)} s` };
   }
-  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET") return { kind: "closed", message: `server closed the connection (${error.message})` };
+  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET")
+    return { kind: "closed", message: `server closed the connection (${error.message})` };
   if (code.startsWith("HPE_") || error.name === "HTTPParserError") return { kind: "protocol", message: error.message };
   if (isTlsError(error)) return { kind: "tls", message: describeConnectError(error) };
   return { kind: "connect", message: describeConnectError(error) };

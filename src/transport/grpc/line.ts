@@ -87,4 +87,3 @@ export class Line {
     user.open(connection, this.headers.nextBlock(connection.peerTableBytes));
   }
 }
-

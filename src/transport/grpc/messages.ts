@@ -75,7 +75,8 @@ export class MessageReader {
     if (prefix[0] === 1) throw new ProtocolError("compressed gRPC message although no compression was offered");
     if (prefix[0] !== 0) throw new ProtocolError(`bad gRPC message flag ${prefix[0]}`);
     this.size =
-      (prefix[1] as number) * 2 ** 24 + (((prefix[2] as number) << 16) | ((prefix[3] as number) << 8) | (prefix[4] as number));
+      (prefix[1] as number) * 2 ** 24 +
+      (((prefix[2] as number) << 16) | ((prefix[3] as number) << 8) | (prefix[4] as number));
     if (this.size > MAX_MESSAGE_BYTES) throw new ProtocolError(`gRPC message of ${this.size} bytes is too large`);
     this.received = 0;
     return position;

@@ -54,7 +54,11 @@ export function toFailure(head: GrpcHead): Failure | undefined {
     return { kind: "grpc", status: head.grpcStatus, message: head.grpcMessage === "" ? name : head.grpcMessage };
   }
   if (head.httpStatus !== 0 && head.httpStatus !== 200) {
-    return { kind: "http", status: head.httpStatus, message: `HTTP status ${head.httpStatus} instead of a gRPC response` };
+    return {
+      kind: "http",
+      status: head.httpStatus,
+      message: `HTTP status ${head.httpStatus} instead of a gRPC response`,
+    };
   }
   return { kind: "protocol", message: "response ended without grpc-status" };
 }

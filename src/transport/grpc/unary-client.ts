@@ -198,7 +198,8 @@ class UnarySlot implements StreamSink, MessageSink, SendTicket, LineUser {
 
   private checkMessage(head: GrpcHead): Failure | undefined {
     if (this.messageCount === 1 && this.reader.isBetweenMessages) return undefined;
-    if (head.httpStatus === 200 && this.messageCount === 0) return { kind: "protocol", message: "status OK without a message" };
+    if (head.httpStatus === 200 && this.messageCount === 0)
+      return { kind: "protocol", message: "status OK without a message" };
     return { kind: "protocol", message: `${this.messageCount} messages in answer to a unary call` };
   }
 

@@ -116,7 +116,8 @@ export class ResponseParser {
     for (;;) {
       const lineFeed = input.indexOf(LF, lineStart);
       if (lineFeed < 0 || lineFeed >= end) {
-        if (end - position > MAX_HEAD_BYTES) throw new ProtocolError(`response head is longer than ${MAX_HEAD_BYTES} bytes`);
+        if (end - position > MAX_HEAD_BYTES)
+          throw new ProtocolError(`response head is longer than ${MAX_HEAD_BYTES} bytes`);
         // Bytes that cannot begin a response are refused at once, not after a head's worth of them.
         if (isStatusLine) checkStatusPrefix(input, position, end);
         return -1;
@@ -126,7 +127,8 @@ export class ResponseParser {
         this.readStatusLine(input, lineStart, lineEnd);
         isStatusLine = false;
       } else if (lineEnd === lineStart) {
-        if (lineFeed - position > MAX_HEAD_BYTES) throw new ProtocolError(`response head is longer than ${MAX_HEAD_BYTES} bytes`);
+        if (lineFeed - position > MAX_HEAD_BYTES)
+          throw new ProtocolError(`response head is longer than ${MAX_HEAD_BYTES} bytes`);
         if (this.keepsHead) this.head = text(input, position, lineFeed + 1);
         this.headComplete();
         return lineFeed + 1;
@@ -162,7 +164,9 @@ export class ResponseParser {
       }
     } else if (first === 0x74 /* t */) {
       if (isName(input, start, end, "transfer-encoding")) {
-        const codings = text(input, start + 18, end).trim().toLowerCase();
+        const codings = text(input, start + 18, end)
+          .trim()
+          .toLowerCase();
         if (!/(^|,\s*)chunked$/.test(codings)) throw new ProtocolError(`unsupported Transfer-Encoding '${codings}'`);
         this.isChunked = true;
         this.hasTransferEncoding = true;

@@ -365,7 +365,8 @@ export class Http2Connection implements FrameSink {
     if (id === SETTING.headerTableSize) this.peerTableBytes = value;
     else if (id === SETTING.maxConcurrentStreams) this.maxStreams = value;
     else if (id === SETTING.maxFrameSize) {
-      if (value < DEFAULT_MAX_FRAME_BYTES || value > 2 ** 24 - 1) throw new ProtocolError(`bad SETTINGS_MAX_FRAME_SIZE ${value}`);
+      if (value < DEFAULT_MAX_FRAME_BYTES || value > 2 ** 24 - 1)
+        throw new ProtocolError(`bad SETTINGS_MAX_FRAME_SIZE ${value}`);
       this.maxFrameBytes = value;
     } else if (id === SETTING.initialWindowSize) {
       if (value > MAX_WINDOW_BYTES) throw new ProtocolError(`bad SETTINGS_INITIAL_WINDOW_SIZE ${value}`);
@@ -390,7 +391,10 @@ export class Http2Connection implements FrameSink {
     for (const stream of unprocessed) this.streams.delete(stream.id);
     const why = debug === "" ? errorName(code) : `${errorName(code)}: ${debug}`;
     for (const stream of unprocessed) {
-      stream.sink.onFailed({ failure: { kind: "closed", message: `server is going away (${why})` }, isUnprocessed: true });
+      stream.sink.onFailed({
+        failure: { kind: "closed", message: `server is going away (${why})` },
+        isUnprocessed: true,
+      });
     }
     if (this.streams.size === 0) this.close({ kind: "closed", message: `server is going away (${why})` });
   }

@@ -55,7 +55,8 @@ export class FrameReader {
   unpad(flags: number, bytes: Uint8Array, start: number, end: number): [start: number, end: number] {
     if ((flags & FLAG.padded) === 0) return [start, end];
     const padding = bytes[start];
-    if (start >= end || padding === undefined || start + 1 + padding > end) throw new ProtocolError("frame padding is too long");
+    if (start >= end || padding === undefined || start + 1 + padding > end)
+      throw new ProtocolError("frame padding is too long");
     return [start + 1, end - padding];
   }
 

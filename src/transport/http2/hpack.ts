@@ -136,7 +136,8 @@ export class HpackDecoder {
   }
 
   private resize(capacity: number): void {
-    if (capacity > this.capacityLimit) throw new ProtocolError(`header table size ${capacity} is above the announced limit`);
+    if (capacity > this.capacityLimit)
+      throw new ProtocolError(`header table size ${capacity} is above the announced limit`);
     if (capacity !== this.capacity) this.generation++;
     this.capacity = capacity;
     this.evictTo(capacity);

@@ -24,7 +24,10 @@ export class OutBuffer {
     const size = end - start;
     this.grow(FRAME_HEADER_BYTES + size);
     putFrameHeader(this.bytes, this.length, size, type, flags, streamId);
-    this.bytes.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), this.length + FRAME_HEADER_BYTES);
+    this.bytes.set(
+      start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end),
+      this.length + FRAME_HEADER_BYTES,
+    );
     this.length += FRAME_HEADER_BYTES + size;
   }
 
