@@ -1,27 +1,13 @@
 #!/usr/bin/env node
 import { runCommandLine } from "./cli/commands.ts";
+import { createProcessIo } from "./cli/process-io.ts";
 import { isExecutable } from "./runtime/runtime.ts";
-import { writeStderr, writeStdout } from "./runtime/stdio.ts";
+import { writeStderr } from "./runtime/stdio.ts";
 
 /** The executable's entry: from the command line to an exit code. */
 
 const EXIT_INTERNAL = 1;
 const EXIT_INTERRUPTED = 130;
-
-const io = {
-  out: writeStdout,
-  err: writeStderr,
-  onInterrupt: (callback: () => void): (() => void) => {
-    let count = 0;
-    const listener = (): void => {
-      count++;
-      if (count > 1) process.exit(EXIT_INTERRUPTED);
-      callback();
-    };
-    process.on("SIGINT", listener);
-    return () => process.off("SIGINT", listener);
-  },
-};
 
 /** The last part of a path, without `.exe`: under which name a link to the executable was called. */
 function executableName(path: string): string {
@@ -29,6 +15,13 @@ function executableName(path: string): string {
   return name.endsWith(".exe") ? name.slice(0, -4) : name;
 }
 
+/** The public API, without the start of a scenario that is the program itself: here the program is this one. */
+async function loadApi(): Promise<object> {
+  const [api, { defineScenario }] = await Promise.all([import("./index.ts"), import("./scenario/define.ts")]);
+  return { ...api, defineScenario };
+}
+
+const io = createProcessIo(loadApi, () => process.exit(EXIT_INTERRUPTED));
 const invokedAs = isExecutable ? executableName(process.argv0) : "rampart";
 try {
   process.exit(await runCommandLine(invokedAs, process.argv.slice(2), io));

@@ -8,6 +8,8 @@ import { startPlan } from "../run/run-plan.ts";
 export interface CommandIo extends TextSink {
   /** Calls back at each Ctrl-C from now on; the process no longer ends by itself. Returns how to stop listening. */
   onInterrupt(callback: () => void): () => void;
+  /** What `"rampart"` exports to a scenario. */
+  loadApi(): Promise<object>;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { MockLatencyPlan } from "../plan/plan.ts";
+import { parseDurationNs } from "../plan/units.ts";
 
 /** Draws latencies in milliseconds. @param random uniform numbers in [0, 1) */
 export function createLatency(plan: MockLatencyPlan, random: () => number): () => number {
@@ -19,7 +20,7 @@ function drawNormal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** Parses `5`, `5ms`, `uniform:1:9`, `normal:5:1` or `exponential:5`, numbers in milliseconds; undefined when it is none of these. */
+/** Parses `5ms`, `uniform:1ms:9ms`, `normal:5ms:1ms` or `exponential:5ms`; undefined when it is none of these. */
 export function parseLatency(text: string): MockLatencyPlan | undefined {
   const [name = "", ...rest] = text.trim().split(":");
   const numbers = rest.map(toMs);
@@ -36,7 +37,6 @@ export function parseLatency(text: string): MockLatencyPlan | undefined {
 }
 
 function toMs(text: string): number | undefined {
-  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|us)?$/.exec(text.trim());
-  if (match === null) return undefined;
-  return Number(match[1]) * (match[2] === "s" ? 1000 : match[2] === "us" ? 0.001 : 1);
+  const ns = parseDurationNs(text);
+  return ns === undefined ? undefined : ns / 1e6;
 }

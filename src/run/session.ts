@@ -92,7 +92,13 @@ async function openControl(
   return new ControlClient(plan.client.stallTimeoutMs * 1e6, (options) => create({ ...options, onWire }));
 }
 
-function createAsk(control: ControlClient, address: ServiceAddress, observer: RunObserver, isTracing: boolean): Ask {
+/** Questions through a client, with failures in words for the user: throws `RunError`. */
+export function createAsk(
+  control: ControlClient,
+  address: ServiceAddress,
+  observer: RunObserver,
+  isTracing: boolean,
+): Ask {
   return async (query: Query, what: string) => {
     try {
       const body = await control.call(query.request);

@@ -21,6 +21,12 @@ export interface ModelInfo {
   readonly outputs: readonly TensorSpec[];
 }
 
+/** A model a server has ready. */
+export interface ListedModel extends ModelInfo {
+  /** Why this version cannot measure it; empty when it can. */
+  readonly refusal: string;
+}
+
 /** A decoded inference response. */
 export interface InferResponse {
   /** The request's id; empty when the server sent none. */
@@ -102,4 +108,6 @@ export interface ServiceKind<T extends TargetPlan> {
   address(target: T): ServiceAddress;
   /** Asks the server about the model. Throws `RunError` when the model or a setting is not supported. */
   setUp(target: T, ask: Ask): Promise<Service>;
+  /** Asks the server for the models it has ready, sorted by name; the target's model is not looked at. */
+  listModels(target: T, ask: Ask): Promise<ListedModel[]>;
 }

@@ -47,7 +47,8 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
 
 function printProblems(problems: readonly Problem[], command: string, io: CommandIo): void {
   for (const { message, value, hint } of problems) {
-    const got = value === undefined || message.includes(value) ? "" : ` (got '${value}')`;
+    const isSaid = value === undefined || message.includes(`'${value}'`) || message.endsWith(`: ${value}`);
+    const got = isSaid ? "" : ` (got '${value}')`;
     io.err(`Error: ${message}${got}\n  ${hint}\n`);
   }
   io.err(`See ${command} --help.\n`);
@@ -81,6 +82,8 @@ function printLaneErrors(result: RunResult, io: CommandIo): void {
       : "Failed to maintain requested inference load. Worker thread(s) failed to generate concurrent requests.\n",
   );
   for (const { lane, message } of result.laneErrors) io.err(`Thread [${lane}] had error: ${message}\n`);
+  const reason = result.error?.message ?? "";
+  if (!result.laneErrors.some(({ message }) => message === reason)) io.err(`rampart: ${reason}\n`);
   io.err(`\n${result.error?.hint ?? ""}\n`);
 }
 

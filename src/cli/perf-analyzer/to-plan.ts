@@ -1,6 +1,6 @@
 import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
-import { fileSystem } from "../../runtime/files.ts";
+import { isDirectory, isWritable } from "../output-files.ts";
 import type { Settings } from "./settings.ts";
 
 /** From flags to a plan, with perf_analyzer's rules between flags. */
@@ -314,19 +314,4 @@ function checkOutputs(settings: Settings): Problem[] {
       });
   }
   return problems;
-}
-
-function isWritable(path: string): boolean {
-  try {
-    const { accessSync, constants } = fileSystem();
-    const slash = path.lastIndexOf("/");
-    accessSync(slash < 0 ? "." : path.slice(0, slash + 1), constants.W_OK);
-    return !isDirectory(path);
-  } catch {
-    return false;
-  }
-}
-
-function isDirectory(path: string): boolean {
-  return fileSystem().statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -57,7 +57,9 @@ class RampartConsole implements Report {
     if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) out(this.formatNotes(level));
-    for (const level of measured) if (level.timeline.length > 1) out(`\n${this.formatTimeline(level)}\n`);
+    if (this.plan.load.kind === "concurrency-ramp") {
+      for (const level of measured) out(`\n${this.formatTimeline(level)}\n`);
+    }
     out(`\n${formatTotals(result)}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
     if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);
@@ -142,7 +144,11 @@ class RampartConsole implements Report {
       const verdict = judge(assertion, levels, this.plan.target.batchSize);
       const measured =
         verdict.measured === undefined ? "nothing measured" : formatMetric(assertion.metric, verdict.measured);
-      const where = levels.length > 1 && verdict.level !== undefined ? ` at ${formatCount(verdict.level)}` : "";
+      const unit = levels[0]?.unit ?? "concurrency";
+      const where =
+        levels.length > 1 && verdict.level !== undefined
+          ? ` at ${describeLevel(this.plan.load, unit, verdict.level)}`
+          : "";
       return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}`];
     });
     return formatTable(["", "assertion", "measured"], rows);

@@ -2,19 +2,24 @@ import { formatDurationNs } from "../../plan/units.ts";
 
 /** Text layout shared by Rampart's own reports. */
 
-/** A table with aligned columns: the first left, the others right. */
+/** A table with aligned columns: figures right, text left. Columns without a cell are left out. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
-  );
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number),
-      )
+  const columns = header
+    .map((title, column) => ({ title, cells: rows.map((row) => row[column] ?? "") }))
+    .filter(({ cells }) => cells.some((cell) => cell !== ""))
+    .map(({ title, cells }) => {
+      const width = Math.max(title.length, ...cells.map((cell) => cell.length));
+      const isFigures = cells.every((cell) => /^[-\d]|^$/.test(cell));
+      const pad = (text: string): string => (isFigures ? text.padStart(width) : text.padEnd(width));
+      return [pad(title), "─".repeat(width), ...cells.map(pad)];
+    });
+  const lineCount = rows.length + 2;
+  return Array.from({ length: lineCount }, (_, line) =>
+    columns
+      .map((column) => column[line])
       .join("  ")
-      .trimEnd();
-  return [line(header), widths.map((width) => "─".repeat(width)).join("  "), ...rows.map(line)].join("\n");
+      .trimEnd(),
+  ).join("\n");
 }
 
 /** Microseconds in a readable unit. */

@@ -6,7 +6,7 @@ import type { Ask, InferCodec, Service, ServiceKind, StatisticsQuery, Wire } fro
 import type { ModelName, TritonApi } from "./api.ts";
 import { httpApi } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
-import { readModel, type TritonModel } from "./model.ts";
+import { readModel, type TritonModel, unsupportedKindOf } from "./model.ts";
 import { readStatistics } from "./statistics.ts";
 import { tritonTargetSchema } from "./target.ts";
 
@@ -21,6 +21,11 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
     headers: target.headers,
   }),
   setUp,
+  listModels: async (target, ask) => {
+    const { listTritonModels } = await import("./list-models.ts");
+    const { api } = target.protocol === "http" ? httpFrontEnd(target) : await loadGrpcFrontEnd(target);
+    return listTritonModels(api, ask);
+  },
 };
 
 function wireOf(target: Pick<TritonTargetPlan, "protocol" | "isStreaming">): Wire {
@@ -104,13 +109,7 @@ function refuseUnsupported(model: TritonModel, batchSize: number): void {
       `Model '${model.name}' has no batch dimension: use a batch size of 1.`,
     );
   }
-  const kind = model.isDecoupled
-    ? "decoupled models"
-    : model.scheduler === "sequence" || model.scheduler === "ensemble-sequence"
-      ? "sequence models"
-      : model.scheduler === "ensemble"
-        ? "ensemble models"
-        : undefined;
-  if (kind === undefined) return;
+  const kind = unsupportedKindOf(model);
+  if (kind === "") return;
   throw new RunError("unsupported", `model '${model.name}': ${kind} are not supported yet`, "Measure another model.");
 }

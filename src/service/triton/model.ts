@@ -74,3 +74,10 @@ function schedulerOf(config: AnswerObject): SchedulerKind {
   if (config.has("sequence_batching")) return "sequence";
   return config.has("dynamic_batching") ? "dynamic" : "none";
 }
+
+/** What a model belongs to that this version cannot measure yet, in the plural; empty when it can. */
+export function unsupportedKindOf({ isDecoupled, scheduler }: TritonModel): string {
+  if (isDecoupled) return "decoupled models";
+  if (scheduler === "sequence" || scheduler === "ensemble-sequence") return "sequence models";
+  return scheduler === "ensemble" ? "ensemble models" : "";
+}

@@ -8,6 +8,7 @@ import {
   type ServiceError,
   type StatusObject,
 } from "@grpc/grpc-js";
+import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { describeConnectError, type Failure } from "../failure.ts";
@@ -240,7 +241,7 @@ class JsSlot {
     if (!this.call.isActive || this.call.sendStartNs > deadlineNs) return;
     this.lane?.forget(this.id);
     this.current?.cancel();
-    this.fail({ kind: "stalled", message: `no byte received for ${Math.round(this.options.stallTimeoutNs / 1e9)} s` });
+    this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
   }
 
   private sendUnary(path: string, message: Buffer): void {

@@ -1,5 +1,6 @@
 // The real package: Bun replaces a bare `undici` import by a stub of its own.
 import { Client, type Dispatcher } from "undici/index.js";
+import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { describeConnectError, type Failure, isTlsError } from "../failure.ts";
@@ -170,7 +171,7 @@ function withId(request: WireRequest, id: Uint8Array | undefined): Uint8Array {
 function toFailure(error: Error, stallTimeoutNs: number): Failure {
   const code = (error as { code?: string }).code ?? "";
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
-    return { kind: "stalled", message: `no byte received for ${Math.round(stallTimeoutNs / 1e9)} s` };
+    return { kind: "stalled", message: `no byte received for ${formatDurationNs(stallTimeoutNs)}` };
   }
   if (code === "UND_ERR_SOCKET" || code === "ECONNRESET")
     return { kind: "closed", message: `server closed the connection (${error.message})` };

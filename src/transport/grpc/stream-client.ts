@@ -1,3 +1,4 @@
+import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { type Failure, messageOfProtocol } from "../failure.ts";
@@ -278,8 +279,7 @@ class StreamSlot implements SendTicket {
   failIfSilentSince(deadlineNs: number): void {
     const call = this.call;
     if (!call.isActive || call.sendStartNs > deadlineNs) return;
-    const seconds = Math.round(this.options.stallTimeoutNs / 1e9);
     this.lane.forget(this);
-    this.fail({ kind: "stalled", message: `no byte received for ${seconds} s` });
+    this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
   }
 }

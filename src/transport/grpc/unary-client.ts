@@ -1,3 +1,4 @@
+import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { type Failure, messageOfProtocol } from "../failure.ts";
@@ -170,8 +171,7 @@ class UnarySlot implements StreamSink, MessageSink, SendTicket, LineUser {
     const call = this.call;
     if (!call.isActive) return;
     if (Math.max(call.sendStartNs, this.heardNs) > deadlineNs) return;
-    const seconds = Math.round(this.options.stallTimeoutNs / 1e9);
-    this.giveUp({ kind: "stalled", message: `no byte received for ${seconds} s` });
+    this.giveUp({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
   }
 
   abort(): void {

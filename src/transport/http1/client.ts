@@ -1,3 +1,4 @@
+import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Socket } from "../../runtime/socket.ts";
 import { openSocket } from "../../runtime/sockets.ts";
@@ -122,9 +123,8 @@ class Connection implements ResponseSink {
       if (this.onPreconnected !== undefined) this.drop();
       return;
     }
-    const seconds = Math.round(this.options.stallTimeoutNs / 1e9);
     this.drop();
-    this.finish({ kind: "stalled", message: `no byte received for ${seconds} s` });
+    this.finish({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
   }
 
   abort(): void {

@@ -331,8 +331,9 @@ function hexadecimal(input: Uint8Array, start: number, end: number): number {
   let value = 0;
   let i = start;
   for (; i < end; i++) {
-    const byte = (input[i] as number) | 0x20;
-    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
+    const byte = input[i] as number;
+    const letter = byte | 0x20;
+    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
     if (digit < 0) break;
     value = value * 16 + digit;
   }

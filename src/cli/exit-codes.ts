@@ -1,0 +1,37 @@
+import type { RunErrorKind } from "../plan/problem.ts";
+import type { RunResult } from "../run/observer.ts";
+
+/** Exit codes of scenarios and of Rampart's own commands. Compatible modes have those of their originals. */
+export const EXIT = {
+  passed: 0,
+  internal: 1,
+  usage: 64,
+  assertionFailed: 65,
+  unstable: 66,
+  unreachable: 69,
+  interrupted: 130,
+} as const;
+
+/** The exit code of a run that ended with an error. */
+export function exitCodeOf(kind: RunErrorKind): number {
+  switch (kind) {
+    case "unreachable":
+    case "stalled":
+    case "refused":
+    case "failed-request":
+      return EXIT.unreachable;
+    case "unsupported":
+    case "output":
+      return EXIT.usage;
+    case "internal":
+      return EXIT.internal;
+  }
+}
+
+/** The exit code of a run that has a result. @param areAssertionsMet whether every assertion holds */
+export function exitCodeOfResult(result: RunResult, areAssertionsMet: boolean): number {
+  if (result.error !== undefined) return exitCodeOf(result.error.kind);
+  if (result.isInterrupted) return EXIT.interrupted;
+  if (!areAssertionsMet) return EXIT.assertionFailed;
+  return result.levels.some(({ outcome }) => outcome === "unstable") ? EXIT.unstable : EXIT.passed;
+}

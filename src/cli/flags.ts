@@ -1,0 +1,149 @@
+import { parseArgs } from "node:util";
+import { formatProblem, type Problem, UserError } from "../plan/problem.ts";
+import type { TextSink } from "../report/report.ts";
+
+/** Flags of Rampart's own commands: typed tables, parsed by Node's rules, all problems at once. Compatible modes have their own. */
+
+/** One flag. */
+export interface Flag {
+  /** Long name without dashes. */
+  readonly name: string;
+  readonly short?: string;
+  /** What stands for the value in help; absent for a switch. */
+  readonly value?: string;
+  /** The only values there are. */
+  readonly choices?: readonly string[];
+  /** The default as help prints it. */
+  readonly default?: string;
+  readonly help: string;
+}
+
+/** A command's flags as given. */
+export class FlagValues {
+  readonly positionals: readonly string[];
+  private readonly values: ReadonlyMap<string, string>;
+  private readonly counts: ReadonlyMap<string, number>;
+
+  constructor(
+    positionals: readonly string[],
+    values: ReadonlyMap<string, string>,
+    counts: ReadonlyMap<string, number>,
+  ) {
+    this.positionals = positionals;
+    this.values = values;
+    this.counts = counts;
+  }
+
+  /** A flag's value; undefined when it was not given. */
+  text(name: string): string | undefined {
+    return this.values.get(name);
+  }
+
+  /** How often a switch was given. */
+  count(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+
+  has(name: string): boolean {
+    return this.count(name) > 0;
+  }
+}
+
+export const HELP_FLAG: Flag = { name: "help", short: "h", help: "Print this help and exit." };
+
+/**
+ * Parses arguments.
+ * @param maxPositionals most arguments that are no flags
+ * @throws UserError with every unknown flag, missing or unexpected value
+ */
+export function parseFlags(flags: readonly Flag[], args: readonly string[], maxPositionals: number): FlagValues {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      flags.map(({ name, short, value }) => [
+        name,
+        { type: value === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) } as const,
+      ]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const problems: Problem[] = [];
+  const values = new Map<string, string>();
+  const counts = new Map<string, number>();
+  const positionals: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") positionals.push(token.value);
+    if (token.kind !== "option") continue;
+    const flag = flags.find(({ name }) => name === token.name);
+    const problem = flag === undefined ? unknownFlag(token.rawName, flags) : checkValue(flag, token.value);
+    if (problem !== undefined) problems.push(problem);
+    if (flag === undefined) continue;
+    counts.set(flag.name, (counts.get(flag.name) ?? 0) + 1);
+    if (token.value !== undefined) values.set(flag.name, token.value);
+  }
+  for (const extra of positionals.slice(maxPositionals)) {
+    problems.push({ path: extra, message: "is one argument too many", hint: "Leave it out." });
+  }
+  if (problems.length > 0 && !counts.has("help")) throw new UserError(problems);
+  return new FlagValues(positionals, values, counts);
+}
+
+function checkValue(flag: Flag, value: string | undefined): Problem | undefined {
+  const path = `--${flag.name}`;
+  if (flag.value === undefined) {
+    return value === undefined ? undefined : { path, message: "takes no value", value, hint: `Write ${path}.` };
+  }
+  if (value === undefined || value === "" || value.startsWith("--")) {
+    return { path, message: "needs a value", hint: `Write ${path} ${flag.value}.` };
+  }
+  if (flag.choices !== undefined && !flag.choices.includes(value)) {
+    return { path, message: "has another set of values", value, hint: `Give one of ${flag.choices.join(", ")}.` };
+  }
+  return undefined;
+}
+
+function unknownFlag(rawName: string, flags: readonly Flag[]): Problem {
+  const names = flags.map(({ name }) => `--${name}`).join(", ");
+  return { path: rawName, message: "is not a flag of this command", hint: `There are ${names}.` };
+}
+
+const HELP_COLUMN = 34;
+const WIDTH = 110;
+
+/** The flags as lines of help. */
+export function formatFlags(flags: readonly Flag[]): string {
+  return flags
+    .map((flag) => {
+      const names = `${flag.short === undefined ? "" : `-${flag.short}, `}--${flag.name}`;
+      const left = `  ${names}${flag.value === undefined ? "" : ` ${flag.value}`}`;
+      const choices = flag.choices === undefined ? "" : ` One of ${flag.choices.join(", ")}.`;
+      const preset = flag.default === undefined ? "" : ` Default: ${flag.default}.`;
+      const lines = wrap(`${flag.help}${choices}${preset}`, WIDTH - HELP_COLUMN);
+      return [left.padEnd(HELP_COLUMN) + (left.length < HELP_COLUMN ? lines.shift() : ""), ...lines.map(indent)].join(
+        "\n",
+      );
+    })
+    .join("\n");
+}
+
+function indent(line: string): string {
+  return " ".repeat(HELP_COLUMN) + line;
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** Prints everything that is wrong with what a user gave. */
+export function printProblems(error: UserError, command: string, io: TextSink): void {
+  for (const problem of error.problems) io.err(`rampart: ${formatProblem(problem)}\n`);
+  io.err(`See ${command} --help.\n`);
+}

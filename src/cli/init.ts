@@ -1,0 +1,247 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { messageOf, type Problem, RunError, UserError } from "../plan/problem.ts";
+import type { ServerTargetPlan } from "../registry/service-kinds.ts";
+import { probeModels } from "../run/probe.ts";
+import type { Scenario } from "../scenario/define.ts";
+import { toPlan } from "../scenario/to-plan.ts";
+import type { ListedModel } from "../service/service.ts";
+import { type Answers, nextQuestion, QUESTIONS, type Question, type Surroundings } from "../wizard/questions.ts";
+import { formatScenario, toScenario } from "../wizard/scenario-text.ts";
+import type { CommandIo } from "./execute.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags, printProblems } from "./flags.ts";
+import { toFlags } from "./perf-analyzer/to-flags.ts";
+import { runScenarioCommand } from "./run.ts";
+
+/** `rampart init`: asks, writes a scenario, prints the flags that do the same, and offers to run it. */
+
+const FLAGS: readonly Flag[] = [
+  ...QUESTIONS.filter(({ id }) => id !== "run").map(({ id, value, help }) => ({ name: id, value, help })),
+  { name: "run", help: "Run the scenario without asking." },
+  { name: "no-run", help: "Do not run the scenario." },
+  { name: "yes", short: "y", help: "Take the default of every question that no flag answers." },
+  HELP_FLAG,
+];
+
+/** How questions that no flag answers are met. */
+type Manner = "ask" | "defaults" | "refuse";
+
+class GivenUp extends Error {}
+
+/** The command. Returns the exit code. */
+export async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+  try {
+    const flags = parseFlags(FLAGS, args, 0);
+    if (flags.has("help")) {
+      io.out(formatHelp(command));
+      return EXIT.passed;
+    }
+    const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+    const manner: Manner = flags.has("yes") ? "defaults" : isTerminal ? "ask" : "refuse";
+    const answers = await new Interview(manner, readFlags(flags)).complete();
+    return await conclude(answers, io);
+  } catch (error) {
+    return explain(error, command, io);
+  }
+}
+
+function readFlags(flags: FlagValues): Answers {
+  const answers: Record<string, string> = {};
+  for (const { id } of QUESTIONS) {
+    const text = flags.text(id)?.trim();
+    if (text !== undefined) answers[id] = text;
+  }
+  if (flags.has("run") && flags.has("no-run")) {
+    throw new UserError([{ path: "--no-run", message: "contradicts --run", hint: "Give one of them." }]);
+  }
+  if (flags.has("run")) answers["run"] = "yes";
+  if (flags.has("no-run")) answers["run"] = "no";
+  // An address or a model means a server.
+  if (answers["target"] === undefined && (answers["url"] ?? answers["model"]) !== undefined) {
+    answers["target"] = "triton";
+  }
+  return answers;
+}
+
+/** Completes answers: from flags, defaults or the user. */
+class Interview {
+  private readonly manner: Manner;
+  private readonly given: Answers;
+  private answers: Answers = {};
+  private models: readonly ListedModel[] = [];
+  private isProbed = false;
+  private readonly problems: Problem[] = [];
+
+  constructor(manner: Manner, given: Answers) {
+    this.manner = manner;
+    this.given = given;
+  }
+
+  async complete(): Promise<Answers> {
+    this.checkUnneeded();
+    for (let question = this.next(); question !== undefined; question = this.next()) {
+      if (question.id === "model" && !this.isProbed && !(await this.probe())) continue;
+      const answer = await this.answer(question);
+      this.answers = { ...this.answers, [question.id]: answer };
+    }
+    if (this.problems.length > 0) throw new UserError(this.problems);
+    return this.answers;
+  }
+
+  private get around(): Surroundings {
+    return { models: this.models, fileExists: existsSync };
+  }
+
+  private next(): Question | undefined {
+    return nextQuestion(this.answers, this.around);
+  }
+
+  private async answer(question: Question): Promise<string> {
+    const given = this.given[question.id];
+    if (given !== undefined) {
+      const problem = question.check(given, this.answers, this.around);
+      if (problem === undefined) return given;
+      const hint = question.id === "out" ? "Choose another file." : "Correct it.";
+      this.problems.push({ path: `--${question.id}`, message: problem, value: given, hint });
+      // Nobody is asked the rest for nothing.
+      if (this.manner === "ask") throw new UserError(this.problems);
+      return given;
+    }
+    const preset = question.preset({ ...this.given, ...this.answers }, this.around);
+    if (this.manner === "ask") return this.ask(question);
+    if (this.manner === "defaults" && preset !== undefined) return preset;
+    const flag = question.id === "run" ? "--run or --no-run" : `--${question.id} ${question.value}`;
+    const hint =
+      preset === undefined
+        ? `Give ${flag}${this.describeModels(question)}.`
+        : `Give ${flag}, or --yes to take '${preset}'.`;
+    const message =
+      this.manner === "defaults" ? "has no default here" : "is not answered, and there is no terminal to ask at";
+    this.problems.push({ path: `--${question.id}`, message, hint });
+    return preset ?? "";
+  }
+
+  private describeModels({ id }: Question): string {
+    return id === "model" ? `: the server has ${this.models.map(({ name }) => name).join(", ")}` : "";
+  }
+
+  private async ask(question: Question): Promise<string> {
+    const { askQuestion } = await import("../wizard/prompts.ts");
+    const answer = await askQuestion(question, this.answers, this.around);
+    if (answer === undefined) throw new GivenUp();
+    return answer;
+  }
+
+  /** Asks the server for its models. A user who gave a wrong address may give another: then false. */
+  private async probe(): Promise<boolean> {
+    const { url = "", protocol = "http" } = this.answers;
+    try {
+      this.models = await probeModels(probeTarget(url, protocol === "grpc" ? "grpc" : "http"));
+      this.isProbed = true;
+    } catch (error) {
+      if (!(error instanceof RunError || error instanceof UserError)) throw error;
+      if (this.manner !== "ask" || this.given.url !== undefined) throw error;
+      const { warn } = await import("../wizard/prompts.ts");
+      warn(messageOf(error));
+      const { url: _wrong, ...rest } = this.answers;
+      this.answers = rest;
+      return false;
+    }
+    if (this.models.some(({ refusal }) => refusal === "")) return true;
+    throw new RunError("refused", `${url} has no model ready that can be measured`, "Load one into the server.");
+  }
+
+  /** Flags that answer what will not be asked. */
+  private checkUnneeded(): void {
+    if (this.given.target !== "embedded") return;
+    for (const id of ["url", "model", "shapes"] as const) {
+      const value = this.given[id];
+      if (value === undefined) continue;
+      const hint = "Leave it out, or give --target triton.";
+      this.problems.push({ path: `--${id}`, message: "does not go with the embedded target", value, hint });
+    }
+  }
+}
+
+function probeTarget(url: string, protocol: "http" | "grpc"): ServerTargetPlan {
+  return {
+    kind: "triton",
+    url,
+    protocol,
+    model: "",
+    modelVersion: "",
+    batchSize: 1,
+    isStreaming: false,
+    inputTensorFormat: "binary",
+    outputTensorFormat: "binary",
+    headers: [],
+    shapes: {},
+    tls: { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: true },
+  };
+}
+
+async function conclude(answers: Answers, io: CommandIo): Promise<number> {
+  const file = answers.out as string;
+  const text = formatScenario(answers);
+  const flags = describeFlags(toScenario(answers));
+  try {
+    // Not over a file that came to be in the meantime.
+    writeFileSync(file, text, { flag: "wx", mode: 0o755 });
+  } catch (error) {
+    throw new UserError([
+      { path: "--out", message: messageOf(error), value: file, hint: "Choose a file in a folder that can be written." },
+    ]);
+  }
+  io.out(`\nwrote ${file}:\n\n${text}\n${flags}\n`);
+  if (answers.run !== "yes") {
+    io.out(`run it with: rampart run ${file}\n`);
+    return EXIT.passed;
+  }
+  return runScenarioCommand([file], "rampart run", io);
+}
+
+/** The command line of perf_analyzer mode that measures the same. */
+function describeFlags(scenario: Scenario): string {
+  const { args, notes } = toFlags(toPlan(scenario, process.cwd()));
+  const isEmbedded = scenario.definition.target.kind === "embedded";
+  return [
+    "the same by flags:",
+    ...(isEmbedded ? ["  rampart mock &"] : []),
+    `  rampart perf_analyzer ${args.map(quote).join(" ")}`,
+    ...notes.map((note) => `  (${note})`),
+    "",
+  ].join("\n");
+}
+
+/** For a POSIX shell. */
+function quote(word: string): string {
+  return /^[\w./:=,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function explain(error: unknown, command: string, io: CommandIo): number {
+  if (error instanceof GivenUp) {
+    io.err("rampart: given up, nothing was written\n");
+    return EXIT.interrupted;
+  }
+  if (error instanceof UserError) {
+    printProblems(error, command, io);
+    return EXIT.usage;
+  }
+  if (error instanceof RunError) {
+    io.err(`rampart: ${error.message}. ${error.hint}\n`);
+    return exitCodeOf(error.kind);
+  }
+  throw error;
+}
+
+function formatHelp(command: string): string {
+  return [
+    `Usage: ${command} [flags]`,
+    "",
+    "Asks a few questions, writes a scenario, prints the flags that do the same, and offers to run it. Every question can be",
+    "answered by a flag; without a terminal nothing is asked.",
+    "",
+    formatFlags(FLAGS),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,71 @@
+import type { LevelsPlan, Plan } from "../../plan/plan.ts";
+
+/** From a plan to the flags of perf_analyzer mode that do the same. */
+
+/** The flags, and in one sentence each what they cannot say. */
+export interface FlagsFromPlan {
+  readonly args: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** Writes a plan as flags. An embedded target has none: its address is that of `rampart mock` with its default ports. */
+export function toFlags(plan: Plan): FlagsFromPlan {
+  const notes: string[] = [];
+  const args = [...targetFlags(plan), ...loadFlags(plan, notes), ...measurementFlags(plan, notes)];
+  if (plan.assertions.length > 0) notes.push("assertions are a scenario's alone");
+  return { args, notes };
+}
+
+function targetFlags({ target }: Plan): string[] {
+  const isGrpc = target.protocol === "grpc";
+  const args = target.kind === "embedded" ? ["-m", "simple"] : ["-m", target.model];
+  if (isGrpc) args.push("-i", "grpc");
+  const preset = isGrpc ? "localhost:8001" : "localhost:8000";
+  if (target.kind === "triton") {
+    if (target.url !== preset) args.push("-u", target.url);
+    if (target.modelVersion !== "") args.push("-x", target.modelVersion);
+    for (const [name, sizes] of Object.entries(target.shapes)) args.push("--shape", `${name}:${sizes.join(",")}`);
+    for (const [name, value] of target.headers) args.push("-H", `${name}: ${value}`);
+  }
+  if (target.batchSize !== 1) args.push("-b", String(target.batchSize));
+  if (target.isStreaming) args.push("--streaming");
+  return args;
+}
+
+function loadFlags({ load, inputs }: Plan, notes: string[]): string[] {
+  const args: string[] = [];
+  if (load.kind === "concurrency") args.push("--concurrency-range", formatLevels(load.levels, notes));
+  if (load.kind === "request-rate") {
+    args.push("--request-rate-range", formatLevels(load.levels, notes));
+    if (load.distribution !== "constant") args.push("--request-distribution", load.distribution);
+  }
+  if (load.kind === "intervals") args.push("--request-intervals", load.file);
+  if (load.kind === "concurrency-ramp") {
+    args.push("--concurrency-range", String(Math.max(load.start, load.end)));
+    notes.push("concurrency that changes over time is a scenario's alone");
+  }
+  if (inputs.kind === "zero") args.push("--input-data", "zero");
+  if (inputs.kind === "json") for (const file of inputs.files) args.push("--input-data", file);
+  if (inputs.kind === "directory") args.push("--input-data", inputs.directory);
+  return args;
+}
+
+function formatLevels(levels: LevelsPlan, notes: string[]): string {
+  if (levels.kind === "range") return [levels.start, levels.end ?? 0, levels.step].join(":");
+  if (levels.values.length > 1) notes.push(`run it for each of the levels ${levels.values.join(", ")}`);
+  return String(levels.values[0]);
+}
+
+function measurementFlags({ measurement }: Plan, notes: string[]): string[] {
+  const { mode, warmupRequests, percentile, latencyLimitMs } = measurement;
+  const args: string[] = [];
+  if (mode.kind === "time-windows") args.push("-p", String(mode.windowMs), "-s", String(mode.stabilityPct));
+  if (mode.kind === "requests") args.push("--request-count", String(mode.count));
+  if (mode.kind === "duration") {
+    notes.push("flags measure until windows agree, not for a given time");
+  }
+  if (warmupRequests > 0) args.push("--warmup-request-count", String(warmupRequests));
+  if (percentile !== null) args.push("--percentile", String(percentile));
+  if (latencyLimitMs !== null) args.push("-l", String(latencyLimitMs));
+  return args;
+}

@@ -1,0 +1,95 @@
+/** The public API: what scenarios import from `"rampart"`. */
+
+import { pathToFileURL } from "node:url";
+import { entryModule } from "./runtime/runtime.ts";
+import { defineScenario as define, type Scenario, type ScenarioDefinition } from "./scenario/define.ts";
+import type { LoadSort } from "./scenario/loads.ts";
+import type { Protocol } from "./scenario/targets.ts";
+
+export type { Duration } from "./plan/units.ts";
+export {
+  type Assertion,
+  average,
+  type ErrorRateMetric,
+  errorRate,
+  type LatencyMetric,
+  type LatencyName,
+  p50,
+  p90,
+  p95,
+  p99,
+  percentile,
+  type ThroughputMetric,
+  throughput,
+} from "./scenario/assertions.ts";
+export type { ClientOf, LatencyOf, Scenario, ScenarioDefinition, StabilityOptions } from "./scenario/define.ts";
+export { type Inputs, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
+export {
+  type Extent,
+  hold,
+  type Load,
+  type LoadSort,
+  type RampOptions,
+  type RateOptions,
+  ramp,
+  rate,
+  steps,
+} from "./scenario/loads.ts";
+export {
+  type EmbeddedOptions,
+  embedded,
+  type MockLatency,
+  type Protocol,
+  type Target,
+  type TlsOptions,
+  type TritonGrpcOptions,
+  type TritonHttpOptions,
+  triton,
+} from "./scenario/targets.ts";
+
+const EXIT_INTERRUPTED = 130;
+
+/**
+ * Defines a scenario. Where the module that exports it by default is the program itself (`bun x.ts`, `deno run -A x.ts`, `node x.ts`), the
+ * run starts once the module has been evaluated; an imported scenario never starts by itself.
+ * @example
+ * import { defineScenario, embedded, errorRate, p99, ramp } from "rampart";
+ *
+ * export default defineScenario({
+ *   name: "simple",
+ *   target: embedded(),
+ *   load: ramp(1, 4, { for: "1 s" }),
+ *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
+ * });
+ */
+export function defineScenario<const P extends Protocol, const S extends LoadSort>(
+  definition: ScenarioDefinition<P, S>,
+): Scenario {
+  const scenario = define(definition);
+  void startIfEntry(scenario);
+  return scenario;
+}
+
+/** An import of the module under evaluation settles when it has been evaluated. */
+async function startIfEntry(scenario: Scenario): Promise<void> {
+  const entry = entryModule();
+  if (entry === "") return;
+  const url = /^[a-z]+:\/\//.test(entry) ? entry : pathToFileURL(await realPath(entry)).href;
+  const loaded = (await import(url).catch(() => undefined)) as { default?: unknown } | undefined;
+  if (loaded?.default !== scenario) return;
+  const [{ runEntryScenario }, { createProcessIo }, api] = await Promise.all([
+    import("./cli/run.ts"),
+    import("./cli/process-io.ts"),
+    import("./index.ts"),
+  ]);
+  const io = createProcessIo(
+    () => Promise.resolve(api),
+    () => process.exit(EXIT_INTERRUPTED),
+  );
+  process.exit(await runEntryScenario(scenario, new URL(url), process.argv.slice(2), io));
+}
+
+async function realPath(path: string): Promise<string> {
+  const { realpathSync } = await import("node:fs");
+  return realpathSync(path);
+}

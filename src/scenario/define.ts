@@ -1,0 +1,79 @@
+import type { Duration } from "../plan/units.ts";
+import type { Assertion, LatencyName } from "./assertions.ts";
+import type { Inputs } from "./inputs.ts";
+import type { Load, LoadSort } from "./loads.ts";
+import type { Protocol, Target } from "./targets.ts";
+
+/** A scenario: what is measured, under which load, with which data, and what must hold. */
+
+/** When a level counts as stable: perf_analyzer's rule, and its defaults. */
+export interface StabilityOptions {
+  /** Length of a measuring window; the tool waits 1.2 times as long. Default: `"5 s"`. */
+  readonly window?: Duration;
+  /** How far the last three windows may differ, in percent of the lowest. Default: 10. */
+  readonly percent?: number;
+  /** Most windows before the level counts as unstable. Default: 10. */
+  readonly trials?: number;
+  /** The latency percentile that must be stable. Default: the average. */
+  readonly percentile?: number;
+}
+
+/** The latencies that exist under a load: only a schedule has an intended send. */
+export type LatencyOf<S extends LoadSort> = S extends "scheduled" ? LatencyName : "latency";
+
+/** The clients that speak a protocol: Rampart's own, or a general-purpose library. */
+export type ClientOf<P extends Protocol> =
+  | "own"
+  | (P extends "http" ? "undici" : never)
+  | (P extends "grpc" ? "grpc-js" : never);
+
+/** What {@link defineScenario} takes. */
+export interface ScenarioDefinition<P extends Protocol = Protocol, S extends LoadSort = LoadSort> {
+  /** What the report calls it. */
+  readonly name: string;
+  readonly target: Target<P>;
+  readonly load: Load<S>;
+  /** Default: `random()`. */
+  readonly inputs?: Inputs;
+  /** What must hold at every level. Default: nothing. */
+  readonly assert?: readonly Assertion<LatencyOf<S>>[];
+  /** Requests sent before each level and left out of its measurement. Default: 0. */
+  readonly warmupRequests?: number;
+  readonly stability?: StabilityOptions;
+  /** No level is measured beyond the first that reaches this latency. Default: none. */
+  readonly latencyLimit?: Duration;
+  /** The run ends when a larger share of requests than this, 0 to 1, has failed. Default: failures are counted, and assertions judge. */
+  readonly maxFailureRatio?: number;
+  /** What sends the requests. Default: own. */
+  readonly client?: ClientOf<P>;
+  /** A request without a byte for so long has failed. Default: `"60 s"`. */
+  readonly stallTimeout?: Duration;
+}
+
+const BRAND = Symbol.for("rampart.scenario");
+
+/** A scenario, ready to be the default export of its file. */
+export interface Scenario {
+  readonly definition: ScenarioDefinition;
+}
+
+/**
+ * Defines a scenario. It is checked when it is run.
+ * @example
+ * export default defineScenario({
+ *   name: "simple",
+ *   target: embedded(),
+ *   load: ramp(1, 4, { for: "1 s" }),
+ *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
+ * });
+ */
+export function defineScenario<const P extends Protocol, const S extends LoadSort>(
+  definition: ScenarioDefinition<P, S>,
+): Scenario {
+  return Object.freeze({ [BRAND]: true, definition: definition as unknown as ScenarioDefinition });
+}
+
+/** Whether something is a scenario. */
+export function isScenario(value: unknown): value is Scenario {
+  return typeof value === "object" && value !== null && BRAND in value;
+}

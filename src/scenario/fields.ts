@@ -1,0 +1,33 @@
+import * as v from "valibot";
+import type { Schema } from "../plan/schema.ts";
+import { type Duration, parseDurationNs } from "../plan/units.ts";
+
+/** Schemas of the values that scenario options are made of. They check what untyped callers give; typed ones cannot go wrong here. */
+
+/** A duration with its unit. */
+export function durationSchema(): Schema<Duration> {
+  return v.custom<Duration>(
+    (input) => typeof input === "string" && parseDurationNs(input) !== undefined,
+    'must be a duration with its unit, such as "250 us", "25 ms", "5 s" or "2 min"',
+  );
+}
+
+/** A whole number of 1 or more. */
+export function countSchema(): Schema<number> {
+  return v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+}
+
+/** A number above 0. */
+export function positiveSchema(): Schema<number> {
+  return v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.finite("must be finite"));
+}
+
+/** Text that is not empty. */
+export function nameSchema(what: string): Schema<string> {
+  return v.pipe(v.string(`must be ${what}`), v.nonEmpty(`must be ${what}`));
+}
+
+/** Milliseconds of a duration that was checked. */
+export function toMs(duration: Duration): number {
+  return (parseDurationNs(duration) as number) / 1e6;
+}

@@ -1,0 +1,70 @@
+import { isAbsolute, join } from "node:path";
+import * as v from "valibot";
+import type { InputsPlan } from "../plan/plan.ts";
+import type { Schema } from "../plan/schema.ts";
+import { nameSchema } from "./fields.ts";
+
+/** The inputs of scenarios: what requests carry. */
+
+/** Options of {@link random} and {@link zero}, for BYTES inputs. */
+export interface TextOptions {
+  /** Length of each random text in characters. Default: 128. */
+  readonly stringLength?: number;
+  /** This text instead of random ones. */
+  readonly stringData?: string;
+}
+
+/** Where the data of requests comes from. */
+export interface Inputs {
+  readonly kind: "random" | "zero" | "json";
+  readonly files: readonly string[];
+  readonly options: TextOptions;
+}
+
+/** Random data, the same in every run. */
+export function random(options: TextOptions = {}): Inputs {
+  return { kind: "random", files: [], options };
+}
+
+/** Zeros; BYTES inputs get texts as with {@link random}. */
+export function zero(options: TextOptions = {}): Inputs {
+  return { kind: "zero", files: [], options };
+}
+
+/** Requests read from perf_analyzer's JSON input files. A relative path starts at the scenario's folder. */
+export function json(...files: readonly [string, ...string[]]): Inputs {
+  return { kind: "json", files, options: {} };
+}
+
+const DEFAULT_STRING_LENGTH = 128;
+
+/** The schema of a scenario's inputs. */
+export function inputsSchema(): Schema<Inputs> {
+  const options = v.strictObject({
+    stringLength: v.optional(
+      v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+    ),
+    stringData: v.optional(v.string("must be text")),
+  });
+  const generated = { files: v.array(v.string()), options };
+  return v.variant(
+    "kind",
+    [
+      v.object({ kind: v.literal("random"), ...generated }),
+      v.object({ kind: v.literal("zero"), ...generated }),
+      v.object({
+        kind: v.literal("json"),
+        files: v.pipe(v.array(nameSchema("a file")), v.minLength(1, "must name a file")),
+        options,
+      }),
+    ],
+    "must be random(), zero() or json(…)",
+  ) as Schema<Inputs>;
+}
+
+/** The inputs of a plan. @param folder where relative paths start */
+export function toInputsPlan({ kind, files, options }: Inputs, folder: string): InputsPlan {
+  if (kind === "json") return { kind, files: files.map((file) => (isAbsolute(file) ? file : join(folder, file))) };
+  const { stringLength = DEFAULT_STRING_LENGTH, stringData = "" } = options;
+  return { kind, stringLength, stringData };
+}

@@ -1,0 +1,128 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import * as nodeModule from "node:module";
+import { dirname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { messageOf, UserError } from "../plan/problem.ts";
+import { runtimeName } from "../runtime/runtime.ts";
+import { isScenario, type Scenario } from "./define.ts";
+
+/**
+ * Loads a user's scenario file. `import … from "rampart"` gives it the API of the running program, so that it also works from an
+ * executable in a folder without node_modules.
+ */
+
+const PACKAGE = "rampart";
+const API_KEY = Symbol.for("rampart.api");
+
+/** A loaded scenario and the folder its relative paths start in. */
+export interface LoadedScenario {
+  readonly scenario: Scenario;
+  readonly folder: string;
+}
+
+interface BunPlugins {
+  plugin(options: {
+    name: string;
+    setup(build: { module(name: string, load: () => { exports: object; loader: "object" }): void }): void;
+  }): void;
+}
+
+/**
+ * Loads a scenario.
+ * @param api what `"rampart"` exports to it
+ * @throws UserError when there is no such file, it does not load, or it has no scenario as its default export
+ */
+export async function loadScenario(file: string, api: object): Promise<LoadedScenario> {
+  const path = resolve(file);
+  if (!existsSync(path) || !statSync(path).isFile()) {
+    throw new UserError([
+      {
+        path: file,
+        message: "there is no such file",
+        hint: "Give the path of a scenario, such as scenarios/quickstart.ts.",
+      },
+    ]);
+  }
+  injectApi(api);
+  let loaded: { default?: unknown };
+  try {
+    loaded = (await import(pathToFileURL(path).href)) as { default?: unknown };
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    throw new UserError([
+      { path: file, message: `does not load: ${describeLoadError(error)}`, hint: "Correct the file." },
+    ]);
+  }
+  if (!isScenario(loaded.default)) {
+    throw new UserError([
+      {
+        path: file,
+        message: "its default export is not a scenario",
+        hint: "Write `export default defineScenario({ … })`.",
+      },
+    ]);
+  }
+  return { scenario: loaded.default, folder: dirname(path) };
+}
+
+let isInjected = false;
+
+/** Makes `"rampart"` resolve to the API in every module loaded from now on. */
+function injectApi(api: object): void {
+  if (isInjected) return;
+  isInjected = true;
+  if (runtimeName === "bun") {
+    (globalThis as unknown as { Bun: BunPlugins }).Bun.plugin({
+      name: "rampart-api",
+      setup: (build) => build.module(PACKAGE, () => ({ exports: api, loader: "object" })),
+    });
+    return;
+  }
+  (globalThis as { [API_KEY]?: object })[API_KEY] = api;
+  const url = `data:text/javascript,${encodeURIComponent(apiSource(api))}`;
+  nodeModule.registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === PACKAGE ? { url, format: "module", shortCircuit: true } : next(specifier, context),
+    ...(runtimeName === "node" ? { load: loadTypeScript } : {}),
+  });
+}
+
+/** A module that re-exports the API of the running program. */
+function apiSource(api: object): string {
+  const names = Object.keys(api).map((name) => `export const ${name} = api.${name};`);
+  return `const api = globalThis[Symbol.for("rampart.api")];\n${names.join("\n")}`;
+}
+
+/** Node alone strips no enums or parameter properties by itself; scenarios may use them on every runtime. */
+function loadTypeScript(
+  url: string,
+  context: nodeModule.LoadHookContext,
+  next: (url: string, context?: Partial<nodeModule.LoadHookContext>) => nodeModule.LoadFnOutput,
+): nodeModule.LoadFnOutput {
+  if (!url.startsWith("file:") || !/\.m?ts$/.test(url) || url.includes("/node_modules/")) return next(url, context);
+  const text = readFileSync(new URL(url), "utf8").replace(/^#!.*/, "");
+  return { format: "module", shortCircuit: true, source: stripTypes(text) };
+}
+
+/** Node announces its type stripper as experimental on stderr, once; that would stand in every report. */
+function stripTypes(text: string): string {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return nodeModule.stripTypeScriptTypes(text, { mode: "transform" });
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+function describeLoadError(error: unknown): string {
+  // Bun gives several errors of one file at once, each with its place.
+  const parts = error instanceof AggregateError ? error.errors : [error];
+  return parts.map(describePart).join("; ");
+}
+
+function describePart(part: unknown): string {
+  const { position } = part as { position?: { file?: string; line?: number } | null };
+  const place = position?.line === undefined ? "" : ` (line ${position.line})`;
+  return `${messageOf(part)}${place}`;
+}

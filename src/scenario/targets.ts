@@ -1,0 +1,201 @@
+import * as v from "valibot";
+import { parseLatency } from "../mock/latency.ts";
+import type { EmbeddedTargetPlan, TlsPlan, TritonTargetPlan } from "../plan/plan.ts";
+import type { Schema } from "../plan/schema.ts";
+import type { Duration } from "../plan/units.ts";
+import { countSchema, nameSchema } from "./fields.ts";
+
+/** The targets of scenarios: what is measured. */
+
+/** How the server is spoken to. */
+export type Protocol = "http" | "grpc";
+
+/** TLS of a target. `https://` in the address switches it on by itself. */
+export interface TlsOptions {
+  /** PEM file of the authorities to trust. Default: the runtime's own. */
+  readonly ca?: string;
+  /** PEM files of the client's certificate and key. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** False accepts any certificate. Default: true. */
+  readonly verify?: boolean;
+}
+
+interface TritonCommonOptions {
+  /** Model to measure. */
+  readonly model: string;
+  /** Version of the model. Default: the server's choice. */
+  readonly version?: string;
+  /** Items per request, 1 or more. Default: 1. */
+  readonly batchSize?: number;
+  /** Sizes of inputs whose shape varies, without the batch dimension: `{ INPUT0: [3, 224, 224] }`. */
+  readonly shapes?: Readonly<Record<string, readonly number[]>>;
+  /** HTTP headers or gRPC metadata of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `true` speaks TLS with the runtime's authorities. Default: false, or true for `https://`. */
+  readonly tls?: boolean | TlsOptions;
+}
+
+/** Options of {@link triton} over HTTP. */
+export interface TritonHttpOptions extends TritonCommonOptions {
+  readonly protocol?: "http";
+  /** How tensors travel. Default: binary. */
+  readonly inputTensorFormat?: "binary" | "json";
+  readonly outputTensorFormat?: "binary" | "json";
+}
+
+/** Options of {@link triton} over gRPC. */
+export interface TritonGrpcOptions extends TritonCommonOptions {
+  readonly protocol: "grpc";
+  /** One bidirectional stream per connection instead of a call per request. Default: false. */
+  readonly streaming?: boolean;
+}
+
+/** A latency of the embedded target: constant, or drawn from a distribution: `"uniform:1ms:9ms"`, `"normal:5ms:1ms"` (mean and deviation), `"exponential:5ms"`. */
+export type MockLatency =
+  | Duration
+  | `uniform:${Duration}:${Duration}`
+  | `normal:${Duration}:${Duration}`
+  | `exponential:${Duration}`;
+
+interface EmbeddedCommonOptions {
+  /** Items per request, 1 to 8. Default: 1. */
+  readonly batchSize?: number;
+  /** Time before each answer. Default: `"0 ms"`. */
+  readonly latency?: MockLatency;
+  /** Share of requests answered with an error, 0 to 1. Default: 0. */
+  readonly errorRatio?: number;
+  /** Bytes of extra output per response. Default: 0. */
+  readonly responseBytes?: number;
+}
+
+/** Options of {@link embedded}. */
+export type EmbeddedOptions = EmbeddedCommonOptions &
+  ({ readonly protocol?: "http" } | { readonly protocol: "grpc"; readonly streaming?: boolean });
+
+/** A target over protocol `P`. */
+export interface Target<P extends Protocol = Protocol> {
+  readonly kind: "triton" | "embedded";
+  readonly url: string;
+  readonly options: { readonly protocol?: P | undefined };
+}
+
+/**
+ * A Triton server, or another that speaks KServe v2 as it does.
+ * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL
+ */
+export function triton(url: string, options: TritonHttpOptions): Target<"http">;
+export function triton(url: string, options: TritonGrpcOptions): Target<"grpc">;
+export function triton(url: string, options: TritonHttpOptions | TritonGrpcOptions): Target {
+  return { kind: "triton", url, options };
+}
+
+/** Rampart's own target, started in a thread for the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
+export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http">;
+export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc">;
+export function embedded(options: EmbeddedOptions = {}): Target {
+  return { kind: "embedded", url: "", options };
+}
+
+type CheckedTriton = TritonCommonOptions & {
+  readonly protocol?: Protocol;
+  readonly streaming?: boolean;
+  readonly inputTensorFormat?: "binary" | "json";
+  readonly outputTensorFormat?: "binary" | "json";
+};
+
+type CheckedEmbedded = EmbeddedCommonOptions & { readonly protocol?: Protocol; readonly streaming?: boolean };
+
+/** A target that was checked. */
+export type CheckedTarget =
+  | { readonly kind: "triton"; readonly url: string; readonly options: CheckedTriton }
+  | { readonly kind: "embedded"; readonly url: string; readonly options: CheckedEmbedded };
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** The schema of a scenario's target. */
+export function targetSchema(): Schema<CheckedTarget> {
+  const format = v.optional(v.picklist(["binary", "json"], "must be binary or json"));
+  const file = v.optional(nameSchema("a file"));
+  const spoken = {
+    protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')),
+    streaming: v.optional(v.boolean("must be true or false")),
+  };
+  const tritonOptions = v.strictObject({
+    ...spoken,
+    model: nameSchema("a model's name"),
+    version: v.optional(v.string("must be text")),
+    batchSize: v.optional(countSchema()),
+    inputTensorFormat: format,
+    outputTensorFormat: format,
+    shapes: v.optional(v.record(v.string(), v.array(countSchema(), "must be a list of sizes"))),
+    headers: v.optional(v.record(v.pipe(v.string(), v.regex(HEADER_NAME, "is not a header's name")), v.string())),
+    tls: v.optional(
+      v.union(
+        [v.boolean(), v.strictObject({ ca: file, cert: file, key: file, verify: v.optional(v.boolean()) })],
+        "must be true, false or { ca, cert, key, verify }",
+      ),
+    ),
+  });
+  const latency = v.custom<MockLatency>(
+    (input) => typeof input === "string" && parseLatency(input) !== undefined,
+    'must be a duration such as "5 ms", or "uniform:1ms:9ms", "normal:5ms:1ms" or "exponential:5ms"',
+  );
+  const embeddedOptions = v.strictObject({
+    ...spoken,
+    batchSize: v.optional(v.pipe(countSchema(), v.maxValue(8, "must be 8 at most"))),
+    latency: v.optional(latency),
+    errorRatio: v.optional(
+      v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
+    ),
+    responseBytes: v.optional(
+      v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+    ),
+  });
+  const target = v.variant(
+    "kind",
+    [
+      v.object({ kind: v.literal("triton"), url: nameSchema("host:port or a URL"), options: tritonOptions }),
+      v.object({ kind: v.literal("embedded"), url: v.string(), options: embeddedOptions }),
+    ],
+    "must be triton(…) or embedded(…)",
+  );
+  return v.pipe(
+    target,
+    v.forward(
+      v.check(({ options }) => options.streaming !== true || options.protocol === "grpc", 'needs protocol: "grpc"'),
+      ["options", "streaming"],
+    ),
+  ) as Schema<CheckedTarget>;
+}
+
+/** The target of a plan. */
+export function toTargetPlan({ kind, url, options }: CheckedTarget): TritonTargetPlan | EmbeddedTargetPlan {
+  const common = {
+    protocol: options.protocol ?? "http",
+    isStreaming: options.streaming ?? false,
+    batchSize: options.batchSize ?? 1,
+  } as const;
+  if (kind === "embedded") {
+    const { latency = "0 ms", errorRatio = 0, responseBytes = 0 } = options;
+    const drawn = parseLatency(latency) ?? { kind: "constant", ms: 0 };
+    return { kind, ...common, mock: { latency: drawn, errorRatio, responseBytes } };
+  }
+  return {
+    kind,
+    url,
+    ...common,
+    model: options.model,
+    modelVersion: options.version ?? "",
+    inputTensorFormat: options.inputTensorFormat ?? "binary",
+    outputTensorFormat: options.outputTensorFormat ?? "binary",
+    headers: Object.entries(options.headers ?? {}),
+    shapes: options.shapes ?? {},
+    tls: toTlsPlan(options.tls),
+  };
+}
+
+function toTlsPlan(tls: boolean | TlsOptions = false): TlsPlan {
+  const { ca = "", cert = "", key = "", verify = true } = typeof tls === "boolean" ? {} : tls;
+  return { isEnabled: tls !== false, caFile: ca, certFile: cert, keyFile: key, verify };
+}

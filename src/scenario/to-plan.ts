@@ -1,0 +1,184 @@
+import * as v from "valibot";
+import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
+import { type Problem, UserError } from "../plan/problem.ts";
+import type { Schema } from "../plan/schema.ts";
+import type { Duration } from "../plan/units.ts";
+import { checkPlan } from "../registry/check-plan.ts";
+import { type Assertion, assertionSchema, toAssertionPlan } from "./assertions.ts";
+import type { Scenario, StabilityOptions } from "./define.ts";
+import { countSchema, durationSchema, nameSchema, positiveSchema, toMs } from "./fields.ts";
+import { type Inputs, inputsSchema, random, toInputsPlan } from "./inputs.ts";
+import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
+import { type CheckedTarget, targetSchema, toTargetPlan } from "./targets.ts";
+
+/** From a scenario to a plan. */
+
+/** What a command line may change about a scenario. */
+export interface PlanOverrides {
+  readonly url?: string | undefined;
+  readonly client?: Plan["client"]["kind"] | undefined;
+  readonly stallTimeoutMs?: number | undefined;
+  readonly verbosity?: Plan["outputs"]["verbosity"];
+  readonly csvFile?: string | undefined;
+  readonly profileExportFile?: string | undefined;
+  readonly jsonFile?: string | undefined;
+}
+
+const DEFAULTS = { windowMs: 5000, stabilityPct: 10, maxTrials: 10, stallTimeoutMs: 60_000 } as const;
+
+interface CheckedDefinition {
+  readonly name: string;
+  readonly target: CheckedTarget;
+  readonly load: CheckedLoad;
+  readonly inputs?: Inputs;
+  readonly assert?: readonly Assertion[];
+  readonly warmupRequests?: number;
+  readonly stability?: StabilityOptions;
+  readonly latencyLimit?: Duration;
+  readonly maxFailureRatio?: number;
+  readonly client?: Plan["client"]["kind"];
+  readonly stallTimeout?: Duration;
+}
+
+/**
+ * Builds the plan of a scenario.
+ * @param folder where relative paths start
+ * @throws UserError with everything that is wrong with the scenario, by its path in the definition
+ */
+export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverrides = {}): Plan {
+  const parsed = v.safeParse(definitionSchema(), scenario.definition);
+  if (!parsed.success) throw new UserError(parsed.issues.map(toProblem));
+  const definition = parsed.output;
+  const problems = checkTogether(definition, overrides);
+  if (problems.length > 0) throw new UserError(problems);
+  return checkPlan(buildPlan(definition, folder, overrides));
+}
+
+function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
+  const { load, stability, stallTimeout, latencyLimit } = definition;
+  const target = toTargetPlan(definition.target);
+  const isAsync = load.kind === "rate" || target.isStreaming;
+  const stallTimeoutMs = stallTimeout === undefined ? DEFAULTS.stallTimeoutMs : toMs(stallTimeout);
+  return {
+    version: 1,
+    name: definition.name,
+    target: target.kind === "triton" ? { ...target, url: overrides.url ?? target.url } : target,
+    load: toLoadPlan(load),
+    inputs: toInputsPlan(definition.inputs ?? random(), folder),
+    measurement: {
+      mode: toExtentPlan(load) ?? toStabilityMode(stability ?? {}),
+      warmupRequests: definition.warmupRequests ?? 0,
+      percentile: stability?.percentile ?? null,
+      latencyLimitMs: latencyLimit === undefined ? null : toMs(latencyLimit),
+    },
+    client: {
+      kind: overrides.client ?? definition.client ?? "own",
+      callMode: isAsync ? "async" : "sync",
+      maxLanes: null,
+      stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
+    },
+    failures: { maxRatio: definition.maxFailureRatio ?? null },
+    assertions: (definition.assert ?? []).map(toAssertionPlan),
+    outputs: {
+      style: "rampart",
+      verbosity: overrides.verbosity ?? 0,
+      csvFile: overrides.csvFile ?? "",
+      isVerboseCsv: false,
+      profileExportFile: overrides.profileExportFile ?? "",
+      jsonFile: overrides.jsonFile ?? "",
+    },
+  };
+}
+
+function toStabilityMode({ window, percent, trials }: StabilityOptions): MeasurementModePlan {
+  return {
+    kind: "time-windows",
+    windowMs: window === undefined ? DEFAULTS.windowMs : toMs(window),
+    stabilityPct: percent ?? DEFAULTS.stabilityPct,
+    maxTrials: trials ?? DEFAULTS.maxTrials,
+  };
+}
+
+function definitionSchema(): Schema<CheckedDefinition> {
+  const ratio = v.pipe(
+    v.number("must be a number"),
+    v.minValue(0, "must be 0 or more"),
+    v.maxValue(1, "must be 1 or less: 0.01 is 1 %"),
+  );
+  const whole = v.pipe(
+    v.number("must be a number"),
+    v.integer("must be a whole number"),
+    v.minValue(0, "must be 0 or more"),
+  );
+  return v.strictObject({
+    name: nameSchema("a name"),
+    target: targetSchema(),
+    load: loadSchema(),
+    inputs: v.optional(inputsSchema()),
+    assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
+    warmupRequests: v.optional(whole),
+    stability: v.optional(
+      v.strictObject({
+        window: v.optional(durationSchema()),
+        percent: v.optional(positiveSchema()),
+        trials: v.optional(v.pipe(countSchema(), v.minValue(3, "must be 3 or more"))),
+        percentile: v.optional(
+          v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100")),
+        ),
+      }),
+    ),
+    latencyLimit: v.optional(durationSchema()),
+    maxFailureRatio: v.optional(ratio),
+    client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),
+    stallTimeout: v.optional(durationSchema()),
+  }) as unknown as Schema<CheckedDefinition>;
+}
+
+function toProblem(issue: v.BaseIssue<unknown>): Problem {
+  const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));
+  const path = keys.filter((key) => key !== "options").join(".") || "the scenario";
+  if (issue.type === "strict_object") {
+    const isMissing = issue.received === "undefined";
+    return isMissing
+      ? { path, message: "is missing", hint: "Add it." }
+      : { path, message: "is not an option here", hint: `Remove it or correct its name${knownKeys(issue)}.` };
+  }
+  return { path, message: issue.message, value: issue.received, hint: "Correct it in the scenario." };
+}
+
+/** The options there are, where an unknown one was given. */
+function knownKeys(issue: v.BaseIssue<unknown>): string {
+  const { entries } = (issue as unknown as { requirement?: { entries?: object } }).requirement ?? {};
+  return entries === undefined ? "" : `: there are ${Object.keys(entries).join(", ")}`;
+}
+
+/** Rules between the parts of a scenario. */
+function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides): Problem[] {
+  const { target, load, assert = [] } = definition;
+  const problems = checkLoad(load);
+  const protocol = target.options.protocol ?? "http";
+  const client = overrides.client ?? definition.client ?? "own";
+  const [path, other] =
+    overrides.client === undefined ? ["client", "the scenario"] : ["--client", "the scenario's target"];
+  if (client === "undici" && protocol === "grpc")
+    problems.push({ path, message: `undici speaks HTTP, ${other} gRPC`, value: client, hint: "Use own or grpc-js." });
+  if (client === "grpc-js" && protocol === "http")
+    problems.push({ path, message: `grpc-js speaks gRPC, ${other} HTTP`, value: client, hint: "Use own or undici." });
+  if (overrides.url !== undefined && target.kind === "embedded")
+    problems.push({
+      path: "--url",
+      message: "the scenario's target is embedded() and has no address",
+      value: overrides.url,
+      hint: "Leave it out, or give the scenario a triton(…) target.",
+    });
+  for (const [index, { metric }] of assert.entries()) {
+    if ("of" in metric && metric.of === "scheduledLatency" && load.kind !== "rate")
+      problems.push({
+        path: `assert.${index}`,
+        message: "scheduledLatency needs a load with a schedule",
+        value: load.kind,
+        hint: 'Use "latency", or rate(…) as the load.',
+      });
+  }
+  return problems;
+}

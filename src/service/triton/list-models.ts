@@ -1,0 +1,26 @@
+import { AnswerObject } from "../answer.ts";
+import type { Ask, ListedModel } from "../service.ts";
+import type { TritonApi } from "./api.ts";
+import { readModel, unsupportedKindOf } from "./model.ts";
+
+/** Asks for the models that are ready, each once, with what it takes. */
+export async function listTritonModels(api: TritonApi, ask: Ask): Promise<ListedModel[]> {
+  const index = AnswerObject.of(await ask(api.index(), "the list of models"), "the list of models");
+  const names = new Set<string>();
+  for (const entry of index.objects("models")) {
+    const state = entry.string("state");
+    if (state === "READY" || state === "") names.add(entry.string("name"));
+  }
+  const models: ListedModel[] = [];
+  for (const name of [...names].sort()) {
+    const asked = { name, version: "" };
+    const [metadata, config] = await Promise.all([
+      ask(api.metadata(asked), `metadata of ${name}`),
+      ask(api.config(asked), `config of ${name}`),
+    ]);
+    const model = readModel(metadata, config, "");
+    const kind = unsupportedKindOf(model);
+    models.push({ ...model, refusal: kind === "" ? "" : `${kind} are not supported yet` });
+  }
+  return models;
+}

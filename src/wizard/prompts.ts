@@ -1,0 +1,49 @@
+import { isCancel, log, select, text } from "@clack/prompts";
+import type { Answers, Question, Surroundings } from "./questions.ts";
+
+/** Draws questions on the terminal. */
+
+/** Asks one question. Returns undefined when the user gives up (Ctrl-C or Escape). */
+export async function askQuestion(
+  question: Question,
+  answers: Answers,
+  around: Surroundings,
+): Promise<string | undefined> {
+  const preset = question.preset(answers, around);
+  const choices = question.choices?.(answers, around);
+  const answer =
+    choices !== undefined && choices.length > 0
+      ? await askChoice(question, choices, preset, answers, around)
+      : await text({
+          message: question.message,
+          ...(preset === undefined ? {} : { initialValue: preset }),
+          validate: (given) => question.check((given ?? "").trim(), answers, around),
+        });
+  return typeof answer === "string" ? answer.trim() : undefined;
+}
+
+/** Asks until the choice is one that can be taken. */
+async function askChoice(
+  question: Question,
+  choices: readonly { value: string; label: string; hint?: string }[],
+  preset: string | undefined,
+  answers: Answers,
+  around: Surroundings,
+): Promise<string | symbol> {
+  for (;;) {
+    const answer = await select({
+      message: question.message,
+      options: choices.map((choice) => ({ ...choice })),
+      ...(preset === undefined ? {} : { initialValue: preset }),
+    });
+    if (isCancel(answer)) return answer;
+    const problem = question.check(answer, answers, around);
+    if (problem === undefined) return answer;
+    log.warn(`${answer} ${problem}`);
+  }
+}
+
+/** Says something between the questions. */
+export function warn(message: string): void {
+  log.warn(message);
+}

@@ -1,0 +1,271 @@
+import { parseDurationNs } from "../plan/units.ts";
+import type { ListedModel } from "../service/service.ts";
+
+/** The wizard's questions as a pure graph: which comes next, what it may be answered with, and its default. Nothing here prints or asks. */
+
+/** What can be asked; also the names of the flags that answer. */
+export type QuestionId =
+  | "target"
+  | "protocol"
+  | "url"
+  | "model"
+  | "shapes"
+  | "load"
+  | "levels"
+  | "for"
+  | "p99-limit"
+  | "out"
+  | "run";
+
+/** Answers so far, as text. */
+export type Answers = Readonly<Partial<Record<QuestionId, string>>>;
+
+/** What is known of the world besides the answers. */
+export interface Surroundings {
+  /** The server's models that are ready; empty before it was asked. */
+  readonly models: readonly ListedModel[];
+  fileExists(path: string): boolean;
+}
+
+/** One of several answers. */
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+  readonly hint?: string;
+}
+
+/** One question. */
+export interface Question {
+  readonly id: QuestionId;
+  readonly message: string;
+  /** What the flag of the same name takes. */
+  readonly value: string;
+  readonly help: string;
+  isNeeded(answers: Answers, around: Surroundings): boolean;
+  /** Absent for free text. */
+  choices?(answers: Answers, around: Surroundings): Choice[];
+  /** The answer that is taken when none is given; undefined when there is none to take. */
+  preset(answers: Answers, around: Surroundings): string | undefined;
+  /** What is wrong with an answer. */
+  check(answer: string, answers: Answers, around: Surroundings): string | undefined;
+}
+
+const isServer = ({ target }: Answers): boolean => target === "triton";
+const always = (): boolean => true;
+
+function checkChoice(question: Question): Question["check"] {
+  return (answer, answers, around) => {
+    const values = (question.choices?.(answers, around) ?? []).map(({ value }) => value);
+    return values.includes(answer) ? undefined : `must be one of ${values.join(", ")}`;
+  };
+}
+
+/** A question with a fixed set of answers. */
+function choose(question: Omit<Question, "check">): Question {
+  const full: Question = { ...question, check: (...args) => checkChoice(full)(...args) };
+  return full;
+}
+
+/** All questions in the order in which they are asked. */
+export const QUESTIONS: readonly Question[] = [
+  choose({
+    id: "target",
+    message: "What do you want to measure?",
+    value: "TARGET",
+    help: "embedded (nothing else has to run) or triton. Default: embedded, or triton when --url or --model is given.",
+    isNeeded: always,
+    choices: () => [
+      { value: "embedded", label: "the embedded target", hint: "nothing else has to run" },
+      { value: "triton", label: "a Triton server", hint: "or another that speaks KServe v2" },
+    ],
+    preset: ({ url, model }) => (url !== undefined || model !== undefined ? "triton" : "embedded"),
+  }),
+  choose({
+    id: "protocol",
+    message: "Over which protocol?",
+    value: "PROTOCOL",
+    help: "http or grpc. Default: http.",
+    isNeeded: always,
+    choices: () => [
+      { value: "http", label: "HTTP" },
+      { value: "grpc", label: "gRPC" },
+    ],
+    preset: () => "http",
+  }),
+  {
+    id: "url",
+    message: "Where does it listen?",
+    value: "URL",
+    help: "Address of the server. Default: localhost:8000 for HTTP, localhost:8001 for gRPC.",
+    isNeeded: isServer,
+    preset: ({ protocol }) => (protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
+    check: (answer) => (answer.trim() === "" ? "must be host:port or a URL" : undefined),
+  },
+  {
+    id: "model",
+    message: "Which model?",
+    value: "MODEL",
+    help: "Model to measure. Default: the only one, where the server has one ready.",
+    isNeeded: isServer,
+    choices: (_answers, { models }) =>
+      models.map((model) => ({ value: model.name, label: model.name, hint: describeModel(model) })),
+    preset: (_answers, { models }) => {
+      const usable = models.filter(({ refusal }) => refusal === "");
+      return usable.length === 1 ? usable[0]?.name : undefined;
+    },
+    check: (answer, _answers, { models }) => {
+      const model = models.find(({ name }) => name === answer);
+      if (model === undefined) {
+        const names = models.map(({ name }) => name).join(", ");
+        return `is not ready on the server, which has ${names === "" ? "no model" : names}`;
+      }
+      return model.refusal === "" ? undefined : `cannot be measured: ${model.refusal}`;
+    },
+  },
+  {
+    id: "shapes",
+    message: "Which sizes do the inputs of variable shape have?",
+    value: '"NAME:SIZE[,SIZE…] …"',
+    help: "Sizes of inputs whose shape varies, without the batch dimension. Default: 1 for each.",
+    isNeeded: (answers, around) => isServer(answers) && variableInputs(answers, around).length > 0,
+    preset: (answers, around) =>
+      variableInputs(answers, around)
+        .map(({ name, shape }) => `${name}:${shape.map((size) => (size < 0 ? 1 : size)).join(",")}`)
+        .join(" "),
+    check: checkShapes,
+  },
+  choose({
+    id: "load",
+    message: "Which load?",
+    value: "LOAD",
+    help: "ramp (rising concurrency), hold (one concurrency) or rate (requests per second). Default: ramp.",
+    isNeeded: always,
+    choices: () => [
+      { value: "ramp", label: "rising concurrency", hint: "one row per level: where does it stop scaling?" },
+      { value: "hold", label: "one concurrency" },
+      { value: "rate", label: "requests per second", hint: "whatever the server does" },
+    ],
+    preset: () => "ramp",
+  }),
+  {
+    id: "levels",
+    message: "How much?",
+    value: "LEVELS",
+    help: "START:END[:STEP] for ramp, a concurrency for hold, requests per second for rate. Default: 1:4, 4 or 100.",
+    isNeeded: always,
+    preset: ({ load }) => ({ ramp: "1:4", hold: "4", rate: "100" })[load ?? ""],
+    check: (answer, { load }) => checkLevels(answer, load),
+  },
+  {
+    id: "for",
+    message: "How long at each level? (a duration such as 5 s, or stable)",
+    value: "DURATION",
+    help: "Time at each level, such as 5s, or stable: until windows agree, as perf_analyzer measures. Default: 2 s.",
+    isNeeded: always,
+    preset: () => "2 s",
+    check: (answer) => (answer === "stable" ? undefined : checkDuration(answer, "or stable")),
+  },
+  {
+    id: "p99-limit",
+    message: "Which p99 latency may it not reach? (a duration such as 50 ms, or none)",
+    value: "DURATION",
+    help: "p99 latency that the scenario asserts, or none. Default: 50 ms for the embedded target, none for a server.",
+    isNeeded: always,
+    preset: (answers) => (isServer(answers) ? "none" : "50 ms"),
+    check: (answer) => (answer === "none" ? undefined : checkDuration(answer, "or none")),
+  },
+  {
+    id: "out",
+    message: "Where shall the scenario be written?",
+    value: "FILE",
+    help: "File to write; an existing one is never overwritten. Default: ./NAME.ts.",
+    isNeeded: always,
+    preset: (answers, { fileExists }) => firstFree(scenarioName(answers), fileExists),
+    check: (answer, _answers, { fileExists }) => {
+      if (!/\.m?ts$/.test(answer)) return "must end in .ts";
+      return fileExists(answer) ? "exists already" : undefined;
+    },
+  },
+  choose({
+    id: "run",
+    message: "Run it now?",
+    value: "",
+    help: "",
+    isNeeded: always,
+    choices: () => [
+      { value: "yes", label: "yes" },
+      { value: "no", label: "no" },
+    ],
+    preset: () => "yes",
+  }),
+];
+
+/** The first question that is needed and not answered. */
+export function nextQuestion(answers: Answers, around: Surroundings): Question | undefined {
+  return QUESTIONS.find((question) => answers[question.id] === undefined && question.isNeeded(answers, around));
+}
+
+/** A scenario's name: its model's. */
+export function scenarioName(answers: Answers): string {
+  const name = isServer(answers) ? (answers.model ?? "scenario") : "embedded";
+  return name.replace(/[^\w.-]+/g, "-");
+}
+
+/** `NAME:1,2 NAME2:3` as sizes by input. */
+export function parseShapes(text: string): Record<string, number[]> {
+  const shapes: Record<string, number[]> = {};
+  for (const part of text.split(/\s+/).filter((word) => word !== "")) {
+    const colon = part.lastIndexOf(":");
+    shapes[part.slice(0, colon)] = part
+      .slice(colon + 1)
+      .split(",")
+      .map(Number);
+  }
+  return shapes;
+}
+
+function variableInputs({ model }: Answers, { models }: Surroundings): ListedModel["inputs"] {
+  const inputs = models.find(({ name }) => name === model)?.inputs ?? [];
+  return inputs.filter(({ shape, isOptional }) => !isOptional && shape.some((size) => size < 0));
+}
+
+function checkShapes(answer: string, answers: Answers, around: Surroundings): string | undefined {
+  const shapes = parseShapes(answer);
+  for (const { name, shape } of variableInputs(answers, around)) {
+    const sizes = shapes[name];
+    if (sizes === undefined) return `must have the input ${name}, as in ${name}:16`;
+    const isGood = sizes.length === shape.length && sizes.every((size) => Number.isInteger(size) && size > 0);
+    if (!isGood) return `must give ${name} ${shape.length} whole sizes of 1 or more`;
+  }
+  return undefined;
+}
+
+function checkLevels(answer: string, load: string | undefined): string | undefined {
+  const numbers = answer.split(":").map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
+  const areGood = numbers.every((value) => value > 0 && (load === "rate" || Number.isInteger(value)));
+  if (load === "ramp") {
+    const [start = 0, end = 0] = numbers;
+    const isGood = areGood && (numbers.length === 2 || numbers.length === 3) && start <= end;
+    return isGood ? undefined : "must be START:END or START:END:STEP, such as 1:8";
+  }
+  if (areGood && numbers.length === 1) return undefined;
+  return load === "rate" ? "must be requests per second, such as 100" : "must be a concurrency, such as 4";
+}
+
+function checkDuration(answer: string, otherwise: string): string | undefined {
+  const ns = parseDurationNs(answer);
+  return ns !== undefined && ns > 0 ? undefined : `must be a duration with its unit, such as 5 s, ${otherwise}`;
+}
+
+function describeModel({ inputs, maxBatchSize, refusal }: ListedModel): string {
+  if (refusal !== "") return refusal;
+  const shapes = inputs.map(({ name, datatype, shape }) => `${name} ${datatype}[${shape.join(",")}]`);
+  return `${shapes.join(", ")}${maxBatchSize > 0 ? `, batches of up to ${maxBatchSize}` : ""}`;
+}
+
+function firstFree(name: string, fileExists: (path: string) => boolean): string {
+  for (let number = 1; ; number++) {
+    const path = `./${name}${number === 1 ? "" : `-${number}`}.ts`;
+    if (!fileExists(path)) return path;
+  }
+}

@@ -1,0 +1,91 @@
+import { type Duration, parseDurationNs } from "../plan/units.ts";
+import { errorRate, p99 } from "../scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../scenario/define.ts";
+import { type Extent, hold, type Load, ramp, rate } from "../scenario/loads.ts";
+import { embedded, type Target, triton } from "../scenario/targets.ts";
+import { type Answers, parseShapes, scenarioName } from "./questions.ts";
+
+/** From complete answers to a scenario, as its file's text and as the object that the file will define. */
+
+/** The scenario that the text of {@link formatScenario} defines. */
+export function toScenario(answers: Answers): Scenario {
+  const limit = answers["p99-limit"];
+  return defineScenario({
+    name: scenarioName(answers),
+    target: toTarget(answers),
+    load: toLoad(answers),
+    assert: [
+      ...(limit === undefined || limit === "none" ? [] : [p99("latency").below(toDuration(limit))]),
+      errorRate().is(0),
+    ],
+  });
+}
+
+function toTarget({ target, url = "", model = "", protocol, shapes }: Answers): Target {
+  if (target === "embedded") return protocol === "grpc" ? embedded({ protocol }) : embedded({ protocol: "http" });
+  const options = { model, ...(shapes === undefined ? {} : { shapes: parseShapes(shapes) }) };
+  return protocol === "grpc" ? triton(url, { protocol, ...options }) : triton(url, { protocol: "http", ...options });
+}
+
+function toLoad({ load, levels = "", for: time }: Answers): Load {
+  const extent: Extent = time === undefined || time === "stable" ? {} : { for: toDuration(time) };
+  const [start = 1, end = 1, step] = levels.split(":").map(Number);
+  if (load === "hold") return hold(start, extent);
+  if (load === "rate") return rate(start, extent);
+  return ramp(start, end, step === undefined ? extent : { step, ...extent });
+}
+
+/** With one blank before the unit. */
+function toDuration(text: string): Duration {
+  const match = /^\s*([\d.]+)\s*(\S+)\s*$/.exec(text);
+  if (match === null || parseDurationNs(text) === undefined) throw new Error(`not a duration: ${text}`);
+  return `${Number(match[1])} ${match[2]}` as Duration;
+}
+
+/** The text of the scenario's file. */
+export function formatScenario(answers: Answers): string {
+  const { definition } = toScenario(answers);
+  const hasLimit = definition.assert?.length === 2;
+  const isEmbedded = answers.target === "embedded";
+  const load = answers.load ?? "ramp";
+  const names = [
+    "defineScenario",
+    isEmbedded ? "embedded" : "triton",
+    load,
+    "random",
+    "errorRate",
+    ...(hasLimit ? ["p99"] : []),
+  ];
+  const target = isEmbedded
+    ? `embedded(${formatLiteral(definition.target.options)})`
+    : `triton(${JSON.stringify(definition.target.url)}, ${formatLiteral(definition.target.options)})`;
+  const { values, options } = definition.load;
+  const hasOptions = Object.keys(options).length > 0;
+  const loadText = `${load}(${values.join(", ")}${hasOptions ? `, ${formatLiteral(options)}` : ""})`;
+  const limit = hasLimit ? `p99("latency").below(${JSON.stringify(definition.assert?.[0]?.limit)}), ` : "";
+  return [
+    "#!/usr/bin/env -S rampart run",
+    `import { ${names.sort().join(", ")} } from "rampart";`,
+    "",
+    "export default defineScenario({",
+    `  name: ${JSON.stringify(definition.name)},`,
+    `  target: ${target},`,
+    `  load: ${loadText},`,
+    "  inputs: random(),",
+    `  assert: [${limit}errorRate().is(0)],`,
+    "});",
+    "",
+  ].join("\n");
+}
+
+/** Plain data as a literal on one line: `{ protocol: "http", shapes: { IN: [1, 2] } }`. */
+function formatLiteral(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatLiteral).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).map(([key, entry]) => `${formatKey(key)}: ${formatLiteral(entry)}`);
+  return `{ ${fields.join(", ")} }`;
+}
+
+function formatKey(key: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);
+}
