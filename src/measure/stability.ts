@@ -56,7 +56,8 @@ export class StabilityJudge {
   }
 
   private isWithin(values: readonly number[]): boolean {
-    return this.isFull && spreadOf(values) <= this.rule.toleranceRatio;
+    // Not by way of the spread: subtracting 1 would round a movement of exactly the tolerance to more than it.
+    return this.isFull && Math.max(...values) / Math.min(...values) <= 1 + this.rule.toleranceRatio;
   }
 }
 

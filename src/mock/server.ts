@@ -3,6 +3,7 @@ import type { Http2Server, Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { MockPlan } from "../plan/plan.ts";
 import { messageOf, UserError } from "../plan/problem.ts";
+import { runtimeName } from "../runtime/runtime.ts";
 import { createGrpcServer } from "./grpc-server.ts";
 import { createHttpServer } from "./http-server.ts";
 import { MockModel } from "./model.ts";
@@ -28,6 +29,8 @@ export async function startMock(plan: MockPlan, address: MockAddress): Promise<M
   const grpc = createGrpcServer(model);
   const sessions = new Set<Http2Session>();
   grpc.on("session", (session) => {
+    // Deno 2.9 aborts the process when it answers a client's GOAWAY with one of its own.
+    if (runtimeName === "deno") session.goaway = () => {};
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });

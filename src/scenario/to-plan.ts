@@ -134,22 +134,20 @@ function definitionSchema(): Schema<CheckedDefinition> {
   }) as unknown as Schema<CheckedDefinition>;
 }
 
+/** Parts of a definition that only its objects have; in the words of the scenario they are the builder itself. */
+const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values"]);
+const MAX_VALUE_CHARACTERS = 60;
+
 function toProblem(issue: v.BaseIssue<unknown>): Problem {
   const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));
-  const path = keys.filter((key) => key !== "options").join(".") || "the scenario";
+  const path = keys.filter((key) => !BUILDER_PARTS.has(key)).join(".") || "the scenario";
   if (issue.type === "strict_object") {
-    const isMissing = issue.received === "undefined";
-    return isMissing
+    return issue.received === "undefined"
       ? { path, message: "is missing", hint: "Add it." }
-      : { path, message: "is not an option here", hint: `Remove it or correct its name${knownKeys(issue)}.` };
+      : { path, message: "is not an option here", hint: "Remove it or correct its name." };
   }
-  return { path, message: issue.message, value: issue.received, hint: "Correct it in the scenario." };
-}
-
-/** The options there are, where an unknown one was given. */
-function knownKeys(issue: v.BaseIssue<unknown>): string {
-  const { entries } = (issue as unknown as { requirement?: { entries?: object } }).requirement ?? {};
-  return entries === undefined ? "" : `: there are ${Object.keys(entries).join(", ")}`;
+  const value = issue.input === undefined ? "nothing" : JSON.stringify(issue.input).slice(0, MAX_VALUE_CHARACTERS);
+  return { path, message: issue.message, value, hint: "Correct it in the scenario." };
 }
 
 /** Rules between the parts of a scenario. */

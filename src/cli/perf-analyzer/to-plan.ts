@@ -217,7 +217,7 @@ function checkSearch(settings: Settings): Problem[] {
     problems.push({
       path: flag,
       message: "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously",
-      hint: "Give an end or --latency-threshold.",
+      hint: `Give ${flag} an end, or give --latency-threshold.`,
     });
   }
   if (!settings.isBinarySearch) return problems;

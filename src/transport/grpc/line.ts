@@ -81,7 +81,8 @@ export class Line {
 
   private openStream(connection: Http2Connection, user: LineUser): void {
     if (this.headers === undefined || this.headersPath !== user.path) {
-      this.headers = new RepeatedHeaders(grpcHeaders(this.endpoint, user.path, USER_AGENT));
+      const list = grpcHeaders(this.endpoint, user.path, USER_AGENT);
+      this.headers = new RepeatedHeaders(list, this.headers?.signalledBytes);
       this.headersPath = user.path;
     }
     user.open(connection, this.headers.nextBlock(connection.peerTableBytes));

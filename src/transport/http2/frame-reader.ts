@@ -2,6 +2,7 @@ import { ProtocolError } from "../failure.ts";
 import { DEFAULT_MAX_FRAME_BYTES, FLAG, FRAME, FRAME_HEADER_BYTES, readUint24, readUint32 } from "./frames.ts";
 
 const MAX_HEADER_BLOCK_BYTES = 256 * 1024; // 256 KiB over all its frames
+const QUOTED_BYTES = 80; // of an answer that is no HTTP/2
 
 /** Receives whole frames; header blocks arrive joined. */
 export interface FrameSink {
@@ -25,14 +26,15 @@ export class FrameReader {
     this.sink = sink;
   }
 
-  /** Recognises a server that does not speak HTTP/2 by its first bytes. */
+  /** Recognises a server that does not speak HTTP/2 by its first bytes, of which some may have been fed already. */
   expectHttp2(bytes: Uint8Array): void {
-    if (this.carried > 0 || bytes.length < 5) return;
-    const start = String.fromCharCode(...bytes.subarray(0, 5));
-    if (start === "HTTP/") {
-      const line = new TextDecoder().decode(bytes.subarray(0, 80)).split("\r\n")[0];
-      throw new ProtocolError(`server does not speak HTTP/2, which gRPC needs: it answered ${JSON.stringify(line)}`);
-    }
+    const first = new Uint8Array(Math.min(QUOTED_BYTES, this.carried + bytes.length));
+    first.set(this.carry.subarray(0, Math.min(this.carried, first.length)));
+    if (first.length > this.carried) first.set(bytes.subarray(0, first.length - this.carried), this.carried);
+    const text = new TextDecoder().decode(first);
+    if (!text.startsWith("HTTP/")) return;
+    const line = text.split("\r\n")[0];
+    throw new ProtocolError(`server does not speak HTTP/2, which gRPC needs: it answered ${JSON.stringify(line)}`);
   }
 
   feed(bytes: Uint8Array): void {

@@ -71,6 +71,7 @@ const STATIC_TABLE: readonly Header[] = [
 
 const FIRST_DYNAMIC_INDEX = STATIC_TABLE.length + 1;
 const ENTRY_OVERHEAD_BYTES = 32; // RFC 7541, 4.1
+const DEFAULT_TABLE_BYTES = 4096; // what a peer has until it says otherwise, and the most this side uses
 const MAX_HEADER_LIST_BYTES = 1024 * 1024; // 1 MiB of decoded headers, far above any real response
 
 const decoder = new TextDecoder("utf-8");
@@ -85,6 +86,8 @@ export class HpackDecoder {
   private size = 0;
   /** Newest first, as the dynamic table is indexed. */
   private readonly dynamic: Header[] = [];
+  /** Sizes of the entries in bytes, in the same order. */
+  private readonly sizes: number[] = [];
 
   /** @param tableBytes the SETTINGS_HEADER_TABLE_SIZE this side announced */
   constructor(tableBytes: number) {
@@ -115,8 +118,10 @@ export class HpackDecoder {
     const isIndexing = (first & 0x40) !== 0;
     const nameIndex = reader.integer(isIndexing ? 6 : 4);
     const name = nameIndex === 0 ? reader.string() : this.entry(nameIndex)[0];
+    const nameBytes = nameIndex === 0 ? reader.stringBytes : name.length;
     const header: Header = [name, reader.string()];
-    if (isIndexing) this.add(header);
+    // The table counts bytes; a text's length would differ for other letters than English ones.
+    if (isIndexing) this.add(header, nameBytes + reader.stringBytes + ENTRY_OVERHEAD_BYTES);
     return header;
   }
 
@@ -126,11 +131,11 @@ export class HpackDecoder {
     return entry;
   }
 
-  private add(header: Header): void {
-    const size = header[0].length + header[1].length + ENTRY_OVERHEAD_BYTES;
+  private add(header: Header, size: number): void {
     this.evictTo(this.capacity - size);
     if (size > this.capacity) return;
     this.dynamic.unshift(header);
+    this.sizes.unshift(size);
     this.size += size;
     this.generation++;
   }
@@ -145,14 +150,16 @@ export class HpackDecoder {
 
   private evictTo(limit: number): void {
     while (this.size > Math.max(0, limit)) {
-      const oldest = this.dynamic.pop() as Header;
-      this.size -= oldest[0].length + oldest[1].length + ENTRY_OVERHEAD_BYTES;
+      this.dynamic.pop();
+      this.size -= this.sizes.pop() as number;
       this.generation++;
     }
   }
 }
 
 class BlockReader {
+  /** Bytes of the string read last, decoded. */
+  stringBytes = 0;
   private readonly block: Uint8Array;
   private position = 0;
 
@@ -188,8 +195,9 @@ class BlockReader {
     const end = start + length;
     if (end > this.block.length) throw new ProtocolError("header string reaches past its block");
     this.position = end;
-    if (isHuffman) return decoder.decode(new Uint8Array(decodeHuffman(this.block, start, end)));
-    return decoder.decode(this.block.subarray(start, end));
+    const bytes = isHuffman ? new Uint8Array(decodeHuffman(this.block, start, end)) : this.block.subarray(start, end);
+    this.stringBytes = bytes.length;
+    return decoder.decode(bytes);
   }
 
   private byteAt(position: number): number {
@@ -204,13 +212,17 @@ class BlockReader {
  * ones are a few index bytes. Strings are sent as they are, without Huffman coding.
  */
 export class RepeatedHeaders {
+  /** The size of the dynamic table that the peer knows this side to use; 4096 until a block said otherwise. */
+  signalledBytes: number;
   private readonly headers: readonly Header[];
   private isTaught = false;
   private readonly taughtBlock: Uint8Array;
   private readonly tableBytes: number;
 
-  constructor(headers: readonly Header[]) {
+  /** @param signalledBytes what the list encoded before on the same connection signalled */
+  constructor(headers: readonly Header[], signalledBytes = DEFAULT_TABLE_BYTES) {
     this.headers = headers;
+    this.signalledBytes = signalledBytes;
     let tableBytes = 0;
     let taughtCount = 0;
     for (const header of headers) {
@@ -222,12 +234,23 @@ export class RepeatedHeaders {
     this.taughtBlock = encodeTaught(headers, taughtCount);
   }
 
-  /** The block for the next request. @param peerTableBytes the peer's SETTINGS_HEADER_TABLE_SIZE (4096 until it says otherwise) */
+  /** The block for the next request. @param peerTableBytes the peer's SETTINGS_HEADER_TABLE_SIZE */
   nextBlock(peerTableBytes: number): Uint8Array {
-    if (peerTableBytes < 4096 || this.tableBytes > 4096) return encodeLiterally(this.headers);
+    const limit = Math.min(peerTableBytes, DEFAULT_TABLE_BYTES);
+    if (limit !== this.signalledBytes) return this.resized(limit);
+    if (limit < DEFAULT_TABLE_BYTES || this.tableBytes > DEFAULT_TABLE_BYTES) return encodeLiterally(this.headers);
     if (this.isTaught) return this.taughtBlock;
     this.isTaught = true;
     return encodeTeaching(this.headers);
+  }
+
+  /** A changed table size is told at the start of the next block (RFC 7541, 4.2); what the table held counts as forgotten. */
+  private resized(limit: number): Uint8Array {
+    this.signalledBytes = limit;
+    this.isTaught = false;
+    const update: number[] = [];
+    putInteger(update, 0x20, 5, limit);
+    return new Uint8Array([...update, ...this.nextBlock(limit)]);
   }
 }
 
