@@ -36,6 +36,7 @@ class ProfileExport implements Report {
   private isFirstExperiment = true;
   private isFirstRequest = true;
   private hasCommittedRequest = false;
+  private hasWindow = false;
   private isExperimentOpen = false;
   private boundaries: bigint[] = [];
 
@@ -64,12 +65,18 @@ class ProfileExport implements Report {
       return;
     }
     this.commit();
+    this.hasWindow = true;
     this.hasCommittedRequest = !this.isFirstRequest;
     if (this.boundaries.at(-1) !== bounds.startEpochNs) this.boundaries.push(bounds.startEpochNs);
     this.boundaries.push(bounds.endEpochNs);
   }
 
-  finish(_result: RunResult): void {
+  finish(result: RunResult): void {
+    // As in the original a run that failed before anything was measured leaves no file.
+    if (result.error !== undefined && !this.hasWindow) {
+      this.discard();
+      return;
+    }
     this.takeBack();
     this.closeExperiment();
     this.put(`],"version":"0.0.0","service_kind":"triton","endpoint":""}`);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { isExecutable } from "./runtime.ts";
 
@@ -15,8 +16,9 @@ export function startWorker(role: WorkerRole): Worker {
   return new Worker(workerUrl(), { workerData: role });
 }
 
-/** In an executable all modules lie in one folder; in the source and the package this one lies a folder below. */
+/** In an executable or a bundle all modules lie in one folder; in the source and the package this one lies a folder below. */
 function workerUrl(): URL {
   const extension = import.meta.url.endsWith(".js") && !isExecutable ? "js" : "ts";
-  return new URL(isExecutable ? `./worker.${extension}` : `../worker.${extension}`, import.meta.url);
+  const beside = new URL(`./worker.${extension}`, import.meta.url);
+  return isExecutable || existsSync(beside) ? beside : new URL(`../worker.${extension}`, import.meta.url);
 }

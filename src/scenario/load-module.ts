@@ -13,6 +13,8 @@ import { isScenario, type Scenario } from "./define.ts";
 
 const PACKAGE = "rampart";
 const API_KEY = Symbol.for("rampart.api");
+/** Never fetched: the load hook answers for it. */
+const API_URL = "data:text/javascript,rampart";
 
 /** A loaded scenario and the folder its relative paths start in. */
 export interface LoadedScenario {
@@ -43,7 +45,7 @@ export async function loadScenario(file: string, api: object): Promise<LoadedSce
       },
     ]);
   }
-  injectApi(api);
+  const takeBack = injectApi(api);
   let loaded: { default?: unknown };
   try {
     loaded = (await import(pathToFileURL(path).href)) as { default?: unknown };
@@ -52,6 +54,8 @@ export async function loadScenario(file: string, api: object): Promise<LoadedSce
     throw new UserError([
       { path: file, message: `does not load: ${describeLoadError(error)}`, hint: "Correct the file." },
     ]);
+  } finally {
+    takeBack();
   }
   if (!isScenario(loaded.default)) {
     throw new UserError([
@@ -65,35 +69,34 @@ export async function loadScenario(file: string, api: object): Promise<LoadedSce
   return { scenario: loaded.default, folder: dirname(path) };
 }
 
-let isInjected = false;
-
-/** Makes `"rampart"` resolve to the API in every module loaded from now on. */
-function injectApi(api: object): void {
-  if (isInjected) return;
-  isInjected = true;
+/** Makes `"rampart"` resolve to the API in modules loaded until what is returned is called. */
+function injectApi(api: object): () => void {
   if (runtimeName === "bun") {
     (globalThis as unknown as { Bun: BunPlugins }).Bun.plugin({
       name: "rampart-api",
       setup: (build) => build.module(PACKAGE, () => ({ exports: api, loader: "object" })),
     });
-    return;
+    return () => {};
   }
   (globalThis as { [API_KEY]?: object })[API_KEY] = api;
-  const url = `data:text/javascript,${encodeURIComponent(apiSource(api))}`;
-  nodeModule.registerHooks({
+  const source = formatApiModule(api);
+  const hooks = nodeModule.registerHooks({
     resolve: (specifier, context, next) =>
-      specifier === PACKAGE ? { url, format: "module", shortCircuit: true } : next(specifier, context),
-    ...(runtimeName === "node" ? { load: loadTypeScript } : {}),
+      specifier === PACKAGE ? { url: API_URL, format: "module", shortCircuit: true } : next(specifier, context),
+    load: (url, context, next) =>
+      url === API_URL ? { format: "module", shortCircuit: true, source } : loadTypeScript(url, context, next),
   });
+  // Under Deno 2.9 a package's `require` of a JSON file fails while there is a load hook.
+  return () => hooks.deregister();
 }
 
 /** A module that re-exports the API of the running program. */
-function apiSource(api: object): string {
+function formatApiModule(api: object): string {
   const names = Object.keys(api).map((name) => `export const ${name} = api.${name};`);
   return `const api = globalThis[Symbol.for("rampart.api")];\n${names.join("\n")}`;
 }
 
-/** Node alone strips no enums or parameter properties by itself; scenarios may use them on every runtime. */
+/** Node strips no enums or parameter properties by itself, and Deno resolves no hooked import in a file it loads by itself. */
 function loadTypeScript(
   url: string,
   context: nodeModule.LoadHookContext,

@@ -28,6 +28,8 @@ export class Line {
   private headers: RepeatedHeaders | undefined;
   private headersPath = "";
   private connection: Http2Connection | undefined;
+  /** Connections the server is taking down, whose streams go on to their end. */
+  private readonly leaving = new Set<Http2Connection>();
   /** Users whose call waits for room under the peer's limit of concurrent streams. */
   private readonly waiting: LineUser[] = [];
 
@@ -39,10 +41,12 @@ export class Line {
     this.connectionCount++;
     this.headers = undefined;
     const connection = new Http2Connection(this.endpoint, {
-      onUnusable: () => {
-        if (this.connection === connection) this.connection = undefined;
+      onUnusable: () => this.replace(connection),
+      onCapacity: () => {
+        this.admit();
+        if (connection.streamCount > 0 || !this.leaving.delete(connection)) return;
+        connection.close({ kind: "closed", message: "server is going away" });
       },
-      onCapacity: () => this.admit(),
     });
     this.connection = connection;
     return connection;
@@ -62,12 +66,26 @@ export class Line {
 
   flush(): void {
     this.connection?.flush();
+    for (const connection of this.leaving) connection.flush();
   }
 
   close(failure: Failure): void {
     this.waiting.length = 0;
     this.connection?.close(failure);
     this.connection = undefined;
+    for (const connection of this.leaving) connection.close(failure);
+    this.leaving.clear();
+  }
+
+  private replace(connection: Http2Connection): void {
+    if (connection.hasEnded) this.leaving.delete(connection);
+    else this.leaving.add(connection);
+    if (this.connection !== connection) return;
+    this.connection = undefined;
+    if (this.waiting.length === 0) return;
+    // The room they wait for will never come: they go over the next connection at once, and fail with it should it fail.
+    this.connect();
+    this.admit();
   }
 
   private admit(): void {

@@ -124,6 +124,11 @@ export class Http2Connection implements FrameSink {
     return this.streams.size < this.maxStreams;
   }
 
+  /** True once nothing more will come or go. */
+  get hasEnded(): boolean {
+    return this.isClosed;
+  }
+
   get streamCount(): number {
     return this.streams.size;
   }

@@ -1,0 +1,84 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { $, cd, echo } from "zx";
+import { smokeTest } from "./smoke-test.ts";
+
+/**
+ * `npm run compile:deno [-- --check]`: builds dist/rampart-deno with `deno compile`. That needs Deno's base executable `denort`, which
+ * Deno downloads, or which DENORT_BIN names. With --check no executable is wanted: types, the bundle and its module graph are checked.
+ */
+
+const root = join(import.meta.dirname, "..");
+const binaries = join(root, "node_modules", ".bin");
+const deno = join(binaries, "deno");
+const outfile = join(root, "dist", "rampart-deno");
+const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+
+cd(root);
+$.quiet = true;
+const folder = mkdtempSync(join(tmpdir(), "rampart-deno-"));
+const bundle = join(folder, "bundle");
+try {
+  await $`${deno} check src/main.ts src/worker.ts src/index.ts ${await listScenarios()}`;
+  echo("deno check passed");
+  // One flat folder without node_modules: what `deno compile` embeds is then 2 MB instead of all packages.
+  await $`${join(binaries, "bun")} build --target=node --format=esm --splitting --minify --outdir ${bundle} src/main.ts src/worker.ts`;
+  await tryBundle();
+  echo("the bundle runs from an empty folder");
+  if (values.check) await checkGraph();
+  else await compile();
+} catch (error) {
+  echo(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function listScenarios(): Promise<string[]> {
+  const { stdout } = await $`ls scenarios`;
+  return stdout
+    .split("\n")
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => `scenarios/${name}`);
+}
+
+async function tryBundle(): Promise<void> {
+  const empty = join(folder, "empty");
+  mkdirSync(empty);
+  cpSync(join(root, "scenarios", "quickstart.ts"), join(empty, "quickstart.ts"));
+  const report = await $({ cwd: empty })`${deno} run -A --no-config ${join(bundle, "main.js")} run quickstart.ts`;
+  if (!report.stdout.includes("error rate is 0 %")) throw new Error(`unexpected report:\n${report.stdout}`);
+}
+
+async function embed(path: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const flags = ["-A", "--no-config", "--no-check", "--include", join(bundle, "worker.js"), "--output", path];
+  await $({ env, cwd: folder })`${deno} compile ${flags} ${join(bundle, "main.js")}`;
+}
+
+/** With the full Deno as its base the graph is resolved and embedded; the result is no executable of ours. */
+async function checkGraph(): Promise<void> {
+  const base = process.env["DENORT_BIN"] ?? (await findDeno());
+  const path = join(folder, "graph");
+  await embed(path, { ...process.env, DENORT_BIN: base });
+  if (!existsSync(path)) throw new Error("deno compile wrote nothing");
+  echo("deno compile embeds the module graph");
+}
+
+async function findDeno(): Promise<string> {
+  const { stdout } = await $`${deno} eval ${"console.log(Deno.execPath())"}`;
+  return stdout.trim();
+}
+
+async function compile(): Promise<void> {
+  mkdirSync(join(root, "dist"), { recursive: true });
+  try {
+    await embed(outfile, process.env);
+  } catch (error) {
+    const hint = "deno compile needs the base executable `denort`: let Deno download it, or name one with DENORT_BIN.";
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${hint}`);
+  }
+  await smokeTest(outfile);
+  echo("compiled dist/rampart-deno; smoke test passed");
+}

@@ -1,0 +1,51 @@
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { $, cd, echo } from "zx";
+
+/** `npm run pack:npm`: the npm package as dist/rampart-VERSION.tgz, with compiled ESM and declarations, since Node strips no types there. */
+
+const root = join(import.meta.dirname, "..");
+const work = join(root, "dist", "package");
+
+cd(root);
+$.quiet = true;
+rmSync(work, { recursive: true, force: true });
+mkdirSync(work, { recursive: true });
+writeFileSync(
+  join(work, "tsconfig.json"),
+  JSON.stringify({
+    extends: "../../tsconfig.json",
+    compilerOptions: {
+      noEmit: false,
+      outDir: "./lib",
+      rootDir: "../../src",
+      declaration: true,
+      rewriteRelativeImportExtensions: true,
+      typeRoots: ["../../node_modules/@types"],
+    },
+    include: ["../../src"],
+  }),
+);
+await $`${join(root, "node_modules", ".bin", "tsc")} -p ${join(work, "tsconfig.json")}`;
+rmSync(join(work, "tsconfig.json"));
+const { name, version, description, dependencies, engines } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+) as Record<string, unknown>;
+const manifest = {
+  name,
+  version,
+  description,
+  type: "module",
+  engines,
+  bin: { rampart: "./lib/main.js" },
+  exports: { ".": { types: "./lib/index.d.ts", default: "./lib/index.js" } },
+  files: ["lib"],
+  dependencies,
+};
+writeFileSync(join(work, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+cpSync(join(root, "README.md"), join(work, "README.md"));
+const { stdout } = await $({ cwd: work })`npm pack --loglevel=error`;
+const tarball = stdout.trim().split("\n").at(-1) as string;
+renameSync(join(work, tarball), join(root, "dist", tarball));
+rmSync(work, { recursive: true, force: true });
+echo(`packed dist/${tarball}`);
