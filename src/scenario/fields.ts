@@ -12,6 +12,14 @@ export function durationSchema(): Schema<Duration> {
   );
 }
 
+/** A duration that takes time. */
+export function spanSchema(): Schema<Duration> {
+  return v.pipe(
+    durationSchema(),
+    v.check((duration) => (parseDurationNs(duration) as number) > 0, "must be longer than 0"),
+  );
+}
+
 /** A whole number of 1 or more. */
 export function countSchema(): Schema<number> {
   return v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));

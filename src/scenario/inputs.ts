@@ -42,7 +42,7 @@ const DEFAULT_STRING_LENGTH = 128;
 export function inputsSchema(): Schema<Inputs> {
   const options = v.strictObject({
     stringLength: v.optional(
-      v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+      v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
     ),
     stringData: v.optional(v.string("must be text")),
   });

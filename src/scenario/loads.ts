@@ -3,7 +3,7 @@ import type { LoadPlan, MeasurementModePlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
-import { countSchema, durationSchema, positiveSchema, toMs } from "./fields.ts";
+import { countSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
 
 /** The load shapes of scenarios: when requests are sent. */
 
@@ -82,14 +82,14 @@ export interface CheckedLoad {
 
 /** The schema of a scenario's load. */
 export function loadSchema(): Schema<CheckedLoad> {
-  const extent = { for: v.optional(durationSchema()), requests: v.optional(countSchema()) };
+  const extent = { for: v.optional(spanSchema()), requests: v.optional(countSchema()) };
   const levels = v.pipe(v.array(countSchema(), "must be a list of levels"), v.minLength(1, "must have a level"));
   const shape = <K extends Load["kind"]>(kind: K, values: Schema<readonly number[]>, options: v.ObjectEntries) =>
     v.object({ kind: v.literal(kind), values, options: v.strictObject(options) });
   const load = v.variant(
     "kind",
     [
-      shape("ramp", levels, { ...extent, step: v.optional(countSchema()), over: v.optional(durationSchema()) }),
+      shape("ramp", levels, { ...extent, step: v.optional(countSchema()), over: v.optional(spanSchema()) }),
       shape("hold", levels, extent),
       shape("steps", levels, extent),
       shape(

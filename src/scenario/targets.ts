@@ -128,8 +128,16 @@ export function targetSchema(): Schema<CheckedTarget> {
     batchSize: v.optional(countSchema()),
     inputTensorFormat: format,
     outputTensorFormat: format,
-    shapes: v.optional(v.record(v.string(), v.array(countSchema(), "must be a list of sizes"))),
-    headers: v.optional(v.record(v.pipe(v.string(), v.regex(HEADER_NAME, "is not a header's name")), v.string())),
+    shapes: v.optional(
+      v.record(v.string(), v.array(countSchema(), "must be a list of sizes"), "must be sizes by the input's name"),
+    ),
+    headers: v.optional(
+      v.record(
+        v.pipe(v.string(), v.regex(HEADER_NAME, "is not a header's name")),
+        v.string("must be text"),
+        "must be texts by the header's name",
+      ),
+    ),
     tls: v.optional(
       v.union(
         [v.boolean(), v.strictObject({ ca: file, cert: file, key: file, verify: v.optional(v.boolean()) })],
@@ -149,7 +157,7 @@ export function targetSchema(): Schema<CheckedTarget> {
       v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
     ),
     responseBytes: v.optional(
-      v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+      v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
     ),
   });
   const target = v.variant(
@@ -163,7 +171,14 @@ export function targetSchema(): Schema<CheckedTarget> {
   return v.pipe(
     target,
     v.forward(
-      v.check(({ options }) => options.streaming !== true || options.protocol === "grpc", 'needs protocol: "grpc"'),
+      v.partialCheck(
+        [
+          ["options", "streaming"],
+          ["options", "protocol"],
+        ],
+        ({ options }) => options.streaming !== true || options.protocol === "grpc",
+        'needs protocol: "grpc"',
+      ),
       ["options", "streaming"],
     ),
   ) as Schema<CheckedTarget>;

@@ -6,7 +6,7 @@ import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { type Assertion, assertionSchema, toAssertionPlan } from "./assertions.ts";
 import type { Scenario, StabilityOptions } from "./define.ts";
-import { countSchema, durationSchema, nameSchema, positiveSchema, toMs } from "./fields.ts";
+import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
 import { type Inputs, inputsSchema, random, toInputsPlan } from "./inputs.ts";
 import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
 import { type CheckedTarget, targetSchema, toTargetPlan } from "./targets.ts";
@@ -47,11 +47,17 @@ interface CheckedDefinition {
  */
 export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverrides = {}): Plan {
   const parsed = v.safeParse(definitionSchema(), scenario.definition);
-  if (!parsed.success) throw new UserError(parsed.issues.map(toProblem));
+  if (!parsed.success) throw new UserError([...parsed.issues.map(toProblem), ...checkLoadAlone(scenario)]);
   const definition = parsed.output;
   const problems = checkTogether(definition, overrides);
   if (problems.length > 0) throw new UserError(problems);
   return checkPlan(buildPlan(definition, folder, overrides));
+}
+
+/** The rules of a load that is sound by itself in a definition that is not. */
+function checkLoadAlone({ definition }: Scenario): Problem[] {
+  const load = v.safeParse(loadSchema(), (definition as Partial<Scenario["definition"]> | undefined)?.load);
+  return load.success ? checkLoad(load.output) : [];
 }
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
@@ -119,7 +125,7 @@ function definitionSchema(): Schema<CheckedDefinition> {
     warmupRequests: v.optional(whole),
     stability: v.optional(
       v.strictObject({
-        window: v.optional(durationSchema()),
+        window: v.optional(spanSchema()),
         percent: v.optional(positiveSchema()),
         trials: v.optional(v.pipe(countSchema(), v.minValue(3, "must be 3 or more"))),
         percentile: v.optional(
@@ -127,10 +133,10 @@ function definitionSchema(): Schema<CheckedDefinition> {
         ),
       }),
     ),
-    latencyLimit: v.optional(durationSchema()),
+    latencyLimit: v.optional(spanSchema()),
     maxFailureRatio: v.optional(ratio),
     client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),
-    stallTimeout: v.optional(durationSchema()),
+    stallTimeout: v.optional(spanSchema()),
   }) as unknown as Schema<CheckedDefinition>;
 }
 
@@ -141,13 +147,25 @@ const MAX_VALUE_CHARACTERS = 60;
 function toProblem(issue: v.BaseIssue<unknown>): Problem {
   const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));
   const path = keys.filter((key) => !BUILDER_PARTS.has(key)).join(".") || "the scenario";
+  const last = issue.path?.at(-1);
+  const value = describeValue(last === undefined ? issue.input : last.value);
   if (issue.type === "strict_object") {
-    return issue.received === "undefined"
-      ? { path, message: "is missing", hint: "Add it." }
-      : { path, message: "is not an option here", hint: "Remove it or correct its name." };
+    if (issue.expected === "never") {
+      return { path, message: "is not an option here", hint: "Remove it or correct its name." };
+    }
+    if (issue.expected === "Object") {
+      return { path, message: "needs an object of options", value, hint: "Correct it in the scenario." };
+    }
+    return { path, message: "is missing", hint: "Add it." };
   }
-  const value = issue.input === undefined ? "nothing" : JSON.stringify(issue.input).slice(0, MAX_VALUE_CHARACTERS);
   return { path, message: issue.message, value, hint: "Correct it in the scenario." };
+}
+
+function describeValue(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "function") return `the function ${value.name}, which was not called`;
+  if (typeof value !== "object" && typeof value !== "string") return String(value);
+  return JSON.stringify(value).slice(0, MAX_VALUE_CHARACTERS);
 }
 
 /** Rules between the parts of a scenario. */

@@ -64,6 +64,10 @@ function conclude(result: RunResult, io: CommandIo): number {
     io.err("rampart: interrupted; the results above are partial.\n");
     return EXIT.error;
   }
+  if (result.completedCount === 0) {
+    io.err(`error: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
+    return EXIT.error;
+  }
   const first = result.levels[0];
   const isBinary = "search" in result.prepared.plan.load && result.prepared.plan.load.search === "binary";
   // As in the original an unstable level is an error only when nothing was measured before it.

@@ -301,6 +301,13 @@ const own: readonly FlagSpec[] = [
     isOwn: true,
     help: "Share of failed requests, 0 to 1, that does not end the run.",
   },
+  {
+    name: "json",
+    value: "FILE",
+    group: "rampart",
+    isOwn: true,
+    help: "Write Rampart's own report too: all requests of the run, confidence, histograms, the client's CPU and lag.",
+  },
 ];
 
 /** The table. */

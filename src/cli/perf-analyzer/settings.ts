@@ -39,6 +39,7 @@ export interface Settings {
   protocol: "http" | "grpc" | undefined;
   headers: [name: string, value: string][];
   csvFile: string;
+  jsonFile: string;
   isVerboseCsv: boolean;
   profileExportFile: string;
   client: "own" | "undici" | "grpc-js";
@@ -103,6 +104,7 @@ function defaults(): Settings {
     protocol: "http",
     headers: [],
     csvFile: "",
+    jsonFile: "",
     isVerboseCsv: false,
     profileExportFile: "",
     client: "own",
@@ -349,6 +351,9 @@ const READERS: Readonly<Record<string, Reader>> = {
         value,
         "Remove it or give another path.",
       );
+  },
+  "--json": (settings, _reader, value) => {
+    settings.jsonFile = value;
   },
   "--client": (settings, reader, value) => {
     if (value === "own" || value === "undici" || value === "grpc-js") settings.client = value;

@@ -62,7 +62,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       csvFile: settings.csvFile,
       isVerboseCsv: settings.isVerboseCsv,
       profileExportFile: settings.profileExportFile,
-      jsonFile: "",
+      jsonFile: settings.jsonFile,
     },
   };
   return { plan, problems, warnings };
@@ -302,6 +302,7 @@ function checkCounts(settings: Settings): Problem[] {
 function checkOutputs(settings: Settings): Problem[] {
   const problems: Problem[] = [];
   for (const [flag, path, said] of [
+    ["--json", settings.jsonFile, "failed to open file for outputting the JSON report"],
     ["-f", settings.csvFile, "failed to open file for outputting the report"],
     ["--profile-export-file", settings.profileExportFile, "failed to open file for outputting raw profile data"],
   ] as const) {

@@ -77,8 +77,9 @@ class PerfAnalyzerConsole implements Report {
     if (result.outcome === "over-limit")
       this.sink.err(`Measured latency went over the set limit of ${latencyLimitMs} msec. \n`);
     else if (result.outcome === "unstable") this.sink.err(`${this.explainUnstable(result)}\n`);
+    else if (result.window.requestCount === 0) return;
     else if (result.outcome === "measured") this.printLevel(result);
-    else if (result.window.requestCount > 0) {
+    else {
       const seconds = (result.window.durationNs / 1e9).toFixed(1);
       this.sink.out(`  [PARTIAL] The run ended early: ${seconds} s measured, not a stable result\n`);
       this.printLevel(result);

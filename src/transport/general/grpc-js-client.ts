@@ -11,9 +11,9 @@ import {
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
-import { describeConnectError, type Failure } from "../failure.ts";
+import { describeConnectError, type Failure, messageOfProtocol } from "../failure.ts";
 import { lineIndexOf } from "../grpc/line.ts";
-import type { ReadStreamed } from "../grpc/stream-client.ts";
+import type { ReadStreamed, StreamedResponse } from "../grpc/stream-client.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { USER_AGENT } from "../user-agent.ts";
@@ -157,29 +157,49 @@ class JsLane {
 
   private open(path: string): ClientDuplexStream<Buffer, Buffer> {
     const stream = this.channel.makeBidiStreamRequest(path, identity, identity, this.metadata);
-    stream.on("data", (message: Buffer) => this.received(message));
+    // What a stream that was given up still brings is not for its successor.
+    stream.on("data", (message: Buffer) => stream === this.stream && this.received(message));
     stream.on("error", () => {});
-    stream.on("status", (status: StatusObject) => this.ended(status));
+    stream.on("status", (status: StatusObject) => stream === this.stream && this.ended(status));
     return stream;
   }
 
   private received(message: Buffer): void {
     const readNs = nowNs();
-    const response = this.readStreamed(message);
+    let response: StreamedResponse;
+    try {
+      // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
+      response = this.readStreamed(new Uint8Array(message.buffer, message.byteOffset, message.length));
+    } catch (error) {
+      this.abandon({ kind: "protocol", message: messageOfProtocol(error) });
+      return;
+    }
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
     const slot = this.active.get(id);
     this.active.delete(id);
     slot?.finish(response.failure, response.body, readNs);
   }
 
+  /** Gives up a stream that no longer makes sense. */
+  private abandon(failure: Failure): void {
+    const stream = this.stream;
+    this.stream = undefined;
+    stream?.cancel();
+    this.failAll(failure);
+  }
+
   private ended(status: StatusObject): void {
     this.stream = undefined;
-    const slots = [...this.active.values()];
-    this.active.clear();
     const failure: Failure =
       status.code === grpcStatus.OK
         ? { kind: "closed", message: "server ended the stream" }
         : toFailure(status.code, status.details);
+    this.failAll(failure);
+  }
+
+  private failAll(failure: Failure): void {
+    const slots = [...this.active.values()];
+    this.active.clear();
     for (const slot of slots) slot.fail(failure);
   }
 }

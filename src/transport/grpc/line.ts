@@ -66,7 +66,11 @@ export class Line {
 
   flush(): void {
     this.connection?.flush();
-    for (const connection of this.leaving) connection.flush();
+    if (this.leaving.size === 0) return;
+    for (const connection of this.leaving) {
+      if (connection.hasEnded) this.leaving.delete(connection);
+      else connection.flush();
+    }
   }
 
   close(failure: Failure): void {

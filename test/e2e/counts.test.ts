@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { recordNumbers, runWithReport } from "./command.ts";
+import { openTriton, readServerCounts, type TritonAddresses, waitForCounts } from "./servers.ts";
+
+/** Counts that add up: what Rampart says it sent, completed and failed is what Triton counted, the requests outside of windows included. */
+
+let triton: TritonAddresses;
+before(async () => {
+  triton = await openTriton();
+});
+after(async () => {
+  await triton?.stop();
+});
+
+interface Case {
+  readonly name: string;
+  readonly model?: string;
+  readonly protocol: "http" | "grpc";
+  readonly flags: readonly string[];
+  /** How many requests the run sends, where that is fixed. */
+  readonly count?: number;
+}
+
+const WINDOWS = ["-p", "150", "-s", "90", "-r", "5"];
+
+const CASES: readonly Case[] = [
+  { name: "HTTP, synchronous", protocol: "http", flags: ["--request-count", "500"], count: 500 },
+  {
+    name: "HTTP, 8 outstanding",
+    protocol: "http",
+    flags: ["--request-count", "500", "--concurrency-range", "8"],
+    count: 500,
+  },
+  {
+    name: "HTTP, asynchronous",
+    protocol: "http",
+    flags: ["-a", "--request-count", "500", "--concurrency-range", "8"],
+    count: 500,
+  },
+  {
+    name: "HTTP, JSON tensors",
+    protocol: "http",
+    flags: ["--input-tensor-format", "json", "--output-tensor-format", "json", "--request-count", "50"],
+    count: 50,
+  },
+  { name: "HTTP, batches", protocol: "http", flags: ["-b", "8", "--request-count", "100"], count: 100 },
+  {
+    name: "HTTP, warm-up",
+    protocol: "http",
+    flags: ["--warmup-request-count", "25", "--request-count", "100"],
+    count: 125,
+  },
+  {
+    name: "HTTP, undici",
+    protocol: "http",
+    flags: ["--client", "undici", "--request-count", "200", "--concurrency-range", "4"],
+    count: 200,
+  },
+  { name: "HTTP, windows and levels", protocol: "http", flags: ["--concurrency-range", "1:3", ...WINDOWS] },
+  { name: "HTTP, request rate", protocol: "http", flags: ["--request-rate-range", "200", ...WINDOWS] },
+  { name: "gRPC, synchronous", protocol: "grpc", flags: ["--request-count", "500"], count: 500 },
+  {
+    name: "gRPC, 8 outstanding",
+    protocol: "grpc",
+    flags: ["--request-count", "500", "--concurrency-range", "8"],
+    count: 500,
+  },
+  {
+    name: "gRPC, asynchronous",
+    protocol: "grpc",
+    flags: ["-a", "--request-count", "500", "--concurrency-range", "8"],
+    count: 500,
+  },
+  {
+    name: "gRPC, streaming",
+    protocol: "grpc",
+    flags: ["--streaming", "--request-count", "500", "--concurrency-range", "8"],
+    count: 500,
+  },
+  {
+    name: "gRPC, grpc-js",
+    protocol: "grpc",
+    flags: ["--client", "grpc-js", "--request-count", "200", "--concurrency-range", "4"],
+    count: 200,
+  },
+  {
+    name: "gRPC, streaming with grpc-js",
+    protocol: "grpc",
+    flags: ["--client", "grpc-js", "--streaming", "--request-count", "100"],
+    count: 100,
+  },
+  { name: "gRPC, windows and levels", protocol: "grpc", flags: ["--concurrency-range", "1:3", ...WINDOWS] },
+  {
+    name: "gRPC, Poisson rate",
+    protocol: "grpc",
+    flags: ["--request-rate-range", "200", "--request-distribution", "poisson", ...WINDOWS],
+  },
+  {
+    name: "strings",
+    model: "identity_bytes",
+    protocol: "http",
+    flags: ["--shape", "INPUT0:4", "--string-length", "20", "--request-count", "60"],
+    count: 60,
+  },
+  { name: "every data type", model: "alltypes", protocol: "grpc", flags: ["--request-count", "60"], count: 60 },
+  { name: "an optional input", model: "optional_in", protocol: "http", flags: ["--request-count", "60"], count: 60 },
+  {
+    name: "a model that always fails",
+    model: "failing",
+    protocol: "http",
+    flags: ["--max-failure-ratio", "1", "--request-count", "40"],
+    count: 40,
+  },
+  {
+    name: "a model that always fails, over gRPC",
+    model: "failing",
+    protocol: "grpc",
+    flags: ["--max-failure-ratio", "1", "--request-count", "40"],
+    count: 40,
+  },
+];
+
+describe("perf_analyzer mode: totals equal Triton's statistics", () => {
+  for (const { name, model = "simple", protocol, flags, count } of CASES) {
+    test(name, async () => {
+      const earlier = await readServerCounts(triton.http, model);
+      const address = protocol === "http" ? triton.http : triton.grpc;
+      const args = ["perf_analyzer", "-m", model, "-i", protocol, "-u", address, ...flags];
+      const { code, report, stdout, stderr } = await runWithReport(args);
+      assert.equal(code, model === "failing" ? 99 : 0, `${stdout}\n${stderr}`);
+      const { sent, completed, failed } = report.requests;
+      const counts = await waitForCounts(
+        triton.http,
+        model,
+        ({ success, fail }) => success + fail - earlier.success - earlier.fail >= sent,
+      );
+      assert.deepEqual(
+        { completed, failed, sent },
+        { completed: counts.success - earlier.success, failed: counts.fail - earlier.fail, sent: completed + failed },
+      );
+      if (count === undefined) return;
+      assert.equal(sent, count);
+      recordNumbers(name, { sent, completed, failed, connections: report.connections });
+    });
+  }
+});
