@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { formatProblem, type Problem, UserError } from "../plan/problem.ts";
+import { formatProblem, type Problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
 
 /** Flags of Rampart's own commands: typed tables, parsed by Node's rules, all problems at once. Compatible modes have their own. */
@@ -21,6 +21,8 @@ export interface Flag {
 /** A command's flags as given. */
 export class FlagValues {
   readonly positionals: readonly string[];
+  /** Unknown flags, missing and unexpected values. None of these flags has a value here. */
+  readonly problems: readonly Problem[];
   private readonly values: ReadonlyMap<string, string>;
   private readonly counts: ReadonlyMap<string, number>;
 
@@ -28,8 +30,10 @@ export class FlagValues {
     positionals: readonly string[],
     values: ReadonlyMap<string, string>,
     counts: ReadonlyMap<string, number>,
+    problems: readonly Problem[],
   ) {
     this.positionals = positionals;
+    this.problems = problems;
     this.values = values;
     this.counts = counts;
   }
@@ -52,9 +56,8 @@ export class FlagValues {
 export const HELP_FLAG: Flag = { name: "help", short: "h", help: "Print this help and exit." };
 
 /**
- * Parses arguments.
+ * Parses arguments. What is wrong with them is in the result: the command adds what is wrong with their values.
  * @param maxPositionals most arguments that are no flags
- * @throws UserError with every unknown flag, missing or unexpected value
  */
 export function parseFlags(flags: readonly Flag[], args: readonly string[], maxPositionals: number): FlagValues {
   const { tokens } = parseArgs({
@@ -79,15 +82,14 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     const flag = flags.find(({ name }) => name === token.name);
     const problem = flag === undefined ? unknownFlag(token.rawName, flags) : checkValue(flag, token.value);
     if (problem !== undefined) problems.push(problem);
-    if (flag === undefined) continue;
+    if (flag === undefined || problem !== undefined) continue;
     counts.set(flag.name, (counts.get(flag.name) ?? 0) + 1);
     if (token.value !== undefined) values.set(flag.name, token.value);
   }
   for (const extra of positionals.slice(maxPositionals)) {
     problems.push({ path: extra, message: "is one argument too many", hint: "Leave it out." });
   }
-  if (problems.length > 0 && !counts.has("help")) throw new UserError(problems);
-  return new FlagValues(positionals, values, counts);
+  return new FlagValues(positionals, values, counts, problems);
 }
 
 function checkValue(flag: Flag, value: string | undefined): Problem | undefined {

@@ -8,8 +8,9 @@ import type { ListedModel } from "../service/service.ts";
 import { type Answers, nextQuestion, QUESTIONS, type Question, type Surroundings } from "../wizard/questions.ts";
 import { formatScenario, toScenario } from "../wizard/scenario-text.ts";
 import type { CommandIo } from "./execute.ts";
-import { EXIT, exitCodeOf } from "./exit-codes.ts";
-import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags, printProblems } from "./flags.ts";
+import { EXIT } from "./exit-codes.ts";
+import { explainErrors } from "./explain.ts";
+import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { toFlags } from "./perf-analyzer/to-flags.ts";
 import { runScenarioCommand } from "./run.ts";
 
@@ -26,11 +27,9 @@ const FLAGS: readonly Flag[] = [
 /** How questions that no flag answers are met. */
 type Manner = "ask" | "defaults" | "refuse";
 
-class GivenUp extends Error {}
-
 /** The command. Returns the exit code. */
 export async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  try {
+  return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
     if (flags.has("help")) {
       io.out(formatHelp(command));
@@ -38,11 +37,11 @@ export async function runInitCommand(args: readonly string[], command: string, i
     }
     const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
     const manner: Manner = flags.has("yes") ? "defaults" : isTerminal ? "ask" : "refuse";
-    const answers = await new Interview(manner, readFlags(flags)).complete();
-    return await conclude(answers, io);
-  } catch (error) {
-    return explain(error, command, io);
-  }
+    const answers = await new Interview(manner, readFlags(flags), flags.problems).complete();
+    if (answers !== undefined) return conclude(answers, io);
+    io.err("rampart: given up, nothing was written\n");
+    return EXIT.interrupted;
+  });
 }
 
 function readFlags(flags: FlagValues): Answers {
@@ -70,18 +69,24 @@ class Interview {
   private answers: Answers = {};
   private models: readonly ListedModel[] = [];
   private isProbed = false;
-  private readonly problems: Problem[] = [];
+  private readonly problems: Problem[];
 
-  constructor(manner: Manner, given: Answers) {
+  /** @param found what is wrong with the flags already */
+  constructor(manner: Manner, given: Answers, found: readonly Problem[]) {
     this.manner = manner;
     this.given = given;
+    this.problems = [...found];
   }
 
-  async complete(): Promise<Answers> {
+  /** All answers; undefined when the user gives up. */
+  async complete(): Promise<Answers | undefined> {
     this.checkUnneeded();
+    // Nobody is asked the rest for nothing.
+    if (this.manner === "ask" && this.problems.length > 0) throw new UserError(this.problems);
     for (let question = this.next(); question !== undefined; question = this.next()) {
       if (question.id === "model" && !this.isProbed && !(await this.probe())) continue;
       const answer = await this.answer(question);
+      if (answer === undefined) return undefined;
       this.answers = { ...this.answers, [question.id]: answer };
     }
     if (this.problems.length > 0) throw new UserError(this.problems);
@@ -96,14 +101,13 @@ class Interview {
     return nextQuestion(this.answers, this.around);
   }
 
-  private async answer(question: Question): Promise<string> {
+  private async answer(question: Question): Promise<string | undefined> {
     const given = this.given[question.id];
     if (given !== undefined) {
       const problem = question.check(given, this.answers, this.around);
       if (problem === undefined) return given;
       const hint = question.id === "out" ? "Choose another file." : "Correct it.";
       this.problems.push({ path: `--${question.id}`, message: problem, value: given, hint });
-      // Nobody is asked the rest for nothing.
       if (this.manner === "ask") throw new UserError(this.problems);
       return given;
     }
@@ -125,11 +129,9 @@ class Interview {
     return id === "model" ? `: the server has ${this.models.map(({ name }) => name).join(", ")}` : "";
   }
 
-  private async ask(question: Question): Promise<string> {
+  private async ask(question: Question): Promise<string | undefined> {
     const { askQuestion } = await import("../wizard/prompts.ts");
-    const answer = await askQuestion(question, this.answers, this.around);
-    if (answer === undefined) throw new GivenUp();
-    return answer;
+    return askQuestion(question, this.answers, this.around);
   }
 
   /** Asks the server for its models. A user who gave a wrong address may give another: then false. */
@@ -216,22 +218,6 @@ function describeFlags(scenario: Scenario): string {
 /** For a POSIX shell. */
 function quote(word: string): string {
   return /^[\w./:=,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-function explain(error: unknown, command: string, io: CommandIo): number {
-  if (error instanceof GivenUp) {
-    io.err("rampart: given up, nothing was written\n");
-    return EXIT.interrupted;
-  }
-  if (error instanceof UserError) {
-    printProblems(error, command, io);
-    return EXIT.usage;
-  }
-  if (error instanceof RunError) {
-    io.err(`rampart: ${error.message}. ${error.hint}\n`);
-    return exitCodeOf(error.kind);
-  }
-  throw error;
 }
 
 function formatHelp(command: string): string {

@@ -4,7 +4,8 @@ import type { MockPlan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
-import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags, printProblems } from "./flags.ts";
+import { explainErrors } from "./explain.ts";
+import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 
 /** `rampart mock`: a KServe v2 server to measure when there is no other. */
 
@@ -28,7 +29,7 @@ const FLAGS: readonly Flag[] = [
 
 /** Serves until Ctrl-C. Returns the exit code. */
 export async function runMockCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  try {
+  return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
     if (flags.has("help")) {
       io.out(formatHelp(command));
@@ -43,15 +44,11 @@ export async function runMockCommand(args: readonly string[], command: string, i
     });
     await server.stop();
     return EXIT.passed;
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    printProblems(error, command, io);
-    return EXIT.usage;
-  }
+  });
 }
 
 function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort: number; grpcPort: number } {
-  const problems: Problem[] = [];
+  const problems: Problem[] = [...flags.problems];
   const number = (name: string, preset: number, max: number, isWhole: boolean): number => {
     const text = flags.text(name);
     if (text === undefined) return preset;

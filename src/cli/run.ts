@@ -2,15 +2,16 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { type Problem, RunError, UserError } from "../plan/problem.ts";
+import { type Problem, UserError } from "../plan/problem.ts";
 import { parseDurationNs } from "../plan/units.ts";
 import type { RunResult } from "../run/observer.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
 import { type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
 import { type CommandIo, executePlan } from "./execute.ts";
-import { EXIT, exitCodeOf, exitCodeOfResult } from "./exit-codes.ts";
-import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags, printProblems } from "./flags.ts";
+import { EXIT, exitCodeOfResult } from "./exit-codes.ts";
+import { explainErrors } from "./explain.ts";
+import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { checkOutputFiles } from "./output-files.ts";
 
 /** `rampart run x.ts`, and a scenario that is the program itself. */
@@ -38,18 +39,17 @@ const FLAGS: readonly Flag[] = [
 
 /** `rampart run`. Returns the exit code. */
 export async function runScenarioCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return guard(command, io, async () => {
+  return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
     if (flags.has("help")) {
       io.out(formatHelp(`${command} SCENARIO.ts`));
       return EXIT.passed;
     }
     const [file] = flags.positionals;
-    if (file === undefined) {
-      const hint = `Write ${command} scenarios/quickstart.ts, or make one with rampart init.`;
-      throw new UserError([{ path: "SCENARIO", message: "no scenario is given", hint }]);
-    }
-    const overrides = readOverrides(flags);
+    const hint = `Write ${command} scenarios/quickstart.ts, or make one with rampart init.`;
+    const missing: Problem[] = file === undefined ? [{ path: "SCENARIO", message: "no scenario is given", hint }] : [];
+    const overrides = readOverrides(flags, missing);
+    if (file === undefined) throw new UserError(missing);
     return runLoaded(await loadScenario(file, await io.loadApi()), overrides, flags.has("dry-run"), io);
   });
 }
@@ -62,13 +62,13 @@ export async function runEntryScenario(
   io: CommandIo,
 ): Promise<number> {
   const file = fileURLToPath(url);
-  return guard(file, io, async () => {
+  return explainErrors(file, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
     if (flags.has("help")) {
       io.out(formatHelp(file));
       return EXIT.passed;
     }
-    return runLoaded({ scenario, folder: dirname(file) }, readOverrides(flags), flags.has("dry-run"), io);
+    return runLoaded({ scenario, folder: dirname(file) }, readOverrides(flags, []), flags.has("dry-run"), io);
   });
 }
 
@@ -93,32 +93,20 @@ function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   return plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet);
 }
 
-/** Turns what users can mend into text and an exit code. */
-async function guard(command: string, io: CommandIo, body: () => Promise<number>): Promise<number> {
-  try {
-    return await body();
-  } catch (error) {
-    if (error instanceof UserError) {
-      printProblems(error, command, io);
-      return EXIT.usage;
-    }
-    if (error instanceof RunError) {
-      io.err(`rampart: ${error.message}. ${error.hint}\n`);
-      return exitCodeOf(error.kind);
-    }
-    throw error;
-  }
-}
-
-function readOverrides(flags: FlagValues): PlanOverrides {
+/** Reads the flags. Throws {@link UserError} with everything that is wrong, `found` before included. */
+function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverrides {
   const csvFile = flags.text("csv");
   const jsonFile = flags.text("json");
   const profileExportFile = flags.text("profile-export-file");
-  const problems: Problem[] = checkOutputFiles([
-    ["--csv", csvFile],
-    ["--json", jsonFile],
-    ["--profile-export-file", profileExportFile],
-  ]);
+  const problems: Problem[] = [
+    ...found,
+    ...flags.problems,
+    ...checkOutputFiles([
+      ["--csv", csvFile],
+      ["--json", jsonFile],
+      ["--profile-export-file", profileExportFile],
+    ]),
+  ];
   const stallTimeout = flags.text("stall-timeout");
   const stallTimeoutNs = stallTimeout === undefined ? undefined : parseDurationNs(stallTimeout);
   if (stallTimeout !== undefined && (stallTimeoutNs === undefined || stallTimeoutNs === 0)) {

@@ -253,9 +253,10 @@ export class LevelRun {
 
   /** The server's change over the window; waits a little for counters that lag. */
   private async serverDelta(completed: number): Promise<WindowResult["server"]> {
-    const { session, driver, plan } = this.context;
+    const { session, driver, plan, signal } = this.context;
     const before = this.countersBefore;
-    if (before === undefined) return undefined;
+    // A server that made the run end may not answer any more; what was measured counts without its times.
+    if (before === undefined || signal.error !== undefined) return undefined;
     const name = { name: session.service.model.name, version: session.service.model.version };
     const giveUpNs = nowNs() + COUNTER_LAG_MS * 1e6;
     // With nothing outstanding the server must account for every request; under load it only has to have moved.

@@ -2,13 +2,13 @@ import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import { nameSchema } from "./fields.ts";
+import { countSchema, nameSchema } from "./fields.ts";
 
 /** The inputs of scenarios: what requests carry. */
 
 /** Options of {@link random} and {@link zero}, for BYTES inputs. */
 export interface TextOptions {
-  /** Length of each random text in characters. Default: 128. */
+  /** Length of each random text in characters, 1 or more. Default: 128. */
   readonly stringLength?: number;
   /** This text instead of random ones. */
   readonly stringData?: string;
@@ -41,9 +41,7 @@ const DEFAULT_STRING_LENGTH = 128;
 /** The schema of a scenario's inputs. */
 export function inputsSchema(): Schema<Inputs> {
   const options = v.strictObject({
-    stringLength: v.optional(
-      v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
-    ),
+    stringLength: v.optional(countSchema()),
     stringData: v.optional(v.string("must be text")),
   });
   const generated = { files: v.array(v.string()), options };

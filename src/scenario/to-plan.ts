@@ -147,8 +147,8 @@ const MAX_VALUE_CHARACTERS = 60;
 function toProblem(issue: v.BaseIssue<unknown>): Problem {
   const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));
   const path = keys.filter((key) => !BUILDER_PARTS.has(key)).join(".") || "the scenario";
-  const last = issue.path?.at(-1);
-  const value = describeValue(last === undefined ? issue.input : last.value);
+  // A rule about two options has both as its input; it is reported at one of them.
+  const value = describeValue(issue.type === "partial_check" ? issue.path?.at(-1)?.value : issue.input);
   if (issue.type === "strict_object") {
     if (issue.expected === "never") {
       return { path, message: "is not an option here", hint: "Remove it or correct its name." };
@@ -163,7 +163,7 @@ function toProblem(issue: v.BaseIssue<unknown>): Problem {
 
 function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
-  if (typeof value === "function") return `the function ${value.name}, which was not called`;
+  if (typeof value === "function") return "a function, which was not called";
   if (typeof value !== "object" && typeof value !== "string") return String(value);
   return JSON.stringify(value).slice(0, MAX_VALUE_CHARACTERS);
 }

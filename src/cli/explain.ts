@@ -1,0 +1,24 @@
+import { RunError, UserError } from "../plan/problem.ts";
+import type { TextSink } from "../report/report.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import { printProblems } from "./flags.ts";
+
+/**
+ * Runs a command of Rampart's own: what a user can mend, and a target that is away, become text and an exit code.
+ * @param command how it was called
+ */
+export async function explainErrors(command: string, io: TextSink, body: () => Promise<number>): Promise<number> {
+  try {
+    return await body();
+  } catch (error) {
+    if (error instanceof UserError) {
+      printProblems(error, command, io);
+      return EXIT.usage;
+    }
+    if (error instanceof RunError) {
+      io.err(`rampart: ${error.message}. ${error.hint}\n`);
+      return exitCodeOf(error.kind);
+    }
+    throw error;
+  }
+}
