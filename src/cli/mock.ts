@@ -62,7 +62,7 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
   const latencyText = flags.text("latency") ?? "0ms";
   const latency = parseLatency(latencyText);
   if (latency === undefined) {
-    const hint = "Write for example 5ms, uniform:1ms:9ms, normal:5ms:1ms or exponential:5ms.";
+    const hint = "Write for example 5ms, uniform:1ms:9ms, normal:5ms:1ms or exponential:5ms; 10min is the most.";
     problems.push({ path: "--latency", message: "is not a latency", value: latencyText, hint });
   }
   const read = {

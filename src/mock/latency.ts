@@ -20,7 +20,9 @@ function drawNormal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** Parses `5ms`, `uniform:1ms:9ms`, `normal:5ms:1ms` or `exponential:5ms`; undefined when it is none of these. */
+const MAX_MS = 600_000; // 10 min
+
+/** Parses `5ms`, `uniform:1ms:9ms`, `normal:5ms:1ms` or `exponential:5ms`, of 10 min at most; undefined when it is none of these. */
 export function parseLatency(text: string): MockLatencyPlan | undefined {
   const [name = "", ...rest] = text.trim().split(":");
   const numbers = rest.map(toMs);
@@ -38,5 +40,5 @@ export function parseLatency(text: string): MockLatencyPlan | undefined {
 
 function toMs(text: string): number | undefined {
   const ns = parseDurationNs(text);
-  return ns === undefined ? undefined : ns / 1e6;
+  return ns === undefined || ns / 1e6 > MAX_MS ? undefined : ns / 1e6;
 }

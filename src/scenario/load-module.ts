@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import * as nodeModule from "node:module";
-import { dirname, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { basename, dirname, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf, UserError } from "../plan/problem.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { isScenario, type Scenario } from "./define.ts";
@@ -104,18 +104,29 @@ function loadTypeScript(
 ): nodeModule.LoadFnOutput {
   if (!url.startsWith("file:") || !/\.m?ts$/.test(url) || url.includes("/node_modules/")) return next(url, context);
   const text = readFileSync(new URL(url), "utf8").replace(/^#!.*/, "");
-  return { format: "module", shortCircuit: true, source: stripTypes(text) };
+  return { format: "module", shortCircuit: true, source: stripTypes(text, url) };
 }
 
 /** Node announces its type stripper as experimental on stderr, once; that would stand in every report. */
-function stripTypes(text: string): string {
+function stripTypes(text: string, url: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {
     return nodeModule.stripTypeScriptTypes(text, { mode: "transform" });
+  } catch (error) {
+    throw new SyntaxError(describeSyntaxError(error, url), { cause: error });
   } finally {
     process.emitWarning = emitWarning;
   }
+}
+
+/** Node draws the place above the stack, Deno into the message; neither knows the file. */
+function describeSyntaxError(error: unknown, url: string): string {
+  const { message, stack = "" } = error as Error;
+  const line = (/stripTypeScriptTypes\.ts:(\d+):/.exec(message) ?? /^\S*:(\d+)\n/.exec(stack))?.[1];
+  const [first = ""] = message.split("\n", 1);
+  const text = first.replace(/^SyntaxError: /, "");
+  return `${text} (${basename(fileURLToPath(url))}${line === undefined ? "" : ` line ${line}`})`;
 }
 
 function describeLoadError(error: unknown): string {
@@ -125,7 +136,7 @@ function describeLoadError(error: unknown): string {
 }
 
 function describePart(part: unknown): string {
-  const { position } = part as { position?: { file?: string; line?: number } | null };
-  const place = position?.line === undefined ? "" : ` (line ${position.line})`;
+  const position = (part as { position?: { file?: string; line?: number } | null } | null | undefined)?.position;
+  const place = position?.line === undefined ? "" : ` (${basename(position.file ?? "")} line ${position.line})`;
   return `${messageOf(part)}${place}`;
 }

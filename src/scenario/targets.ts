@@ -111,6 +111,7 @@ export type CheckedTarget =
   | { readonly kind: "triton"; readonly url: string; readonly options: CheckedTriton }
   | { readonly kind: "embedded"; readonly url: string; readonly options: CheckedEmbedded };
 
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** The schema of a scenario's target. */
@@ -147,7 +148,7 @@ export function targetSchema(): Schema<CheckedTarget> {
   });
   const latency = v.custom<MockLatency>(
     (input) => typeof input === "string" && parseLatency(input) !== undefined,
-    'must be a duration such as "5 ms", or "uniform:1ms:9ms", "normal:5ms:1ms" or "exponential:5ms"',
+    'must be a duration of 10 min at most such as "5 ms", or "uniform:1ms:9ms", "normal:5ms:1ms" or "exponential:5ms"',
   );
   const embeddedOptions = v.strictObject({
     ...spoken,
@@ -157,7 +158,12 @@ export function targetSchema(): Schema<CheckedTarget> {
       v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
     ),
     responseBytes: v.optional(
-      v.pipe(v.number("must be a number"), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+      v.pipe(
+        v.number("must be a number"),
+        v.integer("must be a whole number"),
+        v.minValue(0, "must be 0 or more"),
+        v.maxValue(MAX_RESPONSE_BYTES, "must be 64 MiB at most"),
+      ),
     ),
   });
   const target = v.variant(

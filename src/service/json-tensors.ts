@@ -85,12 +85,18 @@ export function fromJsonElements(datatype: Datatype, elements: readonly unknown[
   const write = NUMBER_WRITERS[datatype];
   if (write === undefined) return undefined;
   const size = elementBytes(datatype);
+  const isBigType = datatype === "INT64" || datatype === "UINT64";
   const bytes = new Uint8Array(size * elements.length);
   const view = new DataView(bytes.buffer);
   for (const [index, element] of elements.entries()) {
     const value = typeof element === "boolean" ? Number(element) : element;
     if (typeof value !== "number" && typeof value !== "bigint") return undefined;
+    if (isBigType && !isWhole(value)) return undefined;
     write(view, index * size, value);
   }
   return bytes;
+}
+
+function isWhole(value: number | bigint): boolean {
+  return typeof value === "bigint" || Number.isInteger(value);
 }

@@ -111,7 +111,7 @@ function decodeField(result: ProtoObject, field: FieldSpec, reader: ProtoReader)
     return;
   }
   const list = (result[name] ?? []) as ProtoValue[];
-  if (reader.wireType === WIRE.bytes && isPackable(field)) list.push(...decodePacked(field, reader.bytes()));
+  if (reader.wireType === WIRE.bytes && isPackable(field)) readPacked(field, reader.bytes(), list);
   else list.push(decodeValue(field, reader));
   result[name] = list;
 }
@@ -122,12 +122,10 @@ function isPackable(field: FieldSpec): boolean {
     : !(field.type instanceof MessageSpec);
 }
 
-/** A packed list is a run of values without tags. */
-function decodePacked(field: FieldSpec, bytes: Uint8Array): ProtoValue[] {
-  const values: ProtoValue[] = [];
+/** A packed list is a run of values without tags. It may be long: spreading it into a call would end at the stack's size. */
+function readPacked(field: FieldSpec, bytes: Uint8Array, into: ProtoValue[]): void {
   const reader = new ProtoReader(bytes);
-  while (!reader.isAtEnd) values.push(readScalar(field.type as ScalarType | EnumSpec, reader));
-  return values;
+  while (!reader.isAtEnd) into.push(readScalar(field.type as ScalarType | EnumSpec, reader));
 }
 
 function decodeValue(field: FieldSpec, reader: ProtoReader): ProtoValue {

@@ -73,6 +73,10 @@ export class Line {
     }
   }
 
+  failIfUnanswered(deadlineNs: number, failure: Failure): void {
+    this.connection?.failIfUnanswered(deadlineNs, failure);
+  }
+
   close(failure: Failure): void {
     this.waiting.length = 0;
     this.connection?.close(failure);

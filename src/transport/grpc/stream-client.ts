@@ -41,6 +41,8 @@ export class GrpcStreamClient implements LoadClient {
     this.readStreamed = readStreamed;
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
       for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
+      const message = `no byte received for ${formatDurationNs(options.stallTimeoutNs)}`;
+      for (const line of this.lines) line.failIfUnanswered(deadlineNs, { kind: "stalled", message });
     });
   }
 

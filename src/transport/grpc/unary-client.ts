@@ -28,6 +28,8 @@ export class GrpcUnaryClient implements LoadClient {
     this.options = options;
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
       for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
+      const message = `no byte received for ${formatDurationNs(options.stallTimeoutNs)}`;
+      for (const line of this.lines) line.failIfUnanswered(deadlineNs, { kind: "stalled", message });
     });
   }
 

@@ -94,6 +94,7 @@ export class Http2Connection implements FrameSink {
   private readonly streams = new Map<number, Stream>();
   private readonly tickets: SendTicket[] = [];
   private readonly socket: Socket;
+  private readonly createdNs = nowNs();
   private settleReady: () => void = () => {};
   private isOpen = false;
   private isClosed = false;
@@ -178,6 +179,11 @@ export class Http2Connection implements FrameSink {
     const sentNs = nowNs();
     for (const ticket of this.tickets) ticket.onSent(sentNs);
     this.tickets.length = 0;
+  }
+
+  /** Ends a connection whose server has not even sent its SETTINGS since `deadlineNs`: nobody may wait for it for ever. */
+  failIfUnanswered(deadlineNs: number, failure: Failure): void {
+    if (!this.hasSettings && this.createdNs <= deadlineNs) this.end(failure);
   }
 
   /** Ends the connection. Running streams fail with `failure`. */

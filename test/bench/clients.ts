@@ -1,0 +1,140 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Stub } from "../servers/stub.ts";
+import { makeGrpcMessage, makeWrkScript } from "./payload.ts";
+import { installGhz, installPerfAnalyzer, installWrk, type Peer } from "./peers/install.ts";
+import { type Latency, readGhz, readPerfAnalyzer, readWrk } from "./read-report.ts";
+
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+/** Where the bench leaves its table and keeps what it needs; ignored by git. */
+export const benchFolder = join(root, ".cache", "bench");
+const bin = join(root, "node_modules", ".bin");
+
+export type Way = "http" | "grpc" | "stream";
+
+/** How long one run lasts: the window flag of perf_analyzer (ms) and the duration of tools without windows (s). */
+export type Pace = { windowMs: number; durationS: number };
+
+export type Load = { way: Way; concurrency: number };
+
+/** A load generator: how to start it for a load and how to read what it printed. */
+export type Client = {
+  name: string;
+  version: string;
+  ways: Way[];
+  env?: Record<string, string>;
+  command(load: Load, stub: Stub, pace: Pace): string[];
+  readReport(output: string): Latency;
+};
+
+const allWays: Way[] = ["http", "grpc", "stream"];
+export const executableName = "rampart";
+export const originalName = "perf_analyzer";
+
+/** What a user types after the tool's name; the same words for Rampart and for perf_analyzer. */
+export function userFlags({ way, concurrency }: Load, stub: Stub, { windowMs }: Pace): string[] {
+  const address = `127.0.0.1:${way === "http" ? stub.httpPort : stub.grpcPort}`;
+  const protocol = { http: [], grpc: ["-i", "grpc"], stream: ["-i", "grpc", "--streaming"] }[way];
+  const measured = ["-p", String(windowMs), "-s", "50", "-r", "6"];
+  return [
+    "-m",
+    "simple",
+    "-b",
+    "8",
+    "-u",
+    address,
+    ...protocol,
+    "--concurrency-range",
+    String(concurrency),
+    ...measured,
+  ];
+}
+
+/** The shipped executable and, with `sources`, the source tree on each runtime. */
+export function rampartClients(executable: string, sources: boolean): Client[] {
+  const client = (name: string, program: string[]): Client => ({
+    name,
+    version: "",
+    ways: allWays,
+    command: (load, stub, pace) => [...program, "perf_analyzer", ...userFlags(load, stub, pace)],
+    readReport: readPerfAnalyzer,
+  });
+  const main = join(root, "src", "main.ts");
+  const fromSource = [
+    client("source on Bun", [join(bin, "bun"), main]),
+    client("source on Deno", [join(bin, "deno"), "run", "-A", main]),
+    client("source on Node", [join(bin, "node"), main]),
+  ];
+  return [client(executableName, [executable]), ...(sources ? fromSource : [])];
+}
+
+/** The other load generators, installed where missing. One that cannot be installed is left out, with the reason on stderr. */
+export async function peerClients(): Promise<Client[]> {
+  mkdirSync(benchFolder, { recursive: true });
+  const peers = [
+    { install: installPerfAnalyzer, make: perfAnalyzerClient },
+    { install: installWrk, make: wrkClient },
+    { install: installGhz, make: ghzClient },
+  ];
+  const clients: Client[] = [];
+  for (const { install, make } of peers) {
+    try {
+      clients.push(make(await install()));
+    } catch (error) {
+      console.error(`bench: left out: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  return clients;
+}
+
+function perfAnalyzerClient(peer: Peer): Client {
+  return {
+    name: originalName,
+    version: peer.version,
+    ways: allWays,
+    command: (load, stub, pace) => [...peer.command, ...userFlags(load, stub, pace)],
+    readReport: readPerfAnalyzer,
+  };
+}
+
+function wrkClient(peer: Peer): Client {
+  const script = join(benchFolder, "simple.lua");
+  writeFileSync(script, makeWrkScript());
+  return {
+    name: "wrk",
+    version: peer.version,
+    ways: ["http"],
+    env: peer.env ?? {},
+    command: ({ concurrency }, stub, { durationS }) => {
+      const flags = ["-t", "1", "-c", String(concurrency), "-d", `${durationS}s`, "--latency", "-s", script];
+      return [...peer.command, ...flags, `http://127.0.0.1:${stub.httpPort}/v2/models/simple/infer`];
+    },
+    readReport: readWrk,
+  };
+}
+
+function ghzClient(peer: Peer): Client {
+  const message = join(benchFolder, "simple.bin");
+  writeFileSync(message, makeGrpcMessage());
+  const proto = fileURLToPath(new URL("./peers/infer.proto", import.meta.url));
+  const what = [
+    "--insecure",
+    "--proto",
+    proto,
+    "--call",
+    "inference.GRPCInferenceService/ModelInfer",
+    "--binary-file",
+    message,
+  ];
+  return {
+    name: "ghz",
+    version: peer.version,
+    ways: ["grpc"],
+    command: ({ concurrency }, stub, { durationS }) => {
+      const flags = ["-c", String(concurrency), "-z", `${durationS}s`, "--duration-stop", "wait", "-O", "json"];
+      return [...peer.command, ...what, ...flags, `127.0.0.1:${stub.grpcPort}`];
+    },
+    readReport: readGhz,
+  };
+}

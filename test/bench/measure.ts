@@ -1,0 +1,101 @@
+import { type ExecFileException, execFile } from "node:child_process";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Stub } from "../servers/stub.ts";
+import { benchFolder, type Client, type Load, type Pace } from "./clients.ts";
+
+const RUN_LIMIT_S = 60;
+const START_LIMIT_S = 20;
+const program = join(benchFolder, "measure");
+
+/** One run of one client. CPU time is that of the whole process tree, start and end included; requests are the server's count. */
+export type Sample = {
+  cpuUsPerRequest: number;
+  requestsPerSec: number;
+  p50Us: number;
+  p99Us: number;
+  peakMb: number;
+  connections: number;
+};
+
+type TreeCost = { startNs: bigint; cpuUs: number; peakMb: number; exit: number; timedOut: boolean };
+
+/** Builds the small Go program that starts clients and reads what their process trees cost. */
+export async function buildMeasure(): Promise<void> {
+  await mkdir(benchFolder, { recursive: true });
+  const cwd = fileURLToPath(new URL("./measure/", import.meta.url));
+  await promisify(execFile)("go", ["build", "-buildvcs=false", "-o", program, "."], { cwd, timeout: 120_000 });
+}
+
+/** Runs a client to its end. Throws with its last lines when the server saw no request of it or it had to be stopped. */
+export async function measureRun(client: Client, load: Load, stub: Stub, pace: Pace): Promise<Sample> {
+  await stub.reset();
+  const { cost, stdout, stderr } = await runMeasured(client, client.command(load, stub, pace), [
+    "-limit",
+    `${RUN_LIMIT_S}s`,
+  ]);
+  const counter = await stub.counter();
+  const requests = counter.http + counter.grpc + counter.stream;
+  if (requests < 2 || cost.timedOut || counter[load.way] !== requests) {
+    const why = cost.timedOut ? "did not end" : `sent ${requests} requests, ${counter[load.way]} of the right kind`;
+    throw new Error(`${client.name} ${why}:\n${(stdout + stderr).slice(-600)}`);
+  }
+  return {
+    cpuUsPerRequest: cost.cpuUs / requests,
+    requestsPerSec: (requests - 1) / (Number(counter.lastNs - counter.firstNs) / 1e9),
+    ...client.readReport(stdout),
+    peakMb: cost.peakMb,
+    connections: counter.connections,
+  };
+}
+
+/** Time from just before the process starts to its first inference request at the server, ms. The client is then killed. */
+export async function measureStart(client: Client, load: Load, stub: Stub, pace: Pace): Promise<number> {
+  await stub.reset();
+  const flags = ["-limit", `${START_LIMIT_S}s`, "-until", `${stub.controlUrl}/first`];
+  const { cost, stdout, stderr } = await runMeasured(client, client.command(load, stub, pace), flags);
+  const { firstNs } = await stub.counter();
+  if (firstNs === 0n) throw new Error(`${client.name} sent no request:\n${(stdout + stderr).slice(-600)}`);
+  return Number(firstNs - cost.startNs) / 1e6;
+}
+
+async function runMeasured(
+  client: Client,
+  command: string[],
+  flags: string[],
+): Promise<{ cost: TreeCost; stdout: string; stderr: string }> {
+  const resultFile = join(benchFolder, "measure.json");
+  const timeout = (RUN_LIMIT_S + 10) * 1000;
+  const options = {
+    env: { ...process.env, ...client.env },
+    timeout,
+    killSignal: "SIGKILL" as const,
+    maxBuffer: 1 << 28,
+  };
+  const output = await new Promise<{ stdout: string; stderr: string }>((resolve, reject) => {
+    execFile(
+      program,
+      ["-out", resultFile, ...flags, "--", ...command],
+      options,
+      (error: ExecFileException | null, stdout, stderr) => {
+        if (error) reject(new Error(`measure: ${error.message}`));
+        else resolve({ stdout, stderr });
+      },
+    );
+  });
+  return { cost: readCost(await readFile(resultFile, "utf8")), ...output };
+}
+
+function readCost(text: string): TreeCost {
+  const raw: Record<string, number | boolean> = JSON.parse(text);
+  return {
+    // ns since 1970 do not fit a double
+    startNs: BigInt(/"start_ns":(\d+)/.exec(text)?.[1] ?? 0),
+    cpuUs: Number(raw.user_us) + Number(raw.system_us),
+    peakMb: Number(raw.peak_rss_kb) / 1024,
+    exit: Number(raw.exit),
+    timedOut: raw.timed_out === true,
+  };
+}

@@ -1,0 +1,108 @@
+import { execFile } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { debianCodename, unpackDebs } from "./apt.ts";
+
+const execute = promisify(execFile);
+const INSTALL_TIMEOUT_MS = 300_000;
+const PERF_ANALYZER_VERSION = "2.60.0";
+const GHZ_VERSION = "v0.121.0";
+
+/** Where peers are kept between runs; ignored by git. */
+const peersFolder = fileURLToPath(new URL("../../../.cache/peers/", import.meta.url));
+
+/** A load generator to compare with: what to start (program and leading arguments) and its version. */
+export type Peer = { command: string[]; version: string; env?: Record<string, string> };
+
+/** The real perf_analyzer from its wheel. It wants glibc 2.38; on an older Debian it gets the libraries of the next one beside it. */
+export async function installPerfAnalyzer(): Promise<Peer> {
+  const folder = await installOnce(`perf-analyzer-${PERF_ANALYZER_VERSION}`, async (draft) => {
+    // Without the platform pip would settle for an empty placeholder.
+    const only = [
+      "--no-deps",
+      "--only-binary=:all:",
+      "--python-version",
+      "3.12",
+      "--platform",
+      "manylinux_2_38_x86_64",
+    ];
+    const quiet = ["--quiet", "--disable-pip-version-check", "--no-cache-dir", "--root-user-action=ignore"];
+    const what = ["--target", join(draft, "wheel"), `perf-analyzer==${PERF_ANALYZER_VERSION}`];
+    await execute("python3", ["-m", "pip", "install", ...quiet, ...only, ...what], { timeout: INSTALL_TIMEOUT_MS });
+    if (!isGlibcNewEnough()) await addLibraries(draft);
+  });
+  const program = join(folder, "wheel", "perf_analyzer", "bin", "perf_analyzer");
+  chmodSync(program, 0o755);
+  const libraries = join(folder, "lib");
+  const loader = join(libraries, "ld-linux-x86-64.so.2");
+  const command = existsSync(loader)
+    ? [loader, "--library-path", libraries, "--argv0", "perf_analyzer", program]
+    : [program];
+  return { command, version: PERF_ANALYZER_VERSION };
+}
+
+/** wrk: the one on the PATH, else Debian's. */
+export async function installWrk(): Promise<Peer> {
+  const present = await readVersion("wrk", ["-v"], {});
+  if (present !== "") return { command: ["wrk"], version: present };
+  const folder = await installOnce("wrk", (draft) =>
+    unpackDebs(debianCodename(), ["wrk", "libluajit-5.1-2", "libluajit-5.1-common"], draft),
+  );
+  const env = { LD_LIBRARY_PATH: join(folder, "usr", "lib", "x86_64-linux-gnu") };
+  const program = join(folder, "usr", "bin", "wrk");
+  return { command: [program], env, version: await readVersion(program, ["-v"], env) };
+}
+
+/** ghz, built from its published module with the machine's Go. */
+export async function installGhz(): Promise<Peer> {
+  const folder = await installOnce(`ghz-${GHZ_VERSION}`, async (draft) => {
+    const env = { ...process.env, GOBIN: draft };
+    await execute("go", ["install", `github.com/bojand/ghz/cmd/ghz@${GHZ_VERSION}`], {
+      env,
+      timeout: INSTALL_TIMEOUT_MS,
+    });
+  });
+  return { command: [join(folder, "ghz")], version: GHZ_VERSION.slice(1) };
+}
+
+/** Fills a folder under another name and renames it when complete, so that a broken download is never taken for an installation. */
+async function installOnce(name: string, fill: (draft: string) => Promise<void>): Promise<string> {
+  const folder = join(peersFolder, name);
+  if (existsSync(folder)) return folder;
+  console.error(`bench: installing ${name} …`);
+  const draft = `${folder}.draft-${process.pid}`;
+  mkdirSync(draft, { recursive: true });
+  try {
+    await fill(draft);
+    if (!existsSync(folder)) renameSync(draft, folder);
+    return folder;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function isGlibcNewEnough(): boolean {
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  const [major = 0, minor = 0] = (report.header?.glibcVersionRuntime ?? "0.0").split(".").map(Number);
+  return major > 2 || (major === 2 && minor >= 38);
+}
+
+async function addLibraries(draft: string): Promise<void> {
+  const unpacked = join(draft, "debian");
+  await unpackDebs("trixie", ["libc6", "libgcc-s1", "libstdc++6", "libssl3t64", "zlib1g", "libzstd1"], unpacked);
+  const libraries = join(unpacked, "usr", "lib", "x86_64-linux-gnu");
+  mkdirSync(join(draft, "lib"));
+  for (const name of readdirSync(libraries)) {
+    if (/\.so(\.|$)/.test(name))
+      cpSync(join(libraries, name), join(draft, "lib", name), { dereference: true, recursive: true });
+  }
+  rmSync(unpacked, { recursive: true, force: true });
+}
+
+async function readVersion(program: string, flags: string[], env: Record<string, string>): Promise<string> {
+  const read = (out: { stdout?: string }) => /\d+\.\d+(\.\d+)?/.exec(out.stdout ?? "")?.[0] ?? "";
+  // wrk prints its version and then fails.
+  return execute(program, flags, { env: { ...process.env, ...env } }).then(read, read);
+}

@@ -1,0 +1,167 @@
+// npm run bench [-- --quick | --rounds N | --memory | --executable FILE | --no-sources | --only TEXT]
+//
+// Measures the shipped executable (and the source on each runtime) against the real perf_analyzer, wrk and ghz, all interleaved, and
+// exits with 1 when a goal is missed. --quick is a smoke run: everything once and short, goals printed but not judged.
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type Stub, startStub } from "../servers/stub.ts";
+import {
+  benchFolder,
+  type Client,
+  executableName,
+  originalName,
+  type Pace,
+  peerClients,
+  rampartClients,
+  root,
+} from "./clients.ts";
+import { buildMeasure, measureRun, measureStart } from "./measure.ts";
+import { measureMemory } from "./memory.ts";
+import { type Case, cases, judge, renderReport, type Samples, type Starts, startTitle } from "./table.ts";
+
+type Options = {
+  rounds: number;
+  starts: number;
+  pace: Pace;
+  quick: boolean;
+  memory: boolean;
+  executable: string;
+  sources: boolean;
+  only: string;
+};
+
+const full = { rounds: 5, starts: 21, pace: { windowMs: 1000, durationS: 4 } };
+const quick = { rounds: 1, starts: 3, pace: { windowMs: 250, durationS: 1 } };
+
+process.exitCode = await main(readOptions());
+
+function readOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: "string" },
+      quick: { type: "boolean", default: false },
+      memory: { type: "boolean", default: false },
+      executable: { type: "string", default: join(root, "dist", "rampart") },
+      "no-sources": { type: "boolean", default: false },
+      only: { type: "string", default: "" },
+    },
+  });
+  const base = values.quick ? quick : full;
+  const rounds = Number(values.rounds ?? base.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new Error(`--rounds ${values.rounds}: a whole number from 1 on is needed`);
+  const { memory, only } = values;
+  return {
+    ...base,
+    rounds,
+    quick: values.quick,
+    memory,
+    executable: resolve(values.executable),
+    sources: !values["no-sources"],
+    only,
+  };
+}
+
+async function main(options: Options): Promise<number> {
+  if (!existsSync(options.executable)) {
+    console.error(
+      `bench: ${options.executable} is missing: run npm run compile first, or name one with --executable FILE`,
+    );
+    return 1;
+  }
+  mkdirSync(benchFolder, { recursive: true });
+  const stub = await startStub();
+  try {
+    if (options.memory) return await measureMemory(options.executable, stub, options.quick ? 15 : 120);
+    return await compareAll(options, stub);
+  } finally {
+    await stub.stop();
+  }
+}
+
+async function compareAll(options: Options, stub: Stub): Promise<number> {
+  await buildMeasure();
+  const clients = [...rampartClients(options.executable, options.sources), ...(await peerClients())];
+  const problems: string[] = [];
+  const samples = await runRounds(options, clients, stub, problems);
+  const starts = startTitle.includes(options.only) ? await runStarts(options, clients, stub, problems) : new Map();
+  const report = renderReport({ rounds: options.rounds, starts: options.starts, clients }, samples, starts);
+  console.log(report);
+  writeFileSync(join(benchFolder, "latest.md"), `${report}\n`);
+  for (const problem of problems) console.error(`bench: ${problem}`);
+  if (options.quick || options.only !== "") return problems.length > 0 ? 1 : 0;
+  return judge(samples, starts).every((goal) => goal.passed) ? 0 : 1;
+}
+
+/** Each round runs every client once per case; the order rotates, so that nobody always follows the same neighbour. */
+async function runRounds(
+  { rounds, pace, only }: Options,
+  clients: Client[],
+  stub: Stub,
+  problems: string[],
+): Promise<Samples> {
+  const chosen = cases.filter(({ title }) => title.includes(only));
+  const samples: Samples = new Map(chosen.map(({ title }) => [title, new Map()]));
+  for (let round = 0; round < rounds; round++) {
+    for (const { title, load } of chosen) {
+      const taking = clients.filter((client) => takesPart(client, load));
+      for (const client of rotate(taking, round)) {
+        try {
+          const sample = await measureRun(client, load, stub, pace);
+          const own = samples.get(title);
+          own?.set(client.name, [...(own.get(client.name) ?? []), sample]);
+          const cost = `${sample.cpuUsPerRequest.toFixed(2)} µs CPU/request, p50 ${sample.p50Us} µs`;
+          console.error(`round ${round + 1}/${rounds}  ${title}  ${client.name}: ${cost}`);
+        } catch (error) {
+          problems.push(`round ${round + 1}, ${title}: ${error instanceof Error ? error.message : error}`);
+        }
+      }
+    }
+  }
+  return samples;
+}
+
+/** At concurrency 1 only the latency of the executable and of the other tools is of interest. */
+function takesPart(client: Client, { way, concurrency }: Case["load"]): boolean {
+  return client.ways.includes(way) && (concurrency > 1 || !client.name.startsWith("source"));
+}
+
+async function runStarts(
+  { starts: count, pace }: Options,
+  clients: Client[],
+  stub: Stub,
+  problems: string[],
+): Promise<Starts> {
+  const ways = ["http", "grpc"] as const;
+  const taking = clients.filter(
+    ({ name }) => name === executableName || name === originalName || name.startsWith("source"),
+  );
+  const turns = ways.flatMap((way) =>
+    taking.flatMap((client) => Array.from({ length: count }, () => ({ way, client }))),
+  );
+  const times: Starts = new Map(ways.map((way) => [way, new Map()]));
+  console.error(`${turns.length} starts …`);
+  for (const { way, client } of shuffle(turns)) {
+    try {
+      const elapsedMs = await measureStart(client, { way, concurrency: 16 }, stub, pace);
+      const own = times.get(way);
+      own?.set(client.name, [...(own.get(client.name) ?? []), elapsedMs]);
+    } catch (error) {
+      problems.push(`start, ${way}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  return times;
+}
+
+function rotate<T>(items: T[], by: number): T[] {
+  const start = by % Math.max(items.length, 1);
+  return [...items.slice(start), ...items.slice(0, start)];
+}
+
+function shuffle<T>(items: T[]): T[] {
+  return items
+    .map((item) => ({ item, key: Math.random() }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ item }) => item);
+}

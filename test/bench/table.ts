@@ -1,0 +1,124 @@
+import { cpus, release } from "node:os";
+import { type Client, executableName, type Load, originalName } from "./clients.ts";
+import type { Sample } from "./measure.ts";
+import { median } from "./median.ts";
+
+export type Case = { title: string; load: Load };
+
+/** Samples of every round, by case title and client name. */
+export type Samples = Map<string, Map<string, Sample[]>>;
+
+/** Times to the first request, ms, by way (`http`, `grpc`) and client name. */
+export type Starts = Map<string, Map<string, number[]>>;
+
+export type Goal = { text: string; measured: number; limit: number; passed: boolean };
+
+export const cases: Case[] = [
+  { title: "HTTP, 16 concurrent", load: { way: "http", concurrency: 16 } },
+  { title: "gRPC, 16 concurrent", load: { way: "grpc", concurrency: 16 } },
+  { title: "gRPC streams, 16 concurrent", load: { way: "stream", concurrency: 16 } },
+  { title: "HTTP, 1 concurrent", load: { way: "http", concurrency: 1 } },
+  { title: "gRPC, 1 concurrent", load: { way: "grpc", concurrency: 1 } },
+];
+
+/** Heads the table of starts; `--only` compares with it as with a case's title. */
+export const startTitle = "start to first request";
+
+/** What the executable has to show against the others. A goal whose numbers are missing is not passed. */
+export function judge(samples: Samples, starts: Starts): Goal[] {
+  const middle = (title: string, name: string, field: keyof Sample) =>
+    median((samples.get(title)?.get(name) ?? []).map((sample) => sample[field]));
+  const ratio = (title: string, other: string, field: keyof Sample) =>
+    middle(title, executableName, field) / middle(title, other, field);
+  const startRatio = (way: string) => {
+    const of = (name: string) => median(starts.get(way)?.get(name) ?? []);
+    return of(executableName) / of(originalName);
+  };
+  const [http = "", grpc = "", , http1 = "", grpc1 = ""] = cases.map(({ title }) => title);
+  const goals: [string, number, number][] = [
+    ["HTTP: CPU per request, of perf_analyzer's", ratio(http, originalName, "cpuUsPerRequest"), 1 / 3],
+    ["HTTP: CPU per request, of wrk's", ratio(http, "wrk", "cpuUsPerRequest"), 2],
+    ["gRPC: CPU per request, of perf_analyzer's", ratio(grpc, originalName, "cpuUsPerRequest"), 1 / 4],
+    ["HTTP: p50 at concurrency 1, of perf_analyzer's", ratio(http1, originalName, "p50Us"), 1],
+    ["gRPC: p50 at concurrency 1, of perf_analyzer's", ratio(grpc1, originalName, "p50Us"), 1],
+    ["HTTP: start to first request, of perf_analyzer's", startRatio("http"), 1],
+    ["gRPC: start to first request, of perf_analyzer's", startRatio("grpc"), 1],
+  ];
+  return goals.map(([text, measured, limit]) => ({ text, measured, limit, passed: measured <= limit }));
+}
+
+/** The whole result as Markdown. */
+export function renderReport(
+  about: { rounds: number; starts: number; clients: Client[] },
+  samples: Samples,
+  starts: Starts,
+): string {
+  const date = new Date().toISOString().slice(0, 10);
+  const versions = about.clients.flatMap(({ name, version }) => (version === "" ? [] : [`${name} ${version}`]));
+  const machine = `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${cpus().length} cores, Linux ${release()}`;
+  const head = `Measured ${date} on ${machine}; ${about.rounds} rounds interleaved, medians; ${versions.join(", ")}.`;
+  const how =
+    "`simple` at `-b 8` (1,024 tensor bytes each way) against the Go stub in test/servers on the same machine, which counts the requests. " +
+    "CPU is user and system time of the client's whole process tree, start included; p50 and p99 are the tool's own; " +
+    "connections are those the server accepted, the ones for metadata and statistics included.";
+  const tables = cases.flatMap((one) => renderCase(one, about.clients, samples));
+  return [
+    head,
+    how,
+    ...tables,
+    ...renderStarts(about.starts, about.clients, starts),
+    renderGoals(judge(samples, starts)),
+  ].join("\n\n");
+}
+
+function renderCase({ title }: Case, clients: Client[], samples: Samples): string[] {
+  const byClient = samples.get(title);
+  if (byClient === undefined) return [];
+  const base = median((byClient.get(executableName) ?? []).map((sample) => sample.cpuUsPerRequest));
+  const rows = clients.flatMap(({ name }) => {
+    const own = byClient.get(name);
+    if (own === undefined || own.length === 0) return [];
+    const of = (field: keyof Sample) => median(own.map((sample) => sample[field]));
+    const cpuUs = of("cpuUsPerRequest");
+    const speed = Math.round(of("requestsPerSec")).toLocaleString("en");
+    const rest = [
+      speed,
+      formatUs(of("p50Us")),
+      formatUs(of("p99Us")),
+      of("peakMb").toFixed(0),
+      of("connections").toFixed(0),
+    ];
+    return [[name, cpuUs.toFixed(2), `${(cpuUs / base).toFixed(2)} x`, ...rest]];
+  });
+  const header = [title, "CPU µs/request", "of rampart's", "requests/s", "p50 µs", "p99 µs", "peak MB", "connections"];
+  return [renderTable(header, rows)];
+}
+
+function renderStarts(count: number, clients: Client[], starts: Starts): string[] {
+  if (starts.size === 0) return [];
+  const rows = clients.flatMap(({ name }) => {
+    const of = (way: string) => median(starts.get(way)?.get(name) ?? []);
+    return Number.isNaN(of("http")) ? [] : [[name, of("http").toFixed(1), of("grpc").toFixed(1)]];
+  });
+  return [renderTable([`${startTitle}, ms (${count} starts in random order)`, "HTTP", "gRPC"], rows)];
+}
+
+/** The goals as a Markdown table. */
+export function renderGoals(goals: Goal[]): string {
+  const rows = goals.map(({ text, measured, limit, passed }) => [
+    text,
+    Number.isNaN(measured) ? "–" : measured.toFixed(3),
+    limit.toFixed(3),
+    passed ? "PASS" : Number.isNaN(measured) ? "not measured" : "FAIL",
+  ]);
+  return renderTable(["goal", "measured", "at most", ""], rows);
+}
+
+function renderTable(header: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
+  return [line(header), line(header.map((_, i) => (i === 0 ? "---" : "---:"))), ...rows.map(line)].join("\n");
+}
+
+function formatUs(value: number): string {
+  return Number.isNaN(value) ? "–" : value.toFixed(value < 100 ? 1 : 0);
+}

@@ -1,0 +1,296 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
+import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
+import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
+import { constantArrivals, poissonArrivals } from "../../../src/load/arrivals.ts";
+import { prepareLoad } from "../../../src/registry/load-modes.ts";
+import { takeMs, withServer } from "../../run/kserve-server.ts";
+import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from "./run-command.ts";
+
+/** What flags do to when and how many requests are sent. `flag-table.ts` names these tests. */
+
+const LIMIT = { timeout: 20_000 };
+
+/** The due times of the first requests, in nanoseconds, as the flags' load mode decides them. */
+function dueTimesNs(flags: readonly string[], count: number): number[] {
+  const { settings, problems } = readSettings(parseFlags(["-m", "simple", ...flags]));
+  assert.deepEqual(problems, []);
+  const load = prepareLoad(toPlan(settings).plan.load);
+  const { levels } = load.search;
+  const drive = load.drive(levels.kind === "list" ? (levels.values[0] as number) : levels.start);
+  assert.equal(drive.kind, "scheduled");
+  const { arrivals } = drive as Extract<typeof drive, { kind: "scheduled" }>;
+  return Array.from({ length: count }, arrivals);
+}
+
+/** The levels a run printed, in order. */
+function levelsOf(out: string): number[] {
+  const lines = out.matchAll(/^Request (?:concurrency: ([\d.]+)|Rate: ([\d.]+) inference requests per second)$/gm);
+  return [...lines].map((match) => Number(match[1] ?? match[2]));
+}
+
+test("--concurrency-range keeps each level's number of requests outstanding", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    server.hold();
+    const running = startCommand(["-m", "simple", "-u", server.url, "--concurrency-range", "3", ...QUICK_WINDOWS]);
+    await server.until(() => server.outstanding === 3);
+    server.release();
+    const { code, out } = await running.result;
+    assert.equal(code, 0);
+    assert.equal(server.maxOutstanding, 3);
+    assert.deepEqual(levelsOf(out), [3]);
+  });
+  await withServer({ onInfer: () => takeMs(5) }, async (server) => {
+    const args = ["-m", "simple", "-u", server.url, "--concurrency-range", "1:5:2", ...QUICK_WINDOWS];
+    const { code, out } = await runCommand(args);
+    assert.equal(code, 0);
+    assert.deepEqual(levelsOf(out), [1, 3, 5]);
+    assert.equal(server.maxOutstanding, 5);
+  });
+});
+
+test("--request-rate-range spaces requests evenly and never sends early", LIMIT, async () => {
+  assert.deepEqual(dueTimesNs(["--request-rate-range", "100"], 3), [10e6, 20e6, 30e6]);
+  assert.deepEqual(dueTimesNs(["--request-rate-range", "0.5"], 2), [2e9, 4e9]);
+  await withServer({}, async (server) => {
+    const startMs = performance.now();
+    const args = ["-m", "simple", "-u", server.url, "--request-rate-range", "200", "--request-count", "200"];
+    const { code, out } = await runCommand(args);
+    assert.equal(code, 0);
+    assert.deepEqual(levelsOf(out), [200]);
+    assert.equal(server.infers.length, 200);
+    for (const [index, infer] of server.infers.entries()) {
+      const dueMs = (index + 1) * 5;
+      assert.ok(infer.arrivedMs - startMs >= dueMs, `request ${index} came before it was due`);
+    }
+  });
+});
+
+test("--request-distribution poisson draws the gaps, constant does not", LIMIT, async () => {
+  const flags = ["--request-rate-range", "50"];
+  const poisson = dueTimesNs([...flags, "--request-distribution", "poisson"], 50);
+  assert.deepEqual(poisson, Array.from({ length: 50 }, poissonArrivals(50, 5489)));
+  assert.equal(new Set(poisson.map((due, index) => due - (poisson[index - 1] ?? 0))).size, 50);
+  const constant = dueTimesNs([...flags, "--request-distribution", "constant"], 50);
+  assert.deepEqual(constant, Array.from({ length: 50 }, constantArrivals(50)));
+  await withServer({}, async (server) => {
+    const args = ["-m", "simple", "-u", server.url, "--request-rate-range", "60", "--request-count", "60"];
+    const { out } = await runCommand([...args, "--request-distribution", "poisson"]);
+    assert.match(out, /^ {2}Using poisson distribution on request generation$/m);
+    const { out: evenly } = await runCommand(args);
+    assert.match(evenly, /^ {2}Using uniform distribution on request generation$/m);
+    assert.equal(server.infers.length, 120);
+  });
+});
+
+test("--request-intervals sends at the file's gaps, over and over", LIMIT, async () => {
+  await withFolder(async (folder) => {
+    const file = join(folder, "gaps.txt");
+    writeFileSync(file, "10000\n20000\n50000\n");
+    assert.deepEqual(dueTimesNs(["--request-intervals", file], 5), [10e6, 30e6, 80e6, 90e6, 110e6]);
+    await withServer({}, async (server) => {
+      const startMs = performance.now();
+      const { code } = await runCommand([
+        "-m",
+        "simple",
+        "-u",
+        server.url,
+        "--request-intervals",
+        file,
+        "--request-count",
+        "5",
+      ]);
+      assert.equal(code, 0);
+      const dueMs = [10, 30, 80, 90, 110];
+      assert.equal(server.infers.length, 5);
+      for (const [index, infer] of server.infers.entries())
+        assert.ok(infer.arrivedMs - startMs >= (dueMs[index] as number), `request ${index} came before it was due`);
+    });
+  });
+});
+
+test("-p sets the length of windows, which last 1.2 times as long", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    await withFolder(async (folder) => {
+      const file = join(folder, "profile.json");
+      const flags = ["-p", "100", "-s", "1000000", "--profile-export-file", file];
+      const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
+      assert.equal(code, 0);
+      assert.match(out, /^ {2}Measurement window: 100 msec$/m);
+      const bounds = readProfile(file).experiments[0]?.window_boundaries ?? [];
+      assert.equal(bounds.length, 4);
+      const lengthsMs = bounds.slice(1).map((bound, index) => (bound - (bounds[index] as number)) / 1e6);
+      for (const lengthMs of lengthsMs) assert.ok(lengthMs > 119, `a window lasted ${lengthMs} ms`);
+    });
+  });
+});
+
+test(
+  "--measurement-mode count_windows and --measurement-request-count make windows end by requests",
+  LIMIT,
+  async () => {
+    await withServer({ onInfer: () => takeMs(20) }, async (server) => {
+      await withFolder(async (folder) => {
+        const file = join(folder, "profile.json");
+        // Fewer than 60 answers in a second, so a window has to go on into the next one.
+        const flags = ["--measurement-mode", "count_windows", "--measurement-request-count", "60", "-r", "1"];
+        const args = ["-m", "simple", "-u", server.url, ...flags, "--profile-export-file", file];
+        const { code, out } = await runCommand(args);
+        assert.equal(code, 2, "one window can not be stable");
+        assert.match(out, /^ {2}Using "count_windows" mode for stabilization$/m);
+        assert.match(out, /^ {2}Minimum number of samples in each window: 60$/m);
+        const [experiment] = readProfile(file).experiments;
+        assert.ok((experiment?.requests.length ?? 0) >= 60);
+        const [start, end] = experiment?.window_boundaries ?? [];
+        assert.ok((end as number) - (start as number) > 1.9e9, "the window should have lasted two whole seconds");
+      });
+    });
+  },
+);
+
+test("--request-count sends exactly so many requests and measures all of them", LIMIT, async () => {
+  for (const flags of [[], ["--concurrency-range", "4"], ["--concurrency-range", "4", "--async"]]) {
+    await withServer({}, async (server) => {
+      const { code, out } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "37", ...flags]);
+      assert.equal(code, 0);
+      assert.equal(server.infers.length, 37, flags.join(" "));
+      assert.match(out, /^ {4}Request count: 37$/m);
+      assert.match(out, /^ {2}Sending 37 benchmark requests$/m);
+    });
+  }
+});
+
+test("--warmup-request-count sends requests first that are not measured", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const flags = ["--warmup-request-count", "5", "--request-count", "20"];
+    const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
+    assert.equal(code, 0);
+    assert.equal(server.infers.length, 25);
+    assert.match(out, /^ {2}Sending 5 warmup requests$/m);
+    assert.match(out, /^ {4}Request count: 20$/m);
+    assert.match(out, /^ {4}Successful request count: 20$/m);
+  });
+});
+
+test("-s decides whether windows agree", LIMIT, async () => {
+  let delayMs = 1;
+  // Every answer takes longer than the one before, so latency never agrees exactly.
+  const onInfer = (): Promise<undefined> => {
+    delayMs += 0.5;
+    return takeMs(delayMs);
+  };
+  await withServer({ onInfer }, async (server) => {
+    const args = ["-m", "simple", "-u", server.url, "-p", "50", "-r", "4"];
+    const strict = await runCommand([...args, "-s", "0"]);
+    assert.equal(strict.code, 2);
+    assert.match(strict.err, /Failed to obtain stable measurement within 4 measurement windows for concurrency 1\./);
+    delayMs = 1;
+    assert.equal((await runCommand([...args, "-s", "1000000"])).code, 0);
+  });
+});
+
+test("-r is the most windows of a level", LIMIT, async () => {
+  let delayMs = 1;
+  const onInfer = (): Promise<undefined> => {
+    delayMs += 0.5;
+    return takeMs(delayMs);
+  };
+  await withServer({ onInfer }, async (server) => {
+    const { code, out } = await runCommand(["-m", "simple", "-u", server.url, "-p", "30", "-s", "0", "-r", "5", "-v"]);
+    assert.equal(code, 2);
+    const passes = [...out.matchAll(/^ {2}Pass \[(\d+)\]/gm)].map((match) => Number(match[1]));
+    assert.deepEqual(passes, [1, 2, 3, 4, 5]);
+  });
+});
+
+test("-l ends the search at the level whose latency reaches it", LIMIT, async () => {
+  await withServer({ onInfer: () => takeMs(25) }, async (server) => {
+    const args = ["-m", "simple", "-u", server.url, "--concurrency-range", "1:4", "-p", "100", "-s", "1000000"];
+    const stopped = await runCommand([...args, "-l", "10"]);
+    assert.match(stopped.err, /^Measured latency went over the set limit of 10 msec\. $/m);
+    assert.deepEqual(levelsOf(stopped.out), [1]);
+    assert.equal(server.maxOutstanding, 1);
+    assert.doesNotMatch(stopped.out, /^Concurrency: /m);
+    const free = await runCommand([...args.slice(0, 4), "--concurrency-range", "1:2", ...QUICK_WINDOWS, "-l", "5000"]);
+    assert.deepEqual(levelsOf(free.out), [1, 2]);
+  });
+});
+
+test("--binary-search looks for the highest level under -l by halving", LIMIT, async () => {
+  let outstandingNow = (): number => 0;
+  await withServer(
+    // Up to three requests at once are answered quickly, more are not.
+    { onInfer: () => takeMs(outstandingNow() <= 3 ? 2 : 60) },
+    async (server) => {
+      outstandingNow = () => server.outstanding;
+      const flags = ["--concurrency-range", "1:8:1", "--binary-search", "-l", "40", "-p", "110", "-s", "1000000"];
+      const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
+      assert.equal(code, 0);
+      assert.deepEqual(levelsOf(out), [1, 8, 4, 2, 3]);
+      assert.match(out, /^ {2}Using Binary Search algorithm$/m);
+      const summary = [...out.matchAll(/^Concurrency: (\d+), throughput/gm)].map((match) => Number(match[1]));
+      assert.deepEqual(summary, [1, 2, 3]);
+    },
+  );
+});
+
+test(
+  "--max-threads bounds the lanes of --async and the requests outstanding of a synchronous rate",
+  LIMIT,
+  async () => {
+    await withServer({}, async (server) => {
+      const flags = ["--async", "--concurrency-range", "6", "--max-threads", "2", "--request-count", "40"];
+      assert.equal((await runCommand(["-m", "simple", "-u", server.url, ...flags])).code, 0);
+      assert.deepEqual(new Set(server.infers.map(({ json }) => BigInt(json.id ?? "") >> 48n)), new Set([0n, 1n]));
+    });
+    await withServer({}, async (server) => {
+      server.hold();
+      const flags = ["--request-rate-range", "250", "--max-threads", "3", "--request-count", "250"];
+      const running = startCommand(["-m", "simple", "-u", server.url, ...flags]);
+      await server.until(() => server.outstanding === 3);
+      await takeMs(30); // many more are due by now
+      server.release();
+      assert.equal((await running.result).code, 0);
+      assert.equal(server.maxOutstanding, 3);
+      assert.equal(server.infers.length, 250);
+    });
+  },
+);
+
+test("--stall-timeout ends a run whose server answers nothing", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    server.hold();
+    const { code, err } = await runCommand([
+      "-m",
+      "simple",
+      "-u",
+      server.url,
+      "--stall-timeout",
+      "0.2",
+      "--request-count",
+      "1",
+    ]);
+    assert.equal(code, 99);
+    assert.match(err, /Thread \[0\] had error: no byte received for 200 ms/);
+  });
+});
+
+test("--max-failure-ratio lets a run go on in spite of failed requests", LIMIT, async () => {
+  const onInfer = ({ index }: { index: number }): string | undefined => (index % 10 === 9 ? "no luck" : undefined);
+  await withServer({ onInfer }, async (server) => {
+    const args = ["-m", "simple", "-u", server.url, "--request-count", "50"];
+    const strict = await runCommand(args);
+    assert.equal(strict.code, 99);
+    assert.match(strict.err, /Thread \[0\] had error: no luck/);
+    const lax = await runCommand([...args, "--max-failure-ratio", "0.2"]);
+    assert.equal(lax.code, 0);
+    assert.match(lax.out, /^ {4}Request count: 45$/m);
+    assert.match(lax.err, /5 requests failed/);
+    const tooFew = await runCommand([...args, "--max-failure-ratio", "0.05"]);
+    assert.equal(tooFew.code, 99);
+    assert.match(tooFew.err, /5 of 50 requests failed, more than the 5 % allowed; for example: no luck/);
+  });
+});

@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
+import { type KserveOptions, type SeenInfer, withServer } from "../../run/kserve-server.ts";
+import { runCommand, withFolder } from "./run-command.ts";
+
+/** What flags do to the bytes that reach a server. `flag-table.ts` names these tests. */
+
+const LIMIT = { timeout: 20_000 };
+
+/** Sends requests with the flags to a server of its own and returns what it was sent. */
+async function sentWith(flags: readonly string[], options: KserveOptions = {}, count = 1): Promise<SeenInfer[]> {
+  return withServer(options, async (server) => {
+    const args = ["-m", server.model, "-u", server.url, "--request-count", String(count), ...flags];
+    const { code, err } = await runCommand(args);
+    assert.equal(code, 0, err);
+    assert.equal(server.infers.length, count);
+    return [...server.infers];
+  });
+}
+
+const TEXT_MODEL: KserveOptions = {
+  inputs: [{ name: "TEXT", datatype: "BYTES", dims: [2] }],
+  outputs: [{ name: "OUT", datatype: "INT32", dims: [1] }],
+};
+
+/** BYTES elements of a request with one input. */
+function textsOf(infer: SeenInfer | undefined): string[] {
+  const bytes = infer?.binary ?? new Uint8Array(0);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const texts: string[] = [];
+  for (let offset = 0; offset < bytes.length; ) {
+    const size = view.getUint32(offset, true);
+    texts.push(new TextDecoder().decode(bytes.subarray(offset + 4, offset + 4 + size)));
+    offset += 4 + size;
+  }
+  return texts;
+}
+
+test("-m names the model in every path", LIMIT, async () => {
+  await withServer({ model: "my_model" }, async (server) => {
+    const { code } = await runCommand(["-m", "my_model", "-u", server.url, "--request-count", "1"]);
+    assert.equal(code, 0);
+    assert.equal(server.infers[0]?.path, "/v2/models/my_model/infer");
+    const questions = server.requests.filter(({ path }) => path !== "/v2").map(({ path }) => path);
+    assert.ok(questions.every((path) => path.startsWith("/v2/models/my_model")));
+  });
+});
+
+test("-x asks for a version; without it the server chooses", LIMIT, async () => {
+  const [versioned] = await sentWith(["-x", "3"]);
+  assert.equal(versioned?.path, "/v2/models/simple/versions/3/infer");
+  const [free] = await sentWith([]);
+  assert.equal(free?.path, "/v2/models/simple/infer");
+});
+
+test("-b puts so many items into a request", LIMIT, async () => {
+  const [single] = await sentWith([]);
+  assert.deepEqual(single?.json.inputs[0]?.shape, [1, 16]);
+  const [batch] = await sentWith(["-b", "4"]);
+  assert.deepEqual(
+    batch?.json.inputs.map(({ shape }) => shape),
+    [
+      [4, 16],
+      [4, 16],
+    ],
+  );
+  assert.equal(batch?.binary.length, 2 * 4 * 16 * 4);
+});
+
+test(
+  "--input-data zero sends zeros, a file its data in turn, a directory its files, nothing the usual random bytes",
+  LIMIT,
+  async () => {
+    const [random] = await sentWith([]);
+    assert.deepEqual([...(random?.binary.subarray(0, 8) ?? [])], [0x67, 0xc6, 0x69, 0x73, 0x51, 0xff, 0x4a, 0xec]);
+    const [zero] = await sentWith(["--input-data", "zero"]);
+    assert.ok(zero?.binary.length === 128 && zero.binary.every((byte) => byte === 0));
+    await withFolder(async (folder) => {
+      const entry = (value: number): object => ({
+        INPUT0: new Array(16).fill(value),
+        INPUT1: new Array(16).fill(value),
+      });
+      const first = join(folder, "first.json");
+      const second = join(folder, "second.json");
+      writeFileSync(first, JSON.stringify({ data: [entry(1), entry(2)] }));
+      writeFileSync(second, JSON.stringify({ data: [entry(3)] }));
+      const infers = await sentWith(["--input-data", first, "--input-data", second], {}, 4);
+      assert.deepEqual(
+        infers.map(({ binary }) => binary[0]),
+        [1, 2, 3, 1],
+      );
+      const directory = join(folder, "data");
+      mkdirSync(directory);
+      writeFileSync(join(directory, "INPUT0"), new Uint8Array(64).fill(7));
+      writeFileSync(join(directory, "INPUT1"), new Uint8Array(64).fill(9));
+      const [fromDirectory] = await sentWith(["--input-data", directory]);
+      assert.deepEqual([fromDirectory?.binary[0], fromDirectory?.binary[64]], [7, 9]);
+    });
+  },
+);
+
+test("--shape gives the size of an input whose size varies", LIMIT, async () => {
+  const model: KserveOptions = {
+    inputs: [{ name: "IN", datatype: "FP32", dims: [-1, -1] }],
+    outputs: [{ name: "OUT", datatype: "FP32", dims: [-1] }],
+  };
+  const [infer] = await sentWith(["--shape", "IN:3,5"], model);
+  assert.deepEqual(infer?.json.inputs[0]?.shape, [1, 3, 5]);
+  assert.equal(infer?.binary.length, 60);
+});
+
+test("--string-length sets the length of random strings", LIMIT, async () => {
+  const [usual] = await sentWith([], TEXT_MODEL);
+  assert.deepEqual(
+    textsOf(usual).map((text) => text.length),
+    [128, 128],
+  );
+  const [short] = await sentWith(["--string-length", "5"], TEXT_MODEL);
+  assert.deepEqual(
+    textsOf(short).map((text) => text.length),
+    [5, 5],
+  );
+});
+
+test("--string-data is sent as every string", LIMIT, async () => {
+  const [infer] = await sentWith(["--string-data", "grüße"], TEXT_MODEL);
+  assert.deepEqual(textsOf(infer), ["grüße", "grüße"]);
+});
+
+test("--input-tensor-format json writes tensors into the JSON", LIMIT, async () => {
+  const [infer] = await sentWith(["--input-tensor-format", "json", "--input-data", "zero"]);
+  assert.equal(infer?.headers["content-type"], "application/json");
+  assert.equal(infer?.binary.length, 0);
+  assert.deepEqual(infer?.json.inputs[0]?.data, new Array(16).fill(0));
+  const [binary] = await sentWith(["--input-tensor-format", "binary"]);
+  assert.equal(binary?.headers["content-type"], "application/octet-stream");
+  assert.equal(binary?.json.inputs[0]?.parameters?.binary_data_size, 64);
+});
+
+test("--output-tensor-format json asks for outputs as JSON", LIMIT, async () => {
+  const asked = async (flags: readonly string[]): Promise<unknown[]> =>
+    (await sentWith(flags))[0]?.json.outputs?.map(({ parameters }) => parameters?.binary_data) ?? [];
+  assert.deepEqual(await asked(["--output-tensor-format", "json"]), [false, false]);
+  assert.deepEqual(await asked([]), [true, true]);
+});
+
+test("-u says where to send, with a scheme and a path if need be", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    for (const url of [server.url, `http://${server.url}`]) {
+      assert.equal((await runCommand(["-m", "simple", "-u", url, "--request-count", "1"])).code, 0);
+    }
+    assert.equal(server.infers.length, 2);
+    const behindProxy = await runCommand(["-m", "simple", "-u", `http://${server.url}/proxy`, "--request-count", "1"]);
+    assert.equal(behindProxy.code, 99);
+    assert.ok(server.requests.some(({ path }) => path === "/proxy/v2/models/simple"));
+  });
+});
+
+test("-H adds headers to every request, and metadata with gRPC", LIMIT, async () => {
+  const headers = ["-H", "X-One: 1", "-H", "Authorization:Bearer a:b"];
+  await withServer({}, async (server) => {
+    assert.equal((await runCommand(["-m", "simple", "-u", server.url, "--request-count", "1", ...headers])).code, 0);
+    for (const request of server.requests) {
+      assert.equal(request.headers["x-one"], "1");
+      assert.equal(request.headers["authorization"], "Bearer a:b");
+    }
+  });
+  const recorder = await startGrpcRecorder();
+  try {
+    const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "1", ...headers];
+    assert.equal((await runCommand(args)).code, 0);
+    assert.ok(recorder.calls.length > 0);
+    for (const call of recorder.calls) assert.equal(call.headers["x-one"], "1");
+  } finally {
+    await recorder.stop();
+  }
+});
+
+test("-i grpc speaks gRPC, in either case of letters", LIMIT, async () => {
+  for (const protocol of ["grpc", "gRPC"]) {
+    const recorder = await startGrpcRecorder();
+    try {
+      const { code, err } = await runCommand([
+        "-m",
+        "simple",
+        "-i",
+        protocol,
+        "-u",
+        recorder.url,
+        "--request-count",
+        "3",
+      ]);
+      assert.equal(code, 0, err);
+      const unary = recorder.calls.filter(({ path }) => path === "/inference.GRPCInferenceService/ModelInfer");
+      assert.equal(unary.length, 3);
+      assert.equal(recorder.infers().length, 3);
+    } finally {
+      await recorder.stop();
+    }
+  }
+});
+
+test("--streaming sends all requests of a lane over one gRPC stream", LIMIT, async () => {
+  const recorder = await startGrpcRecorder();
+  try {
+    const args = ["-m", "simple", "-i", "grpc", "--streaming", "-u", recorder.url, "--request-count", "4"];
+    const { code, err } = await runCommand(args);
+    assert.equal(code, 0, err);
+    const paths = recorder.calls.map(({ path }) => path.split("/").pop());
+    assert.equal(paths.filter((path) => path === "ModelStreamInfer").length, 1);
+    assert.ok(!paths.includes("ModelInfer"));
+    const ids = recorder.infers().map((infer) => infer["id"]);
+    assert.deepEqual(ids, ["0", "1", "2", "3"]);
+  } finally {
+    await recorder.stop();
+  }
+});
+
+test("--async numbers its requests by lane", LIMIT, async () => {
+  const infers = await sentWith(["--async", "--concurrency-range", "2"], {}, 6);
+  const ids = infers.map(({ json }) => BigInt(json.id ?? ""));
+  const byLane = [0n, 1n].map((lane) => ids.filter((id) => id >> 48n === lane).map((id) => id & 0xffffn));
+  assert.equal(byLane.flat().length, 6);
+  for (const numbers of byLane)
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => BigInt(index)),
+    );
+  assert.ok((byLane[0]?.length ?? 0) > 0 && (byLane[1]?.length ?? 0) > 0);
+});
+
+test("--sync sends requests without a number, as without flags", LIMIT, async () => {
+  for (const flags of [["--sync"], []]) {
+    const infers = await sentWith(flags, {}, 2);
+    assert.deepEqual(
+      infers.map(({ json }) => json.id),
+      ["", ""],
+    );
+  }
+});
+
+test("--client chooses what sends the requests", LIMIT, async () => {
+  const agents = new Set<string>();
+  for (const client of ["own", "undici"]) {
+    const [infer] = await sentWith(["--client", client]);
+    agents.add(JSON.stringify(Object.keys(infer?.headers ?? {}).sort()));
+    assert.equal(infer?.binary.length, 128, client);
+  }
+  assert.equal(agents.size, 2, "the two clients send the same headers, so the test cannot tell them apart");
+  const recorder = await startGrpcRecorder();
+  try {
+    const args = ["-m", "simple", "-i", "grpc", "--client", "grpc-js", "-u", recorder.url, "--request-count", "2"];
+    assert.equal((await runCommand(args)).code, 0);
+    assert.match(String(recorder.calls[0]?.headers["user-agent"]), /grpc-node-js/);
+    assert.equal(recorder.infers().length, 2);
+  } finally {
+    await recorder.stop();
+  }
+});

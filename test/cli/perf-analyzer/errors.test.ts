@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { runCommand, withFolder } from "./run-command.ts";
+
+/** What is refused before any server is asked: exit code 99, the reason, what was given and what to do. */
+
+const CHOICES = "The available options are";
+
+/** Flags after `-m simple`, and what the error says. */
+const refused: readonly (readonly [flags: string, message: string])[] = [
+  ["--concurrency-range 0", "The start of the search range must be > 0"],
+  ["--concurrency-range -1", "The start of the search range must be > 0"],
+  ["--concurrency-range abc", "Failed to parse --concurrency-range. Invalid value provided: abc"],
+  ["--concurrency-range 1:", "Failed to parse --concurrency-range. Invalid value provided: "],
+  ["--concurrency-range 1:2:3:4", "Failed to parse --concurrency-range. The value does not match <start:end:step>."],
+  ["--concurrency-range 1:4:0", "Failed to parse --concurrency-range. The step of the search range must be > 0."],
+  ["--concurrency-range 1:-4", "Failed to parse --concurrency-range. The end of the search range must be >= 0."],
+  ["--concurrency-range 99999999999999999999", "Failed to parse --concurrency-range. The value is out of range."],
+  ["--request-rate-range 0", "Failed to parse --request-rate-range. The start of the search range must be > 0."],
+  ["--request-rate-range abc", "Failed to parse --request-rate-range. Invalid value provided: abc"],
+  ["--request-rate-range 1:2:-1", "Failed to parse --request-rate-range. The step of the search range must be > 0."],
+  ["--request-distribution normal", "Failed to parse --request-distribution. Unsupported type provided: 'normal'."],
+  ["--request-intervals /nonexistent", "Failed to parse --request-intervals. The value must be a valid file path"],
+  ["-p 0", "Failed to parse --measurement-interval (-p). The value must be > 0 msec."],
+  ["-p -5", "Failed to parse --measurement-interval (-p). The value must be > 0 msec."],
+  ["-p abc", "Failed to parse --measurement-interval (-p). Invalid value provided: abc"],
+  ["--measurement-mode both", `Failed to parse --measurement-mode. Unsupported type provided: 'both'. ${CHOICES}`],
+  ["--measurement-request-count 0", "Failed to parse --measurement-request-count. The value must be > 0."],
+  ["--request-count -1", "Failed to parse --request-count. The value must be > 0."],
+  ["--warmup-request-count -1", "Failed to parse --warmup-request-count. The value must be >= 0."],
+  ["-s -1", "Failed to parse --stability-percentage (-s). The value must be >= 0.0."],
+  ["-s ten", "Failed to parse --stability-percentage (-s). Invalid value provided: ten"],
+  ["-r 0", "Failed to parse --max-trials (-r). The value must be > 0."],
+  ["--percentile 0", "Failed to parse --percentile. The value must be -1 for not reporting or in range (0, 100)."],
+  ["--percentile 100", "Failed to parse --percentile. The value must be -1 for not reporting or in range (0, 100)."],
+  ["--percentile abc", "Failed to parse --percentile. Invalid value provided: abc"],
+  ["-l -1", "Failed to parse --latency-threshold (-l). The value must be >= 0 msecs."],
+  ["--max-threads 0", "Failed to parse --max-threads. The value must be > 0."],
+  ["-b 0", "Failed to parse -b (batch size). The value must be > 0."],
+  ["--input-data nowhere", "Failed to parse --input-data. Unsupported type provided: 'nowhere'."],
+  ["--shape INPUT0", "Failed to parse --shape. There must be a colon after input name."],
+  ["--shape INPUT0:2,x", "Failed to parse --shape. Invalid value provided: x"],
+  ["--shape INPUT0:2,0", "Failed to parse --shape. The dimensions of input tensor must be > 0."],
+  ["--shape INPUT0:-2", "Failed to parse --shape. The dimensions of input tensor must be > 0."],
+  ["--string-length 0", "Failed to parse --string-length. The value must be > 0"],
+  [
+    "--input-tensor-format text",
+    `Failed to parse --input-tensor-format. Unsupported type provided: 'text'. ${CHOICES}`,
+  ],
+  ["--output-tensor-format text", "Failed to parse --output-tensor-format. Unsupported type provided: 'text'."],
+  ["-i ftp", "Failed to parse -i (protocol). The value should be either HTTP or gRPC."],
+  ["-H nocolon", "Failed to parse -H (header). There must be a colon after the header's name."],
+  ["-H :value", "Failed to parse -H (header). There must be a colon after the header's name."],
+  ["--client curl", "Failed to parse --client. Unsupported type provided: 'curl'."],
+  ["--stall-timeout 0", "Failed to parse --stall-timeout. The value must be > 0 seconds."],
+  ["--max-failure-ratio 1.5", "Failed to parse --max-failure-ratio. The value must be from 0 to 1."],
+  // Rules between flags.
+  ["--concurrency-range 1 --request-rate-range 1", "Cannot use both Concurrency and RequestRate inference load modes."],
+  ["--streaming", "Streaming is only allowed with gRPC protocol and Triton C API."],
+  ["--async --sync", "Cannot specify --async and --sync simultaneously."],
+  ["-i grpc --streaming --sync", "can not use streaming with synchronous API"],
+  ["--input-data zero --input-data zero", "The -z flag cannot be set when --data-directory is provided."],
+  ["-i grpc --client undici", "Cannot use --client undici with gRPC."],
+  ["--client grpc-js", "Cannot use --client grpc-js with HTTP."],
+  [
+    "--concurrency-range 1:0",
+    "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously",
+  ],
+  ["--binary-search --concurrency-range 1:8", "The --latency-threshold cannot be 0 for binary search mode."],
+  [
+    "--binary-search -l 5 --concurrency-range 1:0",
+    "The end of the range can not be 0 (or 0.0) for binary search mode.",
+  ],
+  [
+    "--binary-search -l 5 --concurrency-range 8:2",
+    "The end of the range can not be less than start of the range for binary search mode.",
+  ],
+  ["--binary-search -l 5", "A binary search needs a start and an end."],
+  [
+    "--request-count 5 --concurrency-range 1:4",
+    "--request-count not supported with multiple concurrency values in one run",
+  ],
+  [
+    "--warmup-request-count 5 --request-rate-range 1:4",
+    "--warmup-request-count not supported with multiple request rate values in one run",
+  ],
+  ["--request-count 3 --concurrency-range 4", "--request-count can not be less than concurrency"],
+  ["--request-count 3 --request-rate-range 4.5", "--request-count can not be less than request rate"],
+  ["-f /nonexistent/file", "failed to open file for outputting the report"],
+  ["--profile-export-file /nonexistent/file", "failed to open file for outputting raw profile data"],
+];
+
+for (const [flags, message] of refused) {
+  test(`refused: ${flags}`, async () => {
+    const { code, out, err } = await runCommand(["-m", "simple", ...flags.split(" ")]);
+    assert.equal(code, 99);
+    assert.equal(out, "");
+    assert.ok(err.includes(`Error: ${message}`), err);
+    assert.match(err, /^Error: .+\n {2}.+\n/, "a hint stands below the error");
+    assert.match(err, /\nSee rampart perf_analyzer --help\.\n$/);
+  });
+}
+
+test("the value given is named, whether the original's words hold it or not", async () => {
+  for (const [flag, value] of [
+    ["-b", "0"],
+    ["-p", "-7"],
+    ["--percentile", "100"],
+    ["--data-directory", "data"],
+    ["--request-distribution", "normal"],
+    ["--concurrency-range", "abc"],
+  ] as const) {
+    const { err } = await runCommand(["-m", "simple", flag, value]);
+    const [line = ""] = err.split("\n");
+    const times = line.split(new RegExp(`'${value}'|: ${value}$`)).length - 1;
+    assert.equal(times, 1, line);
+  }
+});
+
+test("everything wrong is told at once", async () => {
+  const flags = [
+    "--nonsense",
+    "-b",
+    "0",
+    "--sync",
+    "--async",
+    "--shared-memory",
+    "cuda",
+    "-f",
+    "/nonexistent/x",
+    "-i",
+    "ftp",
+  ];
+  const { code, err } = await runCommand(flags);
+  assert.equal(code, 99);
+  const errors = [...err.matchAll(/^Error: (.*)$/gm)].map((match) => match[1] as string);
+  for (const part of [
+    "Invalid long option '--nonsense'",
+    "-b (batch size)",
+    "-m (model name)",
+    "--async and --sync",
+    "--shared-memory is not supported yet",
+    "failed to open file for outputting the report",
+    "-i (protocol)",
+  ])
+    assert.equal(errors.filter((error) => error.includes(part)).length, 1, `${part}:\n${err}`);
+  assert.equal(errors.length, 7);
+});
+
+test("a model must be named", async () => {
+  for (const args of [[], ["-v"], ["-m", ""]]) {
+    const { code, err } = await runCommand(args);
+    assert.equal(code, 99);
+    assert.match(
+      err,
+      /^Error: Failed to parse -m \(model name\)\. The value must be specified\.\n {2}Give the model with -m\.\n/,
+    );
+  }
+});
+
+test("an intervals file is refused together with another load, and by its lines", async () => {
+  await withFolder(async (folder) => {
+    const file = join(folder, "gaps.txt");
+    writeFileSync(file, "100\nten\n-5\n");
+    for (const load of ["--concurrency-range", "--request-rate-range"]) {
+      const { code, err } = await runCommand(["-m", "simple", load, "2", "--request-intervals", file]);
+      assert.equal(code, 99);
+      assert.match(err, /Cannot use both (Concurrency|RequestRate) and CustomIntervals inference load modes\./);
+    }
+    const { code, err } = await runCommand(["-m", "simple", "-u", "127.0.0.1:1", "--request-intervals", file]);
+    assert.equal(code, 99);
+    assert.match(err, /gaps\.txt, line 2: is not a time interval \(got ten\)/);
+    assert.match(err, /gaps\.txt, line 3: is not a time interval \(got -5\)/);
+  });
+});

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { FLAGS, type FlagSpec, flagName } from "../../../src/cli/perf-analyzer/flags.ts";
+import { formatHelp } from "../../../src/cli/perf-analyzer/help.ts";
+import { HANDLED_FLAGS } from "../../../src/cli/perf-analyzer/settings.ts";
+import { LATER, OBEYED, PERF_ANALYZER_FLAGS, PERF_ANALYZER_SWITCHES } from "./flag-table.ts";
+
+/** The source of the test with a name; undefined when the file has none. */
+function testSource(effect: string, name: string): string | undefined {
+  const text = readFileSync(new URL(`./effects-${effect}.test.ts`, import.meta.url), "utf8");
+  const compact = text.replace(/\btest\(\s+/g, "test(");
+  const start = compact.indexOf(`\ntest(${JSON.stringify(name)},`);
+  if (start < 0) return undefined;
+  const end = compact.indexOf("\ntest(", start + 1);
+  return compact.slice(start + name.length, end < 0 ? undefined : end);
+}
+
+function namesOf({ name, short }: FlagSpec): string[] {
+  return [...(name === "" ? [] : [`--${name}`]), ...(short === undefined ? [] : [`-${short}`])];
+}
+
+test("every flag has exactly one row, and every row a flag", () => {
+  const rows = [...OBEYED, ...LATER].map(({ flag }) => flag);
+  assert.deepEqual([...rows].sort(), FLAGS.map(flagName).sort());
+  assert.equal(new Set(rows).size, rows.length);
+});
+
+test("every row names a test that exists and uses the flag", () => {
+  const missing = OBEYED.filter(({ flag, effect, test: name, typed = flag }) => {
+    const source = testSource(effect, name);
+    return source === undefined || !source.includes(`"${typed}"`);
+  });
+  // -m and -u stand in the arguments that their tests share with others.
+  assert.deepEqual(missing, []);
+});
+
+test("flags that can not be obeyed are those of the later group, with the same accepted values", () => {
+  const later = FLAGS.filter(({ group }) => group === "later");
+  assert.deepEqual(
+    later.map((flag) => [flagName(flag), [...(flag.onlyValues ?? [])]]),
+    LATER.map(({ flag, accepted }) => [flag, [...accepted]]),
+  );
+  for (const [index, { flag, refused }] of LATER.entries()) {
+    assert.equal(later[index]?.value === undefined, refused === undefined, `${flag}: a switch or not`);
+  }
+});
+
+test("the table knows every flag of perf_analyzer and adds none but Rampart's own", () => {
+  const known = FLAGS.filter(({ isOwn }) => isOwn !== true).flatMap(namesOf);
+  assert.deepEqual(known.sort(), [...PERF_ANALYZER_FLAGS].sort());
+  const own = FLAGS.filter(({ isOwn }) => isOwn === true).flatMap(namesOf);
+  for (const name of own) assert.ok(!PERF_ANALYZER_FLAGS.includes(name), `${name} is perf_analyzer's already`);
+  assert.ok(FLAGS.every(({ group, isOwn }) => (group === "rampart") === (isOwn === true)));
+});
+
+test("switches are the flags that take no value in perf_analyzer", () => {
+  const switches = FLAGS.filter(({ value, isOwn }) => value === undefined && isOwn !== true).flatMap(namesOf);
+  assert.deepEqual(switches.sort(), [...PERF_ANALYZER_SWITCHES].sort());
+});
+
+test("no name stands for two flags", () => {
+  const names = FLAGS.flatMap(namesOf);
+  assert.equal(new Set(names).size, names.length);
+});
+
+test("no flag is ignored: each has a reader or is refused", () => {
+  const obeyed = FLAGS.filter(({ onlyValues }) => onlyValues === undefined).map(flagName);
+  assert.deepEqual([...HANDLED_FLAGS].sort(), obeyed.sort());
+});
+
+test("help names every flag, with its short name, unit and default", () => {
+  const help = formatHelp("x");
+  const flat = help.replace(/\s+/g, " ");
+  for (const flag of FLAGS) {
+    for (const name of flag.group === "later" ? [flagName(flag)] : namesOf(flag))
+      assert.match(flat, new RegExp(` ${name}[ ,]`), `${name} is not in the help`);
+    if (flag.default !== undefined) assert.ok(flat.includes(`Default: ${flag.default}.`), flagName(flag));
+    if (flag.unit !== undefined) assert.ok(flat.includes(`In ${flag.unit}.`), flagName(flag));
+  }
+  const tooLong = help.split("\n").filter((line) => line.length > 125 && !line.includes("-u gpu-host"));
+  assert.deepEqual(tooLong, []);
+});

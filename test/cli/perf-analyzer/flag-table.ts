@@ -1,0 +1,201 @@
+/**
+ * The map from each flag to the test that asserts its effect on the wire, on the schedule or on the output. `flag-table.test.ts` fails
+ * when a flag has no row, a row has no flag, or a row's test does not exist or never uses the flag.
+ */
+
+/** Where a flag's effect is asserted. */
+export interface FlagRow {
+  /** As `flagName` spells it. */
+  readonly flag: string;
+  readonly effect: "wire" | "schedule" | "output";
+  /** The name of a test in `effects-<effect>.test.ts`. */
+  readonly test: string;
+  /** How the test writes the flag, where it uses the short name. */
+  readonly typed?: string;
+}
+
+const COUNT_WINDOWS = "--measurement-mode count_windows and --measurement-request-count make windows end by requests";
+
+/** Flags that this version obeys. */
+export const OBEYED: readonly FlagRow[] = [
+  { flag: "-m", effect: "wire", test: "-m names the model in every path" },
+  { flag: "-x", effect: "wire", test: "-x asks for a version; without it the server chooses" },
+  { flag: "-v", effect: "output", test: "-v prints windows as they come, -v -v requests and answers too" },
+  { flag: "--version", effect: "output", test: "--version prints the version and asks no server" },
+  {
+    flag: "--concurrency-range",
+    effect: "schedule",
+    test: "--concurrency-range keeps each level's number of requests outstanding",
+  },
+  {
+    flag: "--request-rate-range",
+    effect: "schedule",
+    test: "--request-rate-range spaces requests evenly and never sends early",
+  },
+  {
+    flag: "--request-distribution",
+    effect: "schedule",
+    test: "--request-distribution poisson draws the gaps, constant does not",
+  },
+  {
+    flag: "--request-intervals",
+    effect: "schedule",
+    test: "--request-intervals sends at the file's gaps, over and over",
+  },
+  {
+    flag: "--measurement-interval",
+    effect: "schedule",
+    test: "-p sets the length of windows, which last 1.2 times as long",
+    typed: "-p",
+  },
+  { flag: "--measurement-mode", effect: "schedule", test: COUNT_WINDOWS },
+  { flag: "--measurement-request-count", effect: "schedule", test: COUNT_WINDOWS },
+  {
+    flag: "--request-count",
+    effect: "schedule",
+    test: "--request-count sends exactly so many requests and measures all of them",
+  },
+  {
+    flag: "--warmup-request-count",
+    effect: "schedule",
+    test: "--warmup-request-count sends requests first that are not measured",
+  },
+  { flag: "--stability-percentage", effect: "schedule", test: "-s decides whether windows agree", typed: "-s" },
+  { flag: "--max-trials", effect: "schedule", test: "-r is the most windows of a level", typed: "-r" },
+  { flag: "--percentile", effect: "output", test: "--percentile is what windows agree on and what is reported" },
+  {
+    flag: "--latency-threshold",
+    effect: "schedule",
+    test: "-l ends the search at the level whose latency reaches it",
+    typed: "-l",
+  },
+  {
+    flag: "--binary-search",
+    effect: "schedule",
+    test: "--binary-search looks for the highest level under -l by halving",
+  },
+  { flag: "--async", effect: "wire", test: "--async numbers its requests by lane" },
+  { flag: "--sync", effect: "wire", test: "--sync sends requests without a number, as without flags" },
+  {
+    flag: "--max-threads",
+    effect: "schedule",
+    test: "--max-threads bounds the lanes of --async and the requests outstanding of a synchronous rate",
+  },
+  { flag: "-b", effect: "wire", test: "-b puts so many items into a request" },
+  {
+    flag: "--input-data",
+    effect: "wire",
+    test: "--input-data zero sends zeros, a file its data in turn, a directory its files, nothing the usual random bytes",
+  },
+  { flag: "--shape", effect: "wire", test: "--shape gives the size of an input whose size varies" },
+  { flag: "--string-length", effect: "wire", test: "--string-length sets the length of random strings" },
+  { flag: "--string-data", effect: "wire", test: "--string-data is sent as every string" },
+  { flag: "--input-tensor-format", effect: "wire", test: "--input-tensor-format json writes tensors into the JSON" },
+  { flag: "--output-tensor-format", effect: "wire", test: "--output-tensor-format json asks for outputs as JSON" },
+  { flag: "-u", effect: "wire", test: "-u says where to send, with a scheme and a path if need be" },
+  { flag: "-i", effect: "wire", test: "-i grpc speaks gRPC, in either case of letters" },
+  { flag: "--streaming", effect: "wire", test: "--streaming sends all requests of a lane over one gRPC stream" },
+  { flag: "-H", effect: "wire", test: "-H adds headers to every request, and metadata with gRPC" },
+  { flag: "-f", effect: "output", test: "-f writes a row per level into a CSV, replacing an older file" },
+  { flag: "--verbose-csv", effect: "output", test: "--verbose-csv adds columns" },
+  {
+    flag: "--profile-export-file",
+    effect: "output",
+    test: "--profile-export-file writes every measured request as JSON",
+  },
+  { flag: "--help", effect: "output", test: "--help prints the help, also as -h, whatever else is wrong" },
+  { flag: "--json", effect: "output", test: "--json writes Rampart's own report as JSON" },
+  { flag: "--dry-run", effect: "output", test: "--dry-run prints a sound plan as JSON and asks no server" },
+  { flag: "--client", effect: "wire", test: "--client chooses what sends the requests" },
+  { flag: "--stall-timeout", effect: "schedule", test: "--stall-timeout ends a run whose server answers nothing" },
+  {
+    flag: "--max-failure-ratio",
+    effect: "schedule",
+    test: "--max-failure-ratio lets a run go on in spite of failed requests",
+  },
+];
+
+/** A flag that this version recognises and refuses. */
+export interface LaterRow {
+  readonly flag: string;
+  /** Values that mean the same as leaving the flag out, perf_analyzer's default among them; empty where it has none. */
+  readonly accepted: readonly string[];
+  /** A value to refuse; absent for a switch. */
+  readonly refused?: string;
+}
+
+/** Flags that are refused with a value other than the default, each by a test of its own in `later-flags.test.ts`. */
+export const LATER: readonly LaterRow[] = [
+  { flag: "--sequence-length", accepted: ["20"], refused: "5" },
+  { flag: "--sequence-length-variation", accepted: ["20", "20.0"], refused: "0" },
+  { flag: "--sequence-id-range", accepted: ["1"], refused: "1:100" },
+  { flag: "--num-of-sequences", accepted: ["4"], refused: "2" },
+  { flag: "--serial-sequences", accepted: [] },
+  { flag: "--periodic-concurrency-range", accepted: [], refused: "1:4:1" },
+  { flag: "--request-period", accepted: ["10"], refused: "5" },
+  { flag: "--request-parameter", accepted: [], refused: "max_tokens:5:int" },
+  { flag: "--session-concurrency", accepted: [], refused: "2" },
+  { flag: "--fixed-schedule", accepted: [] },
+  { flag: "--shared-memory", accepted: ["none"], refused: "system" },
+  { flag: "--output-shared-memory-size", accepted: ["102400"], refused: "4096" },
+  { flag: "--service-kind", accepted: ["triton"], refused: "openai" },
+  { flag: "--endpoint", accepted: [""], refused: "v1/chat/completions" },
+  { flag: "--model-signature-name", accepted: ["serving_default"], refused: "other" },
+  { flag: "--triton-server-directory", accepted: ["/opt/tritonserver"], refused: "/elsewhere" },
+  { flag: "--model-repository", accepted: [""], refused: "/models" },
+  { flag: "--grpc-method", accepted: [], refused: "a.B/C" },
+  { flag: "--grpc-compression-algorithm", accepted: ["none"], refused: "gzip" },
+  { flag: "--bls-composing-models", accepted: [""], refused: "a,b" },
+  { flag: "--ssl-grpc-use-ssl", accepted: [] },
+  { flag: "--ssl-grpc-root-certifications-file", accepted: [], refused: "ca.pem" },
+  { flag: "--ssl-grpc-private-key-file", accepted: [], refused: "key.pem" },
+  { flag: "--ssl-grpc-certificate-chain-file", accepted: [], refused: "chain.pem" },
+  { flag: "--ssl-https-verify-peer", accepted: ["1"], refused: "0" },
+  { flag: "--ssl-https-verify-host", accepted: ["2"], refused: "0" },
+  { flag: "--ssl-https-ca-certificates-file", accepted: [], refused: "ca.pem" },
+  { flag: "--ssl-https-client-certificate-file", accepted: [], refused: "cert.pem" },
+  { flag: "--ssl-https-client-certificate-type", accepted: ["PEM"], refused: "DER" },
+  { flag: "--ssl-https-private-key-file", accepted: [], refused: "key.pem" },
+  { flag: "--ssl-https-private-key-type", accepted: ["PEM"], refused: "DER" },
+  { flag: "--collect-metrics", accepted: [] },
+  { flag: "--metrics-url", accepted: [], refused: "localhost:8002/metrics" },
+  { flag: "--metrics-interval", accepted: [], refused: "1000" },
+  { flag: "--trace-file", accepted: [""], refused: "trace.json" },
+  { flag: "--trace-level", accepted: [], refused: "TIMESTAMPS" },
+  { flag: "--trace-rate", accepted: [], refused: "500" },
+  { flag: "--trace-count", accepted: [], refused: "100" },
+  { flag: "--log-frequency", accepted: [], refused: "10" },
+  { flag: "--enable-mpi", accepted: [] },
+  { flag: "--data-directory", accepted: [], refused: "data" },
+  { flag: "-t", accepted: [], refused: "4" },
+  { flag: "-c", accepted: [], refused: "4" },
+  { flag: "-d", accepted: [] },
+  { flag: "-z", accepted: [] },
+];
+
+/** All flag names of perf_analyzer, long names first, as its help and its command line know them: kept by hand, apart from the code. */
+export const PERF_ANALYZER_FLAGS: readonly string[] = [
+  "--async --binary-search --bls-composing-models --collect-metrics --concurrency-range --data-directory --enable-mpi --endpoint",
+  "--fixed-schedule --grpc-compression-algorithm --grpc-method --input-data --input-tensor-format --latency-threshold",
+  "--log-frequency --max-threads --max-trials --measurement-interval --measurement-mode --measurement-request-count",
+  "--metrics-interval --metrics-url --model-repository --model-signature-name --num-of-sequences --output-shared-memory-size",
+  "--output-tensor-format --percentile --periodic-concurrency-range --profile-export-file --request-count",
+  "--request-distribution --request-intervals --request-parameter --request-period --request-rate-range --sequence-id-range",
+  "--sequence-length --sequence-length-variation --serial-sequences --service-kind --session-concurrency --shape",
+  "--shared-memory --ssl-grpc-certificate-chain-file --ssl-grpc-private-key-file --ssl-grpc-root-certifications-file",
+  "--ssl-grpc-use-ssl --ssl-https-ca-certificates-file --ssl-https-client-certificate-file",
+  "--ssl-https-client-certificate-type --ssl-https-private-key-file --ssl-https-private-key-type --ssl-https-verify-host",
+  "--ssl-https-verify-peer --stability-percentage --streaming --string-data --string-length --sync --trace-count --trace-file",
+  "--trace-level --trace-rate --triton-server-directory --verbose-csv --version --warmup-request-count",
+  "-H -a -b -c -d -f -i -l -m -p -r -s -t -u -v -x -z",
+]
+  .join(" ")
+  .split(" ");
+
+/** perf_analyzer's switches: flags without a value. */
+export const PERF_ANALYZER_SWITCHES: readonly string[] = [
+  "--async --binary-search --collect-metrics --enable-mpi --fixed-schedule --serial-sequences --ssl-grpc-use-ssl --streaming",
+  "--sync --verbose-csv --version -a -d -v -z",
+]
+  .join(" ")
+  .split(" ");

@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCommandLine } from "../../../src/cli/commands.ts";
+
+/** Command lines of perf_analyzer mode within the test's process. */
+
+/** What a command line did. */
+export interface CommandResult {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A command line that is running. */
+export interface RunningCommand {
+  readonly result: Promise<CommandResult>;
+  /** Ctrl-C. */
+  interrupt(): void;
+  /** What it printed so far. */
+  printed(): string;
+}
+
+/** Starts `rampart perf_analyzer ARGS`. */
+export function startCommand(args: readonly string[]): RunningCommand {
+  let out = "";
+  let err = "";
+  const listeners = new Set<() => void>();
+  const io = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+    loadApi: () => Promise.resolve({}),
+    onInterrupt: (callback: () => void) => {
+      listeners.add(callback);
+      return () => {
+        listeners.delete(callback);
+      };
+    },
+  };
+  return {
+    result: runCommandLine("rampart", ["perf_analyzer", ...args], io).then((code) => ({ code, out, err })),
+    interrupt: () => {
+      for (const listener of [...listeners]) listener();
+    },
+    printed: () => out + err,
+  };
+}
+
+/** Runs `rampart perf_analyzer ARGS` to its end. */
+export function runCommand(args: readonly string[]): Promise<CommandResult> {
+  return startCommand(args).result;
+}
+
+/** Three short windows that always agree: the quickest measurement there is in windows. */
+export const QUICK_WINDOWS: readonly string[] = ["-p", "50", "-s", "1000000"];
+
+/** Calls `use` with a new folder, which is removed afterwards. */
+export async function withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "rampart-test-"));
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A profile export, as far as tests read it. Times are nanoseconds since the epoch, rounded to a double's precision. */
+export interface ProfileExport {
+  readonly experiments: {
+    readonly experiment: { readonly mode: string; readonly value: number };
+    readonly requests: {
+      readonly timestamp: number;
+      readonly request_inputs: Record<string, unknown>;
+      readonly response_timestamps: number[];
+      readonly response_outputs: Record<string, unknown>[];
+    }[];
+    readonly window_boundaries: number[];
+  }[];
+  readonly version: string;
+  readonly service_kind: string;
+  readonly endpoint: string;
+}
+
+/** Reads a profile export. */
+export function readProfile(path: string): ProfileExport {
+  return JSON.parse(readFileSync(path, "utf8")) as ProfileExport;
+}

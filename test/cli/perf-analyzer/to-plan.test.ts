@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
+import { readSettings, type Settings } from "../../../src/cli/perf-analyzer/settings.ts";
+import { type PlanFromFlags, toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
+import { checkPlan } from "../../../src/registry/check-plan.ts";
+
+/** What values mean, and what plan comes of them. */
+
+function read(flags: string): { settings: Settings; warnings: readonly string[]; built: PlanFromFlags } {
+  const { settings, problems, warnings } = readSettings(
+    parseFlags(["-m", "simple", ...flags.split(" ").filter(Boolean)]),
+  );
+  assert.deepEqual(problems, []);
+  const built = toPlan(settings);
+  assert.deepEqual(built.problems, []);
+  assert.deepEqual(checkPlan(built.plan), built.plan);
+  return { settings, warnings, built };
+}
+
+test("without flags the plan is perf_analyzer's default", () => {
+  const { built } = read("");
+  assert.deepEqual(built.plan, {
+    version: 1,
+    name: "simple",
+    target: {
+      kind: "triton",
+      url: "localhost:8000",
+      protocol: "http",
+      model: "simple",
+      modelVersion: "",
+      batchSize: 1,
+      isStreaming: false,
+      inputTensorFormat: "binary",
+      outputTensorFormat: "binary",
+      headers: [],
+      shapes: {},
+      tls: { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: true },
+    },
+    load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
+    inputs: { kind: "random", stringLength: 128, stringData: "" },
+    measurement: {
+      mode: { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 },
+      warmupRequests: 0,
+      percentile: null,
+      latencyLimitMs: null,
+    },
+    client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 60_000 },
+    failures: { maxRatio: 0 },
+    assertions: [],
+    outputs: {
+      style: "perf_analyzer",
+      verbosity: 0,
+      csvFile: "",
+      isVerboseCsv: false,
+      profileExportFile: "",
+      jsonFile: "",
+    },
+  });
+  assert.deepEqual(built.warnings, []);
+});
+
+/** Numbers as C reads them: the beginning of the text counts, and the user is told what was read. */
+const prefixes: readonly (readonly [flags: string, key: keyof Settings, value: unknown])[] = [
+  ["-p 1.5", "windowMs", 1],
+  ["-p 2x", "windowMs", 2],
+  ["-r 3e2", "maxTrials", 3],
+  ["-s 7.5%", "stabilityPct", 7.5],
+  ["-s 1e1", "stabilityPct", 10],
+  ["--percentile 99.9", "percentile", 99],
+  ["--request-count 25req", "requestCount", 25],
+];
+
+for (const [flags, key, value] of prefixes) {
+  test(`the beginning of a number counts: ${flags}`, () => {
+    const { settings, problems, warnings } = readSettings(parseFlags(flags.split(" ")));
+    const [flag, text = ""] = flags.split(" ");
+    assert.deepEqual(problems, []);
+    assert.equal(settings[key], value);
+    assert.equal(warnings.length, Number(text) === value ? 0 : 1);
+    for (const warning of warnings) assert.ok(warning.includes(`${text} is read as ${value}.`), `${flag}: ${warning}`);
+  });
+}
+
+test("numbers are read in base ten: 0x10 is 0", () => {
+  const { problems } = readSettings(parseFlags(["-b", "0x10"]));
+  assert.match(problems[0]?.message ?? "", /The value must be > 0/);
+});
+
+test("white space and a sign before a number are C's too", () => {
+  const { settings, problems } = readSettings(parseFlags(["-b", " +4", "-p", "\t250"]));
+  assert.deepEqual(problems, []);
+  assert.deepEqual([settings.batchSize, settings.windowMs], [4, 250]);
+});
+
+test("the last of repeated flags counts, lists grow", () => {
+  const { settings } = read("-b 1 -b 2 -p 100 -p 200 -H a:1 -H b:2 --shape X:1 --shape Y:2 --shape X:3");
+  assert.deepEqual([settings.batchSize, settings.windowMs], [2, 200]);
+  assert.deepEqual(settings.headers, [
+    ["a", "1"],
+    ["b", "2"],
+  ]);
+  assert.deepEqual(settings.shapes, { X: [3], Y: [2] });
+});
+
+test("a shape's name ends at its last colon", () => {
+  assert.deepEqual(read("--shape scope:input:2,3").settings.shapes, { "scope:input": [2, 3] });
+});
+
+test("-v counts to two", () => {
+  for (const [flags, verbosity] of [
+    ["-v", 1],
+    ["-v -v", 2],
+    ["-vv", 2],
+    ["-v -v -v", 2],
+  ] as const)
+    assert.equal(read(flags).built.plan.outputs.verbosity, verbosity);
+});
+
+test("arguments that are no flags are ignored, and the user is told", () => {
+  const { warnings } = read("extra -b 2");
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? "", /^'extra' is ignored/);
+});
+
+const levels: readonly (readonly [flags: string, levels: unknown])[] = [
+  ["--concurrency-range 4", { kind: "list", values: [4] }],
+  ["--concurrency-range 4:1", { kind: "list", values: [4] }],
+  ["--concurrency-range 1:4", { kind: "range", start: 1, end: 4, step: 1 }],
+  ["--concurrency-range 1:9:4", { kind: "range", start: 1, end: 9, step: 4 }],
+  ["--concurrency-range 2:0:3 -l 5 --async", { kind: "range", start: 2, end: null, step: 3 }],
+  ["--concurrency-range 2:0:3 -l 5", { kind: "range", start: 2, end: 16, step: 3 }],
+  ["--concurrency-range 2:0 -l 5 --max-threads 8", { kind: "range", start: 2, end: 8, step: 1 }],
+  ["--request-rate-range 10.5", { kind: "list", values: [10.5] }],
+  ["--request-rate-range 10:20:2.5", { kind: "range", start: 10, end: 20, step: 2.5 }],
+  ["--request-rate-range 10:0 -l 5", { kind: "range", start: 10, end: null, step: 1 }],
+];
+
+for (const [flags, expected] of levels) {
+  test(`levels of ${flags}`, () => {
+    const { load } = read(flags).built.plan;
+    assert.deepEqual("levels" in load ? load.levels : undefined, expected);
+  });
+}
+
+const lanes: readonly (readonly [flags: string, maxLanes: number | null, callMode: string])[] = [
+  ["--concurrency-range 8", null, "sync"],
+  ["--concurrency-range 8 --max-threads 2", null, "sync"],
+  ["--concurrency-range 8 --async", 16, "async"],
+  ["--concurrency-range 1:32 --async", 32, "async"],
+  ["--concurrency-range 1:32 --async --max-threads 5", 5, "async"],
+  ["--request-rate-range 8", 4, "sync"],
+  ["--request-rate-range 8 --max-threads 3 --async", 3, "async"],
+  ["-i grpc --streaming", 16, "async"],
+];
+
+for (const [flags, maxLanes, callMode] of lanes) {
+  test(`threads of ${flags}`, () => {
+    const { client } = read(flags).built.plan;
+    assert.deepEqual([client.maxLanes, client.callMode], [maxLanes, callMode]);
+  });
+}
+
+test("a synchronous run says what it does with --max-threads and an open end", () => {
+  assert.match(read("--max-threads 4").built.warnings.join(), /^WARNING: Overriding max_threads/);
+  assert.match(
+    read("--concurrency-range 1:0 -l 9").built.warnings.join(),
+    /^WARNING: The maximum attainable concurrency/,
+  );
+  assert.deepEqual(read("--max-threads 4 --async").built.warnings, []);
+});
+
+const modes: readonly (readonly [flags: string, mode: object])[] = [
+  ["-p 200 -s 5 -r 7", { kind: "time-windows", windowMs: 200, stabilityPct: 5, maxTrials: 7 }],
+  [
+    "--measurement-mode count_windows",
+    { kind: "count-windows", requestsPerWindow: 50, stabilityPct: 10, maxTrials: 10 },
+  ],
+  ["--request-count 9", { kind: "requests", count: 9 }],
+  ["--request-count 9 --measurement-mode count_windows", { kind: "requests", count: 9 }],
+];
+
+for (const [flags, mode] of modes) {
+  test(`measurement of '${flags}'`, () => assert.deepEqual(read(flags).built.plan.measurement.mode, mode));
+}
+
+test("the port of -u follows from the protocol, headers lose the blanks before their value", () => {
+  assert.equal(read("-i grpc").built.plan.target.protocol, "grpc");
+  const { target } = read("-i GRPC -H a:b:c").built.plan;
+  assert.ok(target.kind === "triton");
+  assert.equal(target.url, "localhost:8001");
+  assert.deepEqual(target.headers, [["a", "b:c"]]);
+});
+
+test("--input-data chooses the kind of data", () => {
+  assert.equal(read("--input-data random").built.plan.inputs.kind, "random");
+  assert.equal(read("--input-data zero").built.plan.inputs.kind, "zero");
+  assert.deepEqual(read("--input-data .").built.plan.inputs, { kind: "directory", directory: "." });
+  const file = fileURLToPath(import.meta.url);
+  const { settings } = readSettings(parseFlags(["-m", "simple", "--input-data", file]));
+  assert.deepEqual(toPlan(settings).plan.inputs, { kind: "json", files: [file] });
+});

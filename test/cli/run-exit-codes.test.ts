@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { startCountingServer } from "./counting-server.ts";
+import { inFolder, type ProcessResult, runRampart, startRampart } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
+
+/** The exit codes of `rampart run`, as DESIGN's table has them, and what is printed with each. */
+
+function runText(parts: Readonly<Record<string, string>>, ...flags: string[]): Promise<ProcessResult> {
+  return inFolder({ "x.ts": scenarioText(parts) }, (cwd) => runRampart(["run", "x.ts", ...flags], { cwd }));
+}
+
+describe("rampart run exits with", () => {
+  test("0 when every assertion holds", async () => {
+    const { code, out, err } = await runText({
+      load: "steps([1, 2], { requests: 20 })",
+      assert: '[average().below("10 s"), throughput().above(0.001), errorRate().is(0)]',
+    });
+    assert.equal(code, 0, out + err);
+    assert.equal(err, "");
+    assert.match(out, /sent 40 requests over \d connections in .*: 40 completed, 0 failed/);
+    assert.equal(out.match(/^pass {2}/gm)?.length, 3);
+    assert.doesNotMatch(out, /PARTIAL|FAIL/);
+  });
+
+  test("0 without assertions, and failed requests are counted", async () => {
+    const { code, out } = await runText({ target: "embedded({ errorRatio: 1 })" });
+    assert.equal(code, 0, out);
+    assert.match(out, /0 completed, 10 failed/);
+  });
+
+  test("0 when a level is stable", async () => {
+    const { code, out } = await runText({
+      load: "hold(1)",
+      stability: '{ window: "50 ms", percent: 1000000, trials: 3 }',
+    });
+    assert.equal(code, 0, out);
+    assert.doesNotMatch(out, /UNSTABLE/);
+  });
+
+  test("65 when an assertion fails, and says which", async () => {
+    const { code, out } = await runText({
+      target: 'embedded({ latency: "3 ms" })',
+      assert: '[average().below("2 ms"), errorRate().is(0)]',
+    });
+    assert.equal(code, 65, out);
+    assert.match(out, /^FAIL {2}average latency below 2 ms/m);
+    assert.match(out, /^pass {2}error rate is 0 %/m);
+  });
+
+  test("65 when an assertion fails at one level only", async () => {
+    const { code, out } = await runText({
+      load: "rate([1000000, 20], { requests: 20 })",
+      assert: "[throughput().above(100)]",
+    });
+    assert.equal(code, 65, out);
+    assert.match(out, /FAIL .* at 20 requests\/s/);
+  });
+
+  test("65 when requests fail and none may", async () => {
+    const { code, out } = await runText({ target: "embedded({ errorRatio: 1 })", assert: "[errorRate().is(0)]" });
+    assert.equal(code, 65, out);
+    assert.match(out, /100 %/);
+  });
+
+  test("66 when a level does not become stable", async () => {
+    const { code, out } = await runText({
+      target: 'embedded({ latency: "exponential:3ms" })',
+      load: "hold(1)",
+      stability: '{ window: "60 ms", percent: 0.000001, trials: 3 }',
+      assert: "[errorRate().is(0)]",
+    });
+    assert.equal(code, 66, out);
+    assert.match(out, /UNSTABLE/);
+    assert.match(out, /not stable after 3 windows/);
+  });
+
+  test("69 when nothing listens", async () => {
+    const server = await startCountingServer();
+    await server.stop();
+    const { code, out, err } = await runText({ target: `triton("127.0.0.1:${server.port}", { model: "m" })` });
+    assert.equal(code, 69, out + err);
+    assert.match(err, new RegExp(`127\\.0\\.0\\.1:${server.port}`));
+    assert.equal(out, "");
+  });
+
+  test("69 when the target answers no inference any more, after the stall timeout", async () => {
+    const { code, out, err } = await runText({
+      target: 'embedded({ latency: "10 min" })',
+      load: 'hold(1, { for: "1 s" })',
+      stallTimeout: '"100 ms"',
+    });
+    assert.equal(code, 69, out + err);
+    assert.match(err, /no byte received for 100 ms/);
+    assert.match(out, /PARTIAL RESULT/);
+    assert.match(out, /^stalled +\d/m);
+  });
+
+  test("69 when more requests fail than may", async () => {
+    const { code, out, err } = await runText({
+      target: "embedded({ errorRatio: 1 })",
+      load: "hold(1, { requests: 1000 })",
+      maxFailureRatio: "0.5",
+    });
+    assert.equal(code, 69, out + err);
+    assert.match(out, /PARTIAL RESULT/);
+  });
+
+  test("130 at Ctrl-C, with a report that says that it is partial", async () => {
+    await inFolder({ "x.ts": scenarioText({ load: 'hold(1, { for: "10 min" })' }) }, async (cwd) => {
+      const running = startRampart(["run", "x.ts", "--json", "x.json"], { cwd });
+      await running.waitFor(/measuring concurrency 1/);
+      running.interrupt();
+      const { code, out, err } = await running.result;
+      assert.equal(code, 130, out + err);
+      assert.match(out, /PARTIAL RESULT: the run ended early/);
+      assert.match(err, /interrupted/);
+      const report = JSON.parse(readFileSync(join(cwd, "x.json"), "utf8")) as { isPartial: boolean };
+      assert.equal(report.isPartial, true);
+    });
+  });
+
+  test("130 at once at the second Ctrl-C, when requests stay outstanding", async () => {
+    const parts = { target: 'embedded({ latency: "10 min" })', load: 'hold(1, { for: "10 min" })' };
+    await inFolder({ "x.ts": scenarioText(parts) }, async (cwd) => {
+      const running = startRampart(["run", "x.ts"], { cwd });
+      await running.waitFor(/measuring concurrency 1/);
+      running.interrupt();
+      await running.waitFor(/waiting for what is outstanding/);
+      running.interrupt();
+      assert.equal((await running.result).code, 130);
+    });
+  });
+});
+
+describe("rampart run exits with 64", () => {
+  test("and every mistake of the scenario by its path", async () => {
+    const { code, out, err } = await runText({ name: '""', load: 'hold(0, { for: "1 s" })', client: '"fetch"' });
+    assert.equal(code, 64);
+    assert.equal(out, "");
+    assert.match(err, /^rampart: name: must be a name \(got ""\)/m);
+    assert.match(err, /^rampart: load\.0: must be 1 or more \(got 0\)/m);
+    assert.match(err, /^rampart: client: must be "own", "undici" or "grpc-js"/m);
+    assert.match(err, /^See rampart run --help\.$/m);
+  });
+
+  test("and every mistake of the command line", async () => {
+    const { code, out, err } = await runText({}, "--jsno", "x", "--client", "fetch", "--dry-run=1", "y.ts", "--csv");
+    assert.equal(code, 64);
+    assert.equal(out, "");
+    for (const path of ["--jsno", "--client", "--dry-run", "y.ts", "--csv"])
+      assert.match(err, new RegExp(`^rampart: ${path.replace(".", "\\.")}: `, "m"));
+  });
+
+  const wrong: readonly (readonly [string, string[], RegExp])[] = [
+    ["without a scenario", ["run"], /SCENARIO: no scenario is given/],
+    [
+      "for a stall timeout without a unit",
+      ["run", "x.ts", "--stall-timeout", "5"],
+      /--stall-timeout: is not a duration/,
+    ],
+    [
+      "for an address of the embedded target",
+      ["run", "x.ts", "--url", "h:1"],
+      /--url: .*embedded\(\) and has no address/,
+    ],
+    ["for a client of another protocol", ["run", "x.ts", "--client", "grpc-js"], /--client: grpc-js speaks gRPC/],
+    ["for an unknown command", ["rnu", "x.ts"], /there is no command 'rnu'/],
+    ["for a scenario without the command", ["x.ts"], /rampart run x\.ts/],
+    ["without a command", [], /Usage: rampart COMMAND/],
+  ];
+  for (const [name, args, text] of wrong) {
+    test(name, async () => {
+      const { code, out, err } = await inFolder({ "x.ts": scenarioText({}) }, (cwd) => runRampart(args, { cwd }));
+      assert.equal(code, 64, out + err);
+      assert.equal(out, "");
+      assert.match(err, text);
+    });
+  }
+});

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import { checkPlan } from "../../src/registry/check-plan.ts";
+import { startCountingServer } from "./counting-server.ts";
+import { inFolder, runRampart } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
+
+/** The flags of `rampart run`. */
+
+const MOCK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
+const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
+
+interface Report {
+  readonly isPartial: boolean;
+  readonly requests: { readonly sent: number; readonly completed: number; readonly failed: number };
+  readonly levels: readonly { readonly level: number; readonly requests: number }[];
+  readonly assertions: readonly { readonly isMet: boolean }[];
+  readonly plan: Plan;
+}
+
+function readJson<T>(...path: string[]): T {
+  return JSON.parse(readFileSync(join(...path), "utf8")) as T;
+}
+
+describe("rampart run", () => {
+  test("--dry-run prints a plan that can be run, and sends nothing", async () => {
+    const server = await startCountingServer();
+    try {
+      const text = scenarioText({
+        target: `triton("127.0.0.1:${server.port}", { model: "m" })`,
+        load: "ramp(1, 4, { step: 3 })",
+        inputs: 'json("./data.json")',
+        assert: '[p99().below("1 ms")]',
+      });
+      await inFolder({ "x.ts": text }, async (cwd) => {
+        const { code, out, err } = await runRampart(["run", "x.ts", "--dry-run"], { cwd });
+        assert.equal(code, 0, err);
+        const plan = JSON.parse(out) as Plan;
+        assert.deepEqual(checkPlan(plan), plan);
+        assert.deepEqual(plan.inputs, { kind: "json", files: [join(cwd, "data.json")] });
+        assert.deepEqual(plan.assertions.length, 1);
+      });
+      assert.equal(server.connections(), 0);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("writes --json, --csv and --profile-export-file", async () => {
+    const parts = { load: "steps([1, 2], { requests: 10 })", assert: "[errorRate().is(0)]" };
+    await inFolder({ "x.ts": scenarioText(parts) }, async (cwd) => {
+      const files = ["--json", "x.json", "--csv", "x.csv", "--profile-export-file", "profile.json"];
+      const { code, out, err } = await runRampart(["run", "x.ts", ...files], { cwd });
+      assert.equal(code, 0, out + err);
+      const report = readJson<Report>(cwd, "x.json");
+      assert.deepEqual(report.requests, { sent: 20, completed: 20, failed: 0 });
+      assert.deepEqual(
+        report.levels.map(({ level, requests }) => [level, requests]),
+        [
+          [1, 10],
+          [2, 10],
+        ],
+      );
+      assert.deepEqual([report.isPartial, report.assertions[0]?.isMet], [false, true]);
+      const rows = readFileSync(join(cwd, "x.csv"), "utf8").trim().split("\n");
+      assert.equal(rows.length, 3);
+      assert.match(rows[0] ?? "", /^Concurrency,Inferences\/Second,/);
+      const profile = readJson<{ experiments: { requests: unknown[] }[] }>(cwd, "profile.json");
+      assert.deepEqual(
+        profile.experiments.map(({ requests }) => requests.length),
+        [10, 10],
+      );
+    });
+  });
+
+  test("refuses files that cannot be written before anything is sent", async () => {
+    const server = await startCountingServer();
+    try {
+      const text = scenarioText({ target: `triton("127.0.0.1:${server.port}", { model: "m" })` });
+      await inFolder({ "x.ts": text }, async (cwd) => {
+        const flags = ["--json", "no/x.json", "--csv", cwd, "--profile-export-file", "no/p.json"];
+        const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
+        assert.equal(code, 64, err);
+        assert.equal(out, "");
+        for (const flag of ["--json", "--csv", "--profile-export-file"])
+          assert.match(err, new RegExp(`^rampart: ${flag}: cannot be written`, "m"));
+        assert.equal(existsSync(join(cwd, "no")), false);
+      });
+      assert.equal(server.connections(), 0);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("--url measures another server than the scenario's", async () => {
+    const mock = await startMock(MOCK, LOOPBACK);
+    try {
+      const text = scenarioText({ target: 'triton("127.0.0.1:1", { model: "simple" })' });
+      await inFolder({ "x.ts": text }, async (cwd) => {
+        const flags = ["--url", `127.0.0.1:${mock.httpPort}`];
+        const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
+        assert.equal(code, 0, out + err);
+        assert.match(out, new RegExp(`model simple on 127\\.0\\.0\\.1:${mock.httpPort} over http`));
+        assert.match(out, /10 completed, 0 failed; the server counted 10 successes and 0 failures/);
+      });
+    } finally {
+      await mock.stop();
+    }
+  });
+
+  const clients: readonly (readonly [client: string, protocol: string])[] = [
+    ["own", "http"],
+    ["undici", "http"],
+    ["own", "grpc"],
+    ["grpc-js", "grpc"],
+  ];
+  for (const [client, protocol] of clients) {
+    test(`--client ${client} sends over ${protocol}`, async () => {
+      const text = scenarioText({ target: `embedded({ protocol: "${protocol}" })` });
+      await inFolder({ "x.ts": text }, async (cwd) => {
+        const flags = ["--client", client, "--json", "x.json"];
+        const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
+        assert.equal(code, 0, out + err);
+        const { plan, requests } = readJson<Report>(cwd, "x.json");
+        assert.deepEqual([plan.client.kind, plan.target.protocol, requests.completed], [client, protocol, 10]);
+      });
+    });
+  }
+
+  test("--stall-timeout replaces the scenario's", async () => {
+    const text = scenarioText({ stallTimeout: '"2 s"' });
+    await inFolder({ "x.ts": text }, async (cwd) => {
+      const { out } = await runRampart(["run", "x.ts", "--dry-run", "--stall-timeout", "250 ms"], { cwd });
+      assert.equal((JSON.parse(out) as Plan).client.stallTimeoutMs, 250);
+    });
+  });
+
+  test("-v prints each window", async () => {
+    const text = scenarioText({ load: "hold(1)", stability: '{ window: "50 ms", percent: 1000000, trials: 3 }' });
+    await inFolder({ "x.ts": text }, async (cwd) => {
+      const { code, out } = await runRampart(["run", "x.ts", "-v"], { cwd });
+      assert.equal(code, 0, out);
+      assert.match(out, /window 1: .* infer\/s/);
+      assert.match(out, /window 3: /);
+    });
+  });
+
+  test("--help tells its flags and exit codes", async () => {
+    const { code, out, err } = await runRampart(["run", "--help"]);
+    assert.equal(code, 0);
+    assert.equal(err, "");
+    assert.match(out, /Usage: rampart run SCENARIO\.ts \[flags\]/);
+    for (const word of ["--dry-run", "--json", "--url", "65", "66", "69", "130"]) assert.ok(out.includes(word), word);
+  });
+});

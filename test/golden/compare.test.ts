@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { compare, type Outcome } from "./compare.ts";
+import type { Transcript } from "./transcript.ts";
+
+const measured: Transcript = {
+  name: "measured",
+  args: ["-m", "simple"],
+  exitCode: 0,
+  names: [],
+  isTimed: true,
+  shortWindowMs: undefined,
+  stdout: ["Request concurrency: 2", "  Pass [...] throughput: N infer/sec.", "    p99 latency: N usec"],
+  stderr: ["WARNING: a", "WARNING: b"],
+  csv: ["Concurrency,Inferences/Second,p99 latency", "1,N,N", "2,N,N", "rows by throughput: ascending"],
+  profile: undefined,
+};
+
+const refused: Transcript = {
+  ...measured,
+  name: "refused",
+  exitCode: 99,
+  names: ["--percentile", "10"],
+  stdout: ["Request concurrency: 1"],
+  stderr: [],
+  csv: undefined,
+};
+
+const failed: Transcript = { ...refused, name: "failed", names: ["Thread [0] had error: no"] };
+
+const good: Outcome = {
+  exitCode: 0,
+  stdout: [
+    "Request concurrency: 2",
+    "  Pass [1] throughput: 12.5 infer/sec.",
+    "  Pass [2] throughput: 1e+06 infer/sec.",
+    "  Pass [3] throughput: 3 infer/sec.",
+    "    p99 latency: 1234 usec",
+    "[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.",
+    "",
+  ].join("\n"),
+  stderr: "rampart: a note\nWARNING: b\nWARNING: a\nWARNING: b\n",
+  csv: "Concurrency,Inferences/Second,p99 latency\n2,10.5,99\n1,20,100\n",
+  profile: undefined,
+};
+
+const refusal: Outcome = { ...good, exitCode: 99, stdout: "", stderr: "Error: --percentile is 10\n", csv: undefined };
+
+const cases: { title: string; transcript: Transcript; outcome: Outcome; differences: string[] }[] = [
+  { title: "numbers, windows and accidents", transcript: measured, outcome: good, differences: [] },
+  {
+    title: "another exit code",
+    transcript: measured,
+    outcome: { ...good, exitCode: 2 },
+    differences: ["exit code 2 instead of 0"],
+  },
+  {
+    title: "another level",
+    transcript: measured,
+    outcome: { ...good, stdout: good.stdout.replace("concurrency: 2", "concurrency: 3") },
+    differences: ["stdout:", "  - Request concurrency: 2", "  + Request concurrency: 3"],
+  },
+  {
+    title: "a missing warning",
+    transcript: measured,
+    outcome: { ...good, stderr: "WARNING: b\n" },
+    differences: ["stderr:", "  - WARNING: a"],
+  },
+  {
+    title: "an empty cell and rows that are not sorted",
+    transcript: measured,
+    outcome: { ...good, csv: "Concurrency,Inferences/Second,p99 latency\n1,20,\n2,10.5,99\n" },
+    differences: [
+      "csv:",
+      "  - 1,N,N",
+      "  + 1,N,",
+      "  - rows by throughput: ascending",
+      "  + rows by throughput: in another order",
+    ],
+  },
+  { title: "an error found early", transcript: refused, outcome: refusal, differences: [] },
+  {
+    title: "an error that names another value",
+    transcript: refused,
+    outcome: { ...refusal, stderr: "Error: --percentile is 100\n" },
+    differences: ["stderr:", "  - 10", "  + Error: --percentile is 100"],
+  },
+  {
+    title: "a failed request without what was printed before it",
+    transcript: failed,
+    outcome: { ...refusal, stderr: "Thread [0] had error: no\n" },
+    differences: ["stdout:", "  - Request concurrency: 1"],
+  },
+];
+
+describe("comparing a run with a transcript", () => {
+  for (const { title, transcript, outcome, differences } of cases) {
+    test(`${differences.length === 0 ? "accepts" : "shows"} ${title}`, () => {
+      assert.deepEqual(compare(transcript, outcome), differences);
+    });
+  }
+});

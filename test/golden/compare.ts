@@ -1,0 +1,106 @@
+import {
+  dropAccidents,
+  normaliseCsv,
+  normaliseProfile,
+  normaliseStderr,
+  normaliseStdout,
+  readContext,
+} from "./normalise.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** What one run printed and wrote; ports stand there as in the transcripts, `{http}` and so on. */
+export interface Outcome {
+  /** null when the run was ended because it took too long. */
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+  csv: string | undefined;
+  profile: Uint8Array | undefined;
+}
+
+/** The differences between a transcript and a run, as lines to print: `-` only in the transcript, `+` only in the run. */
+export function compare(transcript: Transcript, outcome: Outcome): string[] {
+  const context = readContext(transcript.args);
+  const differences: string[] = [];
+  if (outcome.exitCode !== transcript.exitCode) {
+    differences.push(`exit code ${outcome.exitCode ?? "none in time"} instead of ${transcript.exitCode}`);
+  }
+  const stdout = dropAccidents(normaliseStdout(outcome.stdout, context), transcript.stdout);
+  if (!(isRefusal(transcript) && stdout.length === 0)) {
+    differences.push(...titled("stdout", diffLines(transcript.stdout, stdout)));
+  }
+  differences.push(...titled("stderr", compareStderr(transcript, outcome.stderr)));
+  const csv = outcome.csv === undefined ? undefined : normaliseCsv(outcome.csv);
+  differences.push(...titled("csv", diffLines(transcript.csv ?? [], csv ?? [])));
+  const profile = outcome.profile === undefined ? undefined : normaliseProfile(outcome.profile, context);
+  differences.push(...titled("profile export", diffLines(transcript.profile ?? [], profile ?? [])));
+  return differences;
+}
+
+/** An error that need not wait for the server's answers may be found before anything is printed, other than in the original. */
+function isRefusal(transcript: Transcript): boolean {
+  return transcript.names.length > 0 && !transcript.names.some((name) => name.startsWith("Thread ["));
+}
+
+/** An error's text may be better than the original's, as long as it names the same things. */
+function compareStderr(transcript: Transcript, stderr: string): string[] {
+  if (transcript.names.length === 0) {
+    return diffLines(transcript.stderr, normaliseStderr(stderr, readContext(transcript.args)));
+  }
+  const missing = transcript.names.filter((name) => !namesIt(stderr, name)).map((name) => `- ${name}`);
+  return missing.length === 0
+    ? []
+    : [
+        ...missing,
+        ...stderr
+          .trim()
+          .split("\n")
+          .map((line) => `+ ${line}`),
+      ];
+}
+
+/** Whether `text` has `name` as whole words: `0` is not named by `10`. */
+function namesIt(text: string, name: string): boolean {
+  const escaped = name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  return new RegExp(`(?<![\\w-])${escaped}(?![\\w])`).test(text);
+}
+
+function titled(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+/** The shortest edit from `golden` to `actual`, without the equal lines. */
+function diffLines(golden: readonly string[], actual: readonly string[]): string[] {
+  const common = measureCommon(golden, actual);
+  const lines: string[] = [];
+  let g = 0;
+  let a = 0;
+  while (g < golden.length || a < actual.length) {
+    if (g < golden.length && a < actual.length && golden[g] === actual[a]) {
+      g++;
+      a++;
+    } else if (a >= actual.length || (g < golden.length && at(common, g + 1, a) >= at(common, g, a + 1))) {
+      lines.push(`- ${golden[g++]}`);
+    } else {
+      lines.push(`+ ${actual[a++]}`);
+    }
+  }
+  return lines;
+}
+
+/** For every pair of positions the length of the longest common subsequence of what follows. */
+function measureCommon(golden: readonly string[], actual: readonly string[]): number[][] {
+  const common = Array.from({ length: golden.length + 1 }, () => new Array<number>(actual.length + 1).fill(0));
+  for (let g = golden.length - 1; g >= 0; g--) {
+    for (let a = actual.length - 1; a >= 0; a--) {
+      const length =
+        golden[g] === actual[a] ? at(common, g + 1, a + 1) + 1 : Math.max(at(common, g + 1, a), at(common, g, a + 1));
+      (common[g] as number[])[a] = length;
+    }
+  }
+  return common;
+}
+
+function at(table: readonly number[][], row: number, column: number): number {
+  return table[row]?.[column] ?? 0;
+}

@@ -1,0 +1,152 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { compare, type Outcome } from "./compare.ts";
+import { readTranscript, type Transcript } from "./transcript.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const inputsFolder = fileURLToPath(new URL("./inputs", import.meta.url));
+
+/** Runs from source with Bun, unless the environment names an executable. */
+export const defaultCommand = process.env.RAMPART_COMMAND ?? "node_modules/.bin/bun src/main.ts perf_analyzer";
+
+/** Where the servers of the transcripts are. */
+export interface Ports {
+  http: number;
+  grpc: number;
+  /** A port on which nothing listens. */
+  dead: number;
+}
+
+/** How one transcript came out; it matches when there are no differences. */
+export interface Result {
+  name: string;
+  differences: string[];
+}
+
+/** The share of transcripts that must match. */
+export const requiredShare = 0.95;
+
+const runTimeoutMs = 90_000;
+const parallelRuns = 4;
+
+/**
+ * Runs transcripts against Triton and compares. What runs no timed load runs beside others; the rest runs alone, one after the other.
+ * A mismatch is tried once more at the end, because a busy machine can make a run unstable.
+ * @param onResult called for each as it is done
+ */
+export async function runGolden(
+  names: readonly string[],
+  ports: Ports,
+  command = defaultCommand,
+  onResult: (result: Result) => void = () => {},
+): Promise<Result[]> {
+  const words = resolveCommand(command);
+  const transcripts = names.map(readTranscript);
+  const results: Result[] = [];
+  const again: Transcript[] = [];
+  const finish = (result: Result): void => {
+    results.push(result);
+    onResult(result);
+  };
+  const tryOnce = async (transcript: Transcript): Promise<void> => {
+    const differences = compare(transcript, await execute(transcript, ports, words));
+    if (differences.length === 0) finish({ name: transcript.name, differences });
+    else again.push(transcript);
+  };
+  await forEach(
+    transcripts.filter((transcript) => !transcript.isTimed),
+    parallelRuns,
+    tryOnce,
+  );
+  await forEach(
+    transcripts.filter((transcript) => transcript.isTimed),
+    1,
+    tryOnce,
+  );
+  await forEach([...again], 1, async (transcript) => {
+    finish({ name: transcript.name, differences: compare(transcript, await execute(transcript, ports, words)) });
+  });
+  return results;
+}
+
+/** Words that name a file below the repository's root become absolute, since every run has a working directory of its own. */
+function resolveCommand(command: string): string[] {
+  return command
+    .split(" ")
+    .map((word) => (word.includes("/") && existsSync(join(root, word)) ? join(root, word) : word));
+}
+
+async function forEach<T>(items: readonly T[], atOnce: number, act: (item: T) => Promise<void>): Promise<void> {
+  const rest = [...items];
+  const lanes = Array.from({ length: atOnce }, async () => {
+    for (let item = rest.shift(); item !== undefined; item = rest.shift()) await act(item);
+  });
+  await Promise.all(lanes);
+}
+
+async function execute(transcript: Transcript, ports: Ports, words: readonly string[]): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-golden-"));
+  try {
+    symlinkSync(inputsFolder, join(folder, "data"));
+    const [executable = "", ...first] = words;
+    const { exitCode, stdout, stderr } = await runProcess(executable, [...first, ...fillIn(transcript, ports)], folder);
+    const csvPath = join(folder, "out.csv");
+    const profilePath = join(folder, "prof.json");
+    return {
+      exitCode,
+      stdout: generalise(stdout, transcript, ports),
+      stderr: generalise(stderr, transcript, ports),
+      csv: existsSync(csvPath) ? readFileSync(csvPath, "utf8") : undefined,
+      profile: existsSync(profilePath) ? readFileSync(profilePath) : undefined,
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The command line with this run's ports and shorter windows. */
+function fillIn(transcript: Transcript, ports: Ports): string[] {
+  return transcript.args.map((arg, i) => {
+    if (transcript.shortWindowMs !== undefined && transcript.args[i - 1] === "-p")
+      return String(transcript.shortWindowMs);
+    return Object.entries(ports).reduce((text, [name, port]) => text.replaceAll(`{${name}}`, String(port)), arg);
+  });
+}
+
+/** The opposite of {@link fillIn} for what was printed. */
+function generalise(text: string, transcript: Transcript, ports: Ports): string {
+  const windowMs = transcript.args[transcript.args.indexOf("-p") + 1];
+  const long = text.replace(
+    `Measurement window: ${transcript.shortWindowMs} msec`,
+    `Measurement window: ${windowMs} msec`,
+  );
+  return Object.entries(ports).reduce((result, [name, port]) => result.replaceAll(`:${port}`, `:{${name}}`), long);
+}
+
+interface Exit {
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function runProcess(executable: string, args: readonly string[], cwd: string): Promise<Exit> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(executable, args, {
+      cwd,
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: runTimeoutMs,
+      killSignal: "SIGKILL",
+    });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+    child.on("error", reject);
+    child.on("close", (exitCode) => {
+      resolve({ exitCode, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() });
+    });
+  });
+}

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const folder = fileURLToPath(new URL("./transcripts/", import.meta.url));
+
+/** One run of the real perf_analyzer, as `transcripts/<name>/` holds it. */
+export interface Transcript {
+  name: string;
+  /** The command line; `{http}` and `{grpc}` stand for Triton's ports, `{dead}` for one on which nothing listens. */
+  args: string[];
+  exitCode: number;
+  /** For an error: the flags, values and messages that its text must name. */
+  names: string[];
+  /** Whether load runs in time windows, so that nothing else should run meanwhile. */
+  isTimed: boolean;
+  /** What to put for `-p` to be done sooner; undefined to leave it. */
+  shortWindowMs: number | undefined;
+  stdout: string[];
+  stderr: string[];
+  /** Undefined where the run wrote no such file. */
+  csv: string[] | undefined;
+  profile: string[] | undefined;
+}
+
+interface CommandFile {
+  args: string;
+  exitCode: number;
+  names?: string[];
+  isTimed?: boolean;
+  shortWindowMs?: number;
+}
+
+/** The names of the covered transcripts. */
+export function readCovered(): string[] {
+  return JSON.parse(readFileSync(new URL("./covered.json", import.meta.url), "utf8")) as string[];
+}
+
+/** The names of the transcripts that README.md lists as mismatches, one in the first cell of each row of its table. */
+export function readListedMismatches(): string[] {
+  const readme = readFileSync(new URL("./README.md", import.meta.url), "utf8");
+  return [...readme.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1] ?? "");
+}
+
+/** Reads `transcripts/<name>/`. */
+export function readTranscript(name: string): Transcript {
+  const file = JSON.parse(readFileSync(join(folder, name, "command.json"), "utf8")) as CommandFile;
+  return {
+    name,
+    args: file.args === "" ? [] : file.args.split(" "),
+    exitCode: file.exitCode,
+    names: file.names ?? [],
+    isTimed: file.isTimed ?? false,
+    shortWindowMs: file.shortWindowMs,
+    stdout: readLines(name, "stdout.txt") ?? [],
+    stderr: readLines(name, "stderr.txt") ?? [],
+    csv: readLines(name, "csv.txt"),
+    profile: readLines(name, "profile.txt"),
+  };
+}
+
+function readLines(name: string, file: string): string[] | undefined {
+  const path = join(folder, name, file);
+  return existsSync(path) ? readFileSync(path, "utf8").replace(/\n$/, "").split("\n") : undefined;
+}

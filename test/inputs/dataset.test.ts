@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { assembleBatch, assembleExpected, type DataStep, requestCycle } from "../../src/inputs/dataset.ts";
+import { readDirectory } from "../../src/inputs/directory.ts";
+import { applyShapes } from "../../src/inputs/shapes.ts";
+import { UserError } from "../../src/plan/problem.ts";
+import { makeModel, spec } from "./make-model.ts";
+
+/** Batches, directories and given shapes. */
+
+function step(inputs: Record<string, number>, expected: Record<string, number> = {}): DataStep {
+  const toMap = (values: Record<string, number>): DataStep["inputs"] =>
+    new Map(Object.entries(values).map(([name, value]) => [name, { bytes: Uint8Array.of(value) }]));
+  return { inputs: toMap(inputs), expected: toMap(expected) };
+}
+
+const model = makeModel([spec("A", "UINT8", [1])], [spec("OUT", "UINT8", [1])]);
+
+test("a batch takes the following steps and wraps around", () => {
+  const steps = [1, 2, 3].map((value) => step({ A: value }));
+  const batches = [0, 1, 2].map((first) => assembleBatch(model, steps, first, 4)[0]);
+  assert.deepEqual(
+    batches.map((tensor) => [...(tensor?.bytes ?? [])]),
+    [
+      [1, 2, 3, 1],
+      [2, 3, 1, 2],
+      [3, 1, 2, 3],
+    ],
+  );
+  assert.deepEqual(batches[0]?.shape, [4, 1]);
+});
+
+test("requests repeat after as many as the data makes at a batch size", () => {
+  assert.deepEqual(
+    [requestCycle(6, 4), requestCycle(3, 4), requestCycle(4, 4), requestCycle(1, 8), requestCycle(0, 2)],
+    [3, 3, 1, 1, 0],
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 16 }), (count, batch) => {
+      const firsts = Array.from({ length: count }, (_, n) => (n * batch) % count);
+      assert.equal(requestCycle(count, batch), new Set(firsts).size);
+    }),
+  );
+});
+
+test("a model without a batch dimension gets one item and no added dimension", () => {
+  const flat = makeModel([spec("A", "UINT8", [1])], [], { maxBatchSize: 0 });
+  assert.deepEqual(assembleBatch(flat, [step({ A: 1 }), step({ A: 2 })], 1, 4), [
+    { name: "A", datatype: "UINT8", shape: [1], bytes: Uint8Array.of(2) },
+  ]);
+});
+
+test("all items of a batch share one shape tensor", () => {
+  const shaped = makeModel([spec("A", "UINT8", [1]), spec("S", "UINT8", [1], { isShapeTensor: true })]);
+  const tensors = assembleBatch(shaped, [step({ A: 1, S: 9 }), step({ A: 2, S: 9 })], 0, 2);
+  assert.deepEqual(
+    tensors.map(({ name, shape, bytes }) => [name, shape, [...bytes]]),
+    [
+      ["A", [2, 1], [1, 2]],
+      ["S", [1], [9]],
+    ],
+  );
+});
+
+test("a missing input and an optional one that only some items have are refused", () => {
+  const optional = makeModel([spec("A", "UINT8", [1]), spec("O", "UINT8", [1], { isOptional: true })]);
+  assert.throws(() => assembleBatch(optional, [step({ O: 1 })], 0, 1), /unable to find data for input 'A'/);
+  assert.throws(
+    () => assembleBatch(optional, [step({ A: 1, O: 1 }), step({ A: 2 })], 0, 2),
+    /optional input 'O' has data in some items/,
+  );
+  assert.equal(assembleBatch(optional, [step({ A: 1 })], 0, 2).length, 1);
+});
+
+test("expected outputs are joined like inputs", () => {
+  const steps = [step({ A: 1 }, { OUT: 7 }), step({ A: 2 }, { OUT: 8 })];
+  assert.deepEqual(assembleExpected(model, steps, 1, 2), [{ name: "OUT", bytes: Uint8Array.of(8, 7) }]);
+  assert.deepEqual(assembleExpected(model, [step({ A: 1 })], 0, 2), []);
+});
+
+async function withFiles<T>(
+  files: Record<string, Uint8Array | string>,
+  use: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-test-"));
+  for (const [name, contents] of Object.entries(files)) writeFileSync(join(folder, name), contents);
+  try {
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const files = makeModel(
+  [spec("A", "INT32", [2]), spec("O", "INT32", [1], { isOptional: true }), spec("T", "BYTES", [2])],
+  [spec("OUT", "INT32", [1])],
+);
+
+test("a directory has a binary file per input and a line per string", async () => {
+  await withFiles(
+    { A: new Uint8Array(8).fill(5), T: "one\ntwo", OUT: Uint8Array.of(1, 2, 3, 4), ".hidden": "x" },
+    async (folder) => {
+      const dataset = await readDirectory(folder, files);
+      const [only] = dataset.streams[0] ?? [];
+      assert.deepEqual([...(only?.inputs.keys() ?? [])], ["A", "T"]);
+      assert.deepEqual(only?.inputs.get("A")?.bytes, new Uint8Array(8).fill(5));
+      assert.deepEqual(
+        [...(only?.inputs.get("T")?.bytes ?? [])],
+        [3, 0, 0, 0, ...Buffer.from("one"), 3, 0, 0, 0, ...Buffer.from("two")],
+      );
+      assert.deepEqual(only?.expected.get("OUT")?.bytes, Uint8Array.of(1, 2, 3, 4));
+      assert.deepEqual([dataset.streams.length, dataset.isFromJson], [1, false]);
+    },
+  );
+});
+
+test("a last line break makes no empty string", async () => {
+  await withFiles({ A: new Uint8Array(8), T: "one\ntwo\n" }, async (folder) => {
+    assert.equal((await readDirectory(folder, files)).streams[0]?.[0]?.inputs.get("T")?.bytes.length, 14);
+  });
+});
+
+test("everything that does not fit in a directory is told at once", async () => {
+  await withFiles({ A: new Uint8Array(7), T: "", X: "?" }, async (folder) => {
+    await assert.rejects(readDirectory(folder, files), (error: unknown) => {
+      assert.ok(error instanceof UserError);
+      assert.deepEqual(
+        error.problems.map(({ path }) => path),
+        ["X", "A", "T"].map((name) => join(folder, name)),
+      );
+      assert.match(error.problems[1]?.message ?? "", /provided data for input A has byte size 7, expect 8/);
+      assert.match(error.problems[2]?.message ?? "", /is empty/);
+      return true;
+    });
+  });
+  await withFiles({ A: new Uint8Array(8), T: "one" }, async (folder) => {
+    await assert.rejects(readDirectory(folder, files), /has 1 elements, expect 2/);
+  });
+  await withFiles({ T: "one\ntwo" }, async (folder) => {
+    await assert.rejects(readDirectory(folder, files), /failed to open file/);
+  });
+  await withFiles({}, async (folder) => {
+    mkdirSync(join(folder, "A"));
+    await assert.rejects(readDirectory(folder, files), UserError);
+  });
+  await assert.rejects(readDirectory("/nonexistent", files), /cannot be read/);
+});
+
+test("given shapes change inputs that vary, and those only", () => {
+  const varying = makeModel([spec("V", "FP32", [-1, 4]), spec("F", "FP32", [4])]);
+  const { model: shaped, warnings } = applyShapes(varying, { V: [3, 4], F: [5], X: [1] });
+  assert.deepEqual(
+    shaped.inputs.map(({ shape }) => shape),
+    [[3, 4], [4]],
+  );
+  assert.equal(warnings.length, 2);
+  assert.match(warnings[0] ?? "", /--shape F:5 has no effect: the model fixes its shape to \[4\]/);
+  assert.match(warnings[1] ?? "", /model 'model' has no input 'X'/);
+  assert.deepEqual(applyShapes(varying, { F: [4] }).warnings, []);
+});

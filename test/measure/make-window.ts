@@ -1,0 +1,77 @@
+import { LatencyTally } from "../../src/measure/latency-tally.ts";
+import type { ServerDelta } from "../../src/measure/server-delta.ts";
+import type { WindowResult } from "../../src/measure/window.ts";
+
+/** Windows and tallies for tests, made from plain numbers. */
+
+/** A tally of latencies in nanoseconds. */
+export function tallyOf(latenciesNs: readonly number[]): LatencyTally {
+  const tally = new LatencyTally();
+  tally.addAll(Float64Array.from(latenciesNs), 0, latenciesNs.length);
+  return tally;
+}
+
+/** What a window is made of; everything has a default. */
+export interface WindowParts {
+  readonly startNs?: number;
+  readonly durationNs?: number;
+  readonly latenciesNs?: readonly number[];
+  /** Present for scheduled loads. */
+  readonly scheduledNs?: readonly number[];
+  readonly failedCount?: number;
+  readonly delayedCount?: number;
+  readonly sentCount?: number;
+  readonly sendMeanNs?: number;
+  readonly receiveMeanNs?: number;
+  readonly overheadPct?: number;
+  readonly health?: Partial<WindowResult["health"]>;
+  readonly server?: ServerDelta;
+}
+
+/** A window of one second from 0 with the parts given. */
+export function makeWindow(parts: WindowParts = {}): WindowResult {
+  const { startNs = 0, durationNs = 1e9, latenciesNs = [1e6, 2e6, 3e6] } = parts;
+  const latency = tallyOf(latenciesNs);
+  return {
+    startNs,
+    endNs: startNs + durationNs,
+    durationNs,
+    requestCount: latenciesNs.length,
+    failedCount: parts.failedCount ?? 0,
+    delayedCount: parts.delayedCount ?? 0,
+    sentCount: parts.sentCount ?? latenciesNs.length,
+    latency,
+    scheduledLatency: parts.scheduledNs === undefined ? latency : tallyOf(parts.scheduledNs),
+    sendDelay: tallyOf([]),
+    sendMeanNs: parts.sendMeanNs ?? 0,
+    receiveMeanNs: parts.receiveMeanNs ?? 0,
+    overheadPct: parts.overheadPct ?? 0,
+    health: { cpuRatio: 0.1, loopLagMaxNs: 0, loopLagMeanNs: 0, ...parts.health },
+    server: parts.server,
+  };
+}
+
+/** A change of a server's counters: `count` successes, each of so many nanoseconds per stage. */
+export function makeDelta(count: number, change: Partial<ServerDelta> = {}): ServerDelta {
+  return {
+    version: "1",
+    inferenceCount: count,
+    executionCount: count,
+    successCount: count,
+    successNs: count * 100_000,
+    failCount: 0,
+    queueCount: count,
+    queueNs: count * 10_000,
+    computeInputCount: count,
+    computeInputNs: count * 5_000,
+    computeInferCount: count,
+    computeInferNs: count * 50_000,
+    computeOutputCount: count,
+    computeOutputNs: count * 5_000,
+    cacheHitCount: 0,
+    cacheHitNs: 0,
+    cacheMissCount: 0,
+    cacheMissNs: 0,
+    ...change,
+  };
+}

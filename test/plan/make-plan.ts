@@ -1,0 +1,57 @@
+import type { Plan, TritonTargetPlan } from "../../src/plan/plan.ts";
+
+/** Plans for tests. */
+
+/** A plan's changes; targets are Triton's. */
+export type PlanChange = Partial<Omit<Plan, "target" | "measurement" | "client" | "outputs">> & {
+  readonly target?: Partial<TritonTargetPlan>;
+  readonly measurement?: Partial<Plan["measurement"]>;
+  readonly client?: Partial<Plan["client"]>;
+  readonly outputs?: Partial<Plan["outputs"]>;
+};
+
+/** A sound plan: 100 requests at concurrency 1, reported in Rampart's own way; failures are only counted. */
+export function makePlan(change: PlanChange = {}): Plan {
+  const { target, measurement, client, outputs, ...rest } = change;
+  return {
+    version: 1,
+    name: "a test",
+    load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
+    inputs: { kind: "random", stringLength: 128, stringData: "" },
+    failures: { maxRatio: null },
+    assertions: [],
+    ...rest,
+    target: {
+      kind: "triton",
+      url: "127.0.0.1:8000",
+      protocol: "http",
+      model: "simple",
+      modelVersion: "",
+      batchSize: 1,
+      isStreaming: false,
+      inputTensorFormat: "binary",
+      outputTensorFormat: "binary",
+      headers: [],
+      shapes: {},
+      tls: { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: true },
+      ...target,
+    },
+    measurement: {
+      mode: { kind: "requests", count: 100 },
+      warmupRequests: 0,
+      percentile: null,
+      latencyLimitMs: null,
+      ...measurement,
+    },
+    client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 10_000, ...client },
+    outputs: {
+      style: "rampart",
+      verbosity: 0,
+      csvFile: "",
+      isVerboseCsv: false,
+      profileExportFile: "",
+      jsonFile: "",
+      ...outputs,
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { formatProblem, messageOf, RunError, UserError } from "../../src/plan/problem.ts";
+import { formatDurationNs, msToNs, nsToMs, nsToSec, parseDurationNs, secToNs } from "../../src/plan/units.ts";
+
+const durations: readonly (readonly [text: string, ns: number | undefined])[] = [
+  ["250 us", 250e3],
+  ["250us", 250e3],
+  ["250 µs", 250e3],
+  ["25 ms", 25e6],
+  ["5 s", 5e9],
+  ["2 min", 120e9],
+  ["1.5 h", 5400e9],
+  [" .5 s ", 0.5e9],
+  ["0 ms", 0],
+  ["5", undefined],
+  ["", undefined],
+  ["ms", undefined],
+  ["-5 ms", undefined],
+  ["5 sec", undefined],
+  ["5 m", undefined],
+  ["1e3 ms", undefined],
+  ["5 ms 3 us", undefined],
+  ["1,5 s", undefined],
+  ["Infinity s", undefined],
+];
+
+for (const [text, ns] of durations)
+  test(`the duration '${text}' is ${ns === undefined ? "refused" : `${ns} ns`}`, () =>
+    assert.equal(parseDurationNs(text), ns));
+
+const formatted: readonly (readonly [ns: number, text: string])[] = [
+  [0, "0 us"],
+  [1, "0.001 us"],
+  [999_999, "1000 us"],
+  [12_345, "12.35 us"],
+  [1e6, "1 ms"],
+  [12_345_678, "12.35 ms"],
+  [1e9, "1 s"],
+  [119e9, "119 s"],
+  [120e9, "2 min"],
+  [-5e6, "-5 ms"],
+];
+
+for (const [ns, text] of formatted)
+  test(`${ns} ns are written ${text}`, () => assert.equal(formatDurationNs(ns), text));
+
+test("a written duration is read again, to four digits", () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1000, max: 1e15, noNaN: true }), (ns) => {
+      const again = parseDurationNs(formatDurationNs(ns));
+      assert.ok(again !== undefined && Math.abs(again / ns - 1) <= 5.1e-4, `${ns}: ${formatDurationNs(ns)}`);
+    }),
+  );
+});
+
+test("any text is read or refused, never an exception or a strange number", () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const ns = parseDurationNs(text);
+      assert.ok(ns === undefined || (Number.isFinite(ns) && ns >= 0));
+    }),
+  );
+});
+
+test("units convert both ways", () => {
+  assert.deepEqual([nsToMs(msToNs(2.5)), nsToSec(secToNs(2.5)), msToNs(1), secToNs(1)], [2.5, 2.5, 1e6, 1e9]);
+});
+
+test("a problem reads: path, message, value, hint", () => {
+  const problem = { path: "load.end", message: "must be 1 or more", hint: "Give more." };
+  assert.equal(formatProblem(problem), "load.end: must be 1 or more. Give more.");
+  assert.equal(formatProblem({ ...problem, value: "0" }), "load.end: must be 1 or more (got 0). Give more.");
+});
+
+test("an error holds all problems and reads as one per line", () => {
+  const problems = ["a", "b"].map((path) => ({ path, message: "is wrong", hint: "Mend it." }));
+  const error = new UserError(problems);
+  assert.equal(error.message, "a: is wrong. Mend it.\nb: is wrong. Mend it.");
+  assert.equal(error.name, "UserError");
+  assert.deepEqual(error.problems, problems);
+});
+
+test("a run's error tells its kind and a hint", () => {
+  const { kind, message, hint, name } = new RunError("stalled", "no answer", "Look.");
+  assert.deepEqual(
+    { kind, message, hint, name },
+    { kind: "stalled", message: "no answer", hint: "Look.", name: "RunError" },
+  );
+});
+
+test("the message of anything thrown", () => {
+  assert.deepEqual([messageOf(new Error("x")), messageOf("y"), messageOf(undefined)], ["x", "y", "undefined"]);
+});

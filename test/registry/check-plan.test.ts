@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Plan } from "../../src/plan/plan.ts";
+import { UserError } from "../../src/plan/problem.ts";
+import { checkPlan } from "../../src/registry/check-plan.ts";
+import { INPUT_KINDS } from "../../src/registry/input-kinds.ts";
+import { LOAD_MODES } from "../../src/registry/load-modes.ts";
+import { SERVICE_KINDS, TARGETS } from "../../src/registry/service-kinds.ts";
+import { makePlan } from "../plan/make-plan.ts";
+
+/** Where a plan is wrong. It may be any value: untyped callers bring what they like. */
+function pathsOf(plan: unknown): string[] {
+  try {
+    checkPlan(plan as Plan);
+  } catch (error) {
+    assert.ok(error instanceof UserError, String(error));
+    for (const { message, hint, path } of error.problems) {
+      assert.notEqual(message, "", path);
+      assert.notEqual(hint, "", path);
+    }
+    return error.problems.map(({ path }) => path).sort();
+  }
+  return [];
+}
+
+/** The plan with one value replaced; the path's parts are separated by dots. */
+function withValue(path: string, value: unknown): unknown {
+  const plan = structuredClone(makePlan()) as unknown as Record<string, unknown>;
+  const keys = path.split(".");
+  let holder = plan;
+  for (const key of keys.slice(0, -1)) holder = holder[key] as Record<string, unknown>;
+  holder[keys.at(-1) as string] = value;
+  return plan;
+}
+
+test("a sound plan is returned as it is", () => {
+  const plan = makePlan();
+  assert.equal(checkPlan(plan), plan);
+});
+
+const sound: readonly (readonly [path: string, value: unknown])[] = [
+  [
+    "load",
+    {
+      kind: "request-rate",
+      levels: { kind: "list", values: [0.1] },
+      search: "linear",
+      distribution: "poisson",
+      seed: 1,
+    },
+  ],
+  ["load", { kind: "concurrency-ramp", start: 1, end: 9, overMs: 100 }],
+  ["load", { kind: "intervals", file: "gaps.txt" }],
+  ["inputs", { kind: "zero", stringLength: 1, stringData: "x" }],
+  ["inputs", { kind: "json", files: ["a", "b"] }],
+  ["inputs", { kind: "directory", directory: "d" }],
+  ["measurement.mode", { kind: "time-windows", windowMs: 0.5, stabilityPct: 0, maxTrials: 1 }],
+  ["measurement.mode", { kind: "count-windows", requestsPerWindow: 1, stabilityPct: 10, maxTrials: 3 }],
+  ["measurement.mode", { kind: "duration", durationMs: 1 }],
+  ["measurement.percentile", 99.9],
+  ["failures.maxRatio", 1],
+  [
+    "target",
+    {
+      kind: "embedded",
+      protocol: "grpc",
+      isStreaming: false,
+      batchSize: 8,
+      mock: { latency: { kind: "uniform", minMs: 0, maxMs: 5 }, errorRatio: 0.5, responseBytes: 10 },
+    },
+  ],
+  ["assertions", [{ metric: { kind: "throughput" }, comparison: "above", limit: 5 }]],
+];
+
+for (const [path, value] of sound)
+  test(`accepted: ${path} ${JSON.stringify(value)}`, () => assert.deepEqual(pathsOf(withValue(path, value)), []));
+
+const unsound: readonly (readonly [path: string, value: unknown, reported?: string])[] = [
+  ["version", 2],
+  ["name", ""],
+  ["target.kind", "grpc"],
+  ["target.url", ""],
+  ["target.protocol", "ftp"],
+  ["target.model", ""],
+  ["target.batchSize", 0],
+  ["target.batchSize", 1.5],
+  ["target.batchSize", "4"],
+  ["target.isStreaming", true],
+  ["target.headers", [["bad name", "x"]], "target.headers.0.0"],
+  ["target.shapes", { IN: [0] }, "target.shapes.IN.0"],
+  ["target.tls.verify", "yes"],
+  ["load.kind", "spikes"],
+  ["load.kind", "toString"],
+  ["load", undefined, "load.kind"],
+  ["load.levels.values", [], "load.levels.values"],
+  ["load.levels.values", [1, 0], "load.levels.values.1"],
+  ["load.search", "random"],
+  ["inputs.kind", "guess"],
+  ["inputs.stringLength", 0],
+  ["measurement.mode.kind", "forever"],
+  ["measurement.mode.count", 0],
+  ["measurement.warmupRequests", -1],
+  ["measurement.percentile", 100],
+  ["measurement.percentile", 0],
+  ["measurement.latencyLimitMs", 0],
+  ["client.kind", "curl"],
+  ["client.callMode", "both"],
+  ["client.maxLanes", 0],
+  ["client.stallTimeoutMs", 0],
+  ["failures.maxRatio", 1.01],
+  ["failures.maxRatio", -0.1],
+  ["assertions", [{ metric: { kind: "throughput" }, comparison: "over", limit: 5 }], "assertions.0.comparison"],
+  ["assertions", [{ metric: { kind: "luck" }, comparison: "is", limit: 5 }], "assertions.0.metric.kind"],
+  [
+    "assertions",
+    [{ metric: { kind: "latency-percentile", percentile: 99, of: "x" }, comparison: "is", limit: 5 }],
+    "assertions.0.metric.of",
+  ],
+  ["outputs.style", "xml"],
+  ["outputs.verbosity", 3],
+  ["outputs.csvFile", null],
+  ["outputs", undefined, "outputs"],
+];
+
+for (const [path, value, reported = path] of unsound)
+  test(`refused: ${path} ${JSON.stringify(value)}`, () =>
+    assert.deepEqual(pathsOf(withValue(path, value)), [reported]));
+
+test("all problems of all parts are told at once", () => {
+  const plan = withValue("target.batchSize", 0) as { load: unknown; inputs: unknown; client: unknown; name: string };
+  plan.load = { kind: "concurrency", levels: { kind: "list", values: [0] }, search: "never" };
+  plan.inputs = { kind: "nowhere" };
+  plan.client = { kind: "own", callMode: "sync", maxLanes: 0, stallTimeoutMs: -1 };
+  plan.name = "";
+  assert.deepEqual(pathsOf(plan), [
+    "client.maxLanes",
+    "client.stallTimeoutMs",
+    "inputs.kind",
+    "load.levels.values.0",
+    "load.search",
+    "name",
+    "target.batchSize",
+  ]);
+});
+
+test("an unknown kind is told with those there are", () => {
+  for (const [path, table] of [
+    ["load.kind", LOAD_MODES],
+    ["inputs.kind", INPUT_KINDS],
+    ["target.kind", TARGETS],
+  ] as const) {
+    assert.throws(
+      () => checkPlan(withValue(path, "none of them") as Plan),
+      (error: unknown) => {
+        assert.ok(error instanceof UserError);
+        for (const kind of Object.keys(table)) assert.ok(error.problems[0]?.hint.includes(kind), kind);
+        assert.equal(error.problems[0]?.value, "none of them");
+        return true;
+      },
+    );
+  }
+});
+
+const together: readonly (readonly [name: string, plan: Plan, path: string])[] = [
+  ["undici with gRPC", makePlan({ target: { protocol: "grpc" }, client: { kind: "undici" } }), "client.kind"],
+  ["grpc-js with HTTP", makePlan({ client: { kind: "grpc-js" } }), "client.kind"],
+  ["a synchronous stream", makePlan({ target: { protocol: "grpc", isStreaming: true } }), "client.callMode"],
+  [
+    "a binary search without a limit",
+    makePlan({ load: { kind: "concurrency", levels: { kind: "range", start: 1, end: 4, step: 1 }, search: "binary" } }),
+    "measurement.latencyLimitMs",
+  ],
+  [
+    "a range without an end or a limit",
+    makePlan({
+      load: { kind: "concurrency", levels: { kind: "range", start: 1, end: null, step: 1 }, search: "linear" },
+    }),
+    "load.levels.end",
+  ],
+];
+
+for (const [name, plan, path] of together)
+  test(`parts that do not go together: ${name}`, () => assert.deepEqual(pathsOf(plan), [path]));
+
+test("a plan survives being printed as JSON and read again", () => {
+  const plan = makePlan({ measurement: { latencyLimitMs: 5, percentile: 99 } });
+  assert.deepEqual(checkPlan(JSON.parse(JSON.stringify(plan)) as Plan), plan);
+});
+
+test("every service kind is a target", () => {
+  for (const kind of Object.keys(SERVICE_KINDS)) assert.ok(Object.hasOwn(TARGETS, kind));
+});

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadInputs } from "../../src/registry/input-kinds.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
+import { makeModel, spec } from "../inputs/make-model.ts";
+
+const model = makeModel([spec("IN", "INT32", [2])]);
+
+test("the kind of inputs decides where data comes from", async () => {
+  const options = { stringLength: 8, stringData: "" };
+  const zero = await loadInputs({ kind: "zero", ...options }, model);
+  assert.deepEqual(zero.streams[0]?.[0]?.inputs.get("IN")?.bytes, new Uint8Array(8));
+  const random = await loadInputs({ kind: "random", ...options }, model);
+  assert.equal(random.streams[0]?.[0]?.inputs.get("IN")?.bytes[0], 0x67);
+  await assert.rejects(async () => loadInputs({ kind: "json", files: ["/nonexistent"] }, model), /cannot be read/);
+  await assert.rejects(
+    async () => loadInputs({ kind: "directory", directory: "/nonexistent" }, model),
+    /cannot be read/,
+  );
+});
+
+test("the kind of load decides how requests come about", () => {
+  const closed = prepareLoad({ kind: "concurrency", levels: { kind: "list", values: [2] }, search: "linear" });
+  assert.deepEqual(closed.drive(2), { kind: "closed", concurrency: 2 });
+  assert.equal(prepareLoad({ kind: "concurrency-ramp", start: 1, end: 2, overMs: 1 }).drive(2).kind, "ramp");
+  assert.throws(() => prepareLoad({ kind: "intervals", file: "/nonexistent" }), /failed to open file/);
+});

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { RunError } from "../../src/plan/problem.ts";
+import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
+import { createProfileExport } from "../../src/report/profile-export.ts";
+import { createJsonReport } from "../../src/report/rampart/json.ts";
+import { createReports } from "../../src/report/reports.ts";
+import type { RequestRecord } from "../../src/run/observer.ts";
+import { makeWindow } from "../measure/make-window.ts";
+import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { makeLevel, makeResult, makeSink, tell } from "./make-result.ts";
+
+/** Reports that are files. */
+
+function withFolder(use: (folder: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-test-"));
+  try {
+    use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function windowOf(count: number): ReturnType<typeof makeWindow> {
+  return makeWindow({ latenciesNs: new Array(count).fill(1e6) });
+}
+
+test("CSV rows stand by ascending throughput, whatever the order of the run", () => {
+  withFolder((folder) => {
+    const csvFile = join(folder, "out.csv");
+    const plan = makePlan({ outputs: { csvFile } });
+    const levels = [30, 10, 20].map((count, index) =>
+      makeLevel({ level: index + 1, window: windowOf(count), hasServerCounters: false }),
+    );
+    const unstable = makeLevel({ level: 9, outcome: "unstable" });
+    tell(
+      createPerfAnalyzerCsv(plan, makeSink()),
+      makeResult(
+        plan,
+        [...levels, unstable].map((level) => ({ ...level, hasServerCounters: false })),
+      ),
+    );
+    assert.equal(
+      readFileSync(csvFile, "utf8"),
+      "Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency,p90 latency,p95 latency,p99 latency\n" +
+        "2,10,0,0,1000,1000,1000,1000\n3,20,0,0,1000,1000,1000,1000\n1,30,0,0,1000,1000,1000,1000\n",
+    );
+  });
+});
+
+test("a CSV of a server with statistics keeps its columns where a level has none", () => {
+  withFolder((folder) => {
+    const csvFile = join(folder, "out.csv");
+    const plan = makePlan({ outputs: { csvFile, isVerboseCsv: true } });
+    const levels = [makeLevel(), makeLevel({ level: 2, window: windowOf(40) })];
+    tell(createPerfAnalyzerCsv(plan, makeSink()), makeResult(plan, levels));
+    const rows = readFileSync(csvFile, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((row) => row.split(","));
+    assert.deepEqual(
+      rows.map((row) => row.length),
+      [16, 16, 16],
+    );
+    // 1000 us in all, 50 us sending and receiving, 10 + 60 us in the server.
+    assert.deepEqual(rows[1], [
+      "1",
+      "30",
+      "20",
+      "880",
+      "10",
+      "5",
+      "50",
+      "5",
+      "30",
+      "1000",
+      "1000",
+      "1000",
+      "1000",
+      "1000",
+      "50",
+      "950",
+    ]);
+    assert.deepEqual(rows[2]?.slice(3, 8), ["0", "0", "0", "0", "0"]);
+  });
+});
+
+test("a file that can not be written is an error that names it", () => {
+  const path = "/nonexistent/out";
+  const plan = makePlan({ outputs: { csvFile: path, jsonFile: path } });
+  for (const report of [createPerfAnalyzerCsv(plan, makeSink()), createJsonReport(plan)]) {
+    assert.throws(
+      () => tell(report, makeResult(plan, [makeLevel()])),
+      (error: unknown) => error instanceof RunError && error.kind === "output" && error.message.includes(path),
+    );
+  }
+});
+
+const record = (ns: bigint, value = 1): RequestRecord => ({
+  sendEpochNs: ns,
+  endEpochNs: ns + 5n,
+  inputs: [{ name: "IN", datatype: "INT32", shape: [1, 2], bytes: new Uint8Array(Int32Array.of(value, 2).buffer) }],
+  outputs: new Map([
+    ["OUT", { name: "OUT", datatype: "FP32", shape: [1, 1], bytes: new Uint8Array(Float32Array.of(3).buffer) }],
+  ]),
+});
+
+test("a profile export holds the windows' requests and their bounds, and nothing from between", () => {
+  withFolder((folder) => {
+    const profileExportFile = join(folder, "profile.json");
+    const plan = makePlan({ outputs: { profileExportFile } });
+    const report = createProfileExport(plan, makeSink());
+    report.onLevelStart?.("concurrency", 2, true);
+    report.onRecord?.(record(1n));
+    report.onLevelStart?.("concurrency", 2, false);
+    report.onRecord?.(record(2n));
+    report.onRecordsCut?.(undefined);
+    report.onRecord?.(record(10n));
+    report.onRecord?.(record(11n));
+    report.onRecordsCut?.({ startEpochNs: 9n, endEpochNs: 20n });
+    report.onRecord?.(record(21n));
+    report.onRecordsCut?.({ startEpochNs: 20n, endEpochNs: 30n });
+    report.onRecord?.(record(31n));
+    report.onLevelStart?.("request-rate", 2.5, false);
+    report.onRecordsCut?.(undefined);
+    report.finish(makeResult(plan, []));
+    const request = (ns: number): string =>
+      `{"timestamp":${ns},"request_inputs":{"IN":[1,2]},"response_timestamps":[${ns + 5}],"response_outputs":[{"OUT":3.0}]}`;
+    assert.equal(
+      readFileSync(profileExportFile, "utf8"),
+      `{"experiments":[{"experiment":{"mode":"concurrency","value":2},"requests":[${[10, 11, 21].map(request).join(",")}],"window_boundaries":[9,20,30]},` +
+        `{"experiment":{"mode":"request_rate","value":2.5},"requests":[],"window_boundaries":[]}],"version":"0.0.0","service_kind":"triton","endpoint":""}`,
+    );
+    assert.deepEqual(readdirSync(folder), ["profile.json"]);
+  });
+});
+
+test("a profile export of a run that could not begin leaves nothing behind", () => {
+  withFolder((folder) => {
+    const profileExportFile = join(folder, "profile.json");
+    const report = createProfileExport(makePlan({ outputs: { profileExportFile } }), makeSink());
+    report.onLevelStart?.("concurrency", 1, false);
+    report.discard?.();
+    assert.deepEqual(readdirSync(folder), []);
+    assert.equal(existsSync(profileExportFile), false);
+  });
+});
+
+test("the JSON report holds the plan, every level and every verdict", () => {
+  withFolder((folder) => {
+    const jsonFile = join(folder, "out.json");
+    const assertions = [{ metric: { kind: "throughput" }, comparison: "above", limit: 31 }] as const;
+    const plan = makePlan({ outputs: { jsonFile }, assertions });
+    const scheduled = makeWindow({ latenciesNs: [1e6], scheduledNs: [4e6], failedCount: 1 });
+    tell(
+      createJsonReport(plan),
+      makeResult(plan, [makeLevel(), makeLevel({ level: 2, window: scheduled })], { isInterrupted: true }),
+    );
+    const json = JSON.parse(readFileSync(jsonFile, "utf8")) as Record<string, unknown> & {
+      levels: Record<string, unknown>[];
+    };
+    assert.deepEqual([json["version"], json["name"], json["isPartial"], json["durationSec"]], [1, "a test", true, 3.5]);
+    assert.deepEqual(json["requests"], { sent: 32, completed: 31, failed: 1 });
+    assert.deepEqual(json["plan"], plan);
+    assert.equal(json["startedAt"], "2023-11-14T22:13:20.000Z");
+    assert.deepEqual(json["assertions"], [
+      { text: "throughput above 31 infer/s", isMet: false, level: 2, measured: 1, limit: 31 },
+    ]);
+    const [first, second] = json.levels as {
+      inferPerSec: number;
+      errorRatio: number;
+      latency: { count: number; meanUs: number; hdrHistogramUs: string };
+      scheduledLatency?: { meanUs: number };
+    }[];
+    assert.deepEqual([first?.inferPerSec, first?.latency.count, first?.latency.meanUs], [30, 30, 1000]);
+    assert.match(first?.latency.hdrHistogramUs ?? "", /^[A-Za-z0-9+/]+=*$/);
+    assert.deepEqual(
+      [second?.errorRatio, second?.scheduledLatency?.meanUs, first?.scheduledLatency],
+      [0.5, 4000, undefined],
+    );
+  });
+});
+
+const kinds: readonly (readonly [outputs: NonNullable<PlanChange["outputs"]>, count: number])[] = [
+  [{ style: "perf_analyzer" }, 1],
+  [{ style: "rampart" }, 1],
+  [{ style: "perf_analyzer", csvFile: "x.csv" }, 2],
+  [{ style: "rampart", csvFile: "x.csv", jsonFile: "x.json", profileExportFile: "x.profile" }, 4],
+];
+
+for (const [outputs, count] of kinds) {
+  test(`a plan with ${JSON.stringify(outputs)} has ${count} reports`, async () => {
+    assert.equal((await createReports(makePlan({ outputs }), makeSink())).length, count);
+  });
+}

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { createPerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";
+import { formatServerSection } from "../../../src/report/perf-analyzer/server-section.ts";
+import type { LevelResult, RunResult } from "../../../src/run/observer.ts";
+import { makeDelta, makeWindow } from "../../measure/make-window.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
+
+/** The lines that scripts read, exactly. */
+
+function print(
+  change: PlanChange,
+  levels: readonly LevelResult[],
+  rest: Partial<RunResult> = {},
+): { out: string; err: string } {
+  const plan: Plan = makePlan({ ...change, outputs: { style: "perf_analyzer", ...change.outputs } });
+  const sink = makeSink();
+  tell(createPerfAnalyzerConsole(plan, sink), makeResult(plan, levels, rest));
+  return sink.printed;
+}
+
+test("a level reads as perf_analyzer prints it", () => {
+  const { out, err } = print({}, [makeLevel()]);
+  assert.equal(err, "");
+  assert.equal(
+    out,
+    `*** Measurement Settings ***
+  Batch size: 1
+  Service Kind: TRITON
+  Sending 100 benchmark requests
+  Using synchronous calls for inference
+
+Request concurrency: 1
+  Client: 
+    Request count: 30
+    Throughput: 30 infer/sec
+    Avg latency: 1000 usec (standard deviation 0 usec)
+    p50 latency: 1000 usec
+    p90 latency: 1000 usec
+    p95 latency: 1000 usec
+    p99 latency: 1000 usec
+    Avg HTTP time: 1000 usec (send/recv 50 usec + response wait 950 usec)
+  Server: 
+    Inference count: 30
+    Execution count: 30
+    Successful request count: 30
+    Avg request latency: 100 usec (overhead 30 usec + queue 10 usec + compute input 5 usec + compute infer 50 usec + compute output 5 usec)
+Inferences/Second vs. Client Average Batch Latency
+Concurrency: 1, throughput: 30 infer/sec, latency 1000 usec
+`,
+  );
+});
+
+test("gRPC and a percentile change their lines", () => {
+  const target = { protocol: "grpc" } as const;
+  const { out } = print({ target, measurement: { percentile: 85 } }, [makeLevel()]);
+  assert.match(
+    out,
+    /^ {4}Avg gRPC time: 1000 usec \(\(un\)marshal request\/response 50 usec \+ response wait 950 usec\)$/m,
+  );
+  assert.match(out, /^ {4}p85 latency: 1000 usec$/m);
+  assert.match(out, /^Inferences\/Second vs\. Client p85 Batch Latency$/m);
+  assert.doesNotMatch(out, /Avg latency/);
+  const verbose = print({ target, outputs: { verbosity: 1 } }, [makeLevel()]);
+  assert.match(verbose.out, /\(marshal 20 usec \+ response wait 950 usec \+ unmarshal 30 usec\)$/m);
+});
+
+test("the summary stands in the order of the run and leaves out what was not measured", () => {
+  const levels = [
+    makeLevel({ level: 4 }),
+    makeLevel({ level: 2, outcome: "unstable", trials: 10 }),
+    makeLevel({ level: 1 }),
+    makeLevel({ level: 8, outcome: "over-limit" }),
+  ];
+  const mode = { kind: "time-windows", windowMs: 50, stabilityPct: 10, maxTrials: 10 } as const;
+  const { out, err } = print({ measurement: { latencyLimitMs: 7, mode } }, levels);
+  assert.deepEqual(
+    [...out.matchAll(/^Concurrency: (\d+), throughput/gm)].map((match) => match[1]),
+    ["4", "1"],
+  );
+  assert.match(err, /^Measured latency went over the set limit of 7 msec\. $/m);
+  assert.match(
+    err,
+    /^Failed to obtain stable measurement within 10 measurement windows for concurrency 2\. Please try to increase the --measurement-interval\.$/m,
+  );
+});
+
+test("request rates print with six digits, delayed requests with a warning", () => {
+  const window = makeWindow({ latenciesNs: new Array(100).fill(1e6), delayedCount: 40, sentCount: 90 });
+  const load = {
+    kind: "request-rate",
+    levels: { kind: "list", values: [123.456789] },
+    search: "linear",
+    distribution: "poisson",
+    seed: 1,
+  } as const;
+  const { out } = print({ load }, [makeLevel({ unit: "request-rate", level: 123.456789, window })]);
+  assert.match(out, /^Request Rate: 123\.457 inference requests per second$/m);
+  assert.match(out, /^ {4}Avg send request rate: 90\.00 infer\/sec$/m);
+  assert.match(out, /desired request rate\. 40\.00% of the requests were delayed\. $/m);
+  assert.match(out, /^ {2}Using poisson distribution on request generation$/m);
+  assert.match(out, /^Request Rate: 123\.457, throughput: 100 infer\/sec, latency 1000 usec$/m);
+});
+
+test("partial results are marked in every place", () => {
+  const { out } = print({}, [makeLevel({ outcome: "partial" })], { isInterrupted: true });
+  assert.match(out, /^ {2}\[PARTIAL\] The run ended early: 1\.0 s measured, not a stable result$/m);
+  assert.match(out, /latency 1000 usec \(partial\)$/m);
+});
+
+test("what Rampart adds goes to stderr: failures, a busy client, missing server times", () => {
+  const window = makeWindow({ failedCount: 3, health: { cpuRatio: 0.95 } });
+  const { out, err } = print({}, [makeLevel({ window })]);
+  assert.match(err, /^rampart: 3 requests failed in the measured windows and are not counted above\.$/m);
+  assert.match(err, /^rampart: the client may have been the limit, not the server: the client used 95 % of a core\.$/m);
+  assert.match(err, /^rampart: the server's statistics did not change/m);
+  assert.doesNotMatch(out, /rampart|Server: /);
+});
+
+test("a client that is mostly idle between answers is warned of", () => {
+  const { out } = print({}, [makeLevel({ window: makeWindow({ overheadPct: 51 }) })]);
+  assert.match(out, /^\[WARNING\] Perf Analyzer is not able to keep up with the desired load\./m);
+});
+
+test("one request has no deviation, and a run without a level no summary", () => {
+  const { out, err } = print({}, [makeLevel({ window: makeWindow({ latenciesNs: [5000] }) })]);
+  assert.match(out, /\(standard deviation 0 usec\)/);
+  assert.match(err, /^WARNING: Pass contained only one request/m);
+  assert.doesNotMatch(print({}, []).out, /Inferences\/Second/);
+});
+
+test("a response cache has lines of its own", () => {
+  const delta = makeDelta(10, {
+    cacheHitCount: 5,
+    cacheHitNs: 50_000,
+    cacheMissCount: 5,
+    cacheMissNs: 100_000,
+    computeInputCount: 5,
+  });
+  const section = formatServerSection(delta, true);
+  assert.match(section, /^ {4}Cache hit count: 5\n {4}Cache miss count: 5$/m);
+  assert.match(section, /^ {6}Average Cache Hit Latency: 10 usec$/m);
+  assert.match(section, /cache lookup\/insertion 20 usec/);
+  assert.doesNotMatch(formatServerSection(delta, false), /[Cc]ache/);
+  assert.equal(formatServerSection(makeDelta(0), false), "    Request count: 0\n");
+});

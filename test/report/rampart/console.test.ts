@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createRampartConsole } from "../../../src/report/rampart/console.ts";
+import { formatCount, formatPct, formatTable, formatUs } from "../../../src/report/rampart/format.ts";
+import type { LevelResult, RunResult } from "../../../src/run/observer.ts";
+import { makeWindow } from "../../measure/make-window.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
+
+function print(change: PlanChange, levels: readonly LevelResult[], rest: Partial<RunResult> = {}): string {
+  const plan = makePlan(change);
+  const sink = makeSink();
+  tell(createRampartConsole(plan, sink), makeResult(plan, levels, rest));
+  return sink.printed.out;
+}
+
+test("a run reads as a row per level, what stands behind it, and totals", () => {
+  const out = print({}, [makeLevel(), makeLevel({ level: 2 })]);
+  assert.match(out, /^a test: model model on 127\.0\.0\.1:8000 over http, concurrency 1$/m);
+  assert.match(out, /^concurrency +infer\/s +average +p50 +p90 +p99 +server avg +errors +requests/m);
+  assert.match(out, /^ *2 +30 +1 ms +1 ms +1 ms +1 ms +100 us +0 % +30$/m);
+  assert.match(out, /too few samples for a firm p99/);
+  assert.match(out, /^sent 60 requests over 1 connections in 3\.5 s: 60 completed, 0 failed$/m);
+});
+
+test("scheduled loads show the latency from the due time too", () => {
+  const window = makeWindow({ latenciesNs: [1e6, 1e6], scheduledNs: [9e6, 9e6], delayedCount: 2 });
+  const out = print({}, [makeLevel({ unit: "request-rate", level: 50, window })]);
+  assert.match(out, /req\/s asked +req\/s sent .* p99 from due time/);
+  assert.match(out, /^ *50 +2 +2 +1 ms .* 9 ms /m);
+});
+
+test("a run that ended early, failures and unstable levels are plain to see", () => {
+  const out = print(
+    {},
+    [makeLevel({ outcome: "unstable", instability: { throughputRatio: 0.05, latencyRatio: 0.4, trials: 10 } })],
+    {
+      isInterrupted: true,
+      failures: [{ kind: "http", count: 4, example: "no luck", status: 500 }],
+    },
+  );
+  assert.match(out, /^PARTIAL RESULT: the run ended early\.$/m);
+  assert.match(out, /UNSTABLE/);
+  assert.match(out, /not stable after 10 windows: over the last three latency moved by 40 %/);
+  assert.match(out, /^http 500 +4 +no luck$/m);
+});
+
+test("every assertion prints its limit, its measured value and pass or FAIL", () => {
+  const metric = { kind: "latency-percentile", percentile: 99, of: "latency" } as const;
+  const assertions = [
+    { metric, comparison: "below", limit: 2e6 },
+    { metric, comparison: "below", limit: 0.5e6 },
+  ] as const;
+  const out = print({ assertions }, [makeLevel()]);
+  assert.match(out, /^pass +p99 latency below 2 ms +1 ms$/m);
+  assert.match(out, /^FAIL +p99 latency below 500 us +1 ms$/m);
+});
+
+test("numbers and tables are aligned for people", () => {
+  assert.deepEqual([formatCount(12_345.6), formatCount(1.23456), formatCount(0)], ["12,346", "1.235", "0"]);
+  assert.deepEqual([formatPct(0.1234), formatPct(0), formatUs(1500)], ["12.3 %", "0 %", "1.5 ms"]);
+  assert.equal(formatTable(["a", "bb"], [["long", "1"]]), "a     bb\n────  ──\nlong   1");
+});

@@ -1,0 +1,138 @@
+import type { DataStep, Dataset } from "../../src/inputs/dataset.ts";
+import type { RecordColumns } from "../../src/measure/records.ts";
+import { Driver, type DriverOptions } from "../../src/run/driver.ts";
+import { RequestFeed } from "../../src/run/feed.ts";
+import { nowNs } from "../../src/runtime/clock.ts";
+import type { Service } from "../../src/service/service.ts";
+import { Call, type LoadClient, type OnDone } from "../../src/transport/client.ts";
+import type { Failure } from "../../src/transport/failure.ts";
+import type { WireRequest } from "../../src/transport/request.ts";
+import { makeModel, spec } from "../inputs/make-model.ts";
+
+/** A driver over a client without a network: the test answers each request, so what the driver does next is certain. */
+
+/** A request that the driver sent. */
+export interface SentRequest {
+  readonly slot: number;
+  readonly request: WireRequest;
+  readonly id: string | undefined;
+}
+
+/** A client whose requests end when the test says so. */
+export class FakeClient implements LoadClient {
+  readonly calls: Call[] = [];
+  readonly sent: SentRequest[] = [];
+  connectionCount = 0;
+  maxActive = 0;
+  isClosed = false;
+  private readonly onDone: OnDone;
+
+  constructor(onDone: OnDone) {
+    this.onDone = onDone;
+  }
+
+  get active(): number[] {
+    return this.calls.filter(({ isActive }) => isActive).map(({ slot }) => slot);
+  }
+
+  reserve(count: number): Promise<void> {
+    while (this.calls.length < count) this.calls.push(new Call(this.calls.length));
+    return Promise.resolve();
+  }
+
+  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
+    const call = this.calls[slot];
+    if (call === undefined) throw new Error(`slot ${slot} was not reserved`);
+    if (call.isActive) throw new Error(`slot ${slot} is busy`);
+    call.isActive = true;
+    call.failure = undefined;
+    call.sendStartNs = nowNs();
+    this.sent.push({ slot, request, id: id === undefined ? undefined : new TextDecoder().decode(id) });
+    this.maxActive = Math.max(this.maxActive, this.active.length);
+  }
+
+  flush(): void {}
+
+  close(): void {
+    this.isClosed = true;
+    for (const slot of this.active) this.answer(slot, { kind: "aborted", message: "aborted" });
+  }
+
+  /** Ends a slot's request. */
+  answer(slot: number, failure?: Failure): void {
+    const call = this.calls[slot] as Call;
+    if (!call.isActive) throw new Error(`slot ${slot} has no request`);
+    call.isActive = false;
+    call.failure = failure;
+    call.endNs = nowNs();
+    this.onDone(call);
+  }
+}
+
+const MODEL = makeModel([spec("IN", "UINT8", [1])]);
+
+/** A service whose requests hold the data's first byte. */
+export function makeService(batchSize = 1): Service {
+  return {
+    model: MODEL,
+    wire: "http",
+    batchSize,
+    isResponseCacheEnabled: false,
+    statistics: Promise.resolve(undefined),
+    warnings: [],
+    codec: {
+      encode: (tensors, idDigits) => ({
+        path: "/infer",
+        method: "POST",
+        headers: [],
+        payload: tensors[0]?.bytes ?? new Uint8Array(0),
+        ...(idDigits > 0 ? { idPlace: { offset: 0, digits: idDigits } } : {}),
+      }),
+      decode: () => ({ id: "", outputs: new Map(), text: "" }),
+      explain: (failure) => failure,
+      describe: () => "",
+    },
+  };
+}
+
+/** Data of one stream whose steps hold the values 0, 1, 2, … */
+export function makeDataset(stepCount: number, isFromJson = true): Dataset {
+  const steps = Array.from({ length: stepCount }, (_, value): DataStep => {
+    return { inputs: new Map([["IN", { bytes: Uint8Array.of(value) }]]), expected: new Map() };
+  });
+  return { streams: [steps], isFromJson, warnings: [] };
+}
+
+/** A driver with what it sent, recorded and called failed. */
+export interface DriverUnderTest {
+  readonly driver: Driver;
+  readonly client: FakeClient;
+  readonly failures: { readonly failure: Failure; readonly lane: number }[];
+  /** Rows recorded so far: whether they failed or were sent late. */
+  readonly flags: number[];
+}
+
+/** Makes the driver. */
+export function makeDriver(options: Partial<DriverOptions> = {}): DriverUnderTest {
+  let client: FakeClient | undefined;
+  const failures: DriverUnderTest["failures"] = [];
+  const flags: number[] = [];
+  const driver = new Driver({
+    feed: new RequestFeed(makeService(), makeDataset(1), false),
+    laneCount: 2 ** 30,
+    isSync: true,
+    createClient: ({ onDone }) => {
+      client = new FakeClient(onDone);
+      return client;
+    },
+    onRecords: (records: RecordColumns, count) => {
+      for (let row = 0; row < count; row++) flags.push(records.flags[row] as number);
+    },
+    judge: (call) => call.failure,
+    onFailure: (failure, lane) => {
+      failures.push({ failure, lane });
+    },
+    ...options,
+  });
+  return { driver, client: client as unknown as FakeClient, failures, flags };
+}

@@ -1,0 +1,246 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { UserError } from "../../src/plan/problem.ts";
+import type { Driver } from "../../src/run/driver.ts";
+import { DueTimer } from "../../src/run/due-timer.ts";
+import { parseUrl, resolveEndpoint } from "../../src/run/endpoint.ts";
+import { FailureLog } from "../../src/run/failure-log.ts";
+import { FailurePolicy } from "../../src/run/failure-policy.ts";
+import { HealthMonitor } from "../../src/run/health-monitor.ts";
+import { joinObservers } from "../../src/run/observer.ts";
+import { RunSignal } from "../../src/run/run-signal.ts";
+import { nowNs } from "../../src/runtime/clock.ts";
+import type { FailureKind } from "../../src/transport/failure.ts";
+import { makePlan } from "../plan/make-plan.ts";
+
+/** The smaller parts of a run. */
+
+const urls: readonly (readonly [
+  text: string,
+  host: string,
+  port: number,
+  authority: string,
+  prefix?: string,
+  isSecure?: boolean,
+])[] = [
+  ["localhost", "localhost", 8000, "localhost:8000"],
+  ["localhost:9", "localhost", 9, "localhost:9"],
+  [" gpu-host:8000 ", "gpu-host", 8000, "gpu-host:8000"],
+  ["=localhost:8000", "localhost", 8000, "localhost:8000"],
+  ["http://localhost", "localhost", 80, "localhost"],
+  ["http://localhost:8000/", "localhost", 8000, "localhost:8000"],
+  ["http://localhost:8000/a/b/", "localhost", 8000, "localhost:8000", "/a/b"],
+  ["https://host", "host", 443, "host", "", true],
+  ["https://host:8443/x", "host", 8443, "host:8443", "/x", true],
+  ["[::1]:8001", "::1", 8001, "[::1]:8001"],
+  ["[::1]", "::1", 8000, "[::1]:8000"],
+  ["http://[fe80::1]:9/x", "fe80::1", 9, "[fe80::1]:9", "/x"],
+  ["10.0.0.1:65535", "10.0.0.1", 65_535, "10.0.0.1:65535"],
+];
+
+for (const [text, host, port, authority, pathPrefix = "", isSecure = false] of urls) {
+  test(`the address '${text}'`, () => {
+    assert.deepEqual(parseUrl(text, 8000), { host, port, authority, pathPrefix, isSecure });
+  });
+}
+
+for (const text of [
+  "",
+  ":8000",
+  "http://",
+  "host:",
+  "host:0",
+  "host:65536",
+  "host:http",
+  "host:80:81",
+  "a b",
+  "host/x?y",
+  "host#x",
+  "[::1",
+  "host:-1",
+]) {
+  test(`refused as an address: '${text}'`, () => {
+    assert.throws(
+      () => parseUrl(text, 8000),
+      (error: unknown) => error instanceof UserError && error.problems[0]?.value === text,
+    );
+  });
+}
+
+test("TLS files that can not be read are all named", () => {
+  const tls = { isEnabled: true, caFile: "/nonexistent/ca", certFile: "/nonexistent/cert", keyFile: "", verify: true };
+  assert.throws(
+    () => resolveEndpoint({ url: "host:1", wire: "grpc", defaultPort: 8001, headers: [] }, tls),
+    (error: unknown) => {
+      assert.ok(error instanceof UserError);
+      assert.deepEqual(
+        error.problems.map(({ path }) => path),
+        ["/nonexistent/ca", "/nonexistent/cert"],
+      );
+      return true;
+    },
+  );
+});
+
+test("https and gRPC's switch turn TLS on, with the protocol's own name", () => {
+  const tls = { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: false };
+  const address = { url: "https://host", wire: "http" as const, defaultPort: 8000, headers: [] };
+  const endpoint = resolveEndpoint(address, tls);
+  assert.deepEqual([endpoint.tls?.alpn, endpoint.tls?.verify], [["http/1.1"], false]);
+  assert.equal(resolveEndpoint({ ...address, url: "host" }, tls).tls, undefined);
+  const grpc = resolveEndpoint({ ...address, url: "host", wire: "grpc" }, { ...tls, isEnabled: true });
+  assert.deepEqual(grpc.tls?.alpn, ["h2"]);
+});
+
+test("failures are counted by kind and status, in the order of the kinds, with the first as example", () => {
+  const log = new FailureLog();
+  log.add({ kind: "grpc", message: "a", status: 14 });
+  log.add({ kind: "connect", message: "b" });
+  log.add({ kind: "grpc", message: "c", status: 3 });
+  log.add({ kind: "grpc", message: "d", status: 3 });
+  assert.equal(log.total, 4);
+  assert.deepEqual(log.list(), [
+    { kind: "connect", count: 1, example: "b", status: undefined },
+    { kind: "grpc", count: 2, example: "c", status: 3 },
+    { kind: "grpc", count: 1, example: "a", status: 14 },
+  ]);
+});
+
+interface Counts {
+  completedCount: number;
+  failedCount: number;
+  lastSuccessNs: number;
+}
+
+function makePolicy(
+  maxRatio: number | null,
+  counts: Partial<Counts> = {},
+): { policy: FailurePolicy; signal: RunSignal } {
+  const signal = new RunSignal();
+  const driver = { completedCount: 0, failedCount: 0, lastSuccessNs: nowNs(), ...counts } as unknown as Driver;
+  const plan = makePlan({ failures: { maxRatio }, client: { stallTimeoutMs: 100 } });
+  return { policy: new FailurePolicy(plan, signal, () => driver), signal };
+}
+
+for (const [kind, errorKind] of [
+  ["connect", "unreachable"],
+  ["closed", "unreachable"],
+  ["stalled", "stalled"],
+  ["http", "failed-request"],
+  ["validation", "failed-request"],
+] as const) {
+  test(`without patience the first '${kind}' failure ends the run as ${errorKind}`, () => {
+    const { policy, signal } = makePolicy(0);
+    policy.add({ kind, message: "why" }, 3);
+    assert.deepEqual([signal.error?.kind, signal.error?.message, signal.isStopped], [errorKind, "why", true]);
+    assert.deepEqual(policy.laneErrors, [{ lane: 3, message: "why" }]);
+  });
+}
+
+test("requests that were aborted when the run ended blame nobody", () => {
+  const { policy, signal } = makePolicy(0);
+  policy.add({ kind: "aborted", message: "x" }, 0);
+  assert.deepEqual([signal.isStopped, policy.laneErrors.length, policy.log.total], [false, 0, 1]);
+});
+
+test("the first failure of each lane is kept, for 64 lanes at most", () => {
+  const { policy } = makePolicy(null);
+  for (let i = 0; i < 200; i++) policy.add({ kind: "http", message: String(i) }, i % 100);
+  assert.equal(policy.laneErrors.length, 64);
+  assert.deepEqual(policy.laneErrors[1], { lane: 1, message: "1" });
+});
+
+test("a share of failures above the limit ends the run, at the limit it does not", () => {
+  for (const [failedCount, isStopped] of [
+    [10, false],
+    [11, true],
+  ] as const) {
+    const { policy, signal } = makePolicy(0.1, { completedCount: 100 - failedCount, failedCount });
+    policy.add({ kind: "http", message: "no luck" }, 0);
+    policy.checkRatio();
+    assert.equal(signal.isStopped, isStopped);
+    if (isStopped)
+      assert.match(
+        signal.error?.message ?? "",
+        /11 of 100 requests failed, more than the 10 % allowed; for example: no luck/,
+      );
+  }
+  const { policy, signal } = makePolicy(null, { failedCount: 100 });
+  policy.checkRatio();
+  assert.equal(signal.isStopped, false);
+});
+
+test("failures that are counted only still end the run when the target is gone", () => {
+  const longAgo = nowNs() - 60e9;
+  const silent = makePolicy(null, { lastSuccessNs: longAgo });
+  silent.policy.add({ kind: "stalled", message: "no byte" }, 0);
+  assert.equal(silent.signal.error?.kind, "stalled");
+  const lively = makePolicy(null, { lastSuccessNs: nowNs() });
+  lively.policy.add({ kind: "stalled", message: "no byte" }, 0);
+  assert.equal(lively.signal.isStopped, false);
+  for (const kind of ["http", "grpc", "model", "validation"] as FailureKind[]) {
+    const { policy, signal } = makePolicy(null, { lastSuccessNs: longAgo });
+    for (let i = 0; i < 50; i++) policy.add({ kind, message: "x" }, 0);
+    assert.equal(signal.isStopped, false, kind);
+  }
+});
+
+test("a signal keeps its first reason, and an interrupt is no error", async () => {
+  const signal = new RunSignal();
+  assert.equal(signal.isStopped, false);
+  signal.interrupt();
+  await signal.stopped;
+  assert.deepEqual([signal.isStopped, signal.isInterrupted, signal.error], [true, true, undefined]);
+  const { policy, signal: failed } = makePolicy(0);
+  policy.add({ kind: "http", message: "first" }, 0);
+  policy.add({ kind: "http", message: "second" }, 1);
+  await failed.stopped;
+  assert.equal(failed.error?.message, "first");
+});
+
+test("a due timer wakes at its moment, never before, and the last set moment counts", async () => {
+  let woken: (ns: number) => void = () => {};
+  const timer = new DueTimer(() => woken(nowNs()));
+  for (const waitMs of [0, 1, 8]) {
+    const dueNs = nowNs() + waitMs * 1e6;
+    const wokenNs = await new Promise<number>((resolve) => {
+      woken = resolve;
+      timer.set(nowNs() + 500e6);
+      timer.set(dueNs);
+    });
+    assert.ok(wokenNs >= dueNs);
+  }
+  let count = 0;
+  woken = () => count++;
+  timer.set(nowNs() + 2e6);
+  timer.clear();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(count, 0);
+});
+
+test("the health monitor sees a busy thread, and a blocked event loop", async () => {
+  const monitor = new HealthMonitor();
+  monitor.start();
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  const idle = monitor.take();
+  const endNs = nowNs() + 120e6;
+  while (nowNs() < endNs);
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  const busy = monitor.take();
+  monitor.stop();
+  assert.ok(busy.cpuRatio > idle.cpuRatio, `${busy.cpuRatio} is not more than ${idle.cpuRatio}`);
+  assert.ok(busy.loopLagMaxNs > 60e6, `${busy.loopLagMaxNs} ns late`);
+  assert.ok(busy.loopLagMeanNs <= busy.loopLagMaxNs);
+});
+
+test("joined observers are all told, and want records when one of them does", () => {
+  const told: string[] = [];
+  const joined = joinObservers([
+    { onWindowError: (trial) => told.push(`a${trial}`) },
+    { onWindowError: (trial) => told.push(`b${trial}`) },
+  ]);
+  joined.onWindowError?.(4, "x");
+  assert.deepEqual(told, ["a4", "b4"]);
+  assert.equal(joined.onRecord, undefined);
+  assert.notEqual(joinObservers([{}, { onRecord: () => {} }]).onRecord, undefined);
+});

@@ -1,0 +1,326 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Plan } from "../../src/plan/plan.ts";
+import { RunError } from "../../src/plan/problem.ts";
+import type { RunObserver, RunResult } from "../../src/run/observer.ts";
+import { startPlan } from "../../src/run/run-plan.ts";
+import { runtimeName } from "../../src/runtime/runtime.ts";
+import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { type KserveServer, takeMs, withServer } from "./kserve-server.ts";
+
+/** Whole runs against servers that count, hold, refuse, drop and lie. */
+
+const LIMIT = { timeout: 20_000 };
+
+function planFor(server: { url: string }, change: PlanChange = {}): Plan {
+  return makePlan({ ...change, target: { url: server.url, ...change.target } });
+}
+
+function run(plan: Plan, observer: RunObserver = {}): Promise<RunResult> {
+  return startPlan(plan, observer, () => Promise.resolve()).result;
+}
+
+function checkSums(result: RunResult, server?: KserveServer): void {
+  assert.equal(result.sentCount, result.completedCount + result.failedCount);
+  assert.equal(
+    result.failures.reduce((sum, { count }) => sum + count, 0),
+    result.failedCount,
+  );
+  if (server !== undefined) assert.equal(result.completedCount, server.successCount);
+}
+
+const closedAt = (level: number): Plan["load"] => ({
+  kind: "concurrency",
+  levels: { kind: "list", values: [level] },
+  search: "linear",
+});
+
+for (const callMode of ["sync", "async"] as const) {
+  test(`a closed loop reaches its concurrency at the server and never exceeds it (${callMode})`, LIMIT, async () => {
+    await withServer({}, async (server) => {
+      server.hold();
+      const client = { callMode, maxLanes: callMode === "async" ? 3 : null };
+      const result = run(planFor(server, { load: closedAt(8), client }));
+      await server.until(() => server.outstanding === 8);
+      server.release();
+      const { levels, ...rest } = await result;
+      checkSums({ levels, ...rest }, server);
+      assert.equal(server.maxOutstanding, 8);
+      assert.equal(server.infers.length, 100);
+      assert.deepEqual([levels[0]?.outcome, levels[0]?.window.requestCount], ["measured", 100]);
+      assert.equal(new Set(server.infers.map(({ port }) => port)).size <= 8, true);
+    });
+  });
+}
+
+test("warm-up requests are sent first, answered, and counted apart", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const told: string[] = [];
+    const observer: RunObserver = { onLevelStart: (_unit, level, isWarmup) => told.push(`${level} ${isWarmup}`) };
+    const measurement = { warmupRequests: 3, mode: { kind: "requests", count: 20 } } as const;
+    const result = await run(planFor(server, { load: closedAt(5), measurement }), observer);
+    assert.deepEqual(told, ["3 true", "5 false"]);
+    assert.equal(server.infers.length, 23);
+    assert.equal(result.sentCount, 23);
+    assert.equal(result.levels[0]?.window.requestCount, 20);
+    assert.equal(result.levels[0]?.window.sentCount, 20);
+    assert.equal(result.levels[0]?.window.server?.successCount, 20);
+    assert.equal(result.server?.successCount, 23);
+    checkSums(result, server);
+  });
+});
+
+test("failed requests are counted with an example, and the run goes on", LIMIT, async () => {
+  const onInfer = ({ index }: { index: number }): string | undefined => (index % 4 === 0 ? "no luck" : undefined);
+  await withServer({ onInfer }, async (server) => {
+    const result = await run(planFor(server, { load: closedAt(2) }));
+    assert.equal(result.error, undefined);
+    assert.deepEqual([result.completedCount, result.failedCount], [75, 25]);
+    assert.deepEqual(result.failures, [{ kind: "http", count: 25, example: "no luck", status: 400 }]);
+    assert.equal(result.levels[0]?.window.failedCount, 25);
+    checkSums(result, server);
+  });
+});
+
+test("dropped connections are failed requests, none is lost or sent again unseen", LIMIT, async () => {
+  const onInfer = ({ index }: { index: number }): string | undefined => (index % 10 === 5 ? "drop" : undefined);
+  await withServer({ onInfer }, async (server) => {
+    const measurement = { mode: { kind: "requests", count: 30 } } as const;
+    const result = await run(planFor(server, { load: closedAt(2), measurement }));
+    assert.equal(result.error, undefined);
+    assert.deepEqual([result.sentCount, result.failedCount, server.infers.length], [30, 3, 30]);
+    assert.equal(result.failures[0]?.kind, "closed");
+    assert.ok(result.connectionCount >= 3, "a new connection follows a dropped one");
+    checkSums(result, server);
+  });
+});
+
+test("a server that stops answering ends the run in bounded time and says so", LIMIT, async () => {
+  const never = new Promise<undefined>(() => {});
+  await withServer({ onInfer: ({ index }) => (index < 5 ? undefined : never) }, async (server) => {
+    const startMs = performance.now();
+    const result = await run(planFor(server, { client: { stallTimeoutMs: 200 } }));
+    assert.ok(performance.now() - startMs < 10_000);
+    assert.equal(result.error?.kind, "stalled");
+    assert.match(result.error?.message ?? "", /the target stopped answering: no byte received for 200 ms/);
+    assert.match(result.error?.hint ?? "", /--stall-timeout/);
+    assert.equal(result.completedCount, 5);
+    assert.equal(result.levels[0]?.outcome, "partial");
+    checkSums(result);
+  });
+});
+
+test("an interrupt ends the run with what was measured so far", LIMIT, async () => {
+  await withServer({ onInfer: () => takeMs(1) }, async (server) => {
+    const measurement = { mode: { kind: "duration", durationMs: 4000 } } as const;
+    const running = startPlan(planFor(server, { load: closedAt(2), measurement }), {}, () => Promise.resolve());
+    await server.until(() => server.successCount >= 20);
+    running.interrupt();
+    const result = await running.result;
+    assert.deepEqual([result.isInterrupted, result.error, result.levels[0]?.outcome], [true, undefined, "partial"]);
+    assert.ok((result.levels[0]?.window.requestCount ?? 0) > 0);
+    checkSums(result, server);
+  });
+});
+
+test("levels follow one another without losing a request", LIMIT, async () => {
+  await withServer({ onInfer: () => takeMs(2) }, async (server) => {
+    const load = { kind: "concurrency", levels: { kind: "list", values: [4, 1, 2] }, search: "linear" } as const;
+    const measurement = { mode: { kind: "duration", durationMs: 120 } } as const;
+    const result = await run(planFor(server, { load, measurement }));
+    assert.deepEqual(
+      result.levels.map(({ level, outcome }) => [level, outcome]),
+      [
+        [4, "measured"],
+        [1, "measured"],
+        [2, "measured"],
+      ],
+    );
+    assert.equal(server.maxOutstanding, 4);
+    checkSums(result, server);
+  });
+});
+
+test("a ramp is one level with a time line, up to its largest concurrency", LIMIT, async () => {
+  await withServer({ onInfer: () => takeMs(2) }, async (server) => {
+    const load = { kind: "concurrency-ramp", start: 1, end: 5, overMs: 250 } as const;
+    const measurement = { mode: { kind: "duration", durationMs: 400 } } as const;
+    const result = await run(planFor(server, { load, measurement }));
+    assert.equal(server.maxOutstanding, 5);
+    assert.ok((result.levels[0]?.timeline.length ?? 0) >= 3);
+    const timed = result.levels[0]?.timeline.reduce((sum, { requestCount }) => sum + requestCount, 0);
+    assert.equal(timed, result.levels[0]?.window.requestCount);
+    checkSums(result, server);
+  });
+});
+
+test(
+  "an asynchronous schedule goes on while answers are awaited, a synchronous one waits per lane",
+  LIMIT,
+  async () => {
+    const load = {
+      kind: "request-rate",
+      levels: { kind: "list", values: [1000] },
+      search: "linear",
+      distribution: "constant",
+      seed: 1,
+    } as const;
+    for (const [callMode, most] of [
+      ["async", 40],
+      ["sync", 2],
+    ] as const) {
+      await withServer({}, async (server) => {
+        server.hold();
+        const measurement = { mode: { kind: "requests", count: 40 } } as const;
+        const result = run(planFor(server, { load, measurement, client: { callMode, maxLanes: 2 } }));
+        await server.until(() => server.outstanding === most);
+        server.release();
+        checkSums(await result, server);
+        assert.equal(server.maxOutstanding, most);
+        const [level] = (await result).levels;
+        assert.ok((level?.window.scheduledLatency.maxNs ?? 0) >= (level?.window.latency.maxNs ?? 0));
+      });
+    }
+  },
+);
+
+test("outputs that are not the expected ones are failed requests", LIMIT, async () => {
+  const { mkdtemp, rm, writeFile } = await import("node:fs/promises");
+  const folder = await mkdtemp(`${(await import("node:os")).tmpdir()}/rampart-test-`);
+  try {
+    const file = `${folder}/data.json`;
+    const zeros = new Array(16).fill(0);
+    const entry = { INPUT0: zeros, INPUT1: zeros };
+    const expected = [{ OUTPUT0: zeros }, { OUTPUT0: [1, ...zeros.slice(1)] }];
+    await writeFile(file, JSON.stringify({ data: [entry, entry], validation_data: expected }));
+    await withServer({}, async (server) => {
+      const measurement = { mode: { kind: "requests", count: 10 } } as const;
+      const result = await run(planFor(server, { inputs: { kind: "json", files: [file] }, measurement }));
+      assert.deepEqual([result.completedCount, result.failedCount], [5, 5]);
+      assert.match(result.failures[0]?.example ?? "", /OUTPUT0 differs at byte 0 \(step 1\)/);
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+/** A listener that is no KServe server. */
+async function withRawServer(
+  onConnection: (socket: Socket) => void,
+  use: (url: string) => Promise<void>,
+): Promise<void> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    onConnection(socket);
+  });
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+  try {
+    await use(`127.0.0.1:${port}`);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+}
+
+const strangers: readonly (readonly [
+  name: string,
+  onConnection: (socket: Socket) => void,
+  kind: string,
+  message: RegExp,
+])[] = [
+  ["closes at once", (socket) => socket.end(), "refused|unreachable", /failed to get model/],
+  ["answers garbage", (socket) => socket.end("SSH-2.0-x\r\n"), "refused", /failed to get model/],
+  [
+    "answers a page",
+    (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<a/>"),
+    "refused",
+    /failed to get model/,
+  ],
+  ["says nothing", () => {}, "stalled", /accepted the connection but did not answer/],
+];
+
+for (const [name, onConnection, kind, message] of strangers) {
+  for (const style of ["perf_analyzer", "rampart"] as const) {
+    test(`a listener that ${name} is told from a server (${style})`, LIMIT, async () => {
+      await withRawServer(onConnection, async (url) => {
+        const plan = makePlan({ target: { url }, client: { stallTimeoutMs: 200 }, outputs: { style } });
+        await assert.rejects(run(plan), (error: unknown) => {
+          assert.ok(error instanceof RunError, String(error));
+          assert.match(error.kind, new RegExp(`^(${kind})$`));
+          assert.match(error.message, message);
+          assert.notEqual(error.hint, "");
+          return true;
+        });
+      });
+    });
+  }
+}
+
+test("nothing listening is told with the address and a hint", LIMIT, async () => {
+  let url = "";
+  await withRawServer(
+    () => {},
+    (freed) => {
+      url = freed;
+      return Promise.resolve();
+    },
+  );
+  await assert.rejects(run(makePlan({ target: { url } })), (error: unknown) => {
+    assert.ok(error instanceof RunError && error.kind === "unreachable", String(error));
+    assert.ok(error.message.includes(url) && /Connection refused/.test(error.message), error.message);
+    return true;
+  });
+});
+
+test("a server that goes away during the run ends it, with what was measured before", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const plan = planFor(server, {
+      measurement: { mode: { kind: "duration", durationMs: 4000 } },
+      failures: { maxRatio: 0 },
+    });
+    const result = run(plan);
+    await server.until(() => server.successCount >= 30);
+    await server.stop();
+    const { error, levels, ...rest } = await result;
+    assert.equal(error?.kind, "unreachable");
+    assert.equal(levels[0]?.outcome, "partial");
+    assert.ok((levels[0]?.window.requestCount ?? 0) >= 1);
+    checkSums({ error, levels, ...rest });
+  });
+});
+
+/** How this runtime starts the program from its source. */
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const START = runtimeName === "deno" ? ["run", "-A", "--no-check", MAIN] : [MAIN];
+
+test("Ctrl-C prints what was measured so far and exits with an error", LIMIT, async () => {
+  await withServer({ onInfer: () => takeMs(1) }, async (server) => {
+    const args = [...START, "perf_analyzer", "-m", "simple", "-u", server.url, "-p", "60000"];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    let out = "";
+    let err = "";
+    child.stdout.on("data", (piece: Buffer) => {
+      out += String(piece);
+    });
+    child.stderr.on("data", (piece: Buffer) => {
+      err += String(piece);
+    });
+    const exited = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+    await server.until(() => server.successCount >= 50);
+    // Not by the child's own method: after it Deno's node:child_process reports the signal for an exit code.
+    process.kill(child.pid as number, "SIGINT");
+    assert.equal(await exited, 99, err);
+    assert.match(out, /Waiting for in-flight inferences to complete\./);
+    assert.match(out, /\[PARTIAL\] The run ended early/);
+    assert.match(out, /^Concurrency: 1, throughput: [\d.]+ infer\/sec, latency \d+ usec \(partial\)$/m);
+    assert.match(err, /interrupted; the results above are partial/);
+    assert.equal(server.outstanding, 0);
+  });
+});

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { inFolder, ROOT, rampartCommand, scriptCommand, startProcess } from "../cli/rampart-process.ts";
+
+/** Scenario files as programs: under the runtime that runs this test, and by their first line. */
+
+const FIXTURES = join(ROOT, "test", "scenario", "fixtures");
+
+function runScript(name: string, ...args: string[]): ReturnType<typeof startProcess>["result"] {
+  return startProcess([...scriptCommand(join(FIXTURES, name)), ...args]).result;
+}
+
+describe("a scenario that is the program", () => {
+  test("runs, reports and exits with 0", async () => {
+    const { code, out, err } = await runScript("direct.ts");
+    assert.equal(code, 0, out + err);
+    assert.equal(err, "");
+    assert.match(out, /^direct: model simple on embedded target over http, concurrency 2$/m);
+    assert.match(out, /20 completed, 0 failed/);
+  });
+
+  test("exits with 65 when an assertion fails", async () => {
+    const { code, out, err } = await runScript("failing.ts");
+    assert.equal(code, 65, out + err);
+  });
+
+  test("takes the flags of rampart run", async () => {
+    const { code, out, err } = await runScript("direct.ts", "--dry-run", "--stall-timeout", "3 s");
+    assert.equal(code, 0, err);
+    const plan = JSON.parse(out) as { name: string; client: { stallTimeoutMs: number } };
+    assert.deepEqual([plan.name, plan.client.stallTimeoutMs], ["direct", 3000]);
+  });
+
+  test("refuses flags it does not have", async () => {
+    const { code, out, err } = await runScript("direct.ts", "--concurrency", "surplus");
+    assert.equal(code, 64);
+    assert.equal(out, "");
+    assert.match(err, /^rampart: --concurrency: is not a flag of this command/m);
+    assert.match(err, /^rampart: surplus: is one argument too many/m);
+  });
+
+  test("tells its help by its own name", async () => {
+    const { code, out } = await runScript("direct.ts", "--help");
+    assert.equal(code, 0);
+    assert.match(out, /^Usage: \S+direct\.ts \[flags\]/);
+  });
+
+  test("exits with 130 at Ctrl-C, with a partial report", async () => {
+    const running = startProcess(scriptCommand(join(FIXTURES, "endless.ts")));
+    await running.waitFor(/measuring concurrency 1/);
+    running.interrupt();
+    const { code, out, err } = await running.result;
+    assert.equal(code, 130, out + err);
+    assert.match(out, /PARTIAL RESULT/);
+  });
+
+  test("is run by its first line, with rampart on the PATH", { skip: process.platform === "win32" }, async () => {
+    const words = rampartCommand().map((word) => `'${word}'`);
+    await inFolder({ rampart: `#!/bin/sh\nexec ${words.join(" ")} "$@"\n` }, async (folder) => {
+      await chmod(join(folder, "rampart"), 0o755);
+      const file = join(folder, "x.ts");
+      const text = [
+        "#!/usr/bin/env -S rampart run",
+        'import { defineScenario, embedded, hold } from "rampart";',
+        'export default defineScenario({ name: "by its first line", target: embedded(), load: hold(1, { requests: 5 }) });',
+      ].join("\n");
+      await writeFile(file, text, { mode: 0o755 });
+      const env = { PATH: `${folder}:${process.env["PATH"] ?? ""}` };
+      const { code, out, err } = await startProcess(["./x.ts", "--json", "x.json"], { cwd: folder, env }).result;
+      assert.equal(code, 0, out + err);
+      assert.match(out, /^by its first line: /m);
+      assert.match(out, /5 completed, 0 failed/);
+    });
+  });
+});
+
+describe("a scenario that is imported", () => {
+  test("does not start by itself, nor does one that is not exported by default", async () => {
+    const { code, out, err } = await runScript("importer.ts");
+    assert.deepEqual([code, out, err], [0, "imported direct, defined other\n", ""]);
+  });
+
+  test("leaves the start to the scenario that imports it", async () => {
+    const { code, out, err } = await runScript("derived.ts");
+    assert.equal(code, 0, out + err);
+    assert.match(out, /^derived: /m);
+    assert.doesNotMatch(out, /^direct: /m);
+    assert.equal(out.match(/completed/g)?.length, 1);
+  });
+
+  test("does not start by itself under rampart run either", async () => {
+    const file = join(FIXTURES, "derived.ts");
+    const { code, out, err } = await startProcess([...rampartCommand(), "run", file]).result;
+    assert.equal(code, 0, out + err);
+    assert.equal(out.match(/completed/g)?.length, 1);
+  });
+});

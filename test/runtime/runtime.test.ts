@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { nowNs, sleepMs, toEpochNs } from "../../src/runtime/clock.ts";
+import { fileSystem } from "../../src/runtime/files.ts";
+import { entryModule, isExecutable, runtimeName, runtimeVersion } from "../../src/runtime/runtime.ts";
+import { startWorker } from "../../src/runtime/workers.ts";
+
+/** What every runtime offers in the same way. */
+
+test("the runtime knows itself", () => {
+  const { Bun, Deno } = globalThis as { Bun?: unknown; Deno?: unknown };
+  assert.equal(runtimeName, Bun !== undefined ? "bun" : Deno !== undefined ? "deno" : "node");
+  assert.match(runtimeVersion, /^\d+\.\d+\.\d+/);
+  assert.equal(isExecutable, false);
+  assert.notEqual(entryModule(), "");
+});
+
+test("the clock counts nanoseconds and never goes back", () => {
+  let lastNs = nowNs();
+  for (let i = 0; i < 10_000; i++) {
+    const now = nowNs();
+    assert.ok(now >= lastNs);
+    lastNs = now;
+  }
+});
+
+test("the clock is fine enough to tell microseconds", () => {
+  const seen = new Set<number>();
+  const startNs = nowNs();
+  while (nowNs() - startNs < 2e6) seen.add(nowNs());
+  assert.ok(seen.size > 100, `${seen.size} moments within 2 ms`);
+});
+
+test("a moment's wall-clock time is near the system's", () => {
+  const before = Date.now();
+  const epochMs = Number(toEpochNs(nowNs()) / 1_000_000n);
+  assert.ok(Math.abs(epochMs - before) < 1000, `${epochMs} instead of ${before}`);
+  const startNs = nowNs();
+  assert.equal(toEpochNs(startNs + 5e9) - toEpochNs(startNs), 5_000_000_000n);
+});
+
+test("sleeping takes at least as long as asked", async () => {
+  const startNs = nowNs();
+  await sleepMs(20);
+  // Timers may count from the beginning of the loop's turn, up to a millisecond earlier.
+  assert.ok(nowNs() - startNs >= 19e6);
+});
+
+test("files are read through one file system", () => {
+  assert.match(fileSystem().readFileSync(new URL(import.meta.url), "utf8"), /files are read/);
+});
+
+test("the CPU time of this thread can be told", () => {
+  const { user, system } = process.threadCpuUsage();
+  const endNs = nowNs() + 20e6;
+  while (nowNs() < endNs);
+  const later = process.threadCpuUsage();
+  assert.ok(later.user + later.system > user + system);
+});
+
+test("a thread runs worker.ts in its role and ends", { timeout: 20_000 }, async () => {
+  const worker = startWorker({
+    role: "mock",
+    data: { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
+  });
+  const ports = await new Promise<{ httpPort: number; grpcPort: number }>((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+  const response = await fetch(`http://127.0.0.1:${ports.httpPort}/v2`);
+  assert.equal(((await response.json()) as { name: string }).name, "rampart-mock");
+  await worker.terminate();
+  await assert.rejects(fetch(`http://127.0.0.1:${ports.httpPort}/v2`));
+});

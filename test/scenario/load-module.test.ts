@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { inFolder, type ProcessResult, runRampart } from "../cli/rampart-process.ts";
+
+/** Scenario files that `rampart run` loads from a folder where nothing is installed. */
+
+const ENUMS = `#!/usr/bin/env -S rampart run
+import { defineScenario, type Scenario } from "rampart";
+import { Level } from "./level.ts";
+import { Settings } from "./shared/settings.ts";
+
+namespace Names {
+  export const scenario: string = "enums and classes";
+}
+const settings = new Settings(Level.Four, "10 s");
+const scenario: Scenario = defineScenario({ name: Names.scenario, ...settings.toParts() });
+export default scenario;
+`;
+const LEVEL = "export enum Level { One = 1, Four = One + 3 }\nexport const enum Other { A = 'a' }\n";
+const SETTINGS = `import * as rampart from "rampart";
+import type { Duration } from "rampart";
+
+export class Settings {
+  constructor(private readonly level: number, public readonly limit: Duration) {}
+
+  toParts() {
+    const { embedded, errorRate, hold, p99 } = rampart;
+    return {
+      target: embedded(),
+      load: hold(this.level, { requests: 40 }),
+      assert: [p99("latency").below(this.limit), errorRate().is(0)],
+    } as const;
+  }
+}
+`;
+const SCENARIO =
+  'import { defineScenario, embedded, hold } from "rampart";\n' +
+  'export default defineScenario({ name: "sound", target: embedded(), load: hold(1, { requests: 5 }) });\n';
+
+function runText(text: string, file = "x.ts", ...flags: string[]): Promise<ProcessResult> {
+  return inFolder({ [file]: text }, (cwd) => runRampart(["run", file, ...flags], { cwd }));
+}
+
+describe("rampart run, where nothing is installed, loads", () => {
+  test("enums, parameter properties, namespaces and relative imports", async () => {
+    await inFolder({ "x.ts": ENUMS, "level.ts": LEVEL }, async (cwd) => {
+      await mkdir(join(cwd, "shared"));
+      await writeFile(join(cwd, "shared", "settings.ts"), SETTINGS);
+      const { code, out, err } = await runRampart(["run", "x.ts"], { cwd });
+      assert.equal(code, 0, out + err);
+      assert.equal(err, "");
+      assert.match(out, /^enums and classes: .*concurrency 4$/m);
+      assert.match(out, /40 completed, 0 failed/);
+      assert.equal(out.match(/^pass/gm)?.length, 2);
+    });
+  });
+
+  test("a file in another folder, by relative and absolute path, and starts its relative paths there", async () => {
+    const text = SCENARIO.replace("hold }", "hold, json }").replace("load:", 'inputs: json("./data.json"), load:');
+    const one = JSON.stringify({ content: Array(16).fill(1), shape: [16] });
+    await inFolder({ "data.json": `{"data": [{"INPUT0": ${one}, "INPUT1": ${one}}]}` }, async (cwd) => {
+      await mkdir(join(cwd, "elsewhere"));
+      await writeFile(join(cwd, "x.ts"), text);
+      for (const path of ["../x.ts", join(cwd, "x.ts")]) {
+        const { code, out, err } = await runRampart(["run", path], { cwd: join(cwd, "elsewhere") });
+        assert.equal(code, 0, out + err);
+        assert.match(out, /5 completed, 0 failed/);
+      }
+    });
+  });
+
+  test("JavaScript, and names with blanks and signs", async () => {
+    for (const file of ["x.mjs", "a b#c%20ü.ts", "x.mts"]) {
+      const { code, out, err } = await runText(SCENARIO, file, "--dry-run");
+      assert.equal(code, 0, `${file}: ${out}${err}`);
+      assert.equal((JSON.parse(out) as { name: string }).name, "sound");
+    }
+  });
+
+  test("modules that wait", async () => {
+    const { code, err } = await runText(`await Promise.resolve();\n${SCENARIO}`, "x.ts", "--dry-run");
+    assert.equal(code, 0, err);
+  });
+});
+
+describe("rampart run refuses", () => {
+  const refused: readonly (readonly [name: string, text: string, message: RegExp])[] = [
+    ["a file with a syntax error", `${SCENARIO}const = 5;\n`, /x\.ts: does not load: /],
+    [
+      "a file that throws",
+      `throw new Error("no luck");\n${SCENARIO}`,
+      /x\.ts: does not load: no luck\. Correct the file/,
+    ],
+    ["a file that throws nothing", `throw null;\n${SCENARIO}`, /x\.ts: does not load: null/],
+    ["a file that throws no error", `throw "a text";\n${SCENARIO}`, /x\.ts: does not load: a text/],
+    [
+      "a file that imports what is not there",
+      `import "./missing.ts";\n${SCENARIO}`,
+      /x\.ts: does not load: .*missing\.ts/,
+    ],
+    ["a package that is not installed", `import "no-such-package";\n${SCENARIO}`, /does not load: .*no-such-package/],
+    [
+      "a builder that there is not",
+      `import { findMax } from "rampart";\nfindMax();\n${SCENARIO}`,
+      /x\.ts: does not load: /,
+    ],
+    [
+      "a file without a default export",
+      SCENARIO.replace("export default", "export const x ="),
+      /x\.ts: .*default export/,
+    ],
+    ["a file with nothing in it", "", /x\.ts: its default export is not a scenario/],
+    ["a default export that is none", "export default { name: 'x' };\n", /x\.ts: its default export is not a scenario/],
+    ["a default export of nothing", "export default null;\n", /x\.ts: its default export is not a scenario/],
+  ];
+  for (const [name, text, message] of refused) {
+    test(name, async () => {
+      const { code, out, err } = await runText(text);
+      assert.equal(code, 64, out + err);
+      assert.equal(out, "");
+      assert.match(err, message);
+      assert.doesNotMatch(err, /internal error|^\s+at /m);
+    });
+  }
+
+  test("a syntax error in an imported file, and names that file", async () => {
+    const files = { "x.ts": `import "./other.ts";\n${SCENARIO}`, "other.ts": "enum A { B }\nlet = = 1;\n" };
+    const { code, err } = await inFolder(files, (cwd) => runRampart(["run", "x.ts"], { cwd }));
+    assert.equal(code, 64, err);
+    assert.match(err, /x\.ts: does not load: .*\(other\.ts line 2\)/);
+  });
+
+  test("a file that is not there, and a folder", async () => {
+    await inFolder({}, async (cwd) => {
+      for (const path of ["missing.ts", "."]) {
+        const { code, err } = await runRampart(["run", path], { cwd });
+        assert.equal(code, 64, err);
+        assert.ok(err.startsWith(`rampart: ${path}: there is no such file`), err);
+      }
+    });
+  });
+});

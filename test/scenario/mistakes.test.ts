@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Problem, UserError } from "../../src/plan/problem.ts";
+import { average, errorRate, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
+import { json, random, zero } from "../../src/scenario/inputs.ts";
+import { hold, ramp, rate, steps } from "../../src/scenario/loads.ts";
+import { embedded, triton } from "../../src/scenario/targets.ts";
+import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
+
+/** What untyped callers are told: every problem at once, each by its path in the scenario. */
+
+/** A builder as JavaScript sees it. */
+// biome-ignore lint/complexity/noBannedTypes: the point is to call it with anything
+function untyped(builder: Function): (...args: readonly unknown[]) => unknown {
+  return (...args) => Reflect.apply(builder, undefined, args) as unknown;
+}
+
+const server = triton("host:1", { model: "m" });
+const grpc = triton("host:1", { protocol: "grpc", model: "m" });
+const least: Record<string, unknown> = { name: "x", target: server, load: hold(1) };
+const [anyTriton, anyEmbedded] = [untyped(triton), untyped(embedded)];
+const [anyHold, anyRamp, anyRate, anySteps] = [untyped(hold), untyped(ramp), untyped(rate), untyped(steps)];
+
+function problemsOf(definition: unknown, overrides: PlanOverrides = {}): readonly Problem[] {
+  try {
+    toPlan(untyped(defineScenario)(definition) as Scenario, "/folder", overrides);
+  } catch (error) {
+    if (error instanceof UserError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+/** A change of the least scenario, and the path and text of the one problem it has. */
+type Mistake = readonly [name: string, change: Record<string, unknown>, path: string, message: RegExp];
+
+const fields: readonly Mistake[] = [
+  ["an unknown field", { asserts: [] }, "asserts", /not an option here/],
+  ["an empty name", { name: "" }, "name", /must be a name/],
+  ["a name that is no text", { name: 7 }, "name", /must be a name/],
+  ["a negative warm-up", { warmupRequests: -1 }, "warmupRequests", /0 or more/],
+  ["half a warm-up request", { warmupRequests: 1.5 }, "warmupRequests", /whole number/],
+  ["no number", { warmupRequests: Number.NaN }, "warmupRequests", /must be a number/],
+  ["a bare window", { stability: { window: 5 } }, "stability.window", /duration with its unit/],
+  ["a window without length", { stability: { window: "0 s" } }, "stability.window", /longer than 0/],
+  ["no tolerance", { stability: { percent: 0 } }, "stability.percent", /above 0/],
+  ["too few trials", { stability: { trials: 2 } }, "stability.trials", /3 or more/],
+  ["a percentile of 100", { stability: { percentile: 100 } }, "stability.percentile", /below 100/],
+  ["an unknown field of stability", { stability: { windows: 1 } }, "stability.windows", /not an option here/],
+  ["a bare limit", { latencyLimit: 25 }, "latencyLimit", /duration with its unit/],
+  ["a limit of nothing", { latencyLimit: "0 ms" }, "latencyLimit", /longer than 0/],
+  ["a ratio in percent", { maxFailureRatio: 5 }, "maxFailureRatio", /1 or less: 0.01 is 1 %/],
+  ["a bare stall timeout", { stallTimeout: 60 }, "stallTimeout", /duration with its unit/],
+  ["no stall timeout", { stallTimeout: "0 s" }, "stallTimeout", /longer than 0/],
+  ["an unknown client", { client: "fetch" }, "client", /"own", "undici" or "grpc-js"/],
+  ["undici over gRPC", { target: grpc, client: "undici" }, "client", /undici speaks HTTP/],
+  ["grpc-js over HTTP", { client: "grpc-js" }, "client", /grpc-js speaks gRPC/],
+  ["a builder that was not called", { target: embedded }, "target", /triton\(…\) or embedded\(…\)/],
+];
+
+const targets: readonly Mistake[] = [
+  ["an address for a target", { target: "host:1" }, "target", /triton\(…\) or embedded\(…\)/],
+  ["no address", { target: triton("", { model: "m" }) }, "target.url", /host:port or a URL/],
+  ["no options", { target: anyTriton("host:1") }, "target", /needs an object of options/],
+  ["no model", { target: anyTriton("host:1", {}) }, "target.model", /is missing/],
+  ["an unknown option", { target: anyTriton("h:1", { model: "m", modle: 1 }) }, "target.modle", /not an option here/],
+  ["an unknown protocol", { target: anyTriton("h:1", { model: "m", protocol: "x" }) }, "target.protocol", /"grpc"/],
+  ["a stream over HTTP", { target: anyTriton("h:1", { model: "m", streaming: true }) }, "target.streaming", /"grpc"/],
+  ["a stream of the embedded target", { target: anyEmbedded({ streaming: true }) }, "target.streaming", /"grpc"/],
+  ["an empty batch", { target: triton("h:1", { model: "m", batchSize: 0 }) }, "target.batchSize", /1 or more/],
+  ["a shape of nothing", { target: triton("h:1", { model: "m", shapes: { IN: [0] } }) }, "target.shapes.IN.0", /1 or/],
+  [
+    "a header that is no text",
+    { target: anyTriton("h:1", { model: "m", headers: { a: 1 } }) },
+    "target.headers.a",
+    /text/,
+  ],
+  ["a header's name", { target: triton("h:1", { model: "m", headers: { "a b": "" } }) }, "target.headers.a b", /name/],
+  ["TLS as text", { target: anyTriton("h:1", { model: "m", tls: "yes" }) }, "target.tls", /true, false or/],
+  ["a large batch", { target: embedded({ batchSize: 9 }) }, "target.batchSize", /8 at most/],
+  ["a bare latency", { target: anyEmbedded({ latency: 5 }) }, "target.latency", /"uniform:1ms:9ms"/],
+  ["an hour for a latency", { target: embedded({ latency: "1 h" }) }, "target.latency", /10 min at most/],
+  ["a very large answer", { target: embedded({ responseBytes: 2 ** 30 }) }, "target.responseBytes", /64 MiB at most/],
+  ["errors above 1", { target: embedded({ errorRatio: 1.1 }) }, "target.errorRatio", /1 or less/],
+  ["half a byte", { target: embedded({ responseBytes: 0.5 }) }, "target.responseBytes", /whole number/],
+  ["a model of the embedded target", { target: anyEmbedded({ model: "m" }) }, "target.model", /not an option here/],
+];
+
+const loads: readonly Mistake[] = [
+  ["a number for a load", { load: 16 }, "load", /ramp\(…\), hold\(…\), steps\(…\) or rate\(…\)/],
+  ["a concurrency of 0", { load: hold(0) }, "load.0", /1 or more/],
+  ["half a request", { load: hold(1.5) }, "load.0", /whole number/],
+  ["a ramp without an end", { load: anyRamp(1) }, "load.1", /must be a number/],
+  ["a ramp of text", { load: anyRamp("1", 4) }, "load.0", /must be a number/],
+  ["a ramp that falls by levels", { load: ramp(4, 1) }, "load", /cannot fall from 4 to 1/],
+  ["a step of 0", { load: ramp(1, 4, { step: 0 }) }, "load.step", /1 or more/],
+  ["over with step", { load: anyRamp(1, 4, { over: "1 s", step: 2 }) }, "load.over", /together with step/],
+  ["over with for", { load: anyRamp(1, 4, { over: "1 s", for: "1 s" }) }, "load.over", /together with/],
+  ["over without length", { load: ramp(1, 4, { over: "0 s" }) }, "load.over", /longer than 0/],
+  ["for with requests", { load: anyHold(1, { for: "1 s", requests: 1 }) }, "load.requests", /together with for/],
+  ["a bare duration", { load: anyHold(1, { for: 5 }) }, "load.for", /duration with its unit/],
+  ["an unknown unit", { load: anyHold(1, { for: "5 sec" }) }, "load.for", /duration with its unit/],
+  ["no requests", { load: hold(1, { requests: 0 }) }, "load.requests", /1 or more/],
+  ["options that are none", { load: anyHold(1, null) }, "load", /needs an object of options/],
+  ["an option of another load", { load: anyHold(1, { step: 2 }) }, "load.step", /not an option here/],
+  ["no levels", { load: steps([]) }, "load", /must have a level/],
+  ["levels that are no list", { load: anySteps(3) }, "load", /list of levels/],
+  ["a rate of 0", { load: rate([1, 0]) }, "load.1", /above 0/],
+  ["a rate without end", { load: rate(Number.POSITIVE_INFINITY) }, "load.0", /finite/],
+  ["an unknown distribution", { load: anyRate(1, { distribution: "x" }) }, "load.distribution", /"poisson"/],
+  ["half a seed", { load: rate(1, { seed: 0.5 }) }, "load.seed", /whole number/],
+];
+
+const others: readonly Mistake[] = [
+  ["a name for inputs", { inputs: "random" }, "inputs", /random\(\), zero\(\) or json\(…\)/],
+  ["no file", { inputs: untyped(json)() }, "inputs.files", /must name a file/],
+  ["a list for a file", { inputs: untyped(json)(["a"]) }, "inputs.files.0", /must be a file/],
+  ["an unknown option of inputs", { inputs: untyped(random)({ length: 1 }) }, "inputs.length", /not an option here/],
+  ["texts without length", { inputs: zero({ stringLength: 0 }) }, "inputs.stringLength", /1 or more/],
+  ["one assertion without its list", { assert: errorRate().is(0) }, "assert", /list of assertions/],
+  ["a metric without a limit", { assert: [p99()] }, "assert.0", /must be an assertion/],
+  ["a limit that was not called", { assert: [p99().below] }, "assert.0", /must be an assertion/],
+  ["nothing for an assertion", { assert: [undefined] }, "assert.0", /must be an assertion/],
+  ["an unknown metric", { assert: [{ metric: { kind: "ttft" }, limit: 1 }] }, "assert.0", /must be an assertion/],
+  ["a bare limit of a latency", { assert: [untyped(p99().below)(25)] }, "assert.0.limit", /duration with its unit/],
+  [
+    "an unknown latency",
+    { assert: [untyped(p99)("ttft")].map((m) => (m as ReturnType<typeof p99>).below("1 s")) },
+    "assert.0.metric.of",
+    /scheduledLatency/,
+  ],
+  ["a percentile of 0", { assert: [percentile(0).below("1 s")] }, "assert.0.metric.percentile", /above 0/],
+  ["a ratio in percent", { assert: [errorRate().below(5)] }, "assert.0.limit", /1 or less/],
+  ["a throughput as text", { assert: [untyped(throughput().above)("9")] }, "assert.0.limit", /must be a number/],
+  ["scheduledLatency of a closed load", { assert: [average("scheduledLatency").below("1 s")] }, "assert.0", /schedule/],
+];
+
+describe("a mistake is named by its path", () => {
+  for (const [name, change, path, message] of [...fields, ...targets, ...loads, ...others]) {
+    test(`${name} (${path})`, () => {
+      const problems = problemsOf({ ...least, ...change });
+      assert.deepEqual(
+        problems.map((problem) => problem.path),
+        [path],
+      );
+      assert.match(problems[0]?.message ?? "", message);
+      assert.notEqual(problems[0]?.hint, "");
+    });
+  }
+
+  test("a sound scenario has none", () => {
+    assert.deepEqual(problemsOf(least), []);
+  });
+
+  test("values are shown as they were given", () => {
+    const shownValue = (change: Record<string, unknown>) => problemsOf({ ...least, ...change })[0]?.value;
+    assert.equal(shownValue({ name: 7 }), "7");
+    assert.equal(shownValue({ name: { long: "x".repeat(100) } })?.length, 60);
+    assert.equal(shownValue({ warmupRequests: Number.NaN }), "NaN");
+    assert.equal(shownValue({ warmupRequests: 5n }), "5");
+    assert.equal(shownValue({ stallTimeout: "60" }), '"60"');
+    assert.equal(shownValue({ target: embedded }), "a function, which was not called");
+    assert.equal(shownValue({ target: anyEmbedded({ streaming: true }) }), "true");
+  });
+});
+
+describe("mistakes are told all at once", () => {
+  test("what is missing", () => {
+    const told = problemsOf({}).map(({ path, message }) => `${path} ${message}`);
+    assert.deepEqual(told, ["name is missing", "target is missing", "load is missing"]);
+  });
+
+  test("no scenario at all", () => {
+    assert.deepEqual(
+      problemsOf(undefined).map(({ path }) => path),
+      ["the scenario"],
+    );
+  });
+
+  test("in every part of the scenario", () => {
+    const problems = problemsOf({
+      name: "",
+      target: anyTriton("", { model: 3, streaming: true, batchsize: 1 }),
+      load: anyHold(1, { for: "1 s", requests: 1 }),
+      inputs: untyped(random)({ stringLength: "x" }),
+      assert: [5, errorRate().is(0), untyped(p99().below)(1)],
+      stability: { trials: 2, percentile: 100 },
+      client: "x",
+      surplus: 1,
+    });
+    assert.deepEqual(problems.map(({ path }) => path).sort(), [
+      "assert.0",
+      "assert.2.limit",
+      "client",
+      "inputs.stringLength",
+      "load.requests",
+      "name",
+      "stability.percentile",
+      "stability.trials",
+      "surplus",
+      "target.batchsize",
+      "target.model",
+      "target.streaming",
+      "target.url",
+    ]);
+  });
+
+  test("between the parts of the scenario", () => {
+    const problems = problemsOf({
+      ...least,
+      client: "grpc-js",
+      load: ramp(4, 1),
+      assert: [errorRate().is(0), p99("scheduledLatency").below("1 s")],
+    });
+    assert.deepEqual(
+      problems.map(({ path }) => path),
+      ["load", "client", "assert.1"],
+    );
+  });
+
+  test("those of the command line by their flags", () => {
+    const problems = problemsOf({ ...least, target: embedded() }, { url: "h:1", client: "grpc-js" });
+    assert.deepEqual(
+      problems.map(({ path }) => path),
+      ["--client", "--url"],
+    );
+  });
+});

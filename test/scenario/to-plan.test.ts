@@ -1,0 +1,323 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { AssertionPlan, InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
+import { checkPlan } from "../../src/registry/check-plan.ts";
+import {
+  type Assertion,
+  average,
+  errorRate,
+  p50,
+  p90,
+  p95,
+  p99,
+  percentile,
+  throughput,
+} from "../../src/scenario/assertions.ts";
+import { defineScenario, isScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
+import { type Inputs, json, random, zero } from "../../src/scenario/inputs.ts";
+import { hold, type Load, ramp, rate, steps } from "../../src/scenario/loads.ts";
+import { embedded, type Target, triton } from "../../src/scenario/targets.ts";
+import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
+
+/** From builders and defaults to the plan. */
+
+const least: ScenarioDefinition = { name: "least", target: triton("host:1", { model: "m" }), load: hold(1) };
+
+function planOf(change: Partial<ScenarioDefinition> = {}, overrides: PlanOverrides = {}, folder = "/folder"): Plan {
+  return toPlan(defineScenario({ ...least, ...change }), folder, overrides);
+}
+
+describe("a scenario's plan", () => {
+  test("has the documented defaults", () => {
+    const expected: Plan = {
+      version: 1,
+      name: "least",
+      target: {
+        kind: "triton",
+        url: "host:1",
+        protocol: "http",
+        isStreaming: false,
+        batchSize: 1,
+        model: "m",
+        modelVersion: "",
+        inputTensorFormat: "binary",
+        outputTensorFormat: "binary",
+        headers: [],
+        shapes: {},
+        tls: { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: true },
+      },
+      load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
+      inputs: { kind: "random", stringLength: 128, stringData: "" },
+      measurement: {
+        mode: { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 },
+        warmupRequests: 0,
+        percentile: null,
+        latencyLimitMs: null,
+      },
+      client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 60_000 },
+      failures: { maxRatio: null },
+      assertions: [],
+      outputs: {
+        style: "rampart",
+        verbosity: 0,
+        csvFile: "",
+        isVerboseCsv: false,
+        profileExportFile: "",
+        jsonFile: "",
+      },
+    };
+    assert.deepEqual(planOf(), expected);
+  });
+
+  test("carries every option of the scenario itself", () => {
+    const plan = planOf({
+      warmupRequests: 7,
+      stability: { window: "1.5 s", percent: 2.5, trials: 4, percentile: 95 },
+      latencyLimit: "250 us",
+      maxFailureRatio: 0.25,
+      client: "undici",
+      stallTimeout: "2 min",
+    });
+    assert.deepEqual(plan.measurement, {
+      mode: { kind: "time-windows", windowMs: 1500, stabilityPct: 2.5, maxTrials: 4 },
+      warmupRequests: 7,
+      percentile: 95,
+      latencyLimitMs: 0.25,
+    });
+    assert.deepEqual(plan.client, { kind: "undici", callMode: "sync", maxLanes: null, stallTimeoutMs: 120_000 });
+    assert.equal(plan.failures.maxRatio, 0.25);
+  });
+
+  test("is changed by the command line", () => {
+    const plan = planOf(
+      { client: "own", stallTimeout: "1 s" },
+      {
+        url: "other:2",
+        client: "undici",
+        stallTimeoutMs: 5,
+        verbosity: 1,
+        csvFile: "a.csv",
+        profileExportFile: "b.json",
+        jsonFile: "c.json",
+      },
+    );
+    assert.equal(plan.target.kind === "triton" && plan.target.url, "other:2");
+    assert.deepEqual([plan.client.kind, plan.client.stallTimeoutMs], ["undici", 5]);
+    const { csvFile, profileExportFile, jsonFile, verbosity } = plan.outputs;
+    assert.deepEqual([csvFile, profileExportFile, jsonFile, verbosity], ["a.csv", "b.json", "c.json", 1]);
+  });
+
+  test("is plain data that survives JSON and passes the check of plans", () => {
+    const plan = planOf({ load: rate([1, 2]), assert: [p99("scheduledLatency").below("1 ms")] });
+    assert.deepEqual(checkPlan(JSON.parse(JSON.stringify(plan)) as Plan), plan);
+  });
+
+  test("is only made of scenarios, which are told from look-alikes", () => {
+    assert.equal(isScenario(defineScenario(least)), true);
+    for (const other of [{ definition: least }, least, null, undefined, "x"]) assert.equal(isScenario(other), false);
+  });
+});
+
+describe("a target's plan", () => {
+  const cases: readonly (readonly [string, Target, Partial<Plan["target"]>])[] = [
+    ["triton over HTTP", triton("h:1", { protocol: "http", model: "m" }), { protocol: "http", isStreaming: false }],
+    ["triton over gRPC", triton("h:1", { protocol: "grpc", model: "m" }), { protocol: "grpc", isStreaming: false }],
+    [
+      "triton over a gRPC stream",
+      triton("h:1", { protocol: "grpc", model: "m", streaming: true }),
+      { protocol: "grpc", isStreaming: true },
+    ],
+    [
+      "triton with every option",
+      triton("https://h/p", {
+        model: "m",
+        version: "3",
+        batchSize: 4,
+        inputTensorFormat: "json",
+        outputTensorFormat: "json",
+        shapes: { IN: [3, 224] },
+        headers: { "x-a": "1", "x-b": "2" },
+        tls: { ca: "ca.pem", cert: "cert.pem", key: "key.pem", verify: false },
+      }),
+      {
+        url: "https://h/p",
+        modelVersion: "3",
+        batchSize: 4,
+        inputTensorFormat: "json",
+        outputTensorFormat: "json",
+        shapes: { IN: [3, 224] },
+        headers: [
+          ["x-a", "1"],
+          ["x-b", "2"],
+        ],
+        tls: { isEnabled: true, caFile: "ca.pem", certFile: "cert.pem", keyFile: "key.pem", verify: false },
+      },
+    ],
+    [
+      "triton with the runtime's authorities",
+      triton("h:1", { model: "m", tls: true }),
+      { tls: { isEnabled: true, caFile: "", certFile: "", keyFile: "", verify: true } },
+    ],
+    [
+      "embedded by default",
+      embedded(),
+      {
+        kind: "embedded",
+        protocol: "http",
+        isStreaming: false,
+        batchSize: 1,
+        mock: { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
+      },
+    ],
+    [
+      "embedded with every option",
+      embedded({
+        protocol: "grpc",
+        streaming: true,
+        batchSize: 8,
+        latency: "uniform:1ms:9 ms",
+        errorRatio: 0.5,
+        responseBytes: 3,
+      }),
+      {
+        protocol: "grpc",
+        isStreaming: true,
+        batchSize: 8,
+        mock: { latency: { kind: "uniform", minMs: 1, maxMs: 9 }, errorRatio: 0.5, responseBytes: 3 },
+      },
+    ],
+    [
+      "embedded with a normal latency",
+      embedded({ latency: "normal:5ms:500us" }),
+      { mock: { latency: { kind: "normal", meanMs: 5, deviationMs: 0.5 }, errorRatio: 0, responseBytes: 0 } },
+    ],
+    [
+      "embedded with an exponential latency",
+      embedded({ latency: "exponential:5ms" }),
+      { mock: { latency: { kind: "exponential", meanMs: 5 }, errorRatio: 0, responseBytes: 0 } },
+    ],
+  ];
+  for (const [name, target, expected] of cases) {
+    test(name, () => {
+      const plan = planOf({ target });
+      assert.deepEqual({ ...plan.target, ...expected }, plan.target);
+      assert.equal(plan.client.callMode, plan.target.isStreaming ? "async" : "sync");
+    });
+  }
+});
+
+describe("a load's plan", () => {
+  const stable: MeasurementModePlan = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 };
+  const range = (start: number, end: number, step: number): LoadPlan => ({
+    kind: "concurrency",
+    levels: { kind: "range", start, end, step },
+    search: "linear",
+  });
+  const list = (...values: number[]): LoadPlan => ({
+    kind: "concurrency",
+    levels: { kind: "list", values },
+    search: "linear",
+  });
+  const rates = (distribution: "constant" | "poisson", seed: number, ...values: number[]): LoadPlan => ({
+    kind: "request-rate",
+    levels: { kind: "list", values },
+    search: "linear",
+    distribution,
+    seed,
+  });
+  const cases: readonly (readonly [string, Load, LoadPlan, MeasurementModePlan])[] = [
+    ["ramp", ramp(1, 50), range(1, 50, 1), stable],
+    ["ramp with a step", ramp(1, 50, { step: 7 }), range(1, 50, 7), stable],
+    ["ramp for a time", ramp(2, 2, { for: "30 s" }), range(2, 2, 1), { kind: "duration", durationMs: 30_000 }],
+    ["ramp of requests", ramp(1, 4, { requests: 9 }), range(1, 4, 1), { kind: "requests", count: 9 }],
+    [
+      "ramp over a time",
+      ramp(1, 50, { over: "2 min" }),
+      { kind: "concurrency-ramp", start: 1, end: 50, overMs: 120_000 },
+      { kind: "duration", durationMs: 120_000 },
+    ],
+    [
+      "ramp that falls over a time",
+      ramp(50, 1, { over: "1 s" }),
+      { kind: "concurrency-ramp", start: 50, end: 1, overMs: 1000 },
+      { kind: "duration", durationMs: 1000 },
+    ],
+    ["hold", hold(16), list(16), stable],
+    ["hold for a time", hold(16, { for: "250ms" }), list(16), { kind: "duration", durationMs: 250 }],
+    ["hold of requests", hold(16, { requests: 1000 }), list(16), { kind: "requests", count: 1000 }],
+    ["steps", steps([1, 2, 4, 8]), list(1, 2, 4, 8), stable],
+    ["steps of requests", steps([4, 1], { requests: 5 }), list(4, 1), { kind: "requests", count: 5 }],
+    ["rate", rate(100), rates("constant", 0, 100), stable],
+    ["rates", rate([10, 0.5]), rates("constant", 0, 10, 0.5), stable],
+    [
+      "rate of independent users",
+      rate(100, { distribution: "poisson", seed: 3, for: "1 h" }),
+      rates("poisson", 3, 100),
+      { kind: "duration", durationMs: 3_600_000 },
+    ],
+  ];
+  for (const [name, load, expected, mode] of cases) {
+    test(name, () => {
+      const plan = planOf({ load });
+      assert.deepEqual(plan.load, expected);
+      assert.deepEqual(plan.measurement.mode, mode);
+      assert.equal(plan.client.callMode, load.kind === "rate" ? "async" : "sync");
+    });
+  }
+});
+
+describe("an assertion's plan", () => {
+  const latency = (value: number, of: "latency" | "scheduledLatency" = "latency"): AssertionPlan["metric"] => ({
+    kind: "latency-percentile",
+    percentile: value,
+    of,
+  });
+  const cases: readonly (readonly [string, Assertion, AssertionPlan["metric"], string, number])[] = [
+    ["p50", p50().below("250 us"), latency(50), "below", 250_000],
+    ["p90", p90("latency").atMost("1ms"), latency(90), "at-most", 1e6],
+    ["p95", p95().above("1.5 s"), latency(95), "above", 1.5e9],
+    ["p99", p99("scheduledLatency").atLeast("2 min"), latency(99, "scheduledLatency"), "at-least", 120e9],
+    ["percentile", percentile(99.9).below("1 h"), latency(99.9), "below", 3600e9],
+    ["average", average().below("25 ms"), { kind: "latency-average", of: "latency" }, "below", 25e6],
+    [
+      "average from the due time",
+      average("scheduledLatency").below("25 ms"),
+      { kind: "latency-average", of: "scheduledLatency" },
+      "below",
+      25e6,
+    ],
+    ["throughput", throughput().above(100), { kind: "throughput" }, "above", 100],
+    ["throughput at least", throughput().atLeast(0.5), { kind: "throughput" }, "at-least", 0.5],
+    ["throughput below", throughput().below(7), { kind: "throughput" }, "below", 7],
+    ["throughput at most", throughput().atMost(7), { kind: "throughput" }, "at-most", 7],
+    ["error rate", errorRate().is(0), { kind: "error-ratio" }, "is", 0],
+    ["error rate below", errorRate().below(0.01), { kind: "error-ratio" }, "below", 0.01],
+    ["error rate at most", errorRate().atMost(1), { kind: "error-ratio" }, "at-most", 1],
+  ];
+  for (const [name, assertion, metric, comparison, limit] of cases) {
+    test(name, () => {
+      const plan = planOf({ load: rate(1), assert: [assertion] });
+      assert.deepEqual(plan.assertions, [{ metric, comparison, limit }]);
+    });
+  }
+});
+
+describe("the plan of inputs", () => {
+  const cases: readonly (readonly [string, Inputs, InputsPlan])[] = [
+    ["random", random(), { kind: "random", stringLength: 128, stringData: "" }],
+    ["random texts", random({ stringLength: 1 }), { kind: "random", stringLength: 1, stringData: "" }],
+    ["zero", zero(), { kind: "zero", stringLength: 128, stringData: "" }],
+    ["a given text", zero({ stringData: "abc" }), { kind: "zero", stringLength: 128, stringData: "abc" }],
+    ["files relative to the scenario's folder", json("./a.json"), { kind: "json", files: ["/folder/a.json"] }],
+    [
+      "several files, in order",
+      json("b/c.json", "../d.json", "/e/f.json"),
+      { kind: "json", files: ["/folder/b/c.json", "/d.json", "/e/f.json"] },
+    ],
+  ];
+  for (const [name, inputs, expected] of cases) {
+    test(name, () => {
+      assert.deepEqual(planOf({ inputs }).inputs, expected);
+    });
+  }
+});

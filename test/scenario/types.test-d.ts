@@ -1,0 +1,265 @@
+import * as api from "rampart";
+import {
+  average,
+  defineScenario,
+  embedded,
+  errorRate,
+  hold,
+  json,
+  p50,
+  p90,
+  p95,
+  p99,
+  percentile,
+  ramp,
+  random,
+  rate,
+  steps,
+  throughput,
+  triton,
+  zero,
+} from "rampart";
+
+/** What compiles and what does not. Nothing here runs: `tsc -p .` fails when a mistake compiles or a sound scenario does not. */
+
+const overHttp = triton("localhost:8000", { model: "simple" });
+const overGrpc = triton("localhost:8001", { protocol: "grpc", model: "simple", streaming: true });
+const http = { name: "over HTTP", target: overHttp };
+const grpc = { name: "over gRPC", target: overGrpc };
+const closed = { ...http, load: hold(1) };
+const scheduled = { ...http, load: rate(100) };
+
+/** Sound scenarios. */
+export const sound = [
+  defineScenario({ name: "least", target: embedded(), load: hold(1) }),
+  defineScenario({
+    name: "everything",
+    target: triton("https://host:8000/prefix", {
+      protocol: "http",
+      model: "simple",
+      version: "1",
+      batchSize: 8,
+      shapes: { IN: [3, 224] },
+      headers: { authorization: "Bearer x" },
+      tls: { ca: "ca.pem", cert: "cert.pem", key: "key.pem", verify: false },
+      inputTensorFormat: "json",
+      outputTensorFormat: "binary",
+    }),
+    load: rate([10, 20.5], { distribution: "poisson", seed: 1, for: "2 min" }),
+    inputs: json("./a.json", "./b.json"),
+    assert: [
+      p50().below("250 us"),
+      p90("latency").atMost("25ms"),
+      p95("scheduledLatency").below("5 s"),
+      p99("scheduledLatency").above("1.5 ms"),
+      percentile(99.9, "scheduledLatency").atLeast("1 h"),
+      percentile(75).below("1 min"),
+      average().below("1 ms"),
+      average("scheduledLatency").below("1 ms"),
+      throughput().atLeast(100),
+      errorRate().below(0.01),
+    ],
+    warmupRequests: 10,
+    stability: { window: "1 s", percent: 5, trials: 5, percentile: 95 },
+    latencyLimit: "1 s",
+    maxFailureRatio: 0.1,
+    client: "undici",
+    stallTimeout: "10 s",
+  }),
+  defineScenario({ ...grpc, load: ramp(1, 50, { step: 7 }), client: "grpc-js" }),
+  defineScenario({ ...grpc, load: ramp(1, 50, { step: 7, requests: 100 }), client: "own" }),
+  defineScenario({ ...grpc, load: ramp(50, 1, { over: "2 min" }), inputs: random({ stringLength: 3 }) }),
+  defineScenario({ ...http, load: steps([1, 2, 4], { for: "1 s" }), inputs: zero({ stringData: "x" }) }),
+  defineScenario({ ...http, load: hold(16, { requests: 1000 }), assert: [p99("latency").below("25 ms")] }),
+  defineScenario({
+    name: "embedded over gRPC",
+    target: embedded({ protocol: "grpc", streaming: true, latency: "normal:5ms:1 ms", errorRatio: 0.1 }),
+    load: hold(1),
+    client: "grpc-js",
+  }),
+  defineScenario({
+    name: "embedded over HTTP",
+    target: embedded({ latency: "uniform:1ms:9ms", responseBytes: 1024, batchSize: 8 }),
+    load: hold(1),
+    client: "undici",
+  }),
+];
+
+/** Fields of scenarios. */
+export const wrongFields = [
+  // @ts-expect-error A scenario has a name.
+  defineScenario({ target: overHttp, load: hold(1) }),
+  // @ts-expect-error A scenario has a target.
+  defineScenario({ name: "x", load: hold(1) }),
+  // @ts-expect-error A scenario has a load.
+  defineScenario({ name: "x", target: overHttp }),
+  // @ts-expect-error A misspelt field.
+  defineScenario({ ...closed, asserts: [] }),
+  // @ts-expect-error The target is made by a builder.
+  defineScenario({ ...closed, target: "localhost:8000" }),
+  // @ts-expect-error The load is made by a builder.
+  defineScenario({ ...http, load: 16 }),
+  // @ts-expect-error The inputs are made by a builder.
+  defineScenario({ ...closed, inputs: "random" }),
+  // @ts-expect-error An assertion needs its limit.
+  defineScenario({ ...closed, assert: [p99()] }),
+  // @ts-expect-error Assertions are a list.
+  defineScenario({ ...closed, assert: errorRate().is(0) }),
+  // @ts-expect-error A misspelt field of stability.
+  defineScenario({ ...closed, stability: { windows: "1 s" } }),
+  // @ts-expect-error Text is not a number.
+  defineScenario({ ...closed, warmupRequests: "10" }),
+];
+
+/** Units and durations. */
+export const wrongUnits = [
+  // @ts-expect-error A bare number is refused.
+  hold(1, { for: 5 }),
+  // @ts-expect-error Text without a unit.
+  hold(1, { for: "5" }),
+  // @ts-expect-error There is no unit sec.
+  hold(1, { for: "5 sec" }),
+  // @ts-expect-error There is no unit m.
+  ramp(1, 4, { over: "2 m" }),
+  // @ts-expect-error A bare number is refused.
+  p99("latency").below(25),
+  // @ts-expect-error Nanoseconds are not written.
+  p99("latency").below("25 ns"),
+  // @ts-expect-error No number before the unit.
+  average().atMost("fast ms"),
+  // @ts-expect-error A throughput has no unit.
+  throughput().above("100 infer/s"),
+  // @ts-expect-error An error rate is a number from 0 to 1.
+  errorRate().is("0 %"),
+  // @ts-expect-error A bare number is refused.
+  defineScenario({ ...closed, stallTimeout: 60 }),
+  // @ts-expect-error A bare number is refused.
+  defineScenario({ ...closed, latencyLimit: 100 }),
+  // @ts-expect-error A bare number is refused.
+  defineScenario({ ...closed, stability: { window: 5000 } }),
+  // @ts-expect-error A bare number is refused.
+  embedded({ latency: 5 }),
+];
+
+/** Targets. */
+export const wrongTargets = [
+  // @ts-expect-error A target needs its model.
+  triton("localhost:8000", {}),
+  // @ts-expect-error A target needs its options.
+  triton("localhost:8000"),
+  // @ts-expect-error An address is text.
+  triton(8000, { model: "simple" }),
+  // @ts-expect-error A misspelt option.
+  triton("localhost:8000", { model: "simple", batchsize: 2 }),
+  // @ts-expect-error There is no such protocol.
+  triton("localhost:8000", { protocol: "https", model: "simple" }),
+  // @ts-expect-error Streams are gRPC's, and HTTP is the default.
+  triton("localhost:8000", { model: "simple", streaming: true }),
+  // @ts-expect-error Streams are gRPC's.
+  triton("localhost:8000", { protocol: "http", model: "simple", streaming: true }),
+  // @ts-expect-error Tensor formats are HTTP's.
+  triton("localhost:8001", { protocol: "grpc", model: "simple", inputTensorFormat: "json" }),
+  // @ts-expect-error A header's value is text.
+  triton("localhost:8000", { model: "simple", headers: { "x-a": 1 } }),
+  // @ts-expect-error Sizes are numbers.
+  triton("localhost:8000", { model: "simple", shapes: { IN: "3,224" } }),
+  // @ts-expect-error A misspelt option of TLS.
+  triton("localhost:8000", { model: "simple", tls: { insecure: true } }),
+  // @ts-expect-error The embedded target has one model.
+  embedded({ model: "simple" }),
+  // @ts-expect-error Streams are gRPC's.
+  embedded({ streaming: true }),
+  // @ts-expect-error There is no such distribution.
+  embedded({ latency: "gauss:5ms:1ms" }),
+  // @ts-expect-error A uniform distribution has two ends.
+  embedded({ latency: "uniform:5ms" }),
+];
+
+/** Clients, which each speak one protocol. */
+export const wrongClients = [
+  // @ts-expect-error undici speaks HTTP.
+  defineScenario({ ...grpc, load: hold(1), client: "undici" }),
+  // @ts-expect-error grpc-js speaks gRPC.
+  defineScenario({ ...closed, client: "grpc-js" }),
+  // @ts-expect-error undici speaks HTTP.
+  defineScenario({ name: "x", target: embedded({ protocol: "grpc" }), load: hold(1), client: "undici" }),
+  // @ts-expect-error grpc-js speaks gRPC.
+  defineScenario({ name: "x", target: embedded(), load: hold(1), client: "grpc-js" }),
+  // @ts-expect-error There is no such client.
+  defineScenario({ ...closed, client: "fetch" }),
+];
+
+/** Loads. */
+export const wrongLoads = [
+  // @ts-expect-error A level is measured over a time or over requests.
+  hold(1, { for: "1 s", requests: 10 }),
+  // @ts-expect-error A level is measured over a time or over requests.
+  steps([1, 2], { for: "1 s", requests: 10 }),
+  // @ts-expect-error A level is measured over a time or over requests.
+  ramp(1, 4, { for: "1 s", requests: 10 }),
+  // @ts-expect-error A level is measured over a time or over requests.
+  rate(100, { for: "1 s", requests: 10 }),
+  // @ts-expect-error A ramp in time has no levels.
+  ramp(1, 4, { over: "1 min", step: 1 }),
+  // @ts-expect-error A ramp in time has its length.
+  ramp(1, 4, { over: "1 min", for: "1 s" }),
+  // @ts-expect-error A ramp in time has its length.
+  ramp(1, 4, { over: "1 min", requests: 10 }),
+  // @ts-expect-error A ramp has an end.
+  ramp(1),
+  // @ts-expect-error Levels are numbers.
+  ramp("1", "4"),
+  // @ts-expect-error Levels are a list.
+  steps(1, 2, 4),
+  // @ts-expect-error One level has no steps.
+  hold(1, { step: 2 }),
+  // @ts-expect-error Rates have no steps.
+  rate(100, { step: 2 }),
+  // @ts-expect-error There is no such distribution.
+  rate(100, { distribution: "uniform" }),
+  // @ts-expect-error A closed load has no distribution.
+  hold(1, { distribution: "poisson" }),
+];
+
+/** Inputs. */
+export const wrongInputs = [
+  // @ts-expect-error A file is missing.
+  json(),
+  // @ts-expect-error Files are given one by one.
+  json(["./a.json"]),
+  // @ts-expect-error A misspelt option.
+  random({ length: 3 }),
+  // @ts-expect-error A length is a number.
+  zero({ stringLength: "3" }),
+];
+
+/** Metrics and comparisons. */
+export const wrongMetrics = [
+  // @ts-expect-error There is no such latency.
+  p99("latencies").below("1 ms"),
+  // @ts-expect-error There is no such latency.
+  average("sendDelay").below("1 ms"),
+  // @ts-expect-error A percentile is a number.
+  percentile("p99").below("1 ms"),
+  // @ts-expect-error A throughput has one meaning.
+  throughput("latency").above(1),
+  // @ts-expect-error No latency is exactly something.
+  p99().is("1 ms"),
+  // @ts-expect-error No throughput is exactly something.
+  throughput().is(100),
+  // @ts-expect-error Nobody asks for errors.
+  errorRate().above(0.1),
+  // @ts-expect-error There is no such comparison.
+  p99().lessThan("1 ms"),
+  // @ts-expect-error A closed load has no intended send.
+  defineScenario({ ...closed, assert: [p99("scheduledLatency").below("1 ms")] }),
+  // @ts-expect-error A closed load has no intended send.
+  defineScenario({ ...http, load: ramp(1, 4), assert: [average("scheduledLatency").below("1 ms")] }),
+  // @ts-expect-error A closed load has no intended send.
+  defineScenario({ ...http, load: steps([1]), assert: [percentile(75, "scheduledLatency").below("1 ms")] }),
+  // @ts-expect-error A ramp in time is closed, too.
+  defineScenario({ ...grpc, load: ramp(1, 4, { over: "1 s" }), assert: [p50("scheduledLatency").below("1 ms")] }),
+  defineScenario({ ...scheduled, assert: [p99("scheduledLatency").below("1 ms")] }),
+  // @ts-expect-error There is no such metric.
+  api.p999().below("1 ms"),
+];

@@ -1,0 +1,134 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const sourceFolder = fileURLToPath(new URL("./stub/", import.meta.url));
+const repositoryRoot = fileURLToPath(new URL("../../", import.meta.url));
+const executable = join(repositoryRoot, ".cache", "stub", "stub");
+const BUILD_TIMEOUT_MS = 180_000;
+const READY_TIMEOUT_MS = 10_000;
+
+export type StubOptions = {
+  /** PEM files; with `certFile` and `keyFile` both ports speak TLS, with `clientCaFile` they ask for a client certificate. */
+  tls?: { certFile: string; keyFile: string; clientCaFile?: string };
+  /** 0, the default, takes a free port. */
+  httpPort?: number;
+  grpcPort?: number;
+};
+
+/** Inference requests per way in and connections accepted since the last reset; `firstNs` and `lastNs` are wall-clock ns since 1970 of the first and latest. */
+export type StubCounter = {
+  http: number;
+  grpc: number;
+  stream: number;
+  connections: number;
+  firstNs: bigint;
+  lastNs: bigint;
+};
+
+export type Stub = {
+  httpPort: number;
+  grpcPort: number;
+  /** Base URL without TLS for GET /counter, GET /first (answers at the first inference request) and POST /reset. */
+  controlUrl: string;
+  pid: number;
+  counter(): Promise<StubCounter>;
+  /** Zeroes the counter and the CPU time; the model's statistics go on. */
+  reset(): Promise<void>;
+  /** CPU time (user and system) of the stub since the last reset, µs. */
+  cpuUs(): Promise<number>;
+  stop(): Promise<void>;
+};
+
+/** Starts the Go server of ./stub on loopback, building it first when its sources are newer. Needs `go`; dies with this process. */
+export async function startStub(options: StubOptions = {}): Promise<Stub> {
+  await buildStub();
+  const child = spawn(executable, stubFlags(options), { stdio: ["pipe", "pipe", "inherit"] });
+  const ports = await readPorts(child);
+  const control = `http://127.0.0.1:${ports.control}`;
+  const readCounter = async () => (await request(`${control}/counter`)).text();
+  return {
+    httpPort: ports.http,
+    grpcPort: ports.grpc,
+    controlUrl: control,
+    pid: child.pid ?? 0,
+    counter: async () => parseCounter(await readCounter()),
+    reset: async () => void (await (await request(`${control}/reset`, "POST")).arrayBuffer()),
+    cpuUs: async () => Number(field(await readCounter(), "cpu_us")),
+    stop: () => stop(child),
+  };
+}
+
+/** Path of the built server. Parallel callers build beside each other and the last one wins, so nobody sees half a file. */
+export async function buildStub(): Promise<string> {
+  const builtMs = await stat(executable).then(
+    (s) => s.mtimeMs,
+    () => 0,
+  );
+  const files = (await readdir(sourceFolder)).map((name) => join(sourceFolder, name));
+  const times = await Promise.all(files.map(async (path) => (await stat(path)).mtimeMs));
+  if (builtMs > Math.max(...times)) return executable;
+  await mkdir(join(repositoryRoot, ".cache", "stub"), { recursive: true });
+  const fresh = `${executable}.${process.pid}.${Date.now()}`;
+  await promisify(execFile)("go", ["build", "-buildvcs=false", "-o", fresh, "."], {
+    cwd: sourceFolder,
+    timeout: BUILD_TIMEOUT_MS,
+  });
+  await rename(fresh, executable);
+  return executable;
+}
+
+function stubFlags({ tls, httpPort = 0, grpcPort = 0 }: StubOptions): string[] {
+  const flags = ["-until-stdin-ends", "-http", `127.0.0.1:${httpPort}`, "-grpc", `127.0.0.1:${grpcPort}`];
+  if (tls) flags.push("-tls-cert", tls.certFile, "-tls-key", tls.keyFile);
+  if (tls?.clientCaFile) flags.push("-client-ca", tls.clientCaFile);
+  return flags;
+}
+
+async function readPorts(child: ChildProcess): Promise<{ http: number; grpc: number; control: number }> {
+  if (!child.stdout) throw new Error("the stub has no standard output");
+  const lines = createInterface({ input: child.stdout });
+  const timer = setTimeout(() => child.kill("SIGKILL"), READY_TIMEOUT_MS);
+  try {
+    const [line] = await Promise.race([
+      once(lines, "line"),
+      once(child, "exit").then(([code, signal]) => {
+        throw new Error(`the stub ended before it was ready (${code ?? signal})`);
+      }),
+    ]);
+    return JSON.parse(String(line));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function request(url: string, method = "GET"): Promise<Response> {
+  return fetch(url, { method, headers: { connection: "close" }, signal: AbortSignal.timeout(5000) });
+}
+
+// Nanoseconds since 1970 do not fit a double, so the text is read instead of JSON.parse's numbers.
+function field(text: string, name: string): string {
+  return new RegExp(`"${name}":(\\d+)`).exec(text)?.[1] ?? "0";
+}
+
+function parseCounter(text: string): StubCounter {
+  return {
+    http: Number(field(text, "http")),
+    grpc: Number(field(text, "grpc")),
+    stream: Number(field(text, "stream")),
+    connections: Number(field(text, "connections")),
+    firstNs: BigInt(field(text, "first_ns")),
+    lastNs: BigInt(field(text, "last_ns")),
+  };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGKILL"); // it keeps nothing that would need a clean end
+  await ended;
+}

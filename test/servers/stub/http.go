@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// A connection is served by a loop of its own, which answers the usual inference request (complete head in the buffer, a
+// Content-Length, binary tensors) from ready bytes. Everything else goes through net/http's parser and the handler below.
+
+var (
+	inferHeaders [maxBatch + 1][]byte // JSON header per batch size
+	inferBodies  [maxBatch + 1][]byte // header and output bytes
+	inferReplies [maxBatch + 1][]byte // the complete reply for a request without an id
+)
+
+func buildHTTPAnswers() {
+	for batch := 1; batch <= maxBatch; batch++ {
+		header := inferHeaderJSON(batch)
+		body := append([]byte(nil), header...)
+		for output := range outputNames {
+			body = append(body, outputBytes(output, batch)...)
+		}
+		inferHeaders[batch], inferBodies[batch] = header, body
+		inferReplies[batch] = appendInferReply(nil, batch, nil)
+	}
+}
+
+func appendInferReply(out []byte, batch int, id []byte) []byte {
+	extra := 0
+	if len(id) > 0 {
+		extra = len(`"id":"",`) + len(id)
+	}
+	out = append(out, "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nInference-Header-Content-Length: "...)
+	out = strconv.AppendInt(out, int64(len(inferHeaders[batch])+extra), 10)
+	out = append(out, "\r\nContent-Length: "...)
+	out = strconv.AppendInt(out, int64(len(inferBodies[batch])+extra), 10)
+	out = append(out, "\r\n\r\n"...)
+	if extra == 0 {
+		return append(out, inferBodies[batch]...)
+	}
+	out = append(append(append(out, `{"id":"`...), id...), `",`...)
+	return append(out, inferBodies[batch][1:]...)
+}
+
+func serveHTTP(listener net.Listener, handler http.Handler) error {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return err
+		}
+		go serveConnection(conn, handler)
+	}
+}
+
+func serveConnection(conn net.Conn, handler http.Handler) {
+	defer conn.Close()
+	reader := bufio.NewReaderSize(conn, 1<<16)
+	var scratch []byte
+	for {
+		if _, err := reader.Peek(1); err != nil {
+			return
+		}
+		buffered, _ := reader.Peek(reader.Buffered())
+		if head, ok := readInferHead(buffered); ok && head.totalBytes <= reader.Size() {
+			whole, err := reader.Peek(head.totalBytes)
+			if err != nil {
+				return
+			}
+			body := whole[head.headBytes:]
+			if id, plain := findID(body[:head.jsonBytes]); plain {
+				batch := min(max((len(body)-head.jsonBytes)/(len(inputNames)*rowBytes), 1), maxBatch)
+				reply := inferReplies[batch]
+				if len(id) > 0 {
+					scratch = appendInferReply(scratch[:0], batch, id)
+					reply = scratch
+				}
+				count.add(viaHTTP, batch)
+				_, _ = reader.Discard(head.totalBytes)
+				if _, err := conn.Write(reply); err != nil {
+					return
+				}
+				continue
+			}
+		}
+		if !serveAnyRequest(conn, reader, handler) {
+			return
+		}
+	}
+}
+
+type inferHead struct{ headBytes, jsonBytes, totalBytes int }
+
+// readInferHead says whether this is an inference request of the usual kind for this model, and how long its parts are.
+func readInferHead(buffered []byte) (head inferHead, ok bool) {
+	end := bytes.Index(buffered, []byte("\r\n\r\n"))
+	if end < 0 || !bytes.HasPrefix(buffered, []byte("POST /v2/models/"+modelName+"/")) {
+		return head, false
+	}
+	line, rest, _ := bytes.Cut(buffered[:end], []byte("\r\n"))
+	if !bytes.HasSuffix(line, []byte("/infer HTTP/1.1")) {
+		return head, false
+	}
+	head.headBytes = end + 4
+	bodyBytes := -1
+	for len(rest) > 0 {
+		line, rest, _ = bytes.Cut(rest, []byte("\r\n"))
+		if len(line) < 7 {
+			continue
+		}
+		switch line[0] | 0x20 { // only four first letters can matter
+		case 'i':
+			if value, is := headerValue(line, "inference-header-content-length:"); is {
+				head.jsonBytes = parseDecimal(value)
+			}
+		case 'c':
+			if value, is := headerValue(line, "content-length:"); is {
+				bodyBytes = parseDecimal(value)
+			} else if _, is := headerValue(line, "content-encoding:"); is {
+				return head, false
+			} else if value, is := headerValue(line, "connection:"); is && !bytes.EqualFold(value, []byte("keep-alive")) {
+				return head, false
+			}
+		case 'e':
+			if _, is := headerValue(line, "expect:"); is {
+				return head, false
+			}
+		case 't':
+			if _, is := headerValue(line, "transfer-encoding:"); is {
+				return head, false
+			}
+		}
+	}
+	head.totalBytes = head.headBytes + bodyBytes
+	return head, head.jsonBytes > 0 && bodyBytes >= head.jsonBytes
+}
+
+func headerValue(line []byte, name string) ([]byte, bool) {
+	if len(line) < len(name) || !bytes.EqualFold(line[:len(name)], []byte(name)) {
+		return nil, false
+	}
+	return bytes.TrimSpace(line[len(name):]), true
+}
+
+func parseDecimal(digits []byte) int {
+	n := 0
+	for _, digit := range digits {
+		if digit < '0' || digit > '9' || n > 1<<30 {
+			return -1
+		}
+		n = n*10 + int(digit-'0')
+	}
+	return n
+}
+
+// findID returns the request's id; plain is false where it takes a real JSON parser to tell.
+func findID(header []byte) (id []byte, plain bool) {
+	at := bytes.Index(header, []byte(`"id"`))
+	if at < 0 {
+		return nil, true
+	}
+	rest, ok := bytes.CutPrefix(header[at+4:], []byte(`:"`))
+	end := bytes.IndexByte(rest, '"')
+	if !ok || end < 0 || bytes.IndexByte(rest[:end], '\\') >= 0 {
+		return nil, false
+	}
+	return rest[:end], true
+}
+
+// ---- everything that need not be fast ----
+
+// recorder collects a handler's answer, so that it can be written with its length known.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header            { return r.header }
+func (r *recorder) WriteHeader(status int)         { r.status = status }
+func (r *recorder) Write(part []byte) (int, error) { return r.body.Write(part) }
+
+// serveAnyRequest answers one request with the handler and says whether the connection stays open.
+func serveAnyRequest(conn net.Conn, reader *bufio.Reader, handler http.Handler) bool {
+	request, err := http.ReadRequest(reader)
+	if err != nil {
+		return false
+	}
+	if request.Header.Get("Expect") != "" {
+		if _, err := io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n"); err != nil {
+			return false
+		}
+	}
+	answer := &recorder{header: http.Header{}, status: http.StatusOK}
+	handler.ServeHTTP(answer, request)
+	if _, err := io.Copy(io.Discard, request.Body); err != nil {
+		return false
+	}
+	response := &http.Response{ProtoMajor: 1, ProtoMinor: 1, StatusCode: answer.status, Header: answer.header, Request: request,
+		ContentLength: int64(answer.body.Len()), Body: io.NopCloser(&answer.body), Close: request.Close}
+	var text bytes.Buffer // one write, one packet: a client's start is timed against these answers too
+	if response.Write(&text) != nil {
+		return false
+	}
+	_, err = conn.Write(text.Bytes())
+	return err == nil && !request.Close
+}
+
+func sendJSON(w http.ResponseWriter, status int, text []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text)
+}
+
+func document(text func() []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { sendJSON(w, http.StatusOK, text()) }
+}
+
+func ofModel(handle http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		version := r.PathValue("version")
+		if r.PathValue("model") != modelName || (version != "" && version != modelVersion) {
+			sendJSON(w, http.StatusNotFound, mustJSON(object{"error": "the stub has only version " + modelVersion + " of model " + modelName}))
+			return
+		}
+		handle(w, r)
+	}
+}
+
+func newHTTPHandler() http.Handler {
+	buildHTTPAnswers()
+	mux := http.NewServeMux()
+	done := func(http.ResponseWriter, *http.Request) {}
+	mux.HandleFunc("GET /v2/health/{state}", done)
+	mux.HandleFunc("GET /v2", document(serverMetadataJSON))
+	for _, model := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
+		mux.HandleFunc("GET "+model, ofModel(document(modelMetadataJSON)))
+		mux.HandleFunc("GET "+model+"/ready", ofModel(done))
+		mux.HandleFunc("GET "+model+"/config", ofModel(document(modelConfigJSON)))
+		mux.HandleFunc("GET "+model+"/stats", ofModel(document(statisticsJSON)))
+		mux.HandleFunc("POST "+model+"/infer", ofModel(inferAny))
+	}
+	mux.HandleFunc("GET /v2/models/stats", document(statisticsJSON))
+	mux.HandleFunc("GET /counter", document(count.json))
+	mux.HandleFunc("GET /first", func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-count.first():
+		case <-r.Context().Done():
+		case <-time.After(30 * time.Second):
+			w.WriteHeader(http.StatusRequestTimeout)
+		}
+	})
+	mux.HandleFunc("POST /reset", func(http.ResponseWriter, *http.Request) { count.reset() })
+	return mux
+}
+
+// inferAny answers the requests that the fast loop leaves: JSON tensors, chunked bodies, unusual ids.
+func inferAny(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	header := body
+	binaryTensors := r.Header.Get("Inference-Header-Content-Length") != ""
+	if n, bad := strconv.Atoi(r.Header.Get("Inference-Header-Content-Length")); binaryTensors && bad == nil && n >= 0 && n <= len(body) {
+		header = body[:n]
+	}
+	var request struct {
+		ID     string `json:"id"`
+		Inputs []struct {
+			Shape []int `json:"shape"`
+		} `json:"inputs"`
+	}
+	if err == nil {
+		err = json.Unmarshal(header, &request)
+	}
+	if err != nil || len(request.Inputs) != len(inputNames) || len(request.Inputs[0].Shape) != 2 ||
+		request.Inputs[0].Shape[0] < 1 || request.Inputs[0].Shape[0] > maxBatch || request.Inputs[0].Shape[1] != columns {
+		sendJSON(w, http.StatusBadRequest, mustJSON(object{"error": fmt.Sprintf("the stub expects two inputs of shape [1 to %d,%d]", maxBatch, columns)}))
+		return
+	}
+	batch := request.Inputs[0].Shape[0]
+	count.add(viaHTTP, batch)
+	answer := object{"model_name": modelName, "model_version": modelVersion}
+	if request.ID != "" {
+		answer["id"] = request.ID
+	}
+	var outputs []object
+	var raw []byte
+	for output, name := range outputNames {
+		tensor := object{"name": name, "datatype": "INT32", "shape": []int{batch, columns}}
+		if binaryTensors {
+			tensor["parameters"] = object{"binary_data_size": batch * rowBytes}
+			raw = append(raw, outputBytes(output, batch)...)
+		} else {
+			tensor["data"] = outputValues(output, batch)
+		}
+		outputs = append(outputs, tensor)
+	}
+	answer["outputs"] = outputs
+	text := mustJSON(answer)
+	if !binaryTensors {
+		sendJSON(w, http.StatusOK, text)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Inference-Header-Content-Length", strconv.Itoa(len(text)))
+	_, _ = w.Write(append(text, raw...))
+}

@@ -1,0 +1,16 @@
+"""Gives every request its INPUT0 back as OUTPUT0, 10 ms after it was started."""
+
+import time
+
+import triton_python_backend_utils as triton
+
+
+def answer(request):
+    tensor = triton.get_input_tensor_by_name(request, "INPUT0")
+    return triton.InferenceResponse([triton.Tensor("OUTPUT0", tensor.as_numpy())])
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        time.sleep(0.01)
+        return [answer(request) for request in requests]

@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cacheFolder, installTriton, readInstallation } from "./triton-install.ts";
+
+export { installTriton } from "./triton-install.ts";
+
+/** The models that {@link startTriton} serves unless told otherwise. */
+export const modelsFolder = fileURLToPath(new URL("./triton-models", import.meta.url));
+
+/** What {@link startTriton} can be told. */
+export interface TritonOptions {
+  /** The model repository; default: `test/servers/triton-models`. */
+  models?: string;
+  /** More flags of tritonserver. */
+  flags?: string[];
+  /** How long to wait for every model; default 60 s. */
+  readyTimeoutMs?: number;
+}
+
+/** A running server on loopback. */
+export interface Triton {
+  httpPort: number;
+  grpcPort: number;
+  metricsPort: number;
+  /** Where the server's stdout and stderr go. */
+  logFile: string;
+  /** Ends the server, at the latest after about 10 s; calling it again does nothing. */
+  stop(): Promise<void>;
+}
+
+const readyTimeoutMs = 60_000;
+const stopTimeoutMs = 8_000;
+const attempts = 3;
+
+/**
+ * Installs Triton if needed, starts it on free ports and waits until it and every model are ready.
+ * @throws with the end of the server's log when it ends early or is not ready in time
+ */
+export async function startTriton(options: TritonOptions = {}): Promise<Triton> {
+  const folder = await installTriton();
+  for (let attempt = 1; ; attempt++) {
+    const server = await launch(folder, options);
+    try {
+      await waitUntilReady(server, options.readyTimeoutMs ?? readyTimeoutMs);
+      return server;
+    } catch (error) {
+      const ended = hasEnded(server.process);
+      await server.stop();
+      // Another process may have taken one of the ports in the meantime: only then is another try of use.
+      if (!ended || attempt === attempts || !readLogTail(server.logFile).includes("in use")) throw error;
+    }
+  }
+}
+
+/** How often a model answered and failed since the server started, over all its versions. The last request may not be counted yet. */
+export async function readCounts(httpPort: number, model: string): Promise<{ success: number; fail: number }> {
+  const response = await fetch(`http://127.0.0.1:${httpPort}/v2/models/${encodeURIComponent(model)}/stats`);
+  if (!response.ok) throw new Error(`statistics of ${model}: ${response.status} ${await response.text()}`);
+  const body = (await response.json()) as ModelStats;
+  const counts = { success: 0, fail: 0 };
+  for (const { inference_stats: stats } of body.model_stats) {
+    counts.success += Number(stats.success.count ?? 0);
+    counts.fail += Number(stats.fail.count ?? 0);
+  }
+  return counts;
+}
+
+interface ModelStats {
+  model_stats: { inference_stats: { success: { count?: number }; fail: { count?: number } } }[];
+}
+
+interface LaunchedTriton extends Triton {
+  process: ChildProcess;
+}
+
+async function launch(folder: string, options: TritonOptions): Promise<LaunchedTriton> {
+  const [httpPort, grpcPort, metricsPort] = await findFreePorts();
+  const logFolder = join(cacheFolder, "logs");
+  mkdirSync(logFolder, { recursive: true });
+  const logFile = join(logFolder, `triton-${httpPort}.log`);
+  const log = openSync(logFile, "w");
+  const { executable, backends, caches, env } = readInstallation(folder);
+  const flags = [
+    `--model-repository=${options.models ?? modelsFolder}`,
+    `--backend-directory=${backends}`,
+    `--cache-directory=${caches}`,
+    "--cache-config=local,size=10485760",
+    ...["http", "grpc", "metrics"].map((name) => `--${name}-address=127.0.0.1`),
+    `--http-port=${httpPort}`,
+    `--grpc-port=${grpcPort}`,
+    `--metrics-port=${metricsPort}`,
+    "--allow-gpu-metrics=false",
+    "--exit-timeout-secs=3",
+    "--backend-config=python,shm-default-byte-size=1048576",
+    `--backend-config=python,shm-region-prefix-name=triton_${httpPort}_`,
+    ...(options.flags ?? []),
+  ];
+  // A process group of its own: the models' Python processes must end with the server even when it is killed.
+  const child = spawn(executable, flags, {
+    stdio: ["ignore", log, log],
+    detached: true,
+    env: { ...process.env, ...env },
+  });
+  closeSync(log);
+  const onExit = (): void => signalGroup(child, "SIGKILL");
+  process.once("exit", onExit);
+  const stop = async (): Promise<void> => {
+    await end(child);
+    process.off("exit", onExit);
+    removeSharedMemory(httpPort);
+  };
+  return { httpPort, grpcPort, metricsPort, logFile, stop, process: child };
+}
+
+async function waitUntilReady(server: LaunchedTriton, timeoutMs: number): Promise<void> {
+  let spawnError: Error | undefined;
+  server.process.once("error", (error) => {
+    spawnError = error;
+  });
+  const deadline = Date.now() + timeoutMs;
+  while (!(await isReady(server.httpPort))) {
+    const reason =
+      spawnError?.message ??
+      (hasEnded(server.process) ? "it ended" : Date.now() > deadline ? "it is not ready in time" : "");
+    if (reason !== "") throw new Error(`Triton did not start: ${reason}\n${readLogTail(server.logFile)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100)); // The server has no way to tell that it is ready.
+  }
+}
+
+async function isReady(httpPort: number): Promise<boolean> {
+  const base = `http://127.0.0.1:${httpPort}/v2`;
+  try {
+    const health = await fetch(`${base}/health/ready`, { signal: AbortSignal.timeout(2000) });
+    await health.arrayBuffer();
+    if (!health.ok) return false;
+    const index = await fetch(`${base}/repository/index`, { method: "POST", signal: AbortSignal.timeout(2000) });
+    const models = (await index.json()) as { state?: string }[];
+    return models.every((model) => model.state === "READY");
+  } catch {
+    return false;
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid !== undefined && !hasEnded(child)) {
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => signalGroup(child, "SIGKILL"), stopTimeoutMs);
+    await exited;
+    clearTimeout(timer);
+  }
+  signalGroup(child, "SIGKILL"); // What is left of the models' processes.
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    child.kill(signal); // No such group: it has ended, or this runtime did not make one.
+  }
+}
+
+/** A server that was killed leaves its shared memory behind. */
+function removeSharedMemory(httpPort: number): void {
+  for (const name of readdirSync("/dev/shm")) {
+    if (name.startsWith(`triton_${httpPort}_`)) rmSync(join("/dev/shm", name), { force: true });
+  }
+}
+
+function readLogTail(logFile: string): string {
+  return readFileSync(logFile, "utf8").split("\n").slice(-25).join("\n");
+}
+
+async function findFreePorts(): Promise<[number, number, number]> {
+  const servers = [createServer(), createServer(), createServer()] as const;
+  const ports = servers.map(async (server) => {
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    return typeof address === "object" && address !== null ? address.port : 0;
+  });
+  const [http = 0, grpc = 0, metrics = 0] = await Promise.all(ports);
+  for (const server of servers) await new Promise((resolve) => server.close(resolve));
+  return [http, grpc, metrics];
+}

@@ -1,0 +1,258 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+/** The house rules: which folder may know which, and what source files look like. */
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const SRC = join(ROOT, "src");
+
+/** A folder imports only from itself and from folders further down in this list. */
+const ORDER =
+  "cli wizard report run scenario mock registry telemetry measure load inputs tokenize service transport plan runtime".split(
+    " ",
+  );
+/** These may import anything. */
+const ENTRIES = ["main.ts", "worker.ts", "index.ts"];
+const MOST_LINES = 360; // about 350
+/** Files that are mostly tables, which may run long. */
+const TABLES = [
+  "cli/perf-analyzer/flags.ts",
+  "cli/perf-analyzer/settings.ts",
+  "transport/http2/hpack.ts",
+  "service/triton/messages.ts",
+];
+const TOP_LEVEL =
+  "LICENSE README.md compile deno.json dist node_modules package-lock.json package.json scenarios src test tsconfig.json".split(
+    " ",
+  );
+
+interface Source {
+  /** Below `src`, with slashes. */
+  readonly path: string;
+  readonly text: string;
+  /** Without comments and without the contents of strings. */
+  readonly code: string;
+  /** Every module it imports or re-exports, type imports and dynamic ones included. */
+  readonly imports: readonly string[];
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+const sources: readonly Source[] = filesBelow(SRC)
+  .filter((path) => path.endsWith(".ts"))
+  .map((path) => readSource(relative(SRC, path).replaceAll("\\", "/"), readFileSync(path, "utf8")));
+
+function readSource(path: string, text: string): Source {
+  const uncommented = withoutComments(text);
+  const patterns = [
+    /\bfrom\s+["']([^"']+)["']/g,
+    /\bimport\s*\(\s*["']([^"']+)["']/g,
+    /^\s*import\s+["']([^"']+)["']/gm,
+  ];
+  // Scenario text that is written for users stands in templates: its imports are not this file's.
+  const untemplated = uncommented.replace(/`(?:[^`\\]|\\.)*`/g, "``");
+  const imports = patterns.flatMap((pattern) => [...untemplated.matchAll(pattern)].map((match) => match[1] as string));
+  return { path, text, code: uncommented.replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '""'), imports };
+}
+
+/** Comments out; strings and templates are skipped, so that `//` in a URL stays. */
+function withoutComments(text: string): string {
+  const tokens = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
+  return text.replace(tokens, (token) => (token.startsWith("/*") || token.startsWith("//") ? " " : token));
+}
+
+function resolveImport(from: string, specifier: string): string {
+  return relative(SRC, join(SRC, dirname(from), specifier)).replaceAll("\\", "/");
+}
+
+/** The import's offence against the order; undefined when it is allowed. */
+function offence(from: string, to: string): string | undefined {
+  const [folder = "", rest] = from.split("/");
+  if (rest === undefined) return undefined;
+  const target = to.split("/")[0] as string;
+  const own = ORDER.indexOf(folder);
+  const other = ORDER.indexOf(target);
+  if (own < 0) return `${from}: folder ${folder} is not in the list`;
+  return other >= own ? undefined : `${from} imports ${to}`;
+}
+
+test("a folder imports only from folders below it, type imports included", () => {
+  const offences = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((specifier) => specifier.startsWith("."))
+      .map((specifier) => offence(path, resolveImport(path, specifier)))
+      .filter((found) => found !== undefined),
+  );
+  assert.deepEqual(offences, []);
+});
+
+test("the order is checked as it is meant", () => {
+  assert.equal(offence("run/driver.ts", "load/pacer.ts"), undefined);
+  assert.equal(offence("run/driver.ts", "run/feed.ts"), undefined);
+  assert.equal(offence("main.ts", "cli/commands.ts"), undefined);
+  assert.match(offence("load/pacer.ts", "run/driver.ts") ?? "", /load\/pacer\.ts imports run\/driver\.ts/);
+  assert.match(offence("run/driver.ts", "main.ts") ?? "", /imports main\.ts/);
+  assert.match(offence("runtime/clock.ts", "plan/plan.ts") ?? "", /imports/);
+  assert.match(offence("helpers/a.ts", "plan/plan.ts") ?? "", /not in the list/);
+  const sample = readSource(
+    "x.ts",
+    'import type { A } from "../a.ts";\nexport * from "./b.ts";\nawait import("./c.ts");\n// from "./no.ts"',
+  );
+  assert.deepEqual(sample.imports, ["../a.ts", "./b.ts", "./c.ts"]);
+});
+
+test("src holds the entries and the folders of the list, and nothing else", () => {
+  const unknown = readdirSync(SRC).filter((name) => !ORDER.includes(name) && !ENTRIES.includes(name));
+  assert.deepEqual(unknown, []);
+  assert.ok(sources.length > 80, `only ${sources.length} files were found`);
+});
+
+test("relative imports name a file with its ending, and the file is there", () => {
+  const paths = new Set(sources.map(({ path }) => path));
+  const bad = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((specifier) => specifier.startsWith("."))
+      .filter((specifier) => !specifier.endsWith(".ts") || !paths.has(resolveImport(path, specifier)))
+      .map((specifier) => `${path}: ${specifier}`),
+  );
+  assert.deepEqual(bad, []);
+});
+
+test("other imports are Node's modules with their prefix, or dependencies", () => {
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  const bad = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((specifier) => !specifier.startsWith(".") && !specifier.startsWith("node:"))
+      .filter(
+        (specifier) =>
+          !Object.keys(dependencies).some((name) => specifier === name || specifier.startsWith(`${name}/`)),
+      )
+      .map((specifier) => `${path}: ${specifier}`),
+  );
+  assert.deepEqual(bad, []);
+});
+
+test("only transport/, mock/ and runtime/ know sockets; load/ and measure/ know no clock", () => {
+  const bad = sources.flatMap(({ path, imports, code }) => {
+    const [folder = ""] = path.split("/");
+    const opens = imports.filter((name) => /^node:(net|tls|http|http2|https|dgram)$/.test(name));
+    const found = ["transport", "mock", "runtime"].includes(folder) ? [] : opens.map((name) => `${path}: ${name}`);
+    const readsClock = /\b(nowNs|Date\.now|performance\.now|setTimeout|setInterval|setImmediate)\b/.test(code);
+    return ["load", "measure", "service", "plan"].includes(folder) && readsClock
+      ? [...found, `${path}: a clock`]
+      : found;
+  });
+  assert.deepEqual(bad, []);
+});
+
+test(`no file is longer than ${MOST_LINES} lines unless it is a table`, () => {
+  const long = sources
+    .map(({ path, text }) => ({ path, lines: text.split("\n").length }))
+    .filter(({ path, lines }) => lines > MOST_LINES && !TABLES.includes(path))
+    .map(({ path, lines }) => `${path}: ${lines}`);
+  assert.deepEqual(long, []);
+});
+
+const forbidden: readonly (readonly [what: string, pattern: RegExp])[] = [
+  ["any", /[:<,|&(]\s*any\b(?!\s*:)|\bas any\b|\bany\[\]/],
+  ["enum", /\benum\s+[A-Z]/],
+  ["namespace", /\bnamespace\s+[A-Z]/],
+  ["#private names", /\bthis\.#|^\s+#[a-z]/m],
+  ["@ts-ignore", /@ts-(ignore|nocheck|expect-error)/],
+  ["default exports", /\bexport default\b/],
+];
+
+for (const [what, pattern] of forbidden) {
+  test(`no source uses ${what}`, () => {
+    const users = sources.filter(({ code, text }) => pattern.test(what.startsWith("@") ? text : code));
+    assert.deepEqual(
+      users.map(({ path }) => path),
+      [],
+    );
+  });
+}
+
+test("the patterns find what they forbid", () => {
+  const samples = [
+    "const a: any = 1;",
+    "enum Kind { A }",
+    "namespace N {}",
+    "this.#x = 1",
+    "// @ts-ignore",
+    "export default 1",
+  ];
+  for (const [index, [what, pattern]] of forbidden.entries())
+    assert.match(samples[index] as string, pattern, `${what} is not found`);
+  for (const fine of ["const many: string", "/** any of them */ a: 1", "x(any)"].map((text) => withoutComments(text)))
+    if (!fine.includes("(any")) assert.doesNotMatch(fine, forbidden[0]?.[1] as RegExp);
+});
+
+test("only index.ts passes on other files' exports", () => {
+  const barrels = sources.filter(({ path, code }) => {
+    if (path === "index.ts") return false;
+    const declares = /^export (async )?(function|const|let|class|interface|type [A-Za-z]+\b(?!,| \}))/m.test(code);
+    return /^export (\*|(type )?\{[^}]*\}) from /m.test(code) && !declares;
+  });
+  assert.deepEqual(
+    barrels.map(({ path }) => path),
+    [],
+  );
+  const named = sources.filter(({ path }) => path !== "index.ts" && path.endsWith("/index.ts"));
+  assert.deepEqual(named, []);
+});
+
+test("names are kebab-case, and no folder is a drawer for leftovers", () => {
+  const all = ["src", "test", "compile", "scenarios"].flatMap((folder) => {
+    try {
+      return filesBelow(join(ROOT, folder)).map((path) => relative(ROOT, path).replaceAll("\\", "/"));
+    } catch {
+      return [];
+    }
+  });
+  const drawers = all.filter((path) => /(^|\/)(utils?|helpers?|common|misc|lib)\//.test(path));
+  assert.deepEqual(drawers, []);
+  const odd = sources
+    .map(({ path }) => path)
+    .filter((path) => !/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(path));
+  assert.deepEqual(odd, []);
+});
+
+test("the top level holds only what it may", () => {
+  const unknown = readdirSync(ROOT).filter((name) => !name.startsWith(".") && !TOP_LEVEL.includes(name));
+  assert.deepEqual(unknown, []);
+});
+
+test("only the entries set an exit code", () => {
+  const setters = sources.filter(({ path, code }) => !ENTRIES.includes(path) && /\bprocess\.exit(Code)?\b/.test(code));
+  assert.deepEqual(
+    setters.map(({ path }) => path),
+    [],
+  );
+});
+
+test("nothing committed names a place on the machine it was written on", () => {
+  const own = relative(ROOT, fileURLToPath(import.meta.url)).replaceAll("\\", "/");
+  const bad = ["src", "test", "compile", "scenarios"].flatMap((folder) => {
+    let files: string[];
+    try {
+      files = filesBelow(join(ROOT, folder));
+    } catch {
+      return [];
+    }
+    return files
+      .filter((path) => /\.(ts|mjs|json|md|py|go|pbtxt)$/.test(path) && relative(ROOT, path) !== own)
+      .filter((path) => /\/(work|home|Users)\/[a-z]+\//.test(readFileSync(path, "utf8")))
+      .map((path) => relative(ROOT, path));
+  });
+  assert.deepEqual(bad, []);
+});

@@ -1,0 +1,265 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { readStreamed } from "../../../src/service/triton/grpc-codec.ts";
+import type { ClientOptions } from "../../../src/transport/client.ts";
+import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
+import { inPieces, join, latin1, toText } from "../bytes.ts";
+import { Driver, endpointAt, postRequest } from "../drive.ts";
+import { type ScriptedConnection, startScripted } from "../http2/scripted-server.ts";
+import { END_STREAM, frame, GRPC_HEADERS, grpcMessage, headers, settings, TYPE, words } from "../http2/write-frames.ts";
+
+/** Our client for bidirectional gRPC streams against a server whose every frame is scripted. */
+
+const REQUEST = postRequest("/test.Service/Stream", latin1("id=0000"), { idPlace: { offset: 3, digits: 4 } });
+
+/** A ModelStreamInferResponse: an error text, and a response with an id and something else. */
+function answer(id: string, error = ""): Uint8Array {
+  const response = join(field(1, "model"), id === "" ? new Uint8Array(0) : field(3, id));
+  return grpcMessage(join(error === "" ? new Uint8Array(0) : field(1, error), new Uint8Array([0x12, response.length]), response));
+}
+
+function field(number: number, text: string): Uint8Array {
+  return join(new Uint8Array([number * 8 + 2, text.length]), latin1(text));
+}
+
+function data(...messages: readonly Uint8Array[]): Uint8Array {
+  return frame(TYPE.data, 0, 1, join(...messages));
+}
+
+/** Waits for as many messages of REQUEST's size on stream 1, and gives their ids. */
+async function idsOf(connection: ScriptedConnection, count: number, streamId = 1): Promise<string[]> {
+  await connection.raw.until(() => connection.dataOf(streamId).length >= count * 12);
+  return inPieces(connection.dataOf(streamId), 12).map((message) => toText(message.slice(8)));
+}
+
+async function withClient(
+  script: (connection: ScriptedConnection) => void | Promise<void>,
+  use: (driver: Driver) => Promise<void>,
+  more: { slots?: number; options?: Partial<ClientOptions>; greeting?: Uint8Array } = {},
+): Promise<void> {
+  const server = await startScripted(script, more.greeting);
+  const driver = new Driver((options) => new GrpcStreamClient(endpointAt(server.port), options, readStreamed), more.options);
+  try {
+    await driver.client.reserve(more.slots ?? 1);
+    await use(driver);
+  } finally {
+    driver.close();
+    await server.stop();
+  }
+}
+
+describe("own gRPC stream client", () => {
+  test("sends all requests of a lane on one stream and tells answers apart by their ids, in any order", async () => {
+    let ids: string[] = [];
+    await withClient(
+      async (connection) => {
+        ids = await idsOf(connection, 3);
+        connection.write(headers(1, GRPC_HEADERS), data(answer("0003")), data(answer("0001")), data(answer("0002")));
+      },
+      async (driver) => {
+        const outcomes = await Promise.all([0, 1, 2].map((slot) => driver.request(slot, REQUEST, `000${slot + 1}`)));
+        for (const [slot, { failure, body }] of outcomes.entries()) {
+          assert.equal(failure, undefined);
+          assert.match(toText(body), new RegExp(`000${slot + 1}$`));
+        }
+        assert.deepEqual(ids, ["0001", "0002", "0003"]);
+      },
+      { slots: 3 },
+    );
+  });
+
+  test("each lane has a stream of its own", async () => {
+    let opened: number[] = [];
+    await withClient(
+      async (connection) => {
+        for (const streamId of [1, 3]) {
+          const [id = ""] = await idsOf(connection, 1, streamId);
+          connection.write(headers(streamId, GRPC_HEADERS), frame(TYPE.data, 0, streamId, answer(id)));
+        }
+        opened = connection.opened;
+      },
+      async (driver) => {
+        const outcomes = await Promise.all([0, 1].map((slot) => driver.request(slot, REQUEST, `000${slot}`)));
+        for (const { failure } of outcomes) assert.equal(failure, undefined);
+        assert.deepEqual(opened, [1, 3]);
+      },
+      { slots: 2, options: { laneCount: 2 } },
+    );
+  });
+
+  for (const [name, cut] of [
+    ["several messages in one frame", (bytes: Uint8Array) => [data(bytes)]],
+    ["messages split over frames of three bytes", (bytes: Uint8Array) => inPieces(bytes, 3).map((piece) => data(piece))],
+    ["a message's end and the next one's start in one frame", (bytes: Uint8Array) => inPieces(bytes, 20).map((piece) => data(piece))],
+  ] as const) {
+    test(`reads ${name}`, async () => {
+      await withClient(
+        async (connection) => {
+          await idsOf(connection, 3);
+          connection.write(headers(1, GRPC_HEADERS), ...cut(join(answer("0001"), answer("0002"), answer("0003"))));
+        },
+        async (driver) => {
+          const outcomes = await Promise.all([0, 1, 2].map((slot) => driver.request(slot, REQUEST, `000${slot + 1}`)));
+          for (const { failure } of outcomes) assert.equal(failure, undefined);
+        },
+        { slots: 3 },
+      );
+    });
+  }
+
+  test("an error with an id fails its request, one without fails the oldest, and the stream goes on", async () => {
+    await withClient(
+      async (connection) => {
+        await idsOf(connection, 3);
+        connection.write(headers(1, GRPC_HEADERS), data(answer("0002", "second failed"), answer("", "somebody failed"), answer("0003")));
+        await idsOf(connection, 4);
+        connection.write(data(answer("0004")));
+      },
+      async (driver) => {
+        const [first, second, third] = await Promise.all(
+          [0, 1, 2].map((slot) => driver.request(slot, REQUEST, `000${slot + 1}`)),
+        );
+        assert.deepEqual(first?.failure, { kind: "model", message: "somebody failed" });
+        assert.deepEqual(second?.failure, { kind: "model", message: "second failed" });
+        assert.equal(third?.failure, undefined);
+        assert.equal((await driver.request(0, REQUEST, "0004")).failure, undefined);
+      },
+      { slots: 3 },
+    );
+  });
+
+  test("an answer nobody waits for changes nothing", async () => {
+    await withClient(
+      async (connection) => {
+        await idsOf(connection, 1);
+        connection.write(headers(1, GRPC_HEADERS), data(answer("9999"), answer("0001")));
+      },
+      async (driver) => {
+        assert.equal((await driver.request(0, REQUEST, "0001")).failure, undefined);
+        assert.equal(driver.doneCount, 1);
+      },
+    );
+  });
+
+  for (const [name, end, kind, message] of [
+    ["a status", headers(1, [["grpc-status", "14"], ["grpc-message", "bye"]], END_STREAM), "grpc", /^bye$/],
+    ["status OK", headers(1, [["grpc-status", "0"]], END_STREAM), "closed", /^server ended the stream$/],
+    ["no trailers", frame(TYPE.data, END_STREAM, 1), "protocol", /^stream ended without trailers$/],
+    ["a reset", frame(TYPE.rstStream, 0, 1, words(2)), "closed", /^server reset the stream \(INTERNAL_ERROR\)$/],
+    ["a message that is none", data(grpcMessage(new Uint8Array([0x0a, 0x7f]))), "protocol", /^protobuf field reaches past its message$/],
+    ["a compressed message", data(grpcMessage(latin1("x"), 1)), "protocol", /^compressed gRPC message/],
+  ] as const) {
+    test(`a stream that ends with ${name} fails its requests, and the next request opens another`, async () => {
+      await withClient(
+        async (connection) => {
+          await idsOf(connection, 2);
+          connection.write(headers(1, GRPC_HEADERS), end);
+          const [id = ""] = await idsOf(connection, 1, 3);
+          connection.write(headers(3, GRPC_HEADERS), frame(TYPE.data, 0, 3, answer(id)));
+        },
+        async (driver) => {
+          for (const { failure } of await Promise.all([0, 1].map((slot) => driver.request(slot, REQUEST, `000${slot}`)))) {
+            assert.equal(failure?.kind, kind);
+            assert.match(failure?.message ?? "", message);
+          }
+          assert.equal((await driver.request(0, REQUEST, "0005")).failure, undefined);
+          assert.equal(driver.doneCount, 3);
+          assert.equal(driver.client.connectionCount, 1);
+        },
+        { slots: 2 },
+      );
+    });
+  }
+
+  test("a closed connection fails its requests, and the next request opens another", async () => {
+    await withClient(
+      async (connection) => {
+        const [id = ""] = await idsOf(connection, 1);
+        if (connection.index === 0) connection.raw.end();
+        else connection.write(headers(1, GRPC_HEADERS), data(answer(id)));
+      },
+      async (driver) => {
+        assert.equal((await driver.request(0, REQUEST, "0001")).failure?.kind, "closed");
+        assert.equal((await driver.request(0, REQUEST, "0002")).failure, undefined);
+        assert.equal(driver.client.connectionCount, 2);
+      },
+    );
+  });
+
+  test("a server that is going away still gets what the open stream sends", async () => {
+    await withClient(
+      async (connection) => {
+        await idsOf(connection, 1);
+        connection.write(headers(1, GRPC_HEADERS), frame(TYPE.goaway, 0, 0, words(0x7fffffff, 0)), data(answer("0001")));
+        await idsOf(connection, 2);
+        connection.write(data(answer("0002")));
+      },
+      async (driver) => {
+        assert.equal((await driver.request(0, REQUEST, "0001")).failure, undefined);
+        assert.equal((await driver.request(0, REQUEST, "0002")).failure, undefined);
+        assert.equal(driver.client.connectionCount, 1);
+      },
+      { options: { stallTimeoutNs: 1e9 } },
+    );
+  });
+
+  test("a silent server stalls one request, and the late answer changes nothing", async () => {
+    await withClient(
+      async (connection) => {
+        await idsOf(connection, 2);
+        connection.write(headers(1, GRPC_HEADERS), data(answer("0001"), answer("0002")));
+      },
+      async (driver) => {
+        assert.equal((await driver.request(0, REQUEST, "0001")).failure?.kind, "stalled");
+        assert.equal((await driver.request(0, REQUEST, "0002")).failure, undefined);
+        assert.equal(driver.doneCount, 2);
+      },
+      { options: { stallTimeoutNs: 0.2e9 } },
+    );
+  });
+
+  test("half-closes its streams when closed", async () => {
+    const seen: ScriptedConnection[] = [];
+    await withClient(
+      async (connection) => {
+        seen.push(connection);
+        await idsOf(connection, 1);
+        connection.write(headers(1, GRPC_HEADERS), data(answer("0001")));
+        await connection.raw.closed();
+      },
+      async (driver) => {
+        await driver.request(0, REQUEST, "0001");
+        driver.close();
+        await seen[0]?.raw.closed();
+        const last = seen[0]?.frames.filter(({ type, streamId }) => type === TYPE.data && streamId === 1).at(-1);
+        assert.equal(last?.flags, END_STREAM);
+      },
+    );
+  });
+
+  test("more lanes than the peer allows streams: the others wait", async () => {
+    await withClient(
+      async (connection) => {
+        const [id = ""] = await idsOf(connection, 1);
+        assert.deepEqual(connection.opened, [1]);
+        connection.write(headers(1, GRPC_HEADERS), data(answer(id)), settings({ 3: 2 }));
+        const [other = ""] = await idsOf(connection, 1, 3);
+        connection.write(headers(3, GRPC_HEADERS), frame(TYPE.data, 0, 3, answer(other)));
+      },
+      async (driver) => {
+        const outcomes = await Promise.all([0, 1].map((slot) => driver.request(slot, REQUEST, `000${slot}`)));
+        for (const { failure } of outcomes) assert.equal(failure, undefined);
+      },
+      { slots: 2, options: { laneCount: 2 }, greeting: settings({ 3: 1 }) },
+    );
+  });
+
+  test("a request without an id is the caller's mistake", async () => {
+    await withClient(
+      () => {},
+      async (driver) => {
+        assert.throws(() => driver.client.send(0, REQUEST, undefined), /requests on a stream need an id/);
+      },
+    );
+  });
+});
