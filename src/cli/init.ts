@@ -103,6 +103,9 @@ class Interview {
 
   private async answer(question: Question): Promise<string | undefined> {
     const given = this.given[question.id];
+    // Which models there are is not known where a problem kept the server from being asked.
+    const isUnknown = question.id === "model" && !this.isProbed;
+    if (isUnknown && (given !== undefined || this.manner === "defaults")) return given ?? "";
     if (given !== undefined) {
       const problem = question.check(given, this.answers, this.around);
       if (problem === undefined) return given;
@@ -126,7 +129,7 @@ class Interview {
   }
 
   private describeModels({ id }: Question): string {
-    return id === "model" ? `: the server has ${this.models.map(({ name }) => name).join(", ")}` : "";
+    return id === "model" && this.isProbed ? `: the server has ${this.models.map(({ name }) => name).join(", ")}` : "";
   }
 
   private async ask(question: Question): Promise<string | undefined> {
@@ -136,6 +139,8 @@ class Interview {
 
   /** Asks the server for its models. A user who gave a wrong address may give another: then false. */
   private async probe(): Promise<boolean> {
+    // No server is asked for nothing.
+    if (this.problems.length > 0) return true;
     const { url = "", protocol = "http" } = this.answers;
     try {
       this.models = await probeModels(probeTarget(url, protocol === "grpc" ? "grpc" : "http"));

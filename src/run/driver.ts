@@ -52,6 +52,7 @@ export class Driver {
   /** By lane: slots without a request, for asynchronous schedules. */
   private readonly freeSlots: number[][] = [];
   private slotCount = 0;
+  private firstReady: Promise<void> = Promise.resolve();
   private outstandingCount = 0;
   /** Closed loops: slots below this keep a request outstanding. */
   private targetSlots = 0;
@@ -83,6 +84,11 @@ export class Driver {
   /** Connections opened so far. */
   get connectionCount(): number {
     return this.client.connectionCount;
+  }
+
+  /** Opens the first connection ahead of a level. */
+  prepareFirst(): void {
+    this.firstReady = this.reserve(1);
   }
 
   /** Opens the connections a level needs ahead of it, so that the first requests do not wait for them. */
@@ -133,6 +139,13 @@ export class Driver {
   private async startClosed(concurrency: number): Promise<void> {
     this.pacer = undefined;
     this.options.feed.setActiveLanes(Math.min(concurrency, this.options.laneCount));
+    if (this.targetSlots === 0 && concurrency > this.slotCount && this.slotCount === 1) {
+      // The very first request leaves before time goes into the other connections.
+      await this.firstReady;
+      this.targetSlots = 1;
+      this.sendIfIdle(0);
+      this.client.flush();
+    }
     await this.reserve(concurrency);
     const before = this.targetSlots;
     this.targetSlots = concurrency;

@@ -6,7 +6,7 @@ import { STABILITY_WINDOWS, StabilityJudge } from "../measure/stability.ts";
 import { Timeline, type TimelineBucket } from "../measure/timeline.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../measure/window.ts";
 import type { Plan } from "../plan/plan.ts";
-import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
+import { nowNs, sleepMs, sleepUnless, toEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import type { Driver } from "./driver.ts";
 import type { HealthMonitor } from "./health-monitor.ts";
@@ -171,7 +171,7 @@ export class LevelRun {
     const { driver, signal } = this.context;
     const timeline = new Timeline(this.windowStartNs, durationMs * 1e6);
     this.meter.timeline = timeline;
-    await Promise.race([sleepMs(Math.max(0, durationMs - (nowNs() - this.windowStartNs) / 1e6)), signal.stopped]);
+    await sleepUnless(Math.max(0, durationMs - (nowNs() - this.windowStartNs) / 1e6), signal.stopped);
     driver.records.drain();
     this.meter.timeline = undefined;
     const endNs = nowNs();
@@ -227,11 +227,11 @@ export class LevelRun {
   ): Promise<void> {
     const { driver, signal } = this.context;
     if (mode.kind === "time-windows") {
-      await Promise.race([sleepMs(mode.windowMs * WINDOW_STRETCH), signal.stopped]);
+      await sleepUnless(mode.windowMs * WINDOW_STRETCH, signal.stopped);
       return;
     }
     do {
-      await Promise.race([sleepMs(COUNT_POLL_MS), signal.stopped]);
+      await sleepUnless(COUNT_POLL_MS, signal.stopped);
       driver.records.drain();
     } while (!signal.isStopped && this.meter.collected < mode.requestsPerWindow);
   }

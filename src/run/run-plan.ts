@@ -120,7 +120,7 @@ class PlanRun {
     let before: ServerCounters[] | undefined;
     try {
       const first = levelAt(this.load.search.levels, 0);
-      if (first !== undefined) void this.driver.prepare(this.load.drive(first));
+      if (first !== undefined) this.openAhead(first);
       // perf_analyzer's questions to the server are an interface of their own: none is added to them.
       if (this.plan.outputs.style === "rampart") before = await this.session.counters();
       if (this.load.search.search === "binary") await this.searchBinary();
@@ -134,6 +134,12 @@ class PlanRun {
     }
     await this.shutDown();
     return this.toResult(await this.wholeRunDelta(before));
+  }
+
+  /** Begins to open connections while nothing else is waited for: all of them where the window may only begin with them. */
+  private openAhead(level: number): void {
+    if (this.plan.measurement.mode.kind === "requests") void this.driver.prepare(this.load.drive(level));
+    else this.driver.prepareFirst();
   }
 
   private async searchLinear(): Promise<void> {

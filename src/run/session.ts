@@ -99,9 +99,17 @@ export function createAsk(
   observer: RunObserver,
   isTracing: boolean,
 ): Ask {
+  let lastTraced: Promise<unknown> = Promise.resolve();
   return async (query: Query, what: string) => {
     try {
-      const body = await control.call(query.request);
+      const answer = control.call(query.request);
+      if (isTracing) {
+        // Answers are printed in the order of their questions.
+        const earlier = lastTraced;
+        lastTraced = answer.catch(() => {});
+        await earlier;
+      }
+      const body = await answer;
       if (isTracing) observer.onTrace?.({ kind: "answer", text: query.format(body) });
       return query.read(body);
     } catch (error) {

@@ -19,3 +19,13 @@ export function toEpochNs(monotonicNs: number): bigint {
 export function sleepMs(delayMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, delayMs));
 }
+
+/** As {@link sleepMs}, but also resolves with `earlier`; no timer is left then, which would keep the process alive. */
+export async function sleepUnless(delayMs: number, earlier: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const slept = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, delayMs);
+  });
+  await Promise.race([slept, earlier]);
+  clearTimeout(timer);
+}

@@ -122,6 +122,7 @@ export function targetSchema(): Schema<CheckedTarget> {
     protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')),
     streaming: v.optional(v.boolean("must be true or false")),
   };
+  const headerValue = v.pipe(v.string("must be text"), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
   const tritonOptions = v.strictObject({
     ...spoken,
     model: nameSchema("a model's name"),
@@ -135,7 +136,7 @@ export function targetSchema(): Schema<CheckedTarget> {
     headers: v.optional(
       v.record(
         v.pipe(v.string(), v.regex(HEADER_NAME, "is not a header's name")),
-        v.string("must be text"),
+        headerValue,
         "must be texts by the header's name",
       ),
     ),

@@ -207,7 +207,7 @@ export function nextQuestion(answers: Answers, around: Surroundings): Question |
 
 /** A scenario's name: its model's. */
 export function scenarioName(answers: Answers): string {
-  const name = isServer(answers) ? (answers.model ?? "scenario") : "embedded";
+  const name = isServer(answers) ? answers.model || "scenario" : "embedded";
   return name.replace(/[^\w.-]+/g, "-");
 }
 
@@ -242,7 +242,7 @@ function checkShapes(answer: string, answers: Answers, around: Surroundings): st
 
 function checkLevels(answer: string, load: string | undefined): string | undefined {
   const numbers = answer.split(":").map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
-  const areGood = numbers.every((value) => value > 0 && (load === "rate" || Number.isInteger(value)));
+  const areGood = numbers.every((value) => value > 0 && (load === "rate" ? value < Infinity : Number.isInteger(value)));
   if (load === "ramp") {
     const [start = 0, end = 0] = numbers;
     const isGood = areGood && (numbers.length === 2 || numbers.length === 3) && start <= end;

@@ -4,6 +4,9 @@ import { flagName } from "./flags.ts";
 import type { GivenFlag, ParsedFlags } from "./parse.ts";
 import { type RangeValue, readRange, ValueReader } from "./values.ts";
 
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const LINE_BREAK = /[\r\n\0]/;
+
 /** What a command line says, value by value, with perf_analyzer's defaults. */
 export interface Settings {
   model: string;
@@ -330,11 +333,16 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   "-H": (settings, reader, value) => {
     const colon = value.indexOf(":");
-    if (colon > 0) settings.headers.push([value.slice(0, colon), value.slice(colon + 1).trim()]);
+    const name = value.slice(0, Math.max(0, colon));
+    let problem = "";
+    if (colon <= 0) problem = "There must be a colon after the header's name.";
+    else if (!HEADER_NAME.test(name)) problem = "The part before the colon is not a header's name.";
+    else if (LINE_BREAK.test(value)) problem = "A header cannot contain a line break.";
+    if (problem === "") settings.headers.push([name, value.slice(colon + 1).trim()]);
     else
       reader.fail(
         "-H",
-        "Failed to parse -H (header). There must be a colon after the header's name.",
+        `Failed to parse -H (header). ${problem}`,
         value,
         "Write for example -H 'Authorization: Bearer abc'.",
       );

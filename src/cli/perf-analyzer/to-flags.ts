@@ -8,15 +8,24 @@ export interface FlagsFromPlan {
   readonly notes: readonly string[];
 }
 
+/** What the flags are by default. */
+const DEFAULTS = { stringLength: 128, maxTrials: 10, stallTimeoutMs: 60_000 } as const;
+
 /** Writes a plan as flags. An embedded target has none: its address is that of `rampart mock` with its default ports. */
 export function toFlags(plan: Plan): FlagsFromPlan {
   const notes: string[] = [];
-  const args = [...targetFlags(plan), ...loadFlags(plan, notes), ...measurementFlags(plan, notes)];
+  const args = [
+    ...targetFlags(plan, notes),
+    ...loadFlags(plan, notes),
+    ...inputFlags(plan),
+    ...measurementFlags(plan, notes),
+    ...clientFlags(plan),
+  ];
   if (plan.assertions.length > 0) notes.push("assertions are a scenario's alone");
   return { args, notes };
 }
 
-function targetFlags({ target }: Plan): string[] {
+function targetFlags({ target }: Plan, notes: string[]): string[] {
   const isGrpc = target.protocol === "grpc";
   const args = target.kind === "embedded" ? ["-m", "simple"] : ["-m", target.model];
   if (isGrpc) args.push("-i", "grpc");
@@ -26,13 +35,16 @@ function targetFlags({ target }: Plan): string[] {
     if (target.modelVersion !== "") args.push("-x", target.modelVersion);
     for (const [name, sizes] of Object.entries(target.shapes)) args.push("--shape", `${name}:${sizes.join(",")}`);
     for (const [name, value] of target.headers) args.push("-H", `${name}: ${value}`);
+    if (target.inputTensorFormat !== "binary") args.push("--input-tensor-format", target.inputTensorFormat);
+    if (target.outputTensorFormat !== "binary") args.push("--output-tensor-format", target.outputTensorFormat);
+    if (target.tls.isEnabled) notes.push("settings of TLS are a scenario's alone");
   }
   if (target.batchSize !== 1) args.push("-b", String(target.batchSize));
   if (target.isStreaming) args.push("--streaming");
   return args;
 }
 
-function loadFlags({ load, inputs }: Plan, notes: string[]): string[] {
+function loadFlags({ load, client, target }: Plan, notes: string[]): string[] {
   const args: string[] = [];
   if (load.kind === "concurrency") args.push("--concurrency-range", formatLevels(load.levels, notes));
   if (load.kind === "request-rate") {
@@ -44,9 +56,18 @@ function loadFlags({ load, inputs }: Plan, notes: string[]): string[] {
     args.push("--concurrency-range", String(Math.max(load.start, load.end)));
     notes.push("concurrency that changes over time is a scenario's alone");
   }
-  if (inputs.kind === "zero") args.push("--input-data", "zero");
-  if (inputs.kind === "json") for (const file of inputs.files) args.push("--input-data", file);
-  if (inputs.kind === "directory") args.push("--input-data", inputs.directory);
+  if ("search" in load && load.search === "binary") args.push("--binary-search");
+  // Streams are asynchronous by themselves.
+  if (client.callMode === "async" && !target.isStreaming) args.push("--async");
+  return args;
+}
+
+function inputFlags({ inputs }: Plan): string[] {
+  if (inputs.kind === "json") return inputs.files.flatMap((file) => ["--input-data", file]);
+  if (inputs.kind === "directory") return ["--input-data", inputs.directory];
+  const args = inputs.kind === "zero" ? ["--input-data", "zero"] : [];
+  if (inputs.stringLength !== DEFAULTS.stringLength) args.push("--string-length", String(inputs.stringLength));
+  if (inputs.stringData !== "") args.push("--string-data", inputs.stringData);
   return args;
 }
 
@@ -56,16 +77,33 @@ function formatLevels(levels: LevelsPlan, notes: string[]): string {
   return String(levels.values[0]);
 }
 
-function measurementFlags({ measurement }: Plan, notes: string[]): string[] {
+function measurementFlags({ load, measurement }: Plan, notes: string[]): string[] {
   const { mode, warmupRequests, percentile, latencyLimitMs } = measurement;
   const args: string[] = [];
-  if (mode.kind === "time-windows") args.push("-p", String(mode.windowMs), "-s", String(mode.stabilityPct));
-  if (mode.kind === "requests") args.push("--request-count", String(mode.count));
+  if (mode.kind === "time-windows") args.push("-p", String(mode.windowMs));
+  if (mode.kind === "count-windows") {
+    args.push("--measurement-mode", "count_windows", "--measurement-request-count", String(mode.requestsPerWindow));
+  }
+  if ("stabilityPct" in mode) args.push("-s", String(mode.stabilityPct));
+  if ("maxTrials" in mode && mode.maxTrials !== DEFAULTS.maxTrials) args.push("-r", String(mode.maxTrials));
+  const isRange = "levels" in load && load.levels.kind === "range" && load.levels.start !== load.levels.end;
+  if (mode.kind === "requests" && !isRange) args.push("--request-count", String(mode.count));
+  if (mode.kind === "requests" && isRange) notes.push("flags count requests at a single level only");
   if (mode.kind === "duration") {
     notes.push("flags measure until windows agree, not for a given time");
   }
   if (warmupRequests > 0) args.push("--warmup-request-count", String(warmupRequests));
   if (percentile !== null) args.push("--percentile", String(percentile));
   if (latencyLimitMs !== null) args.push("-l", String(latencyLimitMs));
+  return args;
+}
+
+/** Flags that only Rampart has. */
+function clientFlags({ client, failures }: Plan): string[] {
+  const args: string[] = [];
+  if (client.kind !== "own") args.push("--client", client.kind);
+  if (client.stallTimeoutMs !== DEFAULTS.stallTimeoutMs)
+    args.push("--stall-timeout", String(client.stallTimeoutMs / 1000));
+  if (failures.maxRatio !== null) args.push("--max-failure-ratio", String(failures.maxRatio));
   return args;
 }

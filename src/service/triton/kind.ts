@@ -37,11 +37,12 @@ async function setUp(target: TritonTargetPlan, ask: Ask): Promise<Service> {
   const front = target.protocol === "http" ? httpFrontEnd(target) : await loadGrpcFrontEnd(target);
   const { api } = front;
   const name = { name: target.model, version: target.modelVersion };
-  // At once: a run begins with as few waits as possible.
-  const [metadata, config] = await Promise.all([
-    ask(api.metadata(name), "model metadata"),
-    ask(api.config(name), "model config"),
-  ]);
+  // At once: a run begins with as few waits as possible. Of two failures the first question's is told.
+  const metadataAnswer = ask(api.metadata(name), "model metadata");
+  const configAnswer = ask(api.config(name), "model config");
+  configAnswer.catch(() => {});
+  const metadata = await metadataAnswer;
+  const config = await configAnswer;
   const model = readModel(metadata, config, target.modelVersion);
   refuseUnsupported(model, target.batchSize);
   return {

@@ -7,6 +7,8 @@ export function tritonTargetSchema(): Schema<TritonTargetPlan> {
   const format = v.picklist(["binary", "json"], "must be binary or json");
   const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "must be a header name"));
+  // A line break would smuggle in a header of its own.
+  const headerValue = v.pipe(v.string(), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
   const target = v.object({
     kind: v.literal("triton"),
     url: v.pipe(v.string(), v.nonEmpty("must name a server")),
@@ -17,7 +19,7 @@ export function tritonTargetSchema(): Schema<TritonTargetPlan> {
     isStreaming: v.boolean(),
     inputTensorFormat: format,
     outputTensorFormat: format,
-    headers: v.array(v.tuple([headerName, v.string()])),
+    headers: v.array(v.tuple([headerName, headerValue])),
     shapes: v.record(v.string(), v.array(whole)),
     tls: v.object({
       isEnabled: v.boolean(),

@@ -2,51 +2,35 @@ import { nowNs } from "../../runtime/clock.ts";
 import type { Socket, SocketTarget } from "../../runtime/socket.ts";
 import { openSocket } from "../../runtime/sockets.ts";
 import { describeConnectError, type Failure, isTlsError, messageOfProtocol, ProtocolError } from "../failure.ts";
-import type { Header } from "../request.ts";
 import { FrameReader, type FrameSink } from "./frame-reader.ts";
 import {
   CONNECTION_PREFACE,
   DEFAULT_MAX_FRAME_BYTES,
   DEFAULT_WINDOW_BYTES,
   ERROR,
+  encodeAck,
   encodeSettings,
   encodeWords,
   errorName,
   FLAG,
   FRAME,
-  FRAME_HEADER_BYTES,
   MAX_WINDOW_BYTES,
-  putFrameHeader,
   SETTING,
 } from "./frames.ts";
 import { HeaderReader } from "./header-reader.ts";
-import { OutBuffer } from "./out-buffer.ts";
+import { FrameSender } from "./sender.ts";
+import { type SendTicket, Stream, type StreamFailure, type StreamSink } from "./stream.ts";
 
 /** An HTTP/2 client connection (RFC 9113): frames, streams and flow control, nothing of gRPC. */
 
+const EMPTY = new Uint8Array(0);
 const STREAM_WINDOW_BYTES = 8 * 1024 * 1024; // 8 MiB a stream may send before it must wait for us
 const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024; // 64 MiB for all streams together
-
-/** Why a stream ended without its last frame. */
-export interface StreamFailure {
-  readonly failure: Failure;
-  /** True when the server certainly did not process the stream, so that sending it again is safe. */
-  readonly isUnprocessed: boolean;
-}
-
-/** Receives what happens on one stream. */
-export interface StreamSink {
-  /** A complete header list. Repeated lists are the same array. */
-  onHeaders(headers: readonly Header[], isLast: boolean): void;
-  /** Payload bytes `bytes[start, end)`, valid during the call. */
-  onData(bytes: Uint8Array, start: number, end: number, isLast: boolean): void;
-  onFailed(problem: StreamFailure): void;
-}
-
-/** Told when bytes have been handed to the socket. */
-export interface SendTicket {
-  onSent(sentNs: number): void;
-}
+const SETTINGS = [
+  [SETTING.headerTableSize, 0],
+  [SETTING.enablePush, 0],
+  [SETTING.initialWindowSize, STREAM_WINDOW_BYTES],
+] as const;
 
 /** What the owner of a connection needs to know of it. */
 export interface ConnectionEvents {
@@ -54,28 +38,6 @@ export interface ConnectionEvents {
   onUnusable(): void;
   /** A stream ended: another one may fit under the peer's limit. */
   onCapacity(): void;
-}
-
-interface PendingData {
-  readonly bytes: Uint8Array;
-  offset: number;
-  readonly isLast: boolean;
-  readonly ticket: SendTicket | undefined;
-}
-
-class Stream {
-  readonly id: number;
-  readonly sink: StreamSink;
-  sendWindow: number;
-  receivedBytes = 0;
-  pending: PendingData[] | undefined = undefined;
-  isSendingDone = false;
-
-  constructor(id: number, sink: StreamSink, sendWindow: number) {
-    this.id = id;
-    this.sink = sink;
-    this.sendWindow = sendWindow;
-  }
 }
 
 /** One connection. Create it, await `ready`, then open streams while `isUsable` and `hasCapacity`. */
@@ -90,9 +52,8 @@ export class Http2Connection implements FrameSink {
   private readonly events: ConnectionEvents;
   private readonly reader = new FrameReader(this);
   private readonly headers = new HeaderReader();
-  private readonly out = new OutBuffer();
+  private readonly sender = new FrameSender();
   private readonly streams = new Map<number, Stream>();
-  private readonly tickets: SendTicket[] = [];
   private readonly socket: Socket;
   private readonly createdNs = nowNs();
   private settleReady: () => void = () => {};
@@ -102,9 +63,6 @@ export class Http2Connection implements FrameSink {
   private isReading = false;
   private nextStreamId = 1;
   private maxStreams = Number.POSITIVE_INFINITY;
-  private maxFrameBytes = DEFAULT_MAX_FRAME_BYTES;
-  private initialWindow = DEFAULT_WINDOW_BYTES;
-  private sendWindow = DEFAULT_WINDOW_BYTES;
   private receivedBytes = 0;
 
   constructor(target: SocketTarget, events: ConnectionEvents) {
@@ -112,7 +70,9 @@ export class Http2Connection implements FrameSink {
     this.ready = new Promise((resolve) => {
       this.settleReady = resolve;
     });
-    this.putPreface();
+    this.sender.put(CONNECTION_PREFACE);
+    this.sender.put(encodeSettings(SETTINGS));
+    this.sender.put(encodeWords(FRAME.windowUpdate, 0, [CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES]));
     this.socket = openSocket(target, {
       onOpen: () => this.opened(),
       onData: (bytes) => this.received(bytes),
@@ -138,8 +98,8 @@ export class Http2Connection implements FrameSink {
   openStream(sink: StreamSink, block: Uint8Array): number {
     const id = this.nextStreamId;
     this.nextStreamId += 2;
-    this.streams.set(id, new Stream(id, sink, this.initialWindow));
-    this.putHeaders(id, block);
+    this.streams.set(id, new Stream(id, sink, this.sender.initialWindow));
+    this.sender.putHeaders(id, block);
     // Stream ids are 31 bits; a worn-out connection is replaced long before the last one.
     if (id > MAX_WINDOW_BYTES - 1_000_000) this.becomeUnusable();
     return id;
@@ -151,34 +111,19 @@ export class Http2Connection implements FrameSink {
    */
   sendData(streamId: number, bytes: Uint8Array, isLast: boolean, ticket: SendTicket | undefined): void {
     const stream = this.streams.get(streamId);
-    if (stream === undefined) return;
-    const length = bytes.length;
-    const fits = length <= this.maxFrameBytes && length <= stream.sendWindow && length <= this.sendWindow;
-    if (stream.pending === undefined && fits) {
-      this.putData(stream, bytes, 0, length, isLast);
-      if (ticket !== undefined) this.tickets.push(ticket);
-      return;
-    }
-    stream.pending ??= [];
-    stream.pending.push({ bytes, offset: 0, isLast, ticket });
-    this.pump(stream);
+    if (stream !== undefined) this.sender.sendData(stream, bytes, isLast, ticket);
   }
 
   /** Ends a stream at once, telling the server that its answer is not wanted. */
   cancelStream(streamId: number): void {
     if (!this.streams.delete(streamId)) return;
-    this.out.put(encodeWords(FRAME.rstStream, streamId, [ERROR.cancel]));
+    this.sender.put(encodeWords(FRAME.rstStream, streamId, [ERROR.cancel]));
     this.events.onCapacity();
   }
 
   /** Hands everything queued to the socket in one write. */
   flush(): void {
-    if (!this.isOpen || this.out.isEmpty) return;
-    this.out.writeTo(this.socket);
-    if (this.tickets.length === 0) return;
-    const sentNs = nowNs();
-    for (const ticket of this.tickets) ticket.onSent(sentNs);
-    this.tickets.length = 0;
+    if (this.isOpen) this.sender.writeTo(this.socket);
   }
 
   /** Ends a connection whose server has not even sent its SETTINGS since `deadlineNs`: nobody may wait for it for ever. */
@@ -192,8 +137,8 @@ export class Http2Connection implements FrameSink {
     this.isClosed = true;
     this.isUsable = false;
     if (this.isOpen) {
-      this.out.put(encodeWords(FRAME.goaway, 0, [0, ERROR.none]));
-      this.out.writeTo(this.socket);
+      this.sender.put(encodeWords(FRAME.goaway, 0, [0, ERROR.none]));
+      this.sender.writeTo(this.socket);
     }
     this.socket.close();
     this.settleReady();
@@ -246,18 +191,6 @@ export class Http2Connection implements FrameSink {
     this.flush();
   }
 
-  private putPreface(): void {
-    this.out.put(CONNECTION_PREFACE);
-    this.out.put(
-      encodeSettings([
-        [SETTING.headerTableSize, 0],
-        [SETTING.enablePush, 0],
-        [SETTING.initialWindowSize, STREAM_WINDOW_BYTES],
-      ]),
-    );
-    this.out.put(encodeWords(FRAME.windowUpdate, 0, [CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES]));
-  }
-
   private received(bytes: Uint8Array): void {
     if (this.isClosed) return;
     this.readNs = nowNs();
@@ -266,7 +199,7 @@ export class Http2Connection implements FrameSink {
       if (!this.hasSettings) this.reader.expectHttp2(bytes);
       this.reader.feed(bytes);
     } catch (error) {
-      this.out.put(encodeWords(FRAME.goaway, 0, [0, ERROR.protocol]));
+      this.sender.put(encodeWords(FRAME.goaway, 0, [0, ERROR.protocol]));
       this.end({ kind: "protocol", message: messageOfProtocol(error) });
     }
     this.isReading = false;
@@ -289,7 +222,7 @@ export class Http2Connection implements FrameSink {
     this.isClosed = true;
     const wasUsable = this.isUsable;
     this.isUsable = false;
-    if (this.isOpen) this.out.writeTo(this.socket);
+    if (this.isOpen) this.sender.writeTo(this.socket);
     this.socket.close();
     this.settleReady();
     if (wasUsable) this.events.onUnusable();
@@ -321,7 +254,7 @@ export class Http2Connection implements FrameSink {
   private endStream(stream: Stream): void {
     this.streams.delete(stream.id);
     // The answer is complete although the request is not: the rest of it is of no use to the server.
-    if (!stream.isSendingDone) this.out.put(encodeWords(FRAME.rstStream, stream.id, [ERROR.cancel]));
+    if (!stream.isSendingDone) this.sender.put(encodeWords(FRAME.rstStream, stream.id, [ERROR.cancel]));
     this.events.onCapacity();
   }
 
@@ -329,7 +262,7 @@ export class Http2Connection implements FrameSink {
     const [from, to] = this.reader.unpad(flags, bytes, start, end);
     this.receivedBytes += end - start;
     if (this.receivedBytes >= CONNECTION_WINDOW_BYTES / 2) {
-      this.out.put(encodeWords(FRAME.windowUpdate, 0, [this.receivedBytes]));
+      this.sender.put(encodeWords(FRAME.windowUpdate, 0, [this.receivedBytes]));
       this.receivedBytes = 0;
     }
     const stream = this.knownStream(streamId, "DATA");
@@ -340,7 +273,7 @@ export class Http2Connection implements FrameSink {
     } else {
       stream.receivedBytes += end - start;
       if (stream.receivedBytes >= STREAM_WINDOW_BYTES / 2) {
-        this.out.put(encodeWords(FRAME.windowUpdate, streamId, [stream.receivedBytes]));
+        this.sender.put(encodeWords(FRAME.windowUpdate, streamId, [stream.receivedBytes]));
         stream.receivedBytes = 0;
       }
     }
@@ -361,9 +294,7 @@ export class Http2Connection implements FrameSink {
   private onSettings(flags: number, bytes: Uint8Array, start: number, end: number): void {
     if ((flags & FLAG.ack) !== 0) return;
     for (const [id, value] of this.reader.settings(bytes, start, end)) this.applySetting(id, value);
-    const ack = new Uint8Array(FRAME_HEADER_BYTES);
-    putFrameHeader(ack, 0, 0, FRAME.settings, FLAG.ack, 0);
-    this.out.put(ack);
+    this.sender.put(encodeAck(FRAME.settings, EMPTY));
     if (!this.hasSettings) {
       this.hasSettings = true;
       this.settleReady();
@@ -378,21 +309,17 @@ export class Http2Connection implements FrameSink {
     else if (id === SETTING.maxFrameSize) {
       if (value < DEFAULT_MAX_FRAME_BYTES || value > 2 ** 24 - 1)
         throw new ProtocolError(`bad SETTINGS_MAX_FRAME_SIZE ${value}`);
-      this.maxFrameBytes = value;
+      this.sender.maxFrameBytes = value;
     } else if (id === SETTING.initialWindowSize) {
       if (value > MAX_WINDOW_BYTES) throw new ProtocolError(`bad SETTINGS_INITIAL_WINDOW_SIZE ${value}`);
-      for (const stream of this.streams.values()) stream.sendWindow += value - this.initialWindow;
-      this.initialWindow = value;
+      this.sender.setInitialWindow(value, this.streams.values());
     }
   }
 
   private onPing(flags: number, bytes: Uint8Array, start: number, end: number): void {
     if (end - start !== 8) throw new ProtocolError(`PING of ${end - start} bytes`);
     if ((flags & FLAG.ack) !== 0) return;
-    const pong = new Uint8Array(FRAME_HEADER_BYTES + 8);
-    putFrameHeader(pong, 0, 8, FRAME.ping, FLAG.ack, 0);
-    pong.set(bytes.subarray(start, end), FRAME_HEADER_BYTES);
-    this.out.put(pong);
+    this.sender.put(encodeAck(FRAME.ping, bytes.subarray(start, end)));
   }
 
   private onGoaway(bytes: Uint8Array, start: number, end: number): void {
@@ -414,58 +341,20 @@ export class Http2Connection implements FrameSink {
     const amount = increment & 0x7fffffff;
     if (amount === 0) throw new ProtocolError("WINDOW_UPDATE of 0");
     if (streamId === 0) {
-      this.sendWindow += amount;
-      if (this.sendWindow > MAX_WINDOW_BYTES) throw new ProtocolError("connection window overflows");
+      this.sender.widen(amount);
       this.pumpAll();
       return;
     }
     const stream = this.knownStream(streamId, "WINDOW_UPDATE");
     if (stream === undefined) return;
     stream.sendWindow += amount;
-    this.pump(stream);
+    this.sender.pump(stream);
   }
 
   private pumpAll(): void {
     for (const stream of this.streams.values()) {
-      if (stream.pending !== undefined) this.pump(stream);
+      if (stream.pending !== undefined) this.sender.pump(stream);
     }
     if (!this.isReading) this.flush();
-  }
-
-  /** Sends as much of a stream's queued data as both windows allow. */
-  private pump(stream: Stream): void {
-    while (stream.pending !== undefined) {
-      const data = stream.pending[0] as PendingData;
-      const rest = data.bytes.length - data.offset;
-      const size = Math.min(rest, this.maxFrameBytes, stream.sendWindow, this.sendWindow);
-      if (size <= 0 && rest > 0) return;
-      const isDone = size === rest;
-      this.putData(stream, data.bytes, data.offset, data.offset + size, isDone && data.isLast);
-      data.offset += size;
-      if (!isDone) continue;
-      if (data.ticket !== undefined) this.tickets.push(data.ticket);
-      stream.pending.shift();
-      if (stream.pending.length === 0) stream.pending = undefined;
-    }
-  }
-
-  private putData(stream: Stream, bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
-    const size = end - start;
-    stream.sendWindow -= size;
-    this.sendWindow -= size;
-    if (isLast) stream.isSendingDone = true;
-    this.out.putFrame(FRAME.data, isLast ? FLAG.endStream : 0, stream.id, bytes, start, end);
-  }
-
-  private putHeaders(streamId: number, block: Uint8Array): void {
-    let offset = 0;
-    let type: number = FRAME.headers;
-    do {
-      const size = Math.min(block.length - offset, this.maxFrameBytes);
-      const isLast = offset + size === block.length;
-      this.out.putFrame(type, isLast ? FLAG.endHeaders : 0, streamId, block, offset, offset + size);
-      offset += size;
-      type = FRAME.continuation;
-    } while (offset < block.length);
   }
 }

@@ -1,0 +1,49 @@
+import type { Failure } from "../failure.ts";
+import type { Header } from "../request.ts";
+
+/** One HTTP/2 stream, as its connection and its owner see it. */
+
+/** Why a stream ended without its last frame. */
+export interface StreamFailure {
+  readonly failure: Failure;
+  /** True when the server certainly did not process the stream, so that sending it again is safe. */
+  readonly isUnprocessed: boolean;
+}
+
+/** Receives what happens on one stream. */
+export interface StreamSink {
+  /** A complete header list. Repeated lists are the same array. */
+  onHeaders(headers: readonly Header[], isLast: boolean): void;
+  /** Payload bytes `bytes[start, end)`, valid during the call. */
+  onData(bytes: Uint8Array, start: number, end: number, isLast: boolean): void;
+  onFailed(problem: StreamFailure): void;
+}
+
+/** Told when bytes have been handed to the socket. */
+export interface SendTicket {
+  onSent(sentNs: number): void;
+}
+
+/** Data that waits for room in a window. */
+export interface PendingData {
+  readonly bytes: Uint8Array;
+  offset: number;
+  readonly isLast: boolean;
+  readonly ticket: SendTicket | undefined;
+}
+
+/** What a connection knows of a stream. */
+export class Stream {
+  readonly id: number;
+  readonly sink: StreamSink;
+  sendWindow: number;
+  receivedBytes = 0;
+  pending: PendingData[] | undefined = undefined;
+  isSendingDone = false;
+
+  constructor(id: number, sink: StreamSink, sendWindow: number) {
+    this.id = id;
+    this.sink = sink;
+    this.sendWindow = sendWindow;
+  }
+}

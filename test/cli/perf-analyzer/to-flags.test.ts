@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
+import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
+import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
+import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
+import type { MockPlan, Plan } from "../../../src/plan/plan.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+
+/** Plans written as flags: read back they are the same plan, but for what a note says. */
+
+const MOCK: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
+const STABLE = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 } as const;
+const concurrency = (levels: (Plan["load"] & { kind: "concurrency" })["levels"]): Plan["load"] => ({
+  kind: "concurrency",
+  levels,
+  search: "linear",
+});
+const rate = (distribution: "constant" | "poisson", start: number, end: number | null, step: number): Plan["load"] => ({
+  kind: "request-rate",
+  levels: { kind: "range", start, end, step },
+  search: "linear",
+  distribution,
+  seed: 5489,
+});
+
+function readBack(args: readonly string[]): Plan {
+  const { settings, problems } = readSettings(parseFlags(args));
+  assert.deepEqual(problems, []);
+  const built = toPlan(settings);
+  assert.deepEqual(built.problems, []);
+  return built.plan;
+}
+
+const inputs = (kind: "random" | "zero", stringLength: number, stringData = ""): Plan["inputs"] => ({
+  kind,
+  stringLength,
+  stringData,
+});
+
+const cases: readonly (readonly [name: string, change: PlanChange])[] = [
+  ["the default", {}],
+  ["another address, version and batch", { target: { url: "host:9", modelVersion: "2", batchSize: 4 } }],
+  ["gRPC at its default port", { target: { protocol: "grpc", url: "localhost:8001" } }],
+  ["gRPC at the port of HTTP", { target: { protocol: "grpc", url: "localhost:8000" } }],
+  ["a stream", { target: { protocol: "grpc", isStreaming: true }, client: { callMode: "async" } }],
+  ["shapes", { target: { shapes: { IN: [3, 224, 224], "A:B": [1] } } }],
+  [
+    "headers",
+    {
+      target: {
+        headers: [
+          ["x-a", "1"],
+          ["authorization", "Bearer a b"],
+        ],
+      },
+    },
+  ],
+  ["tensors as JSON", { target: { inputTensorFormat: "json", outputTensorFormat: "json" } }],
+  ["one level", { load: concurrency({ kind: "list", values: [16] }) }],
+  ["a range", { load: concurrency({ kind: "range", start: 1, end: 50, step: 7 }), measurement: { mode: STABLE } }],
+  ["a range of one level", { load: concurrency({ kind: "range", start: 3, end: 3, step: 1 }) }],
+  [
+    "a range without an end, on a stream",
+    {
+      target: { protocol: "grpc", isStreaming: true },
+      client: { callMode: "async" },
+      load: concurrency({ kind: "range", start: 1, end: null, step: 2 }),
+      measurement: { mode: STABLE, latencyLimitMs: 25 },
+    },
+  ],
+  ["a rate", { load: rate("constant", 10, 20.5, 0.5), measurement: { mode: STABLE }, client: { callMode: "async" } }],
+  [
+    "a Poisson rate",
+    { load: rate("poisson", 10, 100, 10), measurement: { mode: STABLE }, client: { callMode: "async" } },
+  ],
+  [
+    "a rate of lanes that wait",
+    { load: rate("constant", 10, 20, 1), measurement: { mode: STABLE }, client: { callMode: "sync" } },
+  ],
+  [
+    "a search",
+    {
+      load: { kind: "concurrency", levels: { kind: "range", start: 1, end: 64, step: 1 }, search: "binary" },
+      measurement: { mode: STABLE, latencyLimitMs: 25 },
+    },
+  ],
+  ["zeros", { inputs: inputs("zero", 128) }],
+  ["long texts", { inputs: inputs("random", 1000) }],
+  ["a given text", { inputs: inputs("zero", 128, "a b") }],
+  ["files", { inputs: { kind: "json", files: [fileURLToPath(import.meta.url)] } }],
+  [
+    "windows",
+    { measurement: { mode: { ...STABLE, windowMs: 2000, stabilityPct: 2.5, maxTrials: 4 }, percentile: 95 } },
+  ],
+  [
+    "counted windows",
+    {
+      measurement: { mode: { kind: "count-windows", requestsPerWindow: 70, stabilityPct: 5, maxTrials: 10 } },
+    },
+  ],
+  ["a count and a warm-up", { measurement: { mode: { kind: "requests", count: 500 }, warmupRequests: 7 } }],
+  ["another client", { client: { kind: "undici", stallTimeoutMs: 2000 } }],
+  ["failures", { failures: { maxRatio: 0.25 } }],
+];
+
+describe("a plan as flags, read back, is the same:", () => {
+  for (const [name, change] of cases) {
+    test(name, () => {
+      const plan = makePlan({ ...change, client: { stallTimeoutMs: 60_000, ...change.client } });
+      const { args, notes } = toFlags(plan);
+      const again = readBack(args);
+      assert.deepEqual(notes, []);
+      assert.deepEqual(again.target, plan.target);
+      assert.deepEqual(simplify(again.load), simplify(plan.load));
+      assert.deepEqual(again.inputs, plan.inputs);
+      assert.deepEqual(again.measurement, plan.measurement);
+      const { kind, callMode, stallTimeoutMs } = again.client;
+      assert.deepEqual({ ...plan.client, kind, callMode, stallTimeoutMs }, plan.client);
+      assert.equal(again.failures.maxRatio, plan.failures.maxRatio ?? 0);
+    });
+  }
+});
+
+/** A range of one level is that level. */
+function simplify(load: Plan["load"]): Plan["load"] {
+  if (load.kind !== "concurrency" || load.levels.kind !== "range" || load.levels.start !== load.levels.end) return load;
+  return { ...load, levels: { kind: "list", values: [load.levels.start] } };
+}
+
+describe("what flags cannot say is a note:", () => {
+  const noted: readonly (readonly [name: string, change: PlanChange, note: RegExp])[] = [
+    ["several levels", { load: concurrency({ kind: "list", values: [1, 2, 8] }) }, /each of the levels 1, 2, 8/],
+    [
+      "a ramp in time",
+      { load: { kind: "concurrency-ramp", start: 50, end: 1, overMs: 1000 } },
+      /concurrency that changes over time/,
+    ],
+    ["a given time", { measurement: { mode: { kind: "duration", durationMs: 2000 } } }, /not for a given time/],
+    [
+      "requests at several levels",
+      { load: concurrency({ kind: "range", start: 1, end: 4, step: 1 }) },
+      /count requests at a single level/,
+    ],
+    ["TLS", { target: { tls: { isEnabled: true, caFile: "a", certFile: "", keyFile: "", verify: true } } }, /TLS/],
+    [
+      "assertions",
+      { assertions: [{ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }] },
+      /assertions are a scenario's/,
+    ],
+  ];
+  for (const [name, change, note] of noted) {
+    test(name, () => {
+      const { args, notes } = toFlags(makePlan(change));
+      assert.equal(notes.length, 1);
+      assert.match(notes[0] ?? "", note);
+      readBack(args);
+    });
+  }
+});
+
+test("the embedded target becomes the mock at its default ports", () => {
+  for (const protocol of ["http", "grpc"] as const) {
+    const target = { kind: "embedded", protocol, isStreaming: false, batchSize: 2, mock: MOCK } as const;
+    const again = readBack(toFlags({ ...makePlan(), target }).args);
+    assert.ok(again.target.kind === "triton");
+    assert.equal(again.target.url, protocol === "http" ? "localhost:8000" : "localhost:8001");
+    assert.deepEqual([again.target.model, again.target.protocol, again.target.batchSize], ["simple", protocol, 2]);
+  }
+});
