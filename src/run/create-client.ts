@@ -3,7 +3,7 @@ import type { Wire } from "../service/service.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import type { ReadStreamed } from "../transport/grpc/stream-client.ts";
 import { Http1Client } from "../transport/http1/client.ts";
-import type { Endpoint } from "../transport/request.ts";
+import type { Endpoint, WireRequest } from "../transport/request.ts";
 
 /** Makes clients of one kind for one server. */
 export type CreateClient = (options: ClientOptions) => LoadClient;
@@ -30,4 +30,22 @@ export async function loadClient(
   }
   const { GrpcUnaryClient } = await import("../transport/grpc/unary-client.ts");
   return (options) => new GrpcUnaryClient(endpoint, options);
+}
+
+/** Tells of each request before the client sends it. */
+export function traceSends(client: LoadClient, onSend: (request: WireRequest) => void): LoadClient {
+  const send = client.send.bind(client);
+  client.send = (slot, request, id) => {
+    onSend(withId(request, id));
+    send(slot, request, id);
+  };
+  return client;
+}
+
+/** The request with its id in the place left for it. */
+function withId(request: WireRequest, id: Uint8Array | undefined): WireRequest {
+  if (id === undefined || request.idPlace === undefined) return request;
+  const payload = request.payload.slice();
+  payload.set(id, request.idPlace.offset);
+  return { ...request, payload };
 }

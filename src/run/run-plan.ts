@@ -8,6 +8,8 @@ import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
+import type { ClientOptions, LoadClient } from "../transport/client.ts";
+import { traceSends } from "./create-client.ts";
 import { Driver } from "./driver.ts";
 import { FailurePolicy } from "./failure-policy.ts";
 import { RequestFeed } from "./feed.ts";
@@ -104,16 +106,20 @@ class PlanRun {
       feed: this.feed,
       laneCount: laneCountOf(plan, load.search),
       isSync,
-      createClient: (options) =>
-        session.createClient({
-          ...options,
-          keepBodies: judge.needsBodies,
-          stallTimeoutNs: plan.client.stallTimeoutMs * 1e6,
-        }),
+      createClient: (options) => this.createClient({ ...options, keepBodies: judge.needsBodies }),
       onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
       judge: (call, step) => judge.judge(call, step),
       onFailure: (failure, lane) => this.policy.add(failure, lane),
     });
+  }
+
+  private createClient(options: Omit<ClientOptions, "stallTimeoutNs">): LoadClient {
+    const { plan, session, observer } = this;
+    const client = session.createClient({ ...options, stallTimeoutNs: plan.client.stallTimeoutMs * 1e6 });
+    const { codec, wire } = session.service;
+    // perf_analyzer prints HTTP requests only.
+    if (plan.outputs.verbosity < 2 || wire !== "http") return client;
+    return traceSends(client, (request) => observer.onTrace?.({ kind: "request", text: codec.describe(request) }));
   }
 
   async execute(): Promise<RunResult> {
