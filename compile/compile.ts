@@ -44,14 +44,19 @@ $.quiet = true;
 rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
 const startMs = Date.now();
-const outfile = join(root, values.outfile ?? (values.target === undefined ? "dist/rampart" : `dist/rampart-${values.target}`));
+const outfile = join(
+  root,
+  values.outfile ?? (values.target === undefined ? "dist/rampart" : `dist/rampart-${values.target}`),
+);
 if (values.target === undefined) await compileForHost(outfile);
 else await compileForTarget(values.target, outfile);
 const digest = createHash("sha256").update(readFileSync(outfile)).digest("hex");
 writeFileSync(`${outfile}.sha256`, `${digest}  ${outfile.slice(outfile.lastIndexOf("/") + 1)}\n`);
 rmSync(work, { recursive: true, force: true });
 const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
-echo(`compiled ${chalk.bold(outfile.slice(root.length + 1))} (${megabytes} MB) in ${((Date.now() - startMs) / 1000).toFixed(1)} s, sha256 ${digest}`);
+echo(
+  `compiled ${chalk.bold(outfile.slice(root.length + 1))} (${megabytes} MB) in ${((Date.now() - startMs) / 1000).toFixed(1)} s, sha256 ${digest}`,
+);
 if (values.target === undefined) {
   await smokeTest(outfile);
   echo("smoke test passed");
@@ -84,7 +89,9 @@ async function build(path: string, flags: readonly string[]): Promise<void> {
 
 /** Runs perf_analyzer mode over both protocols against the mock, noting the order of first calls. */
 async function recordOrders(executable: string): Promise<string[]> {
-  const mock = spawn(executable, ["mock", "--http-port", "0", "--grpc-port", "0"], { stdio: ["ignore", "pipe", "inherit"] });
+  const mock = spawn(executable, ["mock", "--http-port", "0", "--grpc-port", "0"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   try {
     const line = await new Promise<string>((resolve, reject) => {
       mock.stdout.once("data", (bytes: Buffer) => resolve(bytes.toString()));

@@ -24,7 +24,8 @@ export async function smokeTest(executable: string): Promise<void> {
     if (!report.stdout.includes("100 completed, 0 failed")) throw new Error(`unexpected report:\n${report.stdout}`);
     symlinkSync(executable, join(folder, "perf_analyzer"));
     const linked = await run`${join(folder, "perf_analyzer")} --version`;
-    if (!linked.stderr.startsWith("Perf Analyzer Version")) throw new Error(`linked as perf_analyzer: ${linked.stderr}`);
+    if (!linked.stderr.startsWith("Perf Analyzer Version"))
+      throw new Error(`linked as perf_analyzer: ${linked.stderr}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -167,7 +167,7 @@ async function runEndToEnd(
 async function runGolden(env: Record<string, string>): Promise<TestCase[]> {
   const junit = join(work, "golden.xml");
   const node = [join(binaries, "node"), "--test", ...nodeReporter(junit), "./test/golden/golden.test.ts"];
-  return runTests("golden transcripts", node, { ...env, RAMPART_COMMAND: executable }, junit);
+  return runTests("golden transcripts", node, { ...env, RAMPART_COMMAND: `${executable} perf_analyzer` }, junit);
 }
 
 function nodeReporter(junit: string): string[] {

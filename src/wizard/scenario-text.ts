@@ -39,7 +39,7 @@ function toLoad({ load, levels = "", for: time }: Answers): Load {
 function toDuration(text: string): Duration {
   const match = /^\s*([\d.]+)\s*(\S+)\s*$/.exec(text);
   if (match === null || parseDurationNs(text) === undefined) throw new Error(`not a duration: ${text}`);
-  return `${Number(match[1])} ${match[2] === "µs" ? "us" : match[2]}` as Duration;
+  return `${match[1]} ${match[2] === "µs" ? "us" : match[2]}` as Duration;
 }
 
 /** The text of the scenario's file. */

@@ -12,7 +12,16 @@ import { Http1Client } from "../../src/transport/http1/client.ts";
 import type { Endpoint } from "../../src/transport/request.ts";
 import { join, latin1 } from "../transport/bytes.ts";
 import { Driver, endpointAt, postRequest } from "../transport/drive.ts";
-import { END_STREAM, frame, GRPC_HEADERS, grpcAnswer, grpcMessage, headers, settings, TYPE } from "../transport/http2/write-frames.ts";
+import {
+  END_STREAM,
+  frame,
+  GRPC_HEADERS,
+  grpcAnswer,
+  grpcMessage,
+  headers,
+  settings,
+  TYPE,
+} from "../transport/http2/write-frames.ts";
 import { type RawConnection, startRawServer } from "../transport/raw-server.ts";
 import { fewerRuns, type Mutation, mutate, mutations } from "./bounds.ts";
 

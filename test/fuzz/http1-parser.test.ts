@@ -28,7 +28,10 @@ const message: fc.Arbitrary<Message> = fc.record({
 /** Writes a response, counted when `chunkBytes` is 0 and in chunks of so many bytes otherwise. */
 function write({ status, body, chunkBytes, isInformed, extra }: Message): Uint8Array {
   const known = /^(content-length|transfer-encoding|connection|inference-header-content-length):/i;
-  const lines = extra.filter((line) => !known.test(line)).map((line) => `${line}\r\n`).join("");
+  const lines = extra
+    .filter((line) => !known.test(line))
+    .map((line) => `${line}\r\n`)
+    .join("");
   const head = `${isInformed ? "HTTP/1.1 100 Continue\r\n\r\n" : ""}HTTP/1.1 ${status} Some Reason\r\n${lines}`;
   if (chunkBytes === 0) return join(latin1(`${head}Content-Length: ${body.length}\r\n\r\n`), body);
   const chunks: Uint8Array[] = [];
@@ -100,10 +103,17 @@ describe("fuzz: HTTP/1.1 parser", () => {
   });
 
   test("random bytes after a good head never hang and never throw anything else", () => {
-    const heads = ["Transfer-Encoding: chunked", "Content-Length: 10", "Connection: close", "Inference-Header-Content-Length: 99999"];
+    const heads = [
+      "Transfer-Encoding: chunked",
+      "Content-Length: 10",
+      "Connection: close",
+      "Inference-Header-Content-Length: 99999",
+    ];
     fc.assert(
       fc.property(fc.constantFrom(...heads), fc.uint8Array({ maxLength: 300 }), cuts(), (header, bytes, points) => {
-        outcomeOf(() => readResponses(cutAt(join(latin1(`HTTP/1.1 200 OK\r\n${header}\r\n\r\n`), bytes), points), true));
+        outcomeOf(() =>
+          readResponses(cutAt(join(latin1(`HTTP/1.1 200 OK\r\n${header}\r\n\r\n`), bytes), points), true),
+        );
       }),
       RUNS,
     );

@@ -100,7 +100,8 @@ describe("fuzz: HPACK", () => {
         assert.deepEqual(decoder.decode(encodeLiterally(list)), list);
         assert.deepEqual(decoder.decode(headerBlock(list)), list);
         const repeated = new RepeatedHeaders(list);
-        for (const tableBytes of [4096, ...tables]) assert.deepEqual(decoder.decode(repeated.nextBlock(tableBytes)), list);
+        for (const tableBytes of [4096, ...tables])
+          assert.deepEqual(decoder.decode(repeated.nextBlock(tableBytes)), list);
       }),
       RUNS,
     );
@@ -113,7 +114,10 @@ describe("fuzz: HPACK", () => {
         const plain = new HpackDecoder(4096);
         for (const block of [headerBlock(list), mutate(headerBlock(list), changes), random, random]) {
           const expected = outcomeOf(() => plain.decode(block));
-          assert.deepEqual(outcomeOf(() => reader.read(block)), expected);
+          assert.deepEqual(
+            outcomeOf(() => reader.read(block)),
+            expected,
+          );
           // After an error the connection is of no use.
           if ("error" in expected) return;
         }
@@ -137,7 +141,10 @@ describe("fuzz: HPACK", () => {
 describe("fuzz: gRPC", () => {
   const readMessages = (pieces: readonly Uint8Array[]): Uint8Array[] => {
     const messages: Uint8Array[] = [];
-    const reader = new MessageReader({ onMessage: (bytes, start, end) => messages.push(bytes.slice(start, end)) }, true);
+    const reader = new MessageReader(
+      { onMessage: (bytes, start, end) => messages.push(bytes.slice(start, end)) },
+      true,
+    );
     for (const piece of pieces) reader.feed(piece, 0, piece.length);
     return messages;
   };
@@ -145,7 +152,10 @@ describe("fuzz: gRPC", () => {
   test("messages are the same however their data is cut", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 6 }), cuts(), (messages, points) => {
-        assert.deepEqual(readMessages(cutAt(join(...messages.map((message) => grpcMessage(message))), points)), messages);
+        assert.deepEqual(
+          readMessages(cutAt(join(...messages.map((message) => grpcMessage(message))), points)),
+          messages,
+        );
       }),
       RUNS,
     );
@@ -154,7 +164,10 @@ describe("fuzz: gRPC", () => {
   test("random data is messages or refused, the same however it is cut", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), cuts(), (bytes, points) => {
-        assert.deepEqual(outcomeOf(() => readMessages(cutAt(bytes, points))), outcomeOf(() => readMessages([bytes])));
+        assert.deepEqual(
+          outcomeOf(() => readMessages(cutAt(bytes, points))),
+          outcomeOf(() => readMessages([bytes])),
+        );
       }),
       RUNS,
     );

@@ -7,7 +7,10 @@ export function outcomeOf<T>(parse: () => T): { result: T } | { error: string } 
     return { result: parse() };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    assert.ok(error.message.length > 8 && error.message.length < 400, `an error that says nothing: ${JSON.stringify(error.message)}`);
+    assert.ok(
+      error.message.length > 8 && error.message.length < 400,
+      `an error that says nothing: ${JSON.stringify(error.message)}`,
+    );
     return { error: error.message };
   }
 }

@@ -55,12 +55,24 @@ for (const [name, wire, create] of CLIENTS) {
       assert.equal(failure, undefined);
       const { id, outputs } = codec.decode(body, jsonBytes);
       assert.equal(id, "0042");
-      assert.deepEqual(toInt32(outputs.get("OUTPUT0")?.bytes), Array.from({ length: 16 }, (_, index) => index + 5));
-      assert.deepEqual(toInt32(outputs.get("OUTPUT1")?.bytes), Array.from({ length: 16 }, (_, index) => index - 5));
+      assert.deepEqual(
+        toInt32(outputs.get("OUTPUT0")?.bytes),
+        Array.from({ length: 16 }, (_, index) => index + 5),
+      );
+      assert.deepEqual(
+        toInt32(outputs.get("OUTPUT1")?.bytes),
+        Array.from({ length: 16 }, (_, index) => index - 5),
+      );
     });
 
     test("adds as many bytes as planned", async () => {
-      const spec = { name: "PADDING", datatype: "UINT8", shape: [100_000], isOptional: false, isShapeTensor: false } as const;
+      const spec = {
+        name: "PADDING",
+        datatype: "UINT8",
+        shape: [100_000],
+        isOptional: false,
+        isShapeTensor: false,
+      } as const;
       const codec = codecFor([...simpleModel.outputs, spec]);
       const { failure, body, jsonBytes } = await ask(padded, codec);
       assert.equal(failure, undefined);
@@ -99,8 +111,14 @@ describe("mock model", () => {
         const model = new MockModel({ ...QUICK, errorRatio: 0.25 });
         const failed: boolean[] = [];
         for (let i = 0; i < 400; i++)
-          failed.push(await model.infer(inputs).then(() => false, (error: unknown) => error instanceof MockError));
-        const [stats] = (model.statistics as { model_stats: { inference_stats: Record<string, { count: number }> }[] }).model_stats;
+          failed.push(
+            await model.infer(inputs).then(
+              () => false,
+              (error: unknown) => error instanceof MockError,
+            ),
+          );
+        const [stats] = (model.statistics as { model_stats: { inference_stats: Record<string, { count: number }> }[] })
+          .model_stats;
         assert.equal(stats?.inference_stats["fail"]?.count, failed.filter(Boolean).length);
         assert.equal(stats?.inference_stats["success"]?.count, failed.filter((is) => !is).length);
         return failed;
@@ -113,8 +131,16 @@ describe("mock model", () => {
 
   for (const [name, given, message] of [
     ["a missing input", new Map([...inputs].slice(0, 1)), /expected 2 inputs but got 1/],
-    ["an input of the wrong size", new Map([...inputs, ["INPUT1", new Uint8Array(60)]]), /must hold 64 bytes per batch item/],
-    ["a batch too large", new Map([...inputs].map(([key]) => [key, new Uint8Array(64 * 9)])), /batch-size must be <= 8/],
+    [
+      "an input of the wrong size",
+      new Map([...inputs, ["INPUT1", new Uint8Array(60)]]),
+      /must hold 64 bytes per batch item/,
+    ],
+    [
+      "a batch too large",
+      new Map([...inputs].map(([key]) => [key, new Uint8Array(64 * 9)])),
+      /batch-size must be <= 8/,
+    ],
   ] as const) {
     test(`refuses ${name}`, async () => {
       await assert.rejects(new MockModel(QUICK).infer(given), message);
@@ -160,7 +186,17 @@ describe("mock latency", () => {
     assert.ok(Math.min(...values) === 0 && Math.max(...values) > 5);
   });
 
-  for (const text of ["", "x", "-1", "5 min", "uniform:1", "normal:1:2:3", "poisson:5", "uniform:a:b", "constant:1:2"]) {
+  for (const text of [
+    "",
+    "x",
+    "-1",
+    "5 min",
+    "uniform:1",
+    "normal:1:2:3",
+    "poisson:5",
+    "uniform:a:b",
+    "constant:1:2",
+  ]) {
     test(`${JSON.stringify(text)} is no latency`, () => {
       assert.equal(parseLatency(text), undefined);
     });

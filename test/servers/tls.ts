@@ -75,7 +75,7 @@ async function makeSigned(
   await openssl(
     folder,
     ...["x509", "-req", "-in", `${name}.csr`, "-CA", `${authority}.pem`, "-CAkey", `${authority}.key`],
-    ...["-set_serial", "0x" + "1".padStart(16, name === "server" ? "2" : "3"), "-days", "2"],
+    ...["-set_serial", `0x${"1".padStart(16, name === "server" ? "2" : "3")}`, "-days", "2"],
     ...["-extfile", `${name}.ext`, "-out", `${name}.pem`],
   );
 }

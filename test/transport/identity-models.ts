@@ -16,7 +16,10 @@ export function identityCase(
     inputs: [{ ...spec, name: "INPUT0" }],
     outputs: [{ ...spec, name: "OUTPUT0" }],
   };
-  return { info, tensor: { name: "INPUT0", datatype, ...(datatype === "BYTES" ? oneString(bodyBytes) : floats(bodyBytes)) } };
+  return {
+    info,
+    tensor: { name: "INPUT0", datatype, ...(datatype === "BYTES" ? oneString(bodyBytes) : floats(bodyBytes)) },
+  };
 }
 
 function oneString(size: number): { shape: number[]; bytes: Uint8Array } {

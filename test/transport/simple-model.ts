@@ -24,7 +24,12 @@ export function simpleTensors(second = 1): Tensor[] {
   const first = Int32Array.from({ length: 16 }, (_, index) => index);
   return [
     { name: "INPUT0", datatype: "INT32", shape: [1, 16], bytes: new Uint8Array(first.buffer) },
-    { name: "INPUT1", datatype: "INT32", shape: [1, 16], bytes: new Uint8Array(new Int32Array(16).fill(second).buffer) },
+    {
+      name: "INPUT1",
+      datatype: "INT32",
+      shape: [1, 16],
+      bytes: new Uint8Array(new Int32Array(16).fill(second).buffer),
+    },
   ];
 }
 

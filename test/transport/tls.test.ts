@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
-import type { TlsSettings } from "../../src/runtime/socket.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
+import type { TlsSettings } from "../../src/runtime/socket.ts";
 import { createGrpcCodec, readStreamed } from "../../src/service/triton/grpc-codec.ts";
 import { createHttpCodec } from "../../src/service/triton/http-codec.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
@@ -34,7 +34,10 @@ after(async () => {
 const pem = (file: string): string => readFileSync(file, "utf8");
 const trusting = { caPem: pem(caFile), verify: true };
 const ownIdentity = { certPem: pem(certificates.clientCertFile), keyPem: pem(certificates.clientKeyFile) };
-const strangersIdentity = { certPem: pem(certificates.otherClientCertFile), keyPem: pem(certificates.otherClientKeyFile) };
+const strangersIdentity = {
+  certPem: pem(certificates.otherClientCertFile),
+  keyPem: pem(certificates.otherClientKeyFile),
+};
 
 interface ClientCase {
   readonly name: string;
@@ -45,7 +48,11 @@ interface ClientCase {
 const CLIENTS: readonly ClientCase[] = [
   { name: "own HTTP", create: (endpoint) => (options) => new Http1Client(endpoint, options), wire: "http" },
   { name: "own gRPC", create: (endpoint) => (options) => new GrpcUnaryClient(endpoint, options), wire: "grpc" },
-  { name: "own gRPC stream", create: (endpoint) => (options) => new GrpcStreamClient(endpoint, options, readStreamed), wire: "grpc-stream" },
+  {
+    name: "own gRPC stream",
+    create: (endpoint) => (options) => new GrpcStreamClient(endpoint, options, readStreamed),
+    wire: "grpc-stream",
+  },
   { name: "undici", create: (endpoint) => (options) => new UndiciClient(endpoint, options), wire: "http" },
   { name: "grpc-js", create: (endpoint) => (options) => new GrpcJsClient(endpoint, options, undefined), wire: "grpc" },
 ];
@@ -111,7 +118,9 @@ for (const { name, create, wire } of CLIENTS) {
 
     if (isOwn) {
       test("fails clearly when the server speaks no TLS", async () => {
-        const server = await startRawServer((connection) => connection.write(latin1("HTTP/1.1 400 Bad Request\r\n\r\n")));
+        const server = await startRawServer((connection) =>
+          connection.write(latin1("HTTP/1.1 400 Bad Request\r\n\r\n")),
+        );
         const { failure } = await ask(server.port, trusting);
         assert.equal(failure?.kind, "tls", `${runtimeName}: ${failure?.kind} ${failure?.message}`);
         await server.stop();

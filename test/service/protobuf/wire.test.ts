@@ -60,10 +60,17 @@ describe("protobuf wire format", () => {
   test("fields of every wire type are found, and skipped", () => {
     const bytes = hex("089601 1203616263 19000000000000f03f 2500004040");
     const reader = new ProtoReader(bytes);
-    assert.ok(reader.next() && reader.fieldNumber === 1 && reader.varint() === 150);
-    assert.ok(reader.next() && reader.fieldNumber === 2 && reader.string() === "abc");
-    assert.ok(reader.next() && reader.fieldNumber === 3 && reader.double() === 1);
-    assert.ok(reader.next() && reader.fieldNumber === 4 && reader.float() === 3);
+    const found: [number, number | string][] = [];
+    for (const read of [() => reader.varint(), () => reader.string(), () => reader.double(), () => reader.float()]) {
+      assert.ok(reader.next());
+      found.push([reader.fieldNumber, read()]);
+    }
+    assert.deepEqual(found, [
+      [1, 150],
+      [2, "abc"],
+      [3, 1],
+      [4, 3],
+    ]);
     assert.equal(reader.next(), false);
     const skipping = new ProtoReader(bytes);
     let fields = 0;
@@ -164,7 +171,10 @@ describe("protobuf messages", () => {
   });
 
   test("a field of the wrong wire type is refused", () => {
-    assert.throws(() => decodeMessage(OUTER, hex("0801")), /^ProtocolError: protobuf field 1 has wire type 0, expected 2$/);
+    assert.throws(
+      () => decodeMessage(OUTER, hex("0801")),
+      /^ProtocolError: protobuf field 1 has wire type 0, expected 2$/,
+    );
   });
 
   test("random bytes are messages or refused", () => {
@@ -177,7 +187,15 @@ describe("protobuf messages", () => {
   });
 
   test("text is what DebugString prints", () => {
-    const value = { name: 'a"b\n', raw: latin1("\0\xff"), count: 0, big: -5, shape: [1, 2], inner: { text: "x", flag: true }, byName: { k: { text: "v" } } };
+    const value = {
+      name: 'a"b\n',
+      raw: latin1("\0\xff"),
+      count: 0,
+      big: -5,
+      shape: [1, 2],
+      inner: { text: "x", flag: true },
+      byName: { k: { text: "v" } },
+    };
     assert.equal(
       formatText(OUTER, value),
       'name: "a\\"b\\n"\nraw: "\\000\\377"\nbig: -5\nshape: 1\nshape: 2\ninner {\n  text: "x"\n  flag: true\n}\nbyName {\n  key: "k"\n  value {\n    text: "v"\n  }\n}\n',

@@ -51,7 +51,7 @@ const CONTENTS: Readonly<Record<string, string>> = {
 };
 
 function tensorFor({ name, datatype, shape }: TensorSpec): Tensor {
-  const texts = ["", "a", "späße", "x".repeat(300), "\"quoted\\\"", "line\nbreak"].map((text) => utf8(text));
+  const texts = ["", "a", "späße", "x".repeat(300), '"quoted\\"', "line\nbreak"].map((text) => utf8(text));
   const bytes = datatype === "BYTES" ? joinBytesElements(texts) : hex(CONTENTS[datatype] ?? "");
   return { name, datatype, shape, bytes };
 }
@@ -99,7 +99,10 @@ describe("every datatype through Triton", () => {
         const { failure, body, jsonBytes } = await driver.request(0, codec.encode(inputs, 0));
         assert.equal(failure, undefined, codec.explain(failure ?? { kind: "http", message: "" }, body).message);
         const { outputs } = codec.decode(body, jsonBytes);
-        checkEcho(outputs, inputs.filter(({ datatype }) => datatype !== "FP16"));
+        checkEcho(
+          outputs,
+          inputs.filter(({ datatype }) => datatype !== "FP16"),
+        );
       }
       driver.close();
     });

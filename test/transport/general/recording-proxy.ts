@@ -59,7 +59,14 @@ export class RecordingProxy {
 }
 
 /** Headers that name or belong to the client itself rather than to the request. */
-const OWN_TO_CLIENT = new Set(["user-agent", "connection", "accept", "accept-encoding", "grpc-accept-encoding", "grpc-timeout"]);
+const OWN_TO_CLIENT = new Set([
+  "user-agent",
+  "connection",
+  "accept",
+  "accept-encoding",
+  "grpc-accept-encoding",
+  "grpc-timeout",
+]);
 
 function sorted(headers: readonly (readonly [string, string])[]): string[] {
   return headers

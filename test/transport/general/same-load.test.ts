@@ -60,7 +60,10 @@ function inOrder(requests: readonly SeenRequest[]): SeenRequest[] {
 }
 
 function countsIn(output: string): string[] {
-  return output.split("\n").filter((line) => /Request count|Successful|Failed/i.test(line)).map((line) => line.trim());
+  return output
+    .split("\n")
+    .filter((line) => /Request count|Successful|Failed/i.test(line))
+    .map((line) => line.trim());
 }
 
 for (const { protocol, general, flags } of [
@@ -70,7 +73,9 @@ for (const { protocol, general, flags } of [
   { protocol: "grpc", general: "grpc-js", flags: ["--streaming"] },
 ] as const) {
   describe(`own client and ${general}, ${protocol} ${flags.join(" ")}`, () => {
-    test("the server gets the same requests, as often, and both report the same counts", { timeout: 60_000 }, async () => {
+    test("the server gets the same requests, as often, and both report the same counts", {
+      timeout: 60_000,
+    }, async () => {
       const own = await record(protocol, [...flags, "--client", "own"]);
       const other = await record(protocol, [...flags, "--client", general]);
       assert.deepEqual(inOrder(own.inferences), inOrder(other.inferences));
@@ -96,14 +101,21 @@ describe("the client is our own unless told otherwise", () => {
     });
   }
 
-  test("the bytes say so: heads of the own HTTP client come with our own spelling and order", { timeout: 60_000 }, async () => {
+  test("the bytes say so: heads of the own HTTP client come with our own spelling and order", {
+    timeout: 60_000,
+  }, async () => {
     const heads = async (flags: readonly string[]): Promise<string> => {
       const { connections } = await record("http", flags);
       const all = connections.map(toText).join("");
       return all.slice(all.indexOf("POST "), all.indexOf("\r\n\r\n", all.indexOf("POST ")));
     };
-    const named = (head: string): string => head.replace(/\r\n.*/s, (rest) => rest.replace(/:\d{4,5}\r\n/, ":PORT\r\n"));
-    const [given, own, undici] = [await heads([]), await heads(["--client", "own"]), await heads(["--client", "undici"])];
+    const named = (head: string): string =>
+      head.replace(/\r\n.*/s, (rest) => rest.replace(/:\d{4,5}\r\n/, ":PORT\r\n"));
+    const [given, own, undici] = [
+      await heads([]),
+      await heads(["--client", "own"]),
+      await heads(["--client", "undici"]),
+    ];
     assert.equal(named(given), named(own));
     assert.notEqual(named(given), named(undici));
     assert.match(given, new RegExp(`^POST \\S+ HTTP/1\\.1\r\nHost: \\S+\r\nUser-Agent: ${USER_AGENT}\r\nAccept: `));
@@ -116,7 +128,11 @@ describe("the client is our own unless told otherwise", () => {
       assert.equal(first?.type, TYPE.settings);
       return Buffer.from(first?.payload ?? []).toString("hex");
     };
-    const [given, own, js] = [await greeting([]), await greeting(["--client", "own"]), await greeting(["--client", "grpc-js"])];
+    const [given, own, js] = [
+      await greeting([]),
+      await greeting(["--client", "own"]),
+      await greeting(["--client", "grpc-js"]),
+    ];
     assert.equal(given, own);
     assert.notEqual(given, js);
   });

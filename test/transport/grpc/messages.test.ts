@@ -6,9 +6,15 @@ import { readHead, toFailure } from "../../../src/transport/grpc/response-head.t
 import { hex, inPieces, join, latin1, pattern, splits, toText } from "../bytes.ts";
 import { grpcMessage } from "../http2/write-frames.ts";
 
-function readMessages(pieces: readonly Uint8Array[], keepsBytes = true): { messages: Uint8Array[]; isBetween: boolean } {
+function readMessages(
+  pieces: readonly Uint8Array[],
+  keepsBytes = true,
+): { messages: Uint8Array[]; isBetween: boolean } {
   const messages: Uint8Array[] = [];
-  const reader = new MessageReader({ onMessage: (bytes, start, end) => messages.push(bytes.slice(start, end)) }, keepsBytes);
+  const reader = new MessageReader(
+    { onMessage: (bytes, start, end) => messages.push(bytes.slice(start, end)) },
+    keepsBytes,
+  );
   for (const piece of pieces) reader.feed(piece, 0, piece.length);
   return { messages, isBetween: reader.isBetweenMessages };
 }
@@ -32,7 +38,11 @@ describe("gRPC messages", () => {
 
   test("are only counted when their bytes are not wanted", () => {
     const bytes = join(grpcMessage(latin1("first")), grpcMessage(new Uint8Array(0)), grpcMessage(latin1("x")));
-    for (const pieces of splits(bytes)) assert.deepEqual(readMessages(pieces, false).messages.map((m) => m.length), [0, 0, 0]);
+    for (const pieces of splits(bytes))
+      assert.deepEqual(
+        readMessages(pieces, false).messages.map((m) => m.length),
+        [0, 0, 0],
+      );
   });
 
   test("that are not complete are seen to be under way", () => {
@@ -46,7 +56,10 @@ describe("gRPC messages", () => {
 
   test("can be given up half-way", () => {
     const messages: string[] = [];
-    const reader = new MessageReader({ onMessage: (bytes, start, end) => messages.push(toText(bytes.subarray(start, end))) }, true);
+    const reader = new MessageReader(
+      { onMessage: (bytes, start, end) => messages.push(toText(bytes.subarray(start, end))) },
+      true,
+    );
     const half = grpcMessage(latin1("given up"));
     reader.feed(half, 0, 9);
     reader.reset();
@@ -68,7 +81,8 @@ describe("gRPC messages", () => {
   });
 
   test("a framed message is what another writer writes", () => {
-    for (const size of [0, 1, 255, 256, 70_000]) assert.deepEqual(frameMessage(pattern(size)), grpcMessage(pattern(size)));
+    for (const size of [0, 1, 255, 256, 70_000])
+      assert.deepEqual(frameMessage(pattern(size)), grpcMessage(pattern(size)));
   });
 
   for (const [name, bytes, message] of [
@@ -88,7 +102,12 @@ describe("gRPC messages", () => {
 
 describe("gRPC response heads", () => {
   test("give status, message and encoding, with defaults for what is absent", () => {
-    const list = [[":status", "200"], ["grpc-status", "3"], ["grpc-message", "bad%20thing"], ["grpc-encoding", "gzip"]] as const;
+    const list = [
+      [":status", "200"],
+      ["grpc-status", "3"],
+      ["grpc-message", "bad%20thing"],
+      ["grpc-encoding", "gzip"],
+    ] as const;
     assert.deepEqual(readHead(list), { httpStatus: 200, grpcStatus: 3, grpcMessage: "bad thing", encoding: "gzip" });
     assert.deepEqual(readHead([]), { httpStatus: 0, grpcStatus: -1, grpcMessage: "", encoding: "identity" });
   });
@@ -111,15 +130,26 @@ describe("gRPC response heads", () => {
     [":status", "2e2"],
   ] as const) {
     test(`refuse ${name} ${JSON.stringify(value)}`, () => {
-      assert.throws(() => readHead([[name, value]]), (error) => error instanceof ProtocolError && error.message === `bad ${name} ${JSON.stringify(value)}`);
+      assert.throws(
+        () => readHead([[name, value]]),
+        (error) => error instanceof ProtocolError && error.message === `bad ${name} ${JSON.stringify(value)}`,
+      );
     });
   }
 
   test("say what failed: the status first, then HTTP, then that there is no status", () => {
     const of = (...list: [string, string][]): unknown => toFailure(readHead(list));
     assert.equal(of(["grpc-status", "0"]), undefined);
-    assert.deepEqual(of([":status", "503"], ["grpc-status", "14"]), { kind: "grpc", status: 14, message: "UNAVAILABLE" });
-    assert.deepEqual(of([":status", "404"]), { kind: "http", status: 404, message: "HTTP status 404 instead of a gRPC response" });
+    assert.deepEqual(of([":status", "503"], ["grpc-status", "14"]), {
+      kind: "grpc",
+      status: 14,
+      message: "UNAVAILABLE",
+    });
+    assert.deepEqual(of([":status", "404"]), {
+      kind: "http",
+      status: 404,
+      message: "HTTP status 404 instead of a gRPC response",
+    });
     assert.deepEqual(of([":status", "200"]), { kind: "protocol", message: "response ended without grpc-status" });
   });
 });

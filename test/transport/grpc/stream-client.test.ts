@@ -15,7 +15,9 @@ const REQUEST = postRequest("/test.Service/Stream", latin1("id=0000"), { idPlace
 /** A ModelStreamInferResponse: an error text, and a response with an id and something else. */
 function answer(id: string, error = ""): Uint8Array {
   const response = join(field(1, "model"), id === "" ? new Uint8Array(0) : field(3, id));
-  return grpcMessage(join(error === "" ? new Uint8Array(0) : field(1, error), new Uint8Array([0x12, response.length]), response));
+  return grpcMessage(
+    join(error === "" ? new Uint8Array(0) : field(1, error), new Uint8Array([0x12, response.length]), response),
+  );
 }
 
 function field(number: number, text: string): Uint8Array {
@@ -38,7 +40,10 @@ async function withClient(
   more: { slots?: number; options?: Partial<ClientOptions>; greeting?: Uint8Array } = {},
 ): Promise<void> {
   const server = await startScripted(script, more.greeting);
-  const driver = new Driver((options) => new GrpcStreamClient(endpointAt(server.port), options, readStreamed), more.options);
+  const driver = new Driver(
+    (options) => new GrpcStreamClient(endpointAt(server.port), options, readStreamed),
+    more.options,
+  );
   try {
     await driver.client.reserve(more.slots ?? 1);
     await use(driver);
@@ -89,8 +94,14 @@ describe("own gRPC stream client", () => {
 
   for (const [name, cut] of [
     ["several messages in one frame", (bytes: Uint8Array) => [data(bytes)]],
-    ["messages split over frames of three bytes", (bytes: Uint8Array) => inPieces(bytes, 3).map((piece) => data(piece))],
-    ["a message's end and the next one's start in one frame", (bytes: Uint8Array) => inPieces(bytes, 20).map((piece) => data(piece))],
+    [
+      "messages split over frames of three bytes",
+      (bytes: Uint8Array) => inPieces(bytes, 3).map((piece) => data(piece)),
+    ],
+    [
+      "a message's end and the next one's start in one frame",
+      (bytes: Uint8Array) => inPieces(bytes, 20).map((piece) => data(piece)),
+    ],
   ] as const) {
     test(`reads ${name}`, async () => {
       await withClient(
@@ -111,7 +122,10 @@ describe("own gRPC stream client", () => {
     await withClient(
       async (connection) => {
         await idsOf(connection, 3);
-        connection.write(headers(1, GRPC_HEADERS), data(answer("0002", "second failed"), answer("", "somebody failed"), answer("0003")));
+        connection.write(
+          headers(1, GRPC_HEADERS),
+          data(answer("0002", "second failed"), answer("", "somebody failed"), answer("0003")),
+        );
         await idsOf(connection, 4);
         connection.write(data(answer("0004")));
       },
@@ -142,11 +156,28 @@ describe("own gRPC stream client", () => {
   });
 
   for (const [name, end, kind, message] of [
-    ["a status", headers(1, [["grpc-status", "14"], ["grpc-message", "bye"]], END_STREAM), "grpc", /^bye$/],
+    [
+      "a status",
+      headers(
+        1,
+        [
+          ["grpc-status", "14"],
+          ["grpc-message", "bye"],
+        ],
+        END_STREAM,
+      ),
+      "grpc",
+      /^bye$/,
+    ],
     ["status OK", headers(1, [["grpc-status", "0"]], END_STREAM), "closed", /^server ended the stream$/],
     ["no trailers", frame(TYPE.data, END_STREAM, 1), "protocol", /^stream ended without trailers$/],
     ["a reset", frame(TYPE.rstStream, 0, 1, words(2)), "closed", /^server reset the stream \(INTERNAL_ERROR\)$/],
-    ["a message that is none", data(grpcMessage(new Uint8Array([0x0a, 0x7f]))), "protocol", /^protobuf field reaches past its message$/],
+    [
+      "a message that is none",
+      data(grpcMessage(new Uint8Array([0x0a, 0x7f]))),
+      "protocol",
+      /^protobuf field reaches past its message$/,
+    ],
     ["a compressed message", data(grpcMessage(latin1("x"), 1)), "protocol", /^compressed gRPC message/],
   ] as const) {
     test(`a stream that ends with ${name} fails its requests, and the next request opens another`, async () => {
@@ -158,7 +189,9 @@ describe("own gRPC stream client", () => {
           connection.write(headers(3, GRPC_HEADERS), frame(TYPE.data, 0, 3, answer(id)));
         },
         async (driver) => {
-          for (const { failure } of await Promise.all([0, 1].map((slot) => driver.request(slot, REQUEST, `000${slot}`)))) {
+          for (const { failure } of await Promise.all(
+            [0, 1].map((slot) => driver.request(slot, REQUEST, `000${slot}`)),
+          )) {
             assert.equal(failure?.kind, kind);
             assert.match(failure?.message ?? "", message);
           }
@@ -190,7 +223,11 @@ describe("own gRPC stream client", () => {
     await withClient(
       async (connection) => {
         await idsOf(connection, 1);
-        connection.write(headers(1, GRPC_HEADERS), frame(TYPE.goaway, 0, 0, words(0x7fffffff, 0)), data(answer("0001")));
+        connection.write(
+          headers(1, GRPC_HEADERS),
+          frame(TYPE.goaway, 0, 0, words(0x7fffffff, 0)),
+          data(answer("0001")),
+        );
         await idsOf(connection, 2);
         connection.write(data(answer("0002")));
       },

@@ -72,38 +72,218 @@ const FAULTS: readonly FaultCase[] = [
     message: /^no model 'x': 100% é$/,
     status: 5,
   },
-  { name: "trailers only without a message", answer: trailersOnly([["grpc-status", "14"]]), kind: "grpc", message: /^UNAVAILABLE$/, status: 14 },
-  { name: "an unknown gRPC status", answer: trailersOnly([["grpc-status", "77"]]), kind: "grpc", message: /^77$/, status: 77 },
-  { name: "a gRPC status that is no number", answer: trailersOnly([["grpc-status", "fine"]]), kind: "protocol", message: /^bad grpc-status "fine"$/ },
-  { name: "a status after a message", answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER), headers(1, [["grpc-status", "13"]], END_STREAM)), kind: "grpc", message: /^INTERNAL$/, status: 13 },
-  { name: "status OK without a message", answer: trailersOnly([["grpc-status", "0"]]), kind: "protocol", message: /^status OK without a message$/ },
-  { name: "two messages", answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, join(ANSWER, ANSWER)), headers(1, GRPC_OK, END_STREAM)), kind: "protocol", message: /^2 messages in answer to a unary call$/ },
-  { name: "half a message", answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER.slice(0, 8)), headers(1, GRPC_OK, END_STREAM)), kind: "protocol", message: /^0 messages in answer to a unary call$/ },
-  { name: "no trailers", answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, END_STREAM, 1, ANSWER)), kind: "protocol", message: /^response ended without trailers$/ },
-  { name: "trailers without a status", answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER), headers(1, [["x", "y"]], END_STREAM)), kind: "protocol", message: /^response ended without grpc-status$/ },
-  { name: "an HTTP error without a body", answer: headers(1, [[":status", "503"]], END_STREAM), kind: "http", message: /^HTTP status 503 instead of a gRPC response$/, status: 503 },
-  { name: "an HTTP error with a body that is no message", answer: join(headers(1, [[":status", "502"]]), frame(TYPE.data, END_STREAM, 1, new Uint8Array(3))), kind: "http", message: /^HTTP status 502/, status: 502 },
-  { name: "a compressed message", answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, grpcMessage(latin1("zip"), 1))), kind: "protocol", message: /^compressed gRPC message although no compression was offered$/ },
-  { name: "a message flag that does not exist", answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, grpcMessage(latin1("zip"), 9))), kind: "protocol", message: /^bad gRPC message flag 9$/ },
-  { name: "a message of 4 GiB", answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, hex("00 ffffffff"))), kind: "protocol", message: /^gRPC message of 4294967295 bytes is too large$/ },
-  { name: "a reset stream", answer: frame(TYPE.rstStream, 0, 1, words(2)), kind: "closed", message: /^server reset the stream \(INTERNAL_ERROR\)$/ },
-  { name: "a stream reset within its message", answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER.slice(0, 6)), frame(TYPE.rstStream, 0, 1, words(11))), kind: "closed", message: /^server reset the stream \(ENHANCE_YOUR_CALM\)$/ },
+  {
+    name: "trailers only without a message",
+    answer: trailersOnly([["grpc-status", "14"]]),
+    kind: "grpc",
+    message: /^UNAVAILABLE$/,
+    status: 14,
+  },
+  {
+    name: "an unknown gRPC status",
+    answer: trailersOnly([["grpc-status", "77"]]),
+    kind: "grpc",
+    message: /^77$/,
+    status: 77,
+  },
+  {
+    name: "a gRPC status that is no number",
+    answer: trailersOnly([["grpc-status", "fine"]]),
+    kind: "protocol",
+    message: /^bad grpc-status "fine"$/,
+  },
+  {
+    name: "a status after a message",
+    answer: join(
+      headers(1, GRPC_HEADERS),
+      frame(TYPE.data, 0, 1, ANSWER),
+      headers(1, [["grpc-status", "13"]], END_STREAM),
+    ),
+    kind: "grpc",
+    message: /^INTERNAL$/,
+    status: 13,
+  },
+  {
+    name: "status OK without a message",
+    answer: trailersOnly([["grpc-status", "0"]]),
+    kind: "protocol",
+    message: /^status OK without a message$/,
+  },
+  {
+    name: "two messages",
+    answer: join(
+      headers(1, GRPC_HEADERS),
+      frame(TYPE.data, 0, 1, join(ANSWER, ANSWER)),
+      headers(1, GRPC_OK, END_STREAM),
+    ),
+    kind: "protocol",
+    message: /^2 messages in answer to a unary call$/,
+  },
+  {
+    name: "half a message",
+    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER.slice(0, 8)), headers(1, GRPC_OK, END_STREAM)),
+    kind: "protocol",
+    message: /^0 messages in answer to a unary call$/,
+  },
+  {
+    name: "no trailers",
+    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, END_STREAM, 1, ANSWER)),
+    kind: "protocol",
+    message: /^response ended without trailers$/,
+  },
+  {
+    name: "trailers without a status",
+    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER), headers(1, [["x", "y"]], END_STREAM)),
+    kind: "protocol",
+    message: /^response ended without grpc-status$/,
+  },
+  {
+    name: "an HTTP error without a body",
+    answer: headers(1, [[":status", "503"]], END_STREAM),
+    kind: "http",
+    message: /^HTTP status 503 instead of a gRPC response$/,
+    status: 503,
+  },
+  {
+    name: "an HTTP error with a body that is no message",
+    answer: join(headers(1, [[":status", "502"]]), frame(TYPE.data, END_STREAM, 1, new Uint8Array(3))),
+    kind: "http",
+    message: /^HTTP status 502/,
+    status: 502,
+  },
+  {
+    name: "a compressed message",
+    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, grpcMessage(latin1("zip"), 1))),
+    kind: "protocol",
+    message: /^compressed gRPC message although no compression was offered$/,
+  },
+  {
+    name: "a message flag that does not exist",
+    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, grpcMessage(latin1("zip"), 9))),
+    kind: "protocol",
+    message: /^bad gRPC message flag 9$/,
+  },
+  {
+    name: "a message of 4 GiB",
+    answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, hex("00 ffffffff"))),
+    kind: "protocol",
+    message: /^gRPC message of 4294967295 bytes is too large$/,
+  },
+  {
+    name: "a reset stream",
+    answer: frame(TYPE.rstStream, 0, 1, words(2)),
+    kind: "closed",
+    message: /^server reset the stream \(INTERNAL_ERROR\)$/,
+  },
+  {
+    name: "a stream reset within its message",
+    answer: join(
+      headers(1, GRPC_HEADERS),
+      frame(TYPE.data, 0, 1, ANSWER.slice(0, 6)),
+      frame(TYPE.rstStream, 0, 1, words(11)),
+    ),
+    kind: "closed",
+    message: /^server reset the stream \(ENHANCE_YOUR_CALM\)$/,
+  },
   { name: "silence", answer: new Uint8Array(0), kind: "stalled", message: /^no byte received for / },
-  { name: "silence after the headers", answer: headers(1, GRPC_HEADERS), kind: "stalled", message: /^no byte received for / },
+  {
+    name: "silence after the headers",
+    answer: headers(1, GRPC_HEADERS),
+    kind: "stalled",
+    message: /^no byte received for /,
+  },
   // From here on the connection itself is broken.
-  { name: "a frame too large", answer: hex("004001 00 00 00000001"), kind: "protocol", message: /^frame of 16385 bytes/, breaks: true },
-  { name: "DATA on a stream never opened", answer: frame(TYPE.data, 0, 7, ANSWER), kind: "protocol", message: /^DATA frame on stream 7, which was never opened$/, breaks: true },
-  { name: "HEADERS on an even stream", answer: headers(2, GRPC_HEADERS), kind: "protocol", message: /^HEADERS frame on stream 2, which was never opened$/, breaks: true },
-  { name: "DATA on stream 0", answer: frame(TYPE.data, 0, 0, ANSWER), kind: "protocol", message: /^DATA frame on stream 0/, breaks: true },
-  { name: "a push", answer: frame(TYPE.pushPromise, END_HEADERS, 1, words(2)), kind: "protocol", message: /^server pushed although push is disabled$/, breaks: true },
-  { name: "a PING of 7 bytes", answer: frame(TYPE.ping, 0, 0, new Uint8Array(7)), kind: "protocol", message: /^PING of 7 bytes$/, breaks: true },
-  { name: "a WINDOW_UPDATE of nothing", answer: frame(TYPE.windowUpdate, 0, 1, words(0)), kind: "protocol", message: /^WINDOW_UPDATE of 0$/, breaks: true },
-  { name: "a connection window that overflows", answer: frame(TYPE.windowUpdate, 0, 0, words(0x7fffffff)), kind: "protocol", message: /^connection window overflows$/, breaks: true },
-  { name: "an initial window above 2 GiB", answer: settings({ 4: 0x80000000 }), kind: "protocol", message: /^bad SETTINGS_INITIAL_WINDOW_SIZE 2147483648$/, breaks: true },
-  { name: "a frame size below 16 KiB", answer: settings({ 5: 100 }), kind: "protocol", message: /^bad SETTINGS_MAX_FRAME_SIZE 100$/, breaks: true },
-  { name: "a header index out of nowhere", answer: frame(TYPE.headers, END_HEADERS, 1, hex("fe")), kind: "protocol", message: /^header index 126 is not in the table$/, breaks: true },
-  { name: "a broken RST_STREAM", answer: frame(TYPE.rstStream, 0, 1, new Uint8Array(3)), kind: "protocol", message: /^frame of 3 bytes where 4 are due$/, breaks: true },
-  { name: "padding that is too long", answer: frame(TYPE.data, 8, 1, hex("09 00")), kind: "protocol", message: /^frame padding is too long$/, breaks: true },
+  {
+    name: "a frame too large",
+    answer: hex("004001 00 00 00000001"),
+    kind: "protocol",
+    message: /^frame of 16385 bytes/,
+    breaks: true,
+  },
+  {
+    name: "DATA on a stream never opened",
+    answer: frame(TYPE.data, 0, 7, ANSWER),
+    kind: "protocol",
+    message: /^DATA frame on stream 7, which was never opened$/,
+    breaks: true,
+  },
+  {
+    name: "HEADERS on an even stream",
+    answer: headers(2, GRPC_HEADERS),
+    kind: "protocol",
+    message: /^HEADERS frame on stream 2, which was never opened$/,
+    breaks: true,
+  },
+  {
+    name: "DATA on stream 0",
+    answer: frame(TYPE.data, 0, 0, ANSWER),
+    kind: "protocol",
+    message: /^DATA frame on stream 0/,
+    breaks: true,
+  },
+  {
+    name: "a push",
+    answer: frame(TYPE.pushPromise, END_HEADERS, 1, words(2)),
+    kind: "protocol",
+    message: /^server pushed although push is disabled$/,
+    breaks: true,
+  },
+  {
+    name: "a PING of 7 bytes",
+    answer: frame(TYPE.ping, 0, 0, new Uint8Array(7)),
+    kind: "protocol",
+    message: /^PING of 7 bytes$/,
+    breaks: true,
+  },
+  {
+    name: "a WINDOW_UPDATE of nothing",
+    answer: frame(TYPE.windowUpdate, 0, 1, words(0)),
+    kind: "protocol",
+    message: /^WINDOW_UPDATE of 0$/,
+    breaks: true,
+  },
+  {
+    name: "a connection window that overflows",
+    answer: frame(TYPE.windowUpdate, 0, 0, words(0x7fffffff)),
+    kind: "protocol",
+    message: /^connection window overflows$/,
+    breaks: true,
+  },
+  {
+    name: "an initial window above 2 GiB",
+    answer: settings({ 4: 0x80000000 }),
+    kind: "protocol",
+    message: /^bad SETTINGS_INITIAL_WINDOW_SIZE 2147483648$/,
+    breaks: true,
+  },
+  {
+    name: "a frame size below 16 KiB",
+    answer: settings({ 5: 100 }),
+    kind: "protocol",
+    message: /^bad SETTINGS_MAX_FRAME_SIZE 100$/,
+    breaks: true,
+  },
+  {
+    name: "a header index out of nowhere",
+    answer: frame(TYPE.headers, END_HEADERS, 1, hex("fe")),
+    kind: "protocol",
+    message: /^header index 126 is not in the table$/,
+    breaks: true,
+  },
+  {
+    name: "a broken RST_STREAM",
+    answer: frame(TYPE.rstStream, 0, 1, new Uint8Array(3)),
+    kind: "protocol",
+    message: /^frame of 3 bytes where 4 are due$/,
+    breaks: true,
+  },
+  {
+    name: "padding that is too long",
+    answer: frame(TYPE.data, 8, 1, hex("09 00")),
+    kind: "protocol",
+    message: /^frame padding is too long$/,
+    breaks: true,
+  },
 ];
 
 describe("own gRPC client counts once and goes on after", () => {
@@ -168,7 +348,8 @@ describe("own gRPC client counts once and goes on after", () => {
       async (connection) => {
         if (connection.index === 2) return answerAll(connection);
         await connection.request(1);
-        if (connection.index === 1) connection.write(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER.slice(0, 7)));
+        if (connection.index === 1)
+          connection.write(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, ANSWER.slice(0, 7)));
         connection.raw.end();
       },
       async (driver) => {
@@ -206,13 +387,18 @@ describe("own gRPC client counts once and goes on after", () => {
     const driver = new Driver((options) => new GrpcUnaryClient(endpointAt(server.port), options));
     await driver.client.reserve(2);
     for (const slot of [0, 1])
-      assert.deepEqual((await driver.request(slot, REQUEST)).failure, { kind: "connect", message: "Connection refused" });
+      assert.deepEqual((await driver.request(slot, REQUEST)).failure, {
+        kind: "connect",
+        message: "Connection refused",
+      });
     driver.close();
   });
 
   test("a server that accepts and never says a word: reserving slots comes back, and calls stall", async () => {
     const server = await startRawServer(() => {});
-    const driver = new Driver((options) => new GrpcUnaryClient(endpointAt(server.port), options), { stallTimeoutNs: 0.2e9 });
+    const driver = new Driver((options) => new GrpcUnaryClient(endpointAt(server.port), options), {
+      stallTimeoutNs: 0.2e9,
+    });
     await driver.client.reserve(1);
     assert.equal((await driver.request(0, REQUEST)).failure?.kind, "stalled");
     driver.close();
@@ -220,8 +406,16 @@ describe("own gRPC client counts once and goes on after", () => {
   });
 
   for (const [name, greeting, message] of [
-    ["HTTP/1.1", latin1("HTTP/1.1 400 Bad Request\r\n\r\n"), /^server does not speak HTTP\/2, which gRPC needs: it answered "HTTP\/1\.1 400 Bad Request"$/],
-    ["another first frame than SETTINGS", frame(TYPE.ping, 0, 0, new Uint8Array(8)), /^the server's first frame is not SETTINGS$/],
+    [
+      "HTTP/1.1",
+      latin1("HTTP/1.1 400 Bad Request\r\n\r\n"),
+      /^server does not speak HTTP\/2, which gRPC needs: it answered "HTTP\/1\.1 400 Bad Request"$/,
+    ],
+    [
+      "another first frame than SETTINGS",
+      frame(TYPE.ping, 0, 0, new Uint8Array(8)),
+      /^the server's first frame is not SETTINGS$/,
+    ],
     ["a header block first", headers(1, GRPC_HEADERS), /^the server's first frame is not SETTINGS$/],
   ] as const) {
     test(`a server that begins with ${name}`, async () => {

@@ -97,7 +97,10 @@ for (const [name, Client] of [
   describe(`${name} HTTP client and Triton`, () => {
     test("an error's own words arrive", async () => {
       await withDriver(triton.httpPort, async (driver) => {
-        const codec = createHttpCodec({ ...simpleModel, name: "none" }, { inputFormat: "binary", outputFormat: "binary" });
+        const codec = createHttpCodec(
+          { ...simpleModel, name: "none" },
+          { inputFormat: "binary", outputFormat: "binary" },
+        );
         const { failure, body } = await driver.request(0, codec.encode(simpleTensors(), 0));
         assert.equal(failure?.status, 404);
         assert.match(codec.explain(failure as NonNullable<typeof failure>, body).message, /unknown model: 'none'/);
@@ -156,9 +159,12 @@ test("own HTTP client: nginx asks for the body with 100, Triton answers", async 
   const codec = createHttpCodec(simpleModel, { inputFormat: "binary", outputFormat: "binary" });
   const request = codec.encode(simpleTensors(), 0);
   const heads: string[] = [];
-  const driver = new Driver((options) => new Http1Client(endpointAt(nginx.httpPort, { pathPrefix: "/behind" }), options), {
-    onWire: (direction, head) => direction === "<" && heads.push(head),
-  });
+  const driver = new Driver(
+    (options) => new Http1Client(endpointAt(nginx.httpPort, { pathPrefix: "/behind" }), options),
+    {
+      onWire: (direction, head) => direction === "<" && heads.push(head),
+    },
+  );
   await driver.client.reserve(1);
   const expecting = { ...request, headers: [...request.headers, ["Expect", "100-continue"] as const] };
   for (let i = 0; i < 3; i++) {

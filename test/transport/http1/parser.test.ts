@@ -205,7 +205,10 @@ describe("HTTP/1.1 parser reads", () => {
 });
 
 describe("HTTP/1.1 parser refuses", () => {
-  const cases = [...BAD, ...BAD_CHUNKS.map(([name, bytes, ...rest]) => [`chunks: ${name}`, CHUNKED + bytes, ...rest] as const)];
+  const cases = [
+    ...BAD,
+    ...BAD_CHUNKS.map(([name, bytes, ...rest]) => [`chunks: ${name}`, CHUNKED + bytes, ...rest] as const),
+  ];
   for (const [name, bytes, message, isEnded] of cases) {
     test(name, () => {
       const input = latin1(bytes);

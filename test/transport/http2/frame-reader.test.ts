@@ -11,7 +11,11 @@ const A = latin1("a");
 
 describe("HTTP/2 frame reader reads", () => {
   const cases: readonly (readonly [name: string, bytes: Uint8Array, told: readonly string[]])[] = [
-    ["frames one after the other, empty ones too", join(frame(4, 0, 0), frame(0, 1, 5, A)), ['frame 4 0 0 ""', 'frame 0 1 5 "a"']],
+    [
+      "frames one after the other, empty ones too",
+      join(frame(4, 0, 0), frame(0, 1, 5, A)),
+      ['frame 4 0 0 ""', 'frame 0 1 5 "a"'],
+    ],
     ["a stream id without its reserved bit", frame(0, 0, 0x80000003, A), ['frame 0 0 3 "a"']],
     ["frames of unknown types", frame(77, 255, 9, A), ['frame 77 255 9 "a"']],
     ["a header block in one frame", frame(1, END_HEADERS | END_STREAM, 1, A), ['headers 1 last "a"']],
@@ -25,9 +29,17 @@ describe("HTTP/2 frame reader reads", () => {
       join(frame(1, 0, 1, A), frame(9, END_HEADERS, 1, A), frame(1, END_HEADERS, 3, A)),
       ['headers 1 open "aa"', 'headers 3 open "a"'],
     ],
-    ["padding and priority of HEADERS", frame(1, END_HEADERS | PADDED | PRIORITY, 1, join(hex("02 00000000 ff"), A, hex("0000"))), ['headers 1 open "a"']],
+    [
+      "padding and priority of HEADERS",
+      frame(1, END_HEADERS | PADDED | PRIORITY, 1, join(hex("02 00000000 ff"), A, hex("0000"))),
+      ['headers 1 open "a"'],
+    ],
     ["padding that is all of the payload", frame(1, END_HEADERS | PADDED, 1, hex("02 0000")), ['headers 1 open ""']],
-    ["a frame of exactly 16 KiB", frame(0, 0, 1, new Uint8Array(16_384).fill(97)), [`frame 0 0 1 "${"a".repeat(16_384)}"`]],
+    [
+      "a frame of exactly 16 KiB",
+      frame(0, 0, 1, new Uint8Array(16_384).fill(97)),
+      [`frame 0 0 1 "${"a".repeat(16_384)}"`],
+    ],
   ];
   for (const [name, bytes, told] of cases) {
     test(name, () => {
@@ -56,13 +68,33 @@ describe("HTTP/2 frame reader reads", () => {
 
 describe("HTTP/2 frame reader refuses", () => {
   const cases: readonly (readonly [name: string, bytes: Uint8Array, message: RegExp])[] = [
-    ["a frame above 16 KiB", hex("004001 00 00 00000001"), /^frame of 16385 bytes, above the announced limit of 16384$/],
+    [
+      "a frame above 16 KiB",
+      hex("004001 00 00 00000001"),
+      /^frame of 16385 bytes, above the announced limit of 16384$/,
+    ],
     ["the largest frame there can be", hex("ffffff 00 00 00000001"), /^frame of 16777215 bytes/],
-    ["an HTTP/1.1 answer", latin1("HTTP/1.1 400 Bad Request\r\n\r\n"), /does not speak HTTP\/2, which gRPC needs: it answered "HTTP\//],
+    [
+      "an HTTP/1.1 answer",
+      latin1("HTTP/1.1 400 Bad Request\r\n\r\n"),
+      /does not speak HTTP\/2, which gRPC needs: it answered "HTTP\//,
+    ],
     ["CONTINUATION without HEADERS", frame(9, END_HEADERS, 1), /^CONTINUATION without HEADERS$/],
-    ["CONTINUATION after the end of its block", join(frame(1, END_HEADERS, 1), frame(9, 0, 1)), /^CONTINUATION without HEADERS$/],
-    ["another frame inside a block", join(frame(1, 0, 1, A), frame(6, 0, 0, new Uint8Array(8))), /^another frame inside a header block$/],
-    ["another stream's block inside a block", join(frame(1, 0, 1, A), frame(9, END_HEADERS, 3, A)), /^another frame inside a header block$/],
+    [
+      "CONTINUATION after the end of its block",
+      join(frame(1, END_HEADERS, 1), frame(9, 0, 1)),
+      /^CONTINUATION without HEADERS$/,
+    ],
+    [
+      "another frame inside a block",
+      join(frame(1, 0, 1, A), frame(6, 0, 0, new Uint8Array(8))),
+      /^another frame inside a header block$/,
+    ],
+    [
+      "another stream's block inside a block",
+      join(frame(1, 0, 1, A), frame(9, END_HEADERS, 3, A)),
+      /^another frame inside a header block$/,
+    ],
     ["a block on stream 0", frame(1, 0, 0, A), /^HEADERS frame on stream 0$/],
     ["HEADERS too short for its priority", frame(1, END_HEADERS | PRIORITY, 1, A), /^HEADERS frame is too short$/],
     ["more padding than payload", frame(1, END_HEADERS | PADDED, 1, hex("05 00")), /^frame padding is too long$/],
@@ -72,7 +104,11 @@ describe("HTTP/2 frame reader refuses", () => {
       join(frame(1, 0, 1), ...Array.from({ length: 17 }, () => frame(9, 0, 1, new Uint8Array(16_384)))),
       /^header block is too large$/,
     ],
-    ["a flood of empty CONTINUATION frames", join(frame(1, 0, 1), ...Array.from({ length: 1001 }, () => frame(9, 0, 1))), /^header block is too large$/],
+    [
+      "a flood of empty CONTINUATION frames",
+      join(frame(1, 0, 1), ...Array.from({ length: 1001 }, () => frame(9, 0, 1))),
+      /^header block is too large$/,
+    ],
   ];
   for (const [name, bytes, message] of cases) {
     test(name, () => {
@@ -129,9 +165,12 @@ describe("HTTP/2 frame parts", () => {
   });
 
   test("an answer that only begins like HTTP is quoted to its line's end", () => {
-    assert.throws(() => readFrames([latin1("HTTP/1.1 426 Upgrade Required\r\nServer: x\r\n\r\n")]), (error) => {
-      assert.ok(error instanceof Error);
-      return toText(latin1(error.message)).endsWith('it answered "HTTP/1.1 426 Upgrade Required"');
-    });
+    assert.throws(
+      () => readFrames([latin1("HTTP/1.1 426 Upgrade Required\r\nServer: x\r\n\r\n")]),
+      (error) => {
+        assert.ok(error instanceof Error);
+        return toText(latin1(error.message)).endsWith('it answered "HTTP/1.1 426 Upgrade Required"');
+      },
+    );
   });
 });

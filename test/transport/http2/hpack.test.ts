@@ -38,7 +38,11 @@ const ZIPPED = [
 
 /** RFC 7541, appendix C: each row is one connection. */
 const VECTORS: readonly (readonly [name: string, tableBytes: number, steps: readonly Step[]])[] = [
-  ["C.2.1 literal with indexing", 4096, [["400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572", [["custom-key", "custom-header"]]]]],
+  [
+    "C.2.1 literal with indexing",
+    4096,
+    [["400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572", [["custom-key", "custom-header"]]]],
+  ],
   ["C.2.2 literal without indexing", 4096, [["040c 2f73 616d 706c 652f 7061 7468", [[":path", "/sample/path"]]]]],
   ["C.2.3 literal never indexed", 4096, [["1008 7061 7373 776f 7264 0673 6563 7265 74", [["password", "secret"]]]]],
   ["C.2.4 indexed", 4096, [["82", [[":method", "GET"]]]]],

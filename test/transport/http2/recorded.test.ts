@@ -27,7 +27,9 @@ function readConnection(pieces: readonly Uint8Array[]): { streams: Map<number, R
     if (known !== undefined) return known;
     const stream: ReadStream = { messages: [], headerLists: [], isEnded: false };
     streams.set(id, stream);
-    const sink = { onMessage: (bytes: Uint8Array, start: number, end: number) => stream.messages.push(bytes.slice(start, end)) };
+    const sink = {
+      onMessage: (bytes: Uint8Array, start: number, end: number) => stream.messages.push(bytes.slice(start, end)),
+    };
     readers.set(id, new MessageReader(sink, true));
     return stream;
   };
@@ -76,7 +78,10 @@ describe("recorded HTTP/2 connections", () => {
         ] as const) {
           const stream = streams.get(streamId);
           assert.equal(stream?.messages.length, 1);
-          assert.deepEqual(stream?.headerLists.map((list) => list["grpc-status"]), [undefined, "0"]);
+          assert.deepEqual(
+            stream?.headerLists.map((list) => list["grpc-status"]),
+            [undefined, "0"],
+          );
           assert.equal(stream?.headerLists[0]?.[":status"], "200");
           checkAnswer(stream?.messages[0], id);
         }
@@ -108,10 +113,13 @@ describe("recorded HTTP/2 connections", () => {
         const { streams } = readConnection(pieces);
         assert.deepEqual([...streams.keys()], [1]);
         const messages = streams.get(1)?.messages.map((message) => readStreamed(message)) ?? [];
-        assert.deepEqual(messages.map(({ id, failure }) => [id, failure]), [
-          ["0001", undefined],
-          ["0002", undefined],
-        ]);
+        assert.deepEqual(
+          messages.map(({ id, failure }) => [id, failure]),
+          [
+            ["0001", undefined],
+            ["0002", undefined],
+          ],
+        );
         checkAnswer(messages[0]?.body, "0001");
       }
     });

@@ -25,7 +25,12 @@ export const PRIORITY = 32;
 export const PREFACE_BYTES = 24;
 
 /** Any frame, valid or not. */
-export function frame(type: number, flags: number, streamId: number, payload: Uint8Array = new Uint8Array(0)): Uint8Array {
+export function frame(
+  type: number,
+  flags: number,
+  streamId: number,
+  payload: Uint8Array = new Uint8Array(0),
+): Uint8Array {
   const header = new Uint8Array(9);
   const view = new DataView(header.buffer);
   view.setUint8(0, payload.length >>> 16);

@@ -1,0 +1,276 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+import type { Answers } from "../../src/wizard/questions.ts";
+import { toScenario } from "../../src/wizard/scenario-text.ts";
+import { startCountingServer } from "../cli/counting-server.ts";
+import { inFolder, type ProcessResult, runRampart } from "../cli/rampart-process.ts";
+import { startModelServer } from "./model-server.ts";
+import { planOfPrintedFlags } from "./written.ts";
+
+/** `rampart init` without a terminal: answers by flags and defaults. */
+
+const MOCK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
+const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
+
+function init(cwd: string, ...flags: string[]): Promise<ProcessResult> {
+  return runRampart(["init", ...flags], { cwd });
+}
+
+function flagsOf(answers: Answers): string[] {
+  return Object.entries(answers).map(([id, answer]) => `--${id}=${answer}`);
+}
+
+/** The flags that problems name, in their order. */
+function named(err: string): string[] {
+  return [...err.matchAll(/^rampart: --([a-z0-9-]+): /gm)].map((match) => match[1] as string);
+}
+
+/** The same target and load by the printed flags as by the scenario. */
+function assertSameByFlags(out: string, plan: Plan): void {
+  const { target, load } = planOfPrintedFlags(out);
+  assert.ok(target.kind === "triton");
+  if (plan.target.kind === "triton") assert.deepEqual(target, plan.target);
+  else assert.deepEqual([target.model, target.protocol], ["simple", plan.target.protocol]);
+  assert.deepEqual({ ...load, seed: 0 }, { ...plan.load, seed: 0 });
+}
+
+describe("rampart init with every answer by flag", () => {
+  const common = { load: "hold", levels: "2", for: "stable", "p99-limit": "1 h", out: "./made.ts" };
+
+  test("writes a scenario that is the plan of its answers, for the embedded target", async () => {
+    await inFolder({}, async (cwd) => {
+      const answers: Answers = { target: "embedded", protocol: "grpc", ...common };
+      const { code, out, err } = await init(cwd, ...flagsOf(answers), "--no-run");
+      assert.equal(code, 0, out + err);
+      assert.equal(err, "");
+      assert.ok(out.includes(readFileSync(join(cwd, "made.ts"), "utf8")));
+      assert.match(out, /^ {2}rampart mock &$/m);
+      assert.match(out, /run it with: rampart run \.\/made\.ts/);
+      assert.notEqual(statSync(join(cwd, "made.ts")).mode & 0o100, 0);
+      const plan = toPlan(toScenario(answers), cwd);
+      const dryRun = await runRampart(["run", "made.ts", "--dry-run"], { cwd });
+      assert.deepEqual(JSON.parse(dryRun.out) as Plan, plan);
+      assertSameByFlags(out, plan);
+    });
+  });
+
+  for (const protocol of ["http", "grpc"] as const) {
+    test(`writes a scenario for a server over ${protocol}, and runs it`, async () => {
+      const mock = await startMock(MOCK, LOOPBACK);
+      try {
+        await inFolder({}, async (cwd) => {
+          const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
+          const load = { load: "rate", levels: "200", for: "300 ms" };
+          const answers: Answers = { target: "triton", protocol, url, model: "simple", ...common, ...load };
+          const { code, out, err } = await init(cwd, ...flagsOf(answers), "--run");
+          assert.equal(code, 0, out + err);
+          assert.match(out, /^ {2}\(flags measure until windows agree, not for a given time\)$/m);
+          assert.match(out, /^simple: model simple/m);
+          assert.equal(out.match(/^pass /gm)?.length, 2);
+          assertSameByFlags(out, toPlan(toScenario(answers), cwd));
+        });
+      } finally {
+        await mock.stop();
+      }
+    });
+  }
+
+  test("takes sizes of a model whose shape varies", async () => {
+    const server = await startModelServer();
+    try {
+      await inFolder({}, async (cwd) => {
+        const answers: Answers = {
+          target: "triton",
+          protocol: "http",
+          url: server.url,
+          model: "variable",
+          shapes: "IN:3,7",
+          ...common,
+        };
+        const { code, out, err } = await init(cwd, ...flagsOf(answers), "--no-run");
+        assert.equal(code, 0, out + err);
+        assert.match(readFileSync(join(cwd, "made.ts"), "utf8"), /shapes: \{ IN: \[3, 7\] \}/);
+        assertSameByFlags(out, toPlan(toScenario(answers), cwd));
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe("rampart init --yes", () => {
+  test("takes every default, the embedded target included, and runs", async () => {
+    await inFolder({}, async (cwd) => {
+      // Only the times are given: the defaults take 8 s.
+      const { code, out, err } = await init(cwd, "--yes", "--for", "100 ms", "--p99-limit", "1 h");
+      assert.equal(code, 0, out + err);
+      assert.deepEqual(readdirSync(cwd), ["embedded.ts"]);
+      assert.match(out, /^embedded: model simple on embedded target over http, concurrency 1 to 4 by 1$/m);
+      assert.equal(out.match(/measuring concurrency \d/g)?.length, 4);
+    });
+  });
+
+  test("never writes over a file", async () => {
+    await inFolder({ "embedded.ts": "mine" }, async (cwd) => {
+      const first = await init(cwd, "--yes", "--no-run");
+      assert.equal(first.code, 0, first.err);
+      const second = await init(cwd, "-y", "--no-run");
+      assert.match(second.out, /wrote \.\/embedded-3\.ts/);
+      const named = await init(cwd, "--yes", "--no-run", "--out", "embedded.ts");
+      assert.equal(named.code, 64);
+      assert.match(named.err, /^rampart: --out: exists already \(got embedded\.ts\)/);
+      assert.deepEqual(readdirSync(cwd).sort(), ["embedded-2.ts", "embedded-3.ts", "embedded.ts"]);
+      assert.equal(readFileSync(join(cwd, "embedded.ts"), "utf8"), "mine");
+    });
+  });
+
+  test("means a server where an address is given, and takes its only model", async () => {
+    const server = await startModelServer(["a-sequence", "variable"]);
+    try {
+      await inFolder({}, async (cwd) => {
+        const { code, out, err } = await init(cwd, "--yes", "--no-run", "--url", server.url);
+        assert.equal(code, 0, out + err);
+        assert.match(readFileSync(join(cwd, "variable.ts"), "utf8"), /model: "variable", shapes: \{ IN: \[3, 1\] \}/);
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("asks for the model where there are several", async () => {
+    const server = await startModelServer();
+    try {
+      await inFolder({}, async (cwd) => {
+        const { code, err } = await init(cwd, "--yes", "--no-run", "--url", server.url);
+        assert.equal(code, 64);
+        assert.deepEqual(named(err), ["model"]);
+        assert.match(err, /the server has a-sequence, fixed, variable/);
+        assert.deepEqual(readdirSync(cwd), []);
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  const refused: readonly (readonly [model: string, text: RegExp])[] = [
+    ["missing", /--model: is not ready on the server, which has a-sequence, fixed, variable \(got missing\)/],
+    ["loading", /--model: is not ready on the server/],
+    ["a-sequence", /--model: cannot be measured: .*not supported yet/],
+  ];
+  for (const [model, text] of refused) {
+    test(`refuses the model ${model}`, async () => {
+      const server = await startModelServer();
+      try {
+        await inFolder({}, async (cwd) => {
+          const { code, err } = await init(cwd, "--yes", "--url", server.url, "--model", model);
+          assert.equal(code, 64, err);
+          assert.match(err, text);
+          assert.deepEqual(readdirSync(cwd), []);
+        });
+      } finally {
+        await server.stop();
+      }
+    });
+  }
+
+  test("exits with 69 where nothing listens, and writes nothing", async () => {
+    const gone = await startCountingServer();
+    await gone.stop();
+    await inFolder({}, async (cwd) => {
+      const { code, err } = await init(cwd, "--yes", "--url", `127.0.0.1:${gone.port}`);
+      assert.equal(code, 69, err);
+      assert.deepEqual(readdirSync(cwd), []);
+    });
+  });
+
+  test("exits with 69 where no model can be measured", async () => {
+    const server = await startModelServer(["loading", "a-sequence"]);
+    try {
+      await inFolder({}, async (cwd) => {
+        const { code, err } = await init(cwd, "--yes", "--url", server.url);
+        assert.equal(code, 69, err);
+        assert.match(err, /has no model ready that can be measured/);
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("tells everything that is wrong at once, and asks no server then", async () => {
+    const server = await startCountingServer();
+    try {
+      await inFolder({}, async (cwd) => {
+        const flags = ["--url", `127.0.0.1:${server.port}`, "--protocol", "x", "--load", "hold", "--levels", "1:4"];
+        const { code, err } = await init(cwd, "--yes", ...flags, "--for", "5", "--out", "x.js");
+        assert.equal(code, 64);
+        assert.deepEqual(named(err), ["protocol", "levels", "for", "out"]);
+      });
+      assert.equal(server.connections(), 0);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("refuses answers that do not go together", async () => {
+    await inFolder({}, async (cwd) => {
+      const both = await init(cwd, "--yes", "--run", "--no-run");
+      assert.deepEqual([both.code, named(both.err)], [64, ["no-run"]]);
+      const embedded = await init(cwd, "--yes", "--target", "embedded", "--url", "h:1", "--model", "m");
+      assert.deepEqual([embedded.code, named(embedded.err)], [64, ["url", "model"]]);
+      assert.deepEqual(readdirSync(cwd), []);
+    });
+  });
+
+  test("refuses a file in a folder that is not there", async () => {
+    await inFolder({}, async (cwd) => {
+      const { code, err } = await init(cwd, "--yes", "--out", "missing/x.ts");
+      assert.deepEqual([code, named(err)], [64, ["out"]]);
+    });
+  });
+});
+
+describe("rampart init without a terminal never waits", () => {
+  test("and names every flag that is missing, with its default", async () => {
+    await inFolder({}, async (cwd) => {
+      const { code, out, err } = await runRampart(["init"], { cwd, stdin: "open" });
+      assert.equal(code, 64, err);
+      assert.equal(out, "");
+      assert.deepEqual(named(err), ["target", "protocol", "load", "levels", "for", "p99-limit", "out", "run"]);
+      assert.match(err, /--target: is not answered, and there is no terminal .* --yes to take 'embedded'/);
+      assert.match(err, /Give --run or --no-run, or --yes/);
+      assert.deepEqual(readdirSync(cwd), []);
+    });
+  });
+
+  test("and asks no server while flags are missing", async () => {
+    await inFolder({}, async (cwd) => {
+      const { code, err } = await runRampart(["init", "--target", "triton"], { cwd, stdin: "open" });
+      assert.equal(code, 64, err);
+      const missing = ["protocol", "url", "model", "load", "levels", "for", "p99-limit", "out", "run"];
+      assert.deepEqual(named(err), missing);
+    });
+  });
+
+  test("and names what is missing besides what is given", async () => {
+    await inFolder({}, async (cwd) => {
+      const flags = ["--target=embedded", "--protocol=http", "--load=rate", "--for=1s", "--p99-limit=none", "--no-run"];
+      const { code, err } = await runRampart(["init", ...flags], { cwd, stdin: "open" });
+      assert.equal(code, 64, err);
+      assert.deepEqual(named(err), ["levels", "out"]);
+      assert.match(err, /--levels: .*'100'/);
+      assert.equal(existsSync(join(cwd, "embedded.ts")), false);
+    });
+  });
+
+  test("and --help tells a flag for every question", async () => {
+    const { code, out } = await runRampart(["init", "--help"]);
+    assert.equal(code, 0);
+    const flags = ["target", "protocol", "url", "model", "shapes", "load", "levels", "for", "p99-limit", "out"];
+    for (const flag of [...flags, "run", "no-run", "yes"]) assert.match(out, new RegExp(`^ +(-y, )?--${flag}\\b`, "m"));
+  });
+});

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ListedModel } from "../../src/service/service.ts";
+import {
+  type Answers,
+  nextQuestion,
+  parseShapes,
+  QUESTIONS,
+  type QuestionId,
+  type Surroundings,
+  scenarioName,
+} from "../../src/wizard/questions.ts";
+
+/** The graph of questions: order, need, defaults, checks. */
+
+function model(name: string, shape: number[], change: Partial<ListedModel> = {}): ListedModel {
+  const tensor = { name: "IN", datatype: "FP32", shape, isOptional: false };
+  return { name, version: "", maxBatchSize: 8, inputs: [tensor], outputs: [], refusal: "", ...change } as ListedModel;
+}
+
+const fixed = model("fixed", [16]);
+const variable = model("variable", [3, -1]);
+const refused = model("refused", [1], { refusal: "sequences are not supported yet" });
+const models = [fixed, variable, refused];
+
+function around(change: { models?: ListedModel[]; files?: string[] } = {}): Surroundings {
+  return { models: change.models ?? models, fileExists: (path) => (change.files ?? []).includes(path) };
+}
+
+function question(id: QuestionId): (typeof QUESTIONS)[number] {
+  const found = QUESTIONS.find((entry) => entry.id === id);
+  if (found === undefined) throw new Error(`no question ${id}`);
+  return found;
+}
+
+/** Which questions come when each is answered by its default, or as given. */
+function ask(given: Answers, surroundings: Surroundings): { order: QuestionId[]; answers: Answers } {
+  const order: QuestionId[] = [];
+  let answers: Answers = {};
+  for (let next = nextQuestion(answers, surroundings); next; next = nextQuestion(answers, surroundings)) {
+    order.push(next.id);
+    const answer = given[next.id] ?? next.preset(answers, surroundings);
+    assert.ok(answer !== undefined, `${next.id} has no default`);
+    assert.equal(next.check(answer, answers, surroundings), undefined, `${next.id}: ${answer}`);
+    answers = { ...answers, [next.id]: answer };
+  }
+  return { order, answers };
+}
+
+describe("the wizard asks", () => {
+  test("what the embedded target needs, and every default is a good answer", () => {
+    const { order, answers } = ask({}, around());
+    assert.deepEqual(order, ["target", "protocol", "load", "levels", "for", "p99-limit", "out", "run"]);
+    assert.deepEqual(answers, {
+      target: "embedded",
+      protocol: "http",
+      load: "ramp",
+      levels: "1:4",
+      for: "2 s",
+      "p99-limit": "50 ms",
+      out: "./embedded.ts",
+      run: "yes",
+    });
+  });
+
+  test("a server's address and model", () => {
+    const { order, answers } = ask({ target: "triton" }, around({ models: [fixed, refused] }));
+    assert.deepEqual(order.slice(0, 5), ["target", "protocol", "url", "model", "load"]);
+    assert.deepEqual(
+      [answers.url, answers.model, answers["p99-limit"], answers.out],
+      ["localhost:8000", "fixed", "none", "./fixed.ts"],
+    );
+  });
+
+  test("sizes only of a model whose shape varies", () => {
+    const { order, answers } = ask({ target: "triton", protocol: "grpc", model: "variable" }, around());
+    assert.deepEqual(order.slice(2, 6), ["url", "model", "shapes", "load"]);
+    assert.deepEqual([answers.url, answers.shapes], ["localhost:8001", "IN:3,1"]);
+  });
+
+  test("nothing that is answered already, whatever the order of answers", () => {
+    const answers: Answers = { run: "no", levels: "4", target: "embedded", load: "hold" };
+    assert.equal(nextQuestion(answers, around())?.id, "protocol");
+    assert.equal(nextQuestion({ ...answers, protocol: "http", for: "1 s", "p99-limit": "none" }, around())?.id, "out");
+  });
+});
+
+describe("a question's default", () => {
+  const cases: readonly (readonly [QuestionId, Answers, string | undefined])[] = [
+    ["target", {}, "embedded"],
+    ["target", { url: "h:1" }, "triton"],
+    ["target", { model: "m" }, "triton"],
+    ["levels", { load: "ramp" }, "1:4"],
+    ["levels", { load: "hold" }, "4"],
+    ["levels", { load: "rate" }, "100"],
+    ["model", {}, undefined],
+    ["p99-limit", { target: "embedded" }, "50 ms"],
+    ["p99-limit", { target: "triton" }, "none"],
+    ["out", { target: "triton", model: "a/b c" }, "./a-b-c.ts"],
+  ];
+  for (const [id, answers, expected] of cases) {
+    test(`${id} after ${JSON.stringify(answers)}`, () => {
+      assert.equal(question(id).preset(answers, around()), expected);
+    });
+  }
+
+  test("out is the first file that is not there", () => {
+    const files = ["./embedded.ts", "./embedded-2.ts"];
+    assert.equal(question("out").preset({ target: "embedded" }, around({ files })), "./embedded-3.ts");
+  });
+
+  test("a scenario is called as its model", () => {
+    assert.equal(scenarioName({ target: "embedded" }), "embedded");
+    assert.equal(scenarioName({ target: "triton", model: "../a b" }), "..-a-b");
+  });
+});
+
+describe("an answer is checked:", () => {
+  const triton: Answers = { target: "triton", model: "variable" };
+  const cases: readonly (readonly [QuestionId, string, Answers, RegExp | undefined])[] = [
+    ["target", "triton", {}, undefined],
+    ["target", "openai", {}, /one of embedded, triton/],
+    ["protocol", "https", {}, /one of http, grpc/],
+    ["url", " ", triton, /host:port or a URL/],
+    ["url", "host:1", triton, undefined],
+    ["model", "variable", triton, undefined],
+    ["model", "other", triton, /is not ready on the server, which has fixed, variable, refused/],
+    ["model", "refused", triton, /cannot be measured: sequences/],
+    ["shapes", "IN:3,224", triton, undefined],
+    ["shapes", "", triton, /must have the input IN/],
+    ["shapes", "OTHER:3,224", triton, /must have the input IN/],
+    ["shapes", "IN:3", triton, /2 whole sizes/],
+    ["shapes", "IN:3,0", triton, /2 whole sizes/],
+    ["shapes", "IN:3,x", triton, /2 whole sizes/],
+    ["load", "sessions", {}, /one of ramp, hold, rate/],
+    ["levels", "1:8", { load: "ramp" }, undefined],
+    ["levels", "1:8:7", { load: "ramp" }, undefined],
+    ["levels", "4:4", { load: "ramp" }, undefined],
+    ["levels", "8:1", { load: "ramp" }, /START:END/],
+    ["levels", "8", { load: "ramp" }, /START:END/],
+    ["levels", "1:2:3:4", { load: "ramp" }, /START:END/],
+    ["levels", "0:4", { load: "ramp" }, /START:END/],
+    ["levels", "1:4:", { load: "ramp" }, /START:END/],
+    ["levels", "16", { load: "hold" }, undefined],
+    ["levels", "1.5", { load: "hold" }, /a concurrency/],
+    ["levels", "1:4", { load: "hold" }, /a concurrency/],
+    ["levels", "0.5", { load: "rate" }, undefined],
+    ["levels", "0", { load: "rate" }, /requests per second/],
+    ["levels", "Infinity", { load: "rate" }, /requests per second/],
+    ["levels", "fast", { load: "rate" }, /requests per second/],
+    ["for", "250ms", {}, undefined],
+    ["for", "stable", {}, undefined],
+    ["for", "5", {}, /a duration with its unit/],
+    ["for", "0 s", {}, /a duration with its unit/],
+    ["for", "none", {}, /or stable/],
+    ["p99-limit", "none", {}, undefined],
+    ["p99-limit", "25 ms", {}, undefined],
+    ["p99-limit", "25", {}, /or none/],
+    ["out", "a/b.ts", {}, undefined],
+    ["out", "b.mts", {}, undefined],
+    ["out", "b.js", {}, /end in \.ts/],
+    ["out", "there.ts", {}, /exists already/],
+    ["run", "maybe", {}, /one of yes, no/],
+  ];
+  for (const [id, answer, answers, expected] of cases) {
+    test(`${id} '${answer}'${answers.load === undefined ? "" : ` for ${answers.load}`}`, () => {
+      const problem = question(id).check(answer, answers, around({ files: ["there.ts"] }));
+      if (expected === undefined) assert.equal(problem, undefined);
+      else assert.match(problem ?? "", expected);
+    });
+  }
+});
+
+test("models are offered with their shapes, or why they cannot be measured", () => {
+  const choices = question("model").choices?.({ target: "triton" }, around()) ?? [];
+  assert.deepEqual(
+    choices.map(({ value, hint }) => [value, hint]),
+    [
+      ["fixed", "IN FP32[16], batches of up to 8"],
+      ["variable", "IN FP32[3,-1], batches of up to 8"],
+      ["refused", "sequences are not supported yet"],
+    ],
+  );
+});
+
+test("sizes are read by input, whose name may have a colon", () => {
+  assert.deepEqual(parseShapes(" IN:3,224  A:B:1 "), { IN: [3, 224], "A:B": [1] });
+});

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { toFlags } from "../../src/cli/perf-analyzer/to-flags.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+import type { Answers } from "../../src/wizard/questions.ts";
+import { formatScenario, toScenario } from "../../src/wizard/scenario-text.ts";
+import { inFolder, ROOT, runRampart, startProcess } from "../cli/rampart-process.ts";
+
+/** From answers to a scenario: the file that is written defines what `toScenario` says. */
+
+const common = { load: "ramp", levels: "1:4", for: "2 s", "p99-limit": "none", out: "./x.ts", run: "no" };
+const triton = { ...common, target: "triton", protocol: "http", url: "localhost:8000", model: "m" };
+
+const CASES: Readonly<Record<string, Answers>> = {
+  embedded: { ...common, target: "embedded", protocol: "http", "p99-limit": "50 ms" },
+  "embedded-grpc": { ...common, target: "embedded", protocol: "grpc", load: "rate", levels: "0.5", for: "250us" },
+  triton,
+  grpc: { ...triton, protocol: "grpc", url: "https://host:1/p", load: "hold", levels: "16", for: "stable" },
+  step: { ...triton, levels: "1:50:7", for: ".5 min", "p99-limit": "007µs" },
+  tiny: { ...triton, load: "rate", levels: "1e3", "p99-limit": "0.0000001s" },
+  shapes: { ...triton, shapes: "IN:3,224 a-b:1 A:B:2" },
+  quotes: { ...triton, model: 'a"b\\c`$x', url: "host:1/'\"" },
+};
+
+describe("a scenario of the wizard", () => {
+  test("reads as a person would write it", () => {
+    assert.equal(
+      formatScenario(CASES["embedded"] as Answers),
+      [
+        "#!/usr/bin/env -S rampart run",
+        'import { defineScenario, embedded, errorRate, p99, ramp, random } from "rampart";',
+        "",
+        "export default defineScenario({",
+        '  name: "embedded",',
+        '  target: embedded({ protocol: "http" }),',
+        '  load: ramp(1, 4, { for: "2 s" }),',
+        "  inputs: random(),",
+        '  assert: [p99("latency").below("50 ms"), errorRate().is(0)],',
+        "});",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  for (const [name, answers] of Object.entries(CASES)) {
+    test(`defines the plan of its answers (${name})`, async () => {
+      await inFolder({ "x.ts": formatScenario(answers) }, async (cwd) => {
+        const { code, out, err } = await runRampart(["run", "x.ts", "--dry-run"], { cwd });
+        assert.equal(code, 0, err);
+        assert.deepEqual(JSON.parse(out) as Plan, toPlan(toScenario(answers), cwd));
+      });
+    });
+  }
+
+  test("has the types of the API", async () => {
+    await inFolder({}, async (cwd) => {
+      for (const [name, answers] of Object.entries(CASES))
+        writeFileSync(join(cwd, `${name}.ts`), formatScenario(answers));
+      mkdirSync(join(cwd, "node_modules"));
+      symlinkSync(ROOT, join(cwd, "node_modules", "rampart"));
+      const config = {
+        extends: join(ROOT, "tsconfig.json"),
+        compilerOptions: { typeRoots: [join(ROOT, "node_modules", "@types")] },
+        include: ["*.ts"],
+      };
+      writeFileSync(join(cwd, "tsconfig.json"), JSON.stringify(config));
+      writeFileSync(join(cwd, "package.json"), '{"type":"module"}');
+      const tsc = join(ROOT, "node_modules", ".bin", "tsc");
+      const { code, out, err } = await startProcess([tsc, "-p", cwd], { cwd }).result;
+      assert.equal(code, 0, out + err);
+    });
+  });
+
+  test("is described by flags of the same address, protocol and model", () => {
+    const { args } = toFlags(toPlan(toScenario(CASES["grpc"] as Answers), "/folder"));
+    const flags = [
+      "-m",
+      "m",
+      "-i",
+      "grpc",
+      "-u",
+      "https://host:1/p",
+      "--concurrency-range",
+      "16",
+      "-p",
+      "5000",
+      "-s",
+      "10",
+    ];
+    assert.deepEqual(args, flags);
+  });
+});
