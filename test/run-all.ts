@@ -17,6 +17,8 @@ const work = join(root, ".cache", "test");
 const executable = join(root, "dist", "rampart");
 const MAX_GROUP_MS = 20 * 60_000;
 const MAX_FAILURE_LINES = 30;
+/** A file that a failed test left open handles in ends too. */
+const NODE_TIMEOUT = "--test-timeout=300000";
 
 /** What is run, in this order. */
 type Group = "checks" | "bun" | "deno" | "node" | "executable" | "golden";
@@ -142,7 +144,7 @@ async function runUnitTests(runtime: "bun" | "deno" | "node", env: Record<string
       ...files,
     ],
     deno: [join(binaries, "deno"), "test", "-A", "--no-check", `--junit-path=${junit}`, ...files],
-    node: [join(binaries, "node"), "--test", ...nodeReporter(junit), ...files],
+    node: [join(binaries, "node"), "--test", NODE_TIMEOUT, ...nodeReporter(junit), ...files],
   }[runtime];
   return runTests(`${runtime} unit tests`, command, env, junit);
 }
@@ -158,7 +160,15 @@ async function runEndToEnd(
   const files = readdirSync(join(root, "test", "e2e"))
     .filter((file) => file.endsWith(".test.ts"))
     .map((file) => `./test/e2e/${file}`);
-  const node = [join(binaries, "node"), "--test", "--test-concurrency=1", ...nodeReporter(junit), ...files, ...more];
+  const node = [
+    join(binaries, "node"),
+    "--test",
+    NODE_TIMEOUT,
+    "--test-concurrency=1",
+    ...nodeReporter(junit),
+    ...files,
+    ...more,
+  ];
   const record = join(work, `${name}.numbers`);
   const settings = { ...env, RAMPART_COMMAND: command.join(" "), RAMPART_E2E_RECORD: record };
   return runTests(`${name} end to end`, node, settings, junit);
@@ -166,7 +176,7 @@ async function runEndToEnd(
 
 async function runGolden(env: Record<string, string>): Promise<TestCase[]> {
   const junit = join(work, "golden.xml");
-  const node = [join(binaries, "node"), "--test", ...nodeReporter(junit), "./test/golden/golden.test.ts"];
+  const node = [join(binaries, "node"), "--test", NODE_TIMEOUT, ...nodeReporter(junit), "./test/golden/golden.test.ts"];
   return runTests("golden transcripts", node, { ...env, RAMPART_COMMAND: `${executable} perf_analyzer` }, junit);
 }
 

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { TensorSpec } from "../service/tensor.ts";
 import type { DataStep, Dataset, StepTensor } from "./dataset.ts";
 import { readJsonTensor } from "./json-tensor.ts";
-import { parseLossless } from "./lossless-json.ts";
 
 /** Data from JSON files: `{"data": [...], "validation_data": [...]}`, several files one after the other. */
 

@@ -4,7 +4,7 @@ import { Pacer } from "../load/pacer.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../measure/records.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { Call, ClientOptions, LoadClient } from "../transport/client.ts";
-import type { Failure } from "../transport/failure.ts";
+import { type Failure, isConnectionFailure } from "../transport/failure.ts";
 import { DueTimer } from "./due-timer.ts";
 import type { RequestFeed } from "./feed.ts";
 
@@ -353,10 +353,4 @@ export class Driver {
     if (this.rampTimer !== undefined) clearInterval(this.rampTimer);
     this.rampTimer = undefined;
   }
-}
-
-function isConnectionFailure(failure: Failure): boolean {
-  return (
-    failure.kind === "connect" || failure.kind === "tls" || failure.kind === "closed" || failure.kind === "protocol"
-  );
 }

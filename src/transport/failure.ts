@@ -47,6 +47,11 @@ export interface Failure {
   readonly status?: number | undefined;
 }
 
+/** True when the connection itself failed: the next request on it or on a new one is likely to fail too. */
+export function isConnectionFailure({ kind }: Failure): boolean {
+  return kind === "connect" || kind === "tls" || kind === "closed" || kind === "protocol";
+}
+
 /** Bytes that are not what the protocol allows; the message says what was wrong. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";

@@ -126,6 +126,11 @@ const elements: readonly (readonly [datatype: Parameters<typeof spec>[1], json: 
   ["FP32", "[1.5, -2]", [0, 0, 192, 63, 0, 0, 0, 192]],
   ["FP32", "[Inf, -Infinity]", [0, 0, 128, 127, 0, 0, 128, 255]],
   ["FP64", "[1e300, 0.5]", [...new Uint8Array(Float64Array.from([1e300, 0.5]).buffer)]],
+  [
+    "FP64",
+    "[0.12345678901234567, -1.2e-17]",
+    [...new Uint8Array(Float64Array.from([0.12345678901234567, -1.2e-17]).buffer)],
+  ],
   ["BYTES", '["ab", "ü"]', [2, 0, 0, 0, 97, 98, 2, 0, 0, 0, 195, 188]],
   ["FP16", '{"b64": "ADwAQA=="}', [0, 60, 0, 64]],
   ["BF16", '{"b64": "gD8AQA=="}', [128, 63, 0, 64]],

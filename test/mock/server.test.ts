@@ -170,19 +170,19 @@ describe("mock latency", () => {
   });
 
   test("uniform stays within its bounds and has their mean", () => {
-    const values = draw("uniform:2:10");
+    const values = draw("uniform:2ms:10ms");
     assert.ok(Math.min(...values) >= 2 && Math.max(...values) < 10);
     assert.ok(Math.abs(mean(values) - 6) < 0.1);
   });
 
   test("exponential has its mean, and its median below it", () => {
-    const values = draw("exponential:8").sort((a, b) => a - b);
+    const values = draw("exponential:8ms").sort((a, b) => a - b);
     assert.ok(Math.abs(mean(values) - 8) < 0.2);
     assert.ok(Math.abs((values[2500] ?? 0) - 8 * Math.LN2) < 0.2);
   });
 
   test("normal is never negative", () => {
-    const values = draw("normal:1:5");
+    const values = draw("normal:1ms:5ms");
     assert.ok(Math.min(...values) === 0 && Math.max(...values) > 5);
   });
 
@@ -190,12 +190,12 @@ describe("mock latency", () => {
     "",
     "x",
     "-1",
-    "5 min",
-    "uniform:1",
-    "normal:1:2:3",
-    "poisson:5",
+    "11min",
+    "uniform:1ms",
+    "normal:1ms:2ms:3ms",
+    "poisson:5ms",
     "uniform:a:b",
-    "constant:1:2",
+    "constant:1ms:2ms",
   ]) {
     test(`${JSON.stringify(text)} is no latency`, () => {
       assert.equal(parseLatency(text), undefined);

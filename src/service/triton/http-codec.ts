@@ -2,6 +2,7 @@ import { RunError } from "../../plan/problem.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
+import { parseLossless } from "../lossless-json.ts";
 import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
 import { isDatatype, joinBytes, type Tensor } from "../tensor.ts";
 
@@ -116,9 +117,12 @@ function decodeResponse(body: Uint8Array, jsonBytes: number): InferResponse {
   return { id: typeof json["id"] === "string" ? json["id"] : "", outputs, text };
 }
 
+/** What `JSON.parse` would round, in data of type INT64 or UINT64. */
+const LONG_INTEGER = /\d{16}/;
+
 function parseJson(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = LONG_INTEGER.test(text) ? parseLossless(text) : (JSON.parse(text) as unknown);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
     // Told below.

@@ -342,8 +342,7 @@ export class Http2Connection implements FrameSink {
     if (amount === 0) throw new ProtocolError("WINDOW_UPDATE of 0");
     if (streamId === 0) {
       this.sender.widen(amount);
-      this.pumpAll();
-      return;
+      return this.pumpAll();
     }
     const stream = this.knownStream(streamId, "WINDOW_UPDATE");
     if (stream === undefined) return;

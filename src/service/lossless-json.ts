@@ -1,12 +1,12 @@
 /**
- * JSON with what numeric input data needs beyond `JSON.parse`: integers above 2^53 come as `bigint`, and the words `NaN`, `Inf` and
+ * JSON with what tensor data needs beyond `JSON.parse`: integers above 2^53 come as `bigint`, and the words `NaN`, `Inf` and
  * `Infinity` are accepted as numbers, as perf_analyzer accepts them.
  */
 
 const MARK = "\u0000rampart:";
 
 /** Strings (left alone), long integers and the words for non-finite numbers. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])|-?\b(?:NaN|Infinity|Inf)\b/g;
+const TOKENS = /"(?:[^"\\]|\\.)*"|(?<![\w.+-])-?\d{16,}(?![\d.eE])|-?\b(?:NaN|Infinity|Inf)\b/g;
 
 /** Parses the text. Throws `SyntaxError` as `JSON.parse` does. */
 export function parseLossless(text: string): unknown {
