@@ -128,8 +128,8 @@ const elements: readonly (readonly [datatype: Parameters<typeof spec>[1], json: 
   ["FP64", "[1e300, 0.5]", [...new Uint8Array(Float64Array.from([1e300, 0.5]).buffer)]],
   [
     "FP64",
-    "[0.12345678901234567, -1.2e-17]",
-    [...new Uint8Array(Float64Array.from([0.12345678901234567, -1.2e-17]).buffer)],
+    "[0.1234567890123456789, -1.2e-17]",
+    [...new Uint8Array(Float64Array.from([0.12345678901234568, -1.2e-17]).buffer)],
   ],
   ["BYTES", '["ab", "ü"]', [2, 0, 0, 0, 97, 98, 2, 0, 0, 0, 195, 188]],
   ["FP16", '{"b64": "ADwAQA=="}', [0, 60, 0, 64]],

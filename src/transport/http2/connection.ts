@@ -342,12 +342,11 @@ export class Http2Connection implements FrameSink {
     if (amount === 0) throw new ProtocolError("WINDOW_UPDATE of 0");
     if (streamId === 0) {
       this.sender.widen(amount);
-      return this.pumpAll();
+      this.pumpAll();
+      return;
     }
     const stream = this.knownStream(streamId, "WINDOW_UPDATE");
-    if (stream === undefined) return;
-    stream.sendWindow += amount;
-    this.sender.pump(stream);
+    if (stream !== undefined) this.sender.widenStream(stream, amount);
   }
 
   private pumpAll(): void {

@@ -71,6 +71,13 @@ export class FrameSender {
     if (this.window > MAX_WINDOW_BYTES) throw new ProtocolError("connection window overflows");
   }
 
+  /** The peer widened a stream's window. Throws `ProtocolError` when it goes too far. */
+  widenStream(stream: Stream, amount: number): void {
+    stream.sendWindow += amount;
+    if (stream.sendWindow > MAX_WINDOW_BYTES) throw new ProtocolError(`window of stream ${stream.id} overflows`);
+    this.pump(stream);
+  }
+
   /** The peer changed the window that streams begin with; it also moves those of running ones. */
   setInitialWindow(value: number, streams: Iterable<Stream>): void {
     for (const stream of streams) stream.sendWindow += value - this.initialWindow;

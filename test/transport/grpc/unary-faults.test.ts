@@ -250,6 +250,13 @@ const FAULTS: readonly FaultCase[] = [
     breaks: true,
   },
   {
+    name: "a stream's window that overflows",
+    answer: frame(TYPE.windowUpdate, 0, 1, words(0x7fffffff)),
+    kind: "protocol",
+    message: /^window of stream 1 overflows$/,
+    breaks: true,
+  },
+  {
     name: "an initial window above 2 GiB",
     answer: settings({ 4: 0x80000000 }),
     kind: "protocol",
