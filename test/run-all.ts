@@ -24,6 +24,15 @@ const NODE_TIMEOUT = "--test-timeout=300000";
 type Group = "checks" | "bun" | "deno" | "node" | "executable" | "golden";
 const GROUPS: readonly Group[] = ["checks", "bun", "deno", "node", "executable", "golden"];
 
+/** Tests of the command as a process, which the runtimes run among the unit tests. */
+const COMMAND_TESTS = [
+  "./test/cli/mock.test.ts",
+  "./test/cli/run-exit-codes.test.ts",
+  "./test/cli/run-flags.test.ts",
+  "./test/wizard/init.test.ts",
+  "./test/wizard/terminal.test.ts",
+];
+
 const SOURCE: Readonly<Record<"bun" | "deno" | "node", readonly string[]>> = {
   bun: [join(binaries, "bun"), join(root, "src", "main.ts")],
   deno: [join(binaries, "deno"), "run", "-A", join(root, "src", "main.ts")],
@@ -53,8 +62,7 @@ async function runAll(): Promise<boolean> {
       add(runtime, await runEndToEnd(runtime, SOURCE[runtime], servers.env, []));
     }
     if (wanted.includes("executable")) {
-      const terminal = ["test/wizard/terminal.test.ts"].filter((file) => existsSync(join(root, file)));
-      add("executable", await runEndToEnd("executable", [executable], servers.env, terminal));
+      add("executable", await runEndToEnd("executable", [executable], servers.env, COMMAND_TESTS));
     }
     if (wanted.includes("golden")) add("golden transcripts", await runGolden(servers.env));
   } finally {

@@ -81,8 +81,7 @@ class Interview {
   /** All answers; undefined when the user gives up. */
   async complete(): Promise<Answers | undefined> {
     this.checkUnneeded();
-    // Nobody is asked the rest for nothing.
-    if (this.manner === "ask" && this.problems.length > 0) throw new UserError(this.problems);
+    if (this.manner === "ask") this.checkBeforeAsking();
     for (let question = this.next(); question !== undefined; question = this.next()) {
       if (question.id === "model" && !this.isProbed && !(await this.probe())) continue;
       const answer = await this.answer(question);
@@ -107,11 +106,8 @@ class Interview {
     const isUnknown = question.id === "model" && !this.isProbed;
     if (isUnknown && (given !== undefined || this.manner === "defaults")) return given ?? "";
     if (given !== undefined) {
-      const problem = question.check(given, this.answers, this.around);
-      if (problem === undefined) return given;
-      const hint = question.id === "out" ? "Choose another file." : "Correct it.";
-      this.problems.push({ path: `--${question.id}`, message: problem, value: given, hint });
-      if (this.manner === "ask") throw new UserError(this.problems);
+      this.check(question, given, this.answers);
+      if (this.manner === "ask" && this.problems.length > 0) throw new UserError(this.problems);
       return given;
     }
     const preset = question.preset({ ...this.given, ...this.answers }, this.around);
@@ -159,6 +155,24 @@ class Interview {
   }
 
   /** Flags that answer what will not be asked. */
+  private check(question: Question, given: string, answers: Answers): void {
+    const problem = question.check(given, answers, this.around);
+    if (problem === undefined) return;
+    const hint = question.id === "out" ? "Choose another file." : "Correct it.";
+    this.problems.push({ path: `--${question.id}`, message: problem, value: given, hint });
+  }
+
+  /** Nobody is asked for nothing: what can be known to be wrong before the first question is told then. */
+  private checkBeforeAsking(): void {
+    for (const question of QUESTIONS) {
+      const given = this.given[question.id];
+      const dependsOnServer = question.id === "model" || question.id === "shapes";
+      const dependsOnLoad = question.id === "levels" && this.given.load === undefined;
+      if (given !== undefined && !dependsOnServer && !dependsOnLoad) this.check(question, given, this.given);
+    }
+    if (this.problems.length > 0) throw new UserError(this.problems);
+  }
+
   private checkUnneeded(): void {
     if (this.given.target !== "embedded") return;
     for (const id of ["url", "model", "shapes"] as const) {

@@ -24,21 +24,18 @@ export function ensureTmux(): void {
 export class Terminal {
   private readonly socket = `rampart-${process.pid}-${++count}`;
 
-  /** Starts `rampart ARGS`. @param wrap makes a shell command of the quoted one */
-  constructor(
-    args: readonly string[],
-    cwd: string,
-    wrap: (command: string) => string = (command) => `exec ${command}`,
-  ) {
+  /** Starts `rampart ARGS`. */
+  constructor(args: readonly string[], cwd: string) {
     const command = [...rampartCommand(), ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
     this.tmux("-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "80", "-c", cwd, "cat");
     this.tmux("set-option", "-g", "remain-on-exit", "on");
-    this.tmux("respawn-pane", "-k", "-c", cwd, wrap(command));
+    // A shell tells the exit code, because tmux does not always; it outlives Ctrl-C.
+    this.tmux("respawn-pane", "-k", "-c", cwd, `trap : INT; ${command}; echo "exit code $?"`);
   }
 
   /** What the terminal shows, with what scrolled away. */
   screen(): string {
-    return this.tmux("capture-pane", "-p", "-S", "-500");
+    return this.tmux("capture-pane", "-p", "-S", "-500").trimEnd();
   }
 
   /** Presses keys, in tmux's names: `Enter`, `Down`, `C-c`. */
@@ -72,8 +69,9 @@ export class Terminal {
 
   /** The exit code, once the command has ended. */
   async exitCode(): Promise<number> {
-    await this.poll(() => this.tmux("display-message", "-p", "#{pane_dead}").trim() === "1", "did not end");
-    return Number(this.tmux("display-message", "-p", "#{pane_dead_status}").trim());
+    const pattern = /^exit code (\d+)$/m;
+    await this.waitFor(pattern);
+    return Number(pattern.exec(this.screen())?.[1]);
   }
 
   close(): void {

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { startCountingServer } from "../cli/counting-server.ts";
+import { inFolder } from "../cli/rampart-process.ts";
+import { startModelServer } from "./model-server.ts";
+import { ensureTmux, Terminal } from "./terminal.ts";
+import { planOfPrintedFlags } from "./written.ts";
+
+/** `rampart init` answered by hand, in a real terminal. */
+
+ensureTmux();
+
+/** Runs `rampart init FLAGS` in a terminal with a folder of its own. */
+async function inTerminal(
+  files: Readonly<Record<string, string>>,
+  flags: readonly string[],
+  use: (terminal: Terminal, cwd: string) => Promise<void>,
+): Promise<void> {
+  await inFolder(files, async (cwd) => {
+    const terminal = new Terminal(["init", ...flags], cwd);
+    try {
+      await use(terminal, cwd);
+    } finally {
+      terminal.close();
+    }
+  });
+}
+
+describe("rampart init in a terminal", () => {
+  test("measures the embedded target when every question is answered with Enter", async () => {
+    // Only the time is given: the default takes 8 s.
+    await inTerminal({}, ["--for", "200 ms", "--p99-limit", "10 s"], async (terminal, cwd) => {
+      for (const question of [
+        "What do you want to measure?",
+        "Over which protocol?",
+        "Which load?",
+        "How much?",
+        "Where shall the scenario be written?",
+        "Run it now?",
+      ]) {
+        await terminal.asks(question);
+        terminal.press("Enter");
+      }
+      assert.equal(await terminal.exitCode(), 0, terminal.screen());
+      const screen = terminal.screen();
+      assert.deepEqual(readdirSync(cwd), ["embedded.ts"]);
+      assert.match(screen, /^embedded: model simple on embedded target over http, concurrency 1 to 4 by 1$/m);
+      assert.match(screen, /^pass .*p99/m);
+      assert.match(screen, /^ {2}rampart perf_analyzer .*--concurrency-range 1:4/m);
+    });
+  });
+
+  test("asks for a server's address again, shows its models, and refuses what cannot be measured", async () => {
+    const gone = await startCountingServer();
+    await gone.stop();
+    const server = await startModelServer();
+    try {
+      await inTerminal({ "made.ts": "mine" }, [], async (terminal, cwd) => {
+        await terminal.asks("What do you want to measure?");
+        terminal.press("Down", "Enter");
+        await terminal.asks("Over which protocol?");
+        terminal.press("Enter");
+        await terminal.asks("Where does it listen?");
+        terminal.replace(`127.0.0.1:${gone.port}`);
+        await terminal.waitFor(/refused/i);
+        await terminal.asks("Where does it listen?");
+        terminal.replace(server.url);
+        await terminal.asks("Which model?");
+        await terminal.waitFor(/fixed/);
+        assert.doesNotMatch(terminal.screen(), /loading/);
+        // The first is a sequence model.
+        terminal.press("Enter");
+        await terminal.waitFor(/a-sequence cannot be measured: .*not supported yet/);
+        await terminal.asks("Which model?");
+        terminal.press("Down", "Down");
+        await terminal.waitFor(/● variable.*IN FP32\[3,-1\]/);
+        terminal.press("Enter");
+        await terminal.asks("Which sizes");
+        terminal.replace("IN:3,x");
+        await terminal.waitFor(/must give IN 2 whole sizes of 1 or more/);
+        terminal.replace("IN:3,7");
+        await terminal.asks("Which load?");
+        terminal.press("Down", "Down", "Enter");
+        await terminal.asks("How much?");
+        terminal.replace("250");
+        await terminal.asks("How long at each level?");
+        terminal.replace("5");
+        await terminal.waitFor(/must be a duration with its unit/);
+        terminal.replace("stable");
+        await terminal.asks("Which p99 latency");
+        terminal.replace("20 ms");
+        await terminal.asks("Where shall the scenario be written?");
+        terminal.replace("made.ts");
+        await terminal.waitFor(/exists already/);
+        terminal.replace("./other.ts");
+        await terminal.asks("Run it now?");
+        terminal.press("Down", "Enter");
+        assert.equal(await terminal.exitCode(), 0, terminal.screen());
+        assert.equal(readFileSync(join(cwd, "made.ts"), "utf8"), "mine");
+        const text = readFileSync(join(cwd, "other.ts"), "utf8");
+        assert.match(text, /model: "variable", shapes: \{ IN: \[3, 7\] \}/);
+        assert.match(text, /load: rate\(250\b/);
+        const screen = terminal.screen();
+        assert.match(screen, /run it with: rampart run \.\/other\.ts/);
+        // The terminal wraps long lines.
+        const plan = planOfPrintedFlags(screen.replaceAll(/\n(?=\S+ --|--)/g, " "));
+        assert.ok(plan.target.kind === "triton");
+        assert.equal(plan.target.model, "variable");
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  for (const key of ["C-c", "Escape"]) {
+    test(`${key} gives up, with 130 and nothing written`, async () => {
+      await inTerminal({}, [], async (terminal, cwd) => {
+        await terminal.asks("What do you want to measure?");
+        terminal.press("Enter");
+        await terminal.asks("Over which protocol?");
+        terminal.press(key);
+        assert.equal(await terminal.exitCode(), 130, terminal.screen());
+        assert.match(terminal.screen(), /given up, nothing was written/);
+        assert.deepEqual(readdirSync(cwd), []);
+      });
+    });
+  }
+
+  test("Ctrl-C while the new scenario runs gives a partial report, and the scenario stays", async () => {
+    const flags = ["--yes", "--load", "hold", "--levels", "2", "--for", "20 s"];
+    await inTerminal({}, flags, async (terminal, cwd) => {
+      await terminal.waitFor(/measuring concurrency 2/);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      terminal.press("C-c");
+      assert.equal(await terminal.exitCode(), 130, terminal.screen());
+      assert.match(terminal.screen(), /partial|interrupted/i);
+      assert.ok(existsSync(join(cwd, "embedded.ts")));
+    });
+  });
+
+  test("asks nothing that flags answer, and tells a wrong flag before it asks", async () => {
+    await inTerminal({}, ["--target", "embedded", "--protocol", "grpc", "--load", "hold"], async (terminal) => {
+      await terminal.asks("How much?");
+      terminal.press("C-c");
+      assert.equal(await terminal.exitCode(), 130);
+      assert.doesNotMatch(terminal.screen(), /What do you want|Over which|Which load/);
+    });
+    await inTerminal({}, ["--protocol", "tcp", "--for", "5"], async (terminal) => {
+      assert.equal(await terminal.exitCode(), 64);
+      assert.match(terminal.screen(), /--protocol: must be one of http, grpc[\s\S]*--for: must be a duration/);
+      assert.doesNotMatch(terminal.screen(), /What do you want/);
+    });
+  });
+});
