@@ -1,6 +1,6 @@
 /** Records of finished requests as columns of typed arrays: filled by the run, emptied in batches. */
 
-const CAPACITY = 8192; // rows between two drains
+const CAPACITY = 2048; // rows between two drains
 
 export const RECORD_FAILED = 1;
 export const RECORD_DELAYED = 2;

@@ -8,12 +8,15 @@ import type { Endpoint, WireRequest } from "../transport/request.ts";
 /** Makes clients of one kind for one server. */
 export type CreateClient = (options: ClientOptions) => LoadClient;
 
-/** Loads the client a plan asks for; all but the HTTP client are loaded when asked for. */
+/**
+ * Loads the client a plan asks for; all but the HTTP client are loaded when asked for.
+ * @param loadReadStreamed what reads the messages of a service's streams
+ */
 export async function loadClient(
   kind: ClientPlan["kind"],
   wire: Wire,
   endpoint: Endpoint,
-  readStreamed: ReadStreamed | undefined,
+  loadReadStreamed?: () => Promise<ReadStreamed | undefined>,
 ): Promise<CreateClient> {
   if (kind === "undici") {
     const { UndiciClient } = await import("../transport/general/undici-client.ts");
@@ -21,10 +24,12 @@ export async function loadClient(
   }
   if (kind === "grpc-js") {
     const { GrpcJsClient } = await import("../transport/general/grpc-js-client.ts");
-    return (options) => new GrpcJsClient(endpoint, options, wire === "grpc-stream" ? readStreamed : undefined);
+    const readStreamed = wire === "grpc-stream" ? await loadReadStreamed?.() : undefined;
+    return (options) => new GrpcJsClient(endpoint, options, readStreamed);
   }
   if (wire === "http") return (options) => new Http1Client(endpoint, options);
-  if (wire === "grpc-stream" && readStreamed !== undefined) {
+  const readStreamed = wire === "grpc-stream" ? await loadReadStreamed?.() : undefined;
+  if (readStreamed !== undefined) {
     const { GrpcStreamClient } = await import("../transport/grpc/stream-client.ts");
     return (options) => new GrpcStreamClient(endpoint, options, readStreamed);
   }

@@ -3,33 +3,20 @@ import type { Drive } from "../load/load-mode.ts";
 import { Pacer } from "../load/pacer.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../measure/records.ts";
 import { nowNs } from "../runtime/clock.ts";
-import type { Call, ClientOptions, LoadClient } from "../transport/client.ts";
-import { type Failure, isConnectionFailure } from "../transport/failure.ts";
+import type { Call, LoadClient } from "../transport/client.ts";
+import { isConnectionFailure } from "../transport/failure.ts";
+import { Backoff } from "./backoff.ts";
+import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { DueTimer } from "./due-timer.ts";
-import type { RequestFeed } from "./feed.ts";
 
 /** A request this much later than due counts as delayed, as in perf_analyzer. */
 const DELAY_TOLERANCE_NS = 1e6;
 const RAMP_STEP_MS = 20;
-const FIRST_BACKOFF_MS = 20;
-const MAX_BACKOFF_MS = 1000;
 
-/** What the driver needs. */
-export interface DriverOptions {
-  readonly feed: RequestFeed;
-  /** Slots are dealt to so many lanes: slot `s` is lane `s % laneCount`'s. */
-  readonly laneCount: number;
-  /** A lane waits for its answer before it sends again; otherwise it may have several requests outstanding. */
-  readonly isSync: boolean;
-  readonly createClient: (options: Pick<ClientOptions, "laneCount" | "onDone">) => LoadClient;
-  /** Takes finished requests in batches. */
-  readonly onRecords: (records: RecordColumns, count: number) => void;
-  /** Judges a finished request; returns what is wrong with it, in the server's own words where there are any. */
-  readonly judge: (call: Call, step: number) => Failure | undefined;
-  readonly onFailure: (failure: Failure, lane: number) => void;
-}
-
-/** Sends requests as a load asks, and records what came of them. It decides nothing about measuring. */
+/**
+ * Sends requests as a load asks, and records what came of them. It decides nothing about measuring. Connections can be opened before
+ * there is work.
+ */
 export class Driver {
   readonly records: RecordColumns;
   /** Requests handed to the client so far. */
@@ -39,6 +26,7 @@ export class Driver {
   /** When a request last succeeded; the start at first. */
   lastSuccessNs = nowNs();
   private readonly options: DriverOptions;
+  private work: DriverWork | undefined;
   private readonly client: LoadClient;
   private readonly timer = new DueTimer(() => this.tick());
   private readonly heap = new DueHeap();
@@ -46,9 +34,10 @@ export class Driver {
   private readonly intendedNs: number[] = [];
   private readonly isDelayed: boolean[] = [];
   private readonly steps: number[] = [];
-  /** By slot: failures in a row, and whether it waits before it tries again. */
-  private readonly failuresInARow: number[] = [];
-  private readonly backoffs = new Map<number, ReturnType<typeof setTimeout>>();
+  private readonly backoff = new Backoff((slot) => {
+    this.goOn(slot);
+    this.client.flush();
+  });
   /** By lane: slots without a request, for asynchronous schedules. */
   private readonly freeSlots: number[][] = [];
   private slotCount = 0;
@@ -66,8 +55,21 @@ export class Driver {
 
   constructor(options: DriverOptions) {
     this.options = options;
-    this.records = new RecordColumns(options.onRecords);
-    this.client = options.createClient({ laneCount: options.laneCount, onDone: (call) => this.done(call) });
+    this.records = new RecordColumns((records, count) => this.todo.onRecords(records, count));
+    const driver = this;
+    this.client = options.createClient({
+      laneCount: options.laneCount,
+      stallTimeoutNs: options.stallTimeoutNs,
+      get keepBodies() {
+        return driver.work?.needsBodies === true;
+      },
+      onDone: (call) => this.done(call),
+    });
+  }
+
+  /** Gives it its work, before the first start. */
+  take(work: DriverWork): void {
+    this.work = work;
   }
 
   /** Requests sent and not answered. */
@@ -116,8 +118,7 @@ export class Driver {
     this.pacer = undefined;
     this.heap.clear();
     this.timer.clear();
-    for (const timer of this.backoffs.values()) clearTimeout(timer);
-    this.backoffs.clear();
+    this.backoff.clear();
     return this.quiet(0);
   }
 
@@ -138,7 +139,7 @@ export class Driver {
 
   private async startClosed(concurrency: number): Promise<void> {
     this.pacer = undefined;
-    this.options.feed.setActiveLanes(Math.min(concurrency, this.options.laneCount));
+    this.todo.feed.setActiveLanes(Math.min(concurrency, this.options.laneCount));
     if (this.targetSlots === 0 && concurrency > this.slotCount && this.slotCount === 1) {
       // The very first request leaves before time goes into the other connections.
       await this.firstReady;
@@ -160,7 +161,7 @@ export class Driver {
     const startNs = nowNs();
     const adjust = (): void => {
       const target = drive.concurrencyAt(nowNs() - startNs);
-      this.options.feed.setActiveLanes(target);
+      this.todo.feed.setActiveLanes(target);
       this.targetSlots = target;
       for (let slot = 0; slot < target; slot++) this.sendIfIdle(slot);
       this.client.flush();
@@ -170,8 +171,8 @@ export class Driver {
   }
 
   private async startSchedule(arrivals: () => number): Promise<void> {
-    const { laneCount, isSync, feed } = this.options;
-    feed.setActiveLanes(laneCount);
+    const { laneCount, isSync } = this.options;
+    this.todo.feed.setActiveLanes(laneCount);
     this.heap.clear();
     await this.quiet(0);
     await this.reserve(laneCount);
@@ -195,20 +196,19 @@ export class Driver {
     this.intendedNs.push(0);
     this.isDelayed.push(false);
     this.steps.push(0);
-    this.failuresInARow.push(0);
     return this.slotCount++;
   }
 
   private sendIfIdle(slot: number): void {
-    if (this.client.calls[slot]?.isActive === true || this.backoffs.has(slot)) return;
+    if (this.client.calls[slot]?.isActive === true || this.backoff.isWaiting(slot)) return;
     this.send(slot, Number.NaN);
   }
 
   /** @param intendedNs when the request was due; NaN: now */
   private send(slot: number, intendedNs: number): void {
     if (this.quota <= 0) return;
-    const { feed, laneCount } = this.options;
-    const request = feed.next(slot % laneCount);
+    const { feed } = this.todo;
+    const request = feed.next(slot % this.options.laneCount);
     this.quota--;
     this.sentCount++;
     this.outstandingCount++;
@@ -256,17 +256,17 @@ export class Driver {
   private done(call: Call): void {
     const slot = call.slot;
     this.outstandingCount--;
-    const failure = this.options.judge(call, this.steps[slot] as number);
+    const failure = this.todo.judge(call, this.steps[slot] as number);
     this.record(call, slot, failure !== undefined);
     if (failure === undefined) {
       this.completedCount++;
-      this.failuresInARow[slot] = 0;
+      this.backoff.reset(slot);
       this.lastSuccessNs = call.endNs;
     } else {
       this.failedCount++;
-      this.options.onFailure(failure, slot % this.options.laneCount);
+      this.todo.onFailure(failure, slot % this.options.laneCount);
     }
-    if (failure !== undefined && isConnectionFailure(failure)) this.goOnLater(slot);
+    if (failure !== undefined && isConnectionFailure(failure)) this.backoff.wait(slot);
     else this.goOn(slot);
     if (this.onQuiet !== undefined && this.outstandingCount <= this.quietSlots) this.settleQuiet();
     if (this.onFinished !== undefined && this.isFinished) {
@@ -315,19 +315,8 @@ export class Driver {
     if (wasFirst) this.timer.set(this.scheduleStartNs + dueNs);
   }
 
-  /** After a connection failed the slot waits a moment, longer each time, so that a dead server is not hammered. */
-  private goOnLater(slot: number): void {
-    const failures = (this.failuresInARow[slot] as number) + 1;
-    this.failuresInARow[slot] = failures;
-    const delayMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
-    this.backoffs.set(
-      slot,
-      setTimeout(() => {
-        this.backoffs.delete(slot);
-        this.goOn(slot);
-        this.client.flush();
-      }, delayMs),
-    );
+  private get todo(): DriverWork {
+    return this.work as DriverWork;
   }
 
   private quiet(slots: number): Promise<void> {

@@ -16,10 +16,10 @@ export class FailurePolicy {
   readonly laneErrors: { lane: number; message: string }[] = [];
   private readonly plan: Plan;
   private readonly signal: RunSignal;
-  private readonly driver: () => Driver;
+  private readonly driver: Driver;
   private unreachableSinceNs = 0;
 
-  constructor(plan: Plan, signal: RunSignal, driver: () => Driver) {
+  constructor(plan: Plan, signal: RunSignal, driver: Driver) {
     this.plan = plan;
     this.signal = signal;
     this.driver = driver;
@@ -47,7 +47,7 @@ export class FailurePolicy {
   /** Ends the run when too large a share of the requests has failed. */
   checkRatio(): void {
     const { maxRatio } = this.plan.failures;
-    const { completedCount, failedCount } = this.driver();
+    const { completedCount, failedCount } = this.driver;
     const total = completedCount + failedCount;
     if (maxRatio === null || total === 0 || failedCount / total <= maxRatio) return;
     const example = this.log.list()[0]?.example ?? "";
@@ -62,7 +62,7 @@ export class FailurePolicy {
 
   /** A target that answers nothing any more ends the run in bounded time. */
   private checkReachable(failure: Failure): void {
-    const { lastSuccessNs } = this.driver();
+    const { lastSuccessNs } = this.driver;
     if (failure.kind === "stalled") {
       const silentNs = nowNs() - lastSuccessNs;
       if (silentNs >= this.plan.client.stallTimeoutMs * 1e6) {

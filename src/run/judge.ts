@@ -12,17 +12,15 @@ export class RequestJudge {
   private readonly feed: RequestFeed;
   private readonly observer: RunObserver;
   private readonly isTracing: boolean;
+  /** Whether responses must be kept at all. */
+  readonly needsBodies: boolean;
 
   constructor(service: Service, feed: RequestFeed, verbosity: 0 | 1 | 2, observer: RunObserver) {
     this.service = service;
     this.feed = feed;
     this.observer = observer;
     this.isTracing = verbosity === 2;
-  }
-
-  /** Whether responses must be kept at all. */
-  get needsBodies(): boolean {
-    return this.isTracing || this.observer.onRecord !== undefined || this.feed.hasExpectations;
+    this.needsBodies = this.isTracing || observer.onRecord !== undefined || feed.hasExpectations;
   }
 
   /** What is wrong with a finished request; undefined when it succeeded. */

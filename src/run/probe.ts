@@ -17,7 +17,7 @@ export async function probeModels(target: ServerTargetPlan): Promise<ListedModel
   const address = kind.address(target);
   const isHttp = address.wire === "http";
   const endpoint = resolveEndpoint(address, target.tls);
-  const create = await loadClient(isHttp ? "undici" : "grpc-js", isHttp ? "http" : "grpc", endpoint, undefined);
+  const create = await loadClient(isHttp ? "undici" : "grpc-js", isHttp ? "http" : "grpc", endpoint);
   const control = new ControlClient(TIMEOUT_NS, create);
   try {
     return await kind.listModels(target, createAsk(control, address, {}, false));

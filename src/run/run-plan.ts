@@ -8,7 +8,7 @@ import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
-import type { ClientOptions, LoadClient } from "../transport/client.ts";
+import type { WireRequest } from "../transport/request.ts";
 import { traceSends } from "./create-client.ts";
 import { Driver } from "./driver.ts";
 import { FailurePolicy } from "./failure-policy.ts";
@@ -19,7 +19,7 @@ import { laneCountOf } from "./lanes.ts";
 import { type LevelContext, LevelError, LevelMeter, LevelRun } from "./level.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
 import { RunSignal } from "./run-signal.ts";
-import { openSession, type Session } from "./session.ts";
+import { openTarget, type Session } from "./session.ts";
 
 /** Executes a plan: levels, warm-up, windows until stable, search. */
 
@@ -48,13 +48,40 @@ async function runPlan(
   check: () => Promise<unknown>,
 ): Promise<RunResult> {
   const load = prepareLoad(plan.load);
-  const session = await openSession(plan, observer);
+  const target = await openTarget(plan, observer);
   try {
-    const run = new PlanRun(plan, observer, signal, load, session, check);
-    return await run.execute();
+    let session: Session | undefined;
+    // The driver is made and opens its first connection while the server thinks.
+    const settingUp = target.setUp();
+    settingUp.catch(() => {});
+    const driver = new Driver({
+      laneCount: laneCountOf(plan, load.search),
+      isSync: plan.client.callMode === "sync",
+      stallTimeoutNs: plan.client.stallTimeoutMs * 1e6,
+      createClient: (options) => {
+        const client = target.createClient(options);
+        return isTracing(plan) ? traceSends(client, (request) => traceSend(request, session, observer)) : client;
+      },
+    });
+    try {
+      driver.prepareFirst();
+      session = await settingUp;
+      return await new PlanRun(plan, observer, signal, load, session, driver, check).execute();
+    } finally {
+      driver.close();
+    }
   } finally {
-    await session.close();
+    await target.close();
   }
+}
+
+/** perf_analyzer prints the requests it sends over HTTP only. */
+function isTracing({ outputs, target }: Plan): boolean {
+  return outputs.verbosity === 2 && target.protocol === "http";
+}
+
+function traceSend(request: WireRequest, session: Session | undefined, observer: RunObserver): void {
+  if (session !== undefined) observer.onTrace?.({ kind: "request", text: session.service.codec.describe(request) });
 }
 
 class PlanRun {
@@ -82,6 +109,7 @@ class PlanRun {
     signal: RunSignal,
     load: PreparedLoad,
     session: Session,
+    driver: Driver,
     check: () => Promise<unknown>,
   ) {
     this.plan = plan;
@@ -101,25 +129,15 @@ class PlanRun {
       warnings: session.warnings,
     };
     const judge = new RequestJudge(session.service, this.feed, plan.outputs.verbosity, observer);
-    this.policy = new FailurePolicy(plan, signal, () => this.driver);
-    this.driver = new Driver({
+    this.driver = driver;
+    this.policy = new FailurePolicy(plan, signal, driver);
+    driver.take({
       feed: this.feed,
-      laneCount: laneCountOf(plan, load.search),
-      isSync,
-      createClient: (options) => this.createClient({ ...options, keepBodies: judge.needsBodies }),
+      needsBodies: judge.needsBodies,
       onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
       judge: (call, step) => judge.judge(call, step),
       onFailure: (failure, lane) => this.policy.add(failure, lane),
     });
-  }
-
-  private createClient(options: Omit<ClientOptions, "stallTimeoutNs">): LoadClient {
-    const { plan, session, observer } = this;
-    const client = session.createClient({ ...options, stallTimeoutNs: plan.client.stallTimeoutMs * 1e6 });
-    const { codec, wire } = session.service;
-    // perf_analyzer prints HTTP requests only.
-    if (plan.outputs.verbosity < 2 || wire !== "http") return client;
-    return traceSends(client, (request) => observer.onTrace?.({ kind: "request", text: codec.describe(request) }));
   }
 
   async execute(): Promise<RunResult> {
@@ -132,20 +150,16 @@ class PlanRun {
       if (this.load.search.search === "binary") await this.searchBinary();
       else await this.searchLinear();
     } catch (error) {
-      if (error instanceof UserError) {
-        this.driver.close();
-        throw error;
-      }
+      if (error instanceof UserError) throw error;
       this.signal.fail(toRunError(error));
     }
     await this.shutDown();
     return this.toResult(await this.wholeRunDelta(before));
   }
 
-  /** Begins to open connections while nothing else is waited for: all of them where the window may only begin with them. */
+  /** Begins to open all connections where the window may only begin with them, while nothing else is waited for. */
   private openAhead(level: number): void {
     if (this.plan.measurement.mode.kind === "requests") void this.driver.prepare(this.load.drive(level));
-    else this.driver.prepareFirst();
   }
 
   private async searchLinear(): Promise<void> {

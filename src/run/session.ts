@@ -14,50 +14,48 @@ import { loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
 import type { RunObserver } from "./observer.ts";
 
-/** A target that answered: its model, the data for it, and clients to reach it. */
+/** A target that was not asked anything yet. */
+export interface Target {
+  /** Asks the server about the model, and loads the data. Throws `RunError` or `UserError` when there can be no run. */
+  setUp(): Promise<Session>;
+  createClient(options: ClientOptions): LoadClient;
+  close(): Promise<void>;
+}
+
+/** A target that answered: its model, and the data for it. */
 export interface Session {
   readonly service: Service;
   readonly dataset: Dataset;
   readonly warnings: readonly string[];
   /** The server's counters now; undefined when it has none. */
   counters(): Promise<ServerCounters[] | undefined>;
-  createClient(options: ClientOptions): LoadClient;
-  close(): Promise<void>;
 }
 
-/** Starts the embedded target if the plan asks for it, asks the server about the model, and loads the data. */
-export async function openSession(plan: Plan, observer: RunObserver): Promise<Session> {
+/** Finds the plan's target, which is started first if it is the embedded one. */
+export async function openTarget(plan: Plan, observer: RunObserver): Promise<Target> {
   const started = plan.target.kind === "embedded" ? await startEmbeddedTarget(plan.target) : undefined;
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
   const kind = serviceKindOf(target);
   const address = kind.address(target);
   const endpoint = resolveEndpoint(address, target.tls);
   const control = await openControl(plan, address, endpoint, observer);
-  const close = async (): Promise<void> => {
-    control.close();
-    await started?.stop();
+  const createClient = await loadClient(plan.client.kind, address.wire, endpoint, () => kind.loadReadStreamed(target));
+  const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
+  return {
+    setUp: async () => {
+      const found = await kind.setUp(target, ask);
+      const shaped = applyShapes(found.model, target.shapes);
+      const service: Service = { ...found, model: shaped.model };
+      const dataset = await loadInputs(plan.inputs, service.model);
+      const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings];
+      return { service, dataset, warnings, counters: () => readCounters(service, ask) };
+    },
+    createClient,
+    close: async () => {
+      control.close();
+      await started?.stop();
+    },
   };
-  try {
-    const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
-    const found = await kind.setUp(target, ask);
-    const shaped = applyShapes(found.model, target.shapes);
-    const service: Service = { ...found, model: shaped.model };
-    // Told when the statistics are first asked for.
-    service.statistics.catch(() => {});
-    const dataset = await loadInputs(plan.inputs, service.model);
-    const createClient = await loadClient(plan.client.kind, service.wire, endpoint, service.readStreamed);
-    return {
-      service,
-      dataset,
-      warnings: [...found.warnings, ...shaped.warnings, ...dataset.warnings],
-      counters: () => readCounters(service, ask),
-      createClient,
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }
 
 async function startEmbeddedTarget(
@@ -83,7 +81,7 @@ async function openControl(
   const usesOwn = plan.client.kind === "own" && plan.outputs.style === "perf_analyzer";
   const kind = usesOwn ? "own" : address.wire === "http" ? "undici" : "grpc-js";
   const wire = address.wire === "http" ? "http" : "grpc";
-  const create = await loadClient(kind, wire, endpoint, undefined);
+  const create = await loadClient(kind, wire, endpoint);
   const onWire =
     plan.outputs.verbosity === 2 && wire === "http"
       ? (direction: ">" | "<", head: string) => observer.onTrace?.({ kind: "wire", direction, head })
@@ -172,7 +170,7 @@ function readServerError(fallback: string, body: Uint8Array | undefined): string
 }
 
 async function readCounters(service: Service, ask: Ask): Promise<ServerCounters[] | undefined> {
-  const statistics = await service.statistics;
+  const statistics = await service.statistics();
   if (statistics === undefined) return undefined;
   return statistics.read(await ask(statistics.query, "model statistics"));
 }

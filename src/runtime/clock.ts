@@ -8,10 +8,11 @@ export function nowNs(): number {
   return performance.now() * 1e6;
 }
 
-const originEpochNs: bigint = BigInt(Math.round(performance.timeOrigin * 1e3)) * 1000n;
+let originEpochNs: bigint | undefined;
 
 /** Wall-clock time, in nanoseconds since the Unix epoch, of a moment taken with {@link nowNs} on this thread. */
 export function toEpochNs(monotonicNs: number): bigint {
+  originEpochNs ??= BigInt(Math.round(performance.timeOrigin * 1e3)) * 1000n;
   return originEpochNs + BigInt(Math.round(monotonicNs));
 }
 

@@ -80,14 +80,12 @@ export interface Service {
   readonly model: ModelInfo;
   readonly codec: InferCodec;
   readonly wire: Wire;
-  /** Reads messages of a stream; for the wire `grpc-stream`. */
-  readonly readStreamed?: ReadStreamed | undefined;
   /** Items per request. */
   readonly batchSize: number;
   /** True when the server answers the same request from a cache, which it reports apart. */
   readonly isResponseCacheEnabled: boolean;
-  /** How to ask for the server's counters; resolves with undefined where it has none. */
-  readonly statistics: Promise<StatisticsQuery | undefined>;
+  /** How to ask for the server's counters; resolves with undefined where it has none. The server is asked at the first call. */
+  statistics(): Promise<StatisticsQuery | undefined>;
   /** Things the user should know, one sentence each. */
   readonly warnings: readonly string[];
 }
@@ -106,6 +104,8 @@ export interface ServiceKind<T extends TargetPlan> {
   /** Describes the target's part of a plan. */
   schema(): Schema<T>;
   address(target: T): ServiceAddress;
+  /** What reads the messages of the target's streams; undefined when it has no streams. */
+  loadReadStreamed(target: T): Promise<ReadStreamed | undefined>;
   /** Asks the server about the model. Throws `RunError` when the model or a setting is not supported. */
   setUp(target: T, ask: Ask): Promise<Service>;
   /** Asks the server for the models it has ready, sorted by name; the target's model is not looked at. */

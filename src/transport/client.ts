@@ -38,7 +38,7 @@ export type OnDone = (call: Call) => void;
 
 /** Settings all clients share. */
 export interface ClientOptions {
-  /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. */
+  /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. May change until the first request. */
   readonly keepBodies: boolean;
   /** A request whose connection brings no byte for so long has failed. In nanoseconds. */
   readonly stallTimeoutNs: number;

@@ -1,6 +1,7 @@
 import type { DataStep, Dataset } from "../../src/inputs/dataset.ts";
 import type { RecordColumns } from "../../src/measure/records.ts";
-import { Driver, type DriverOptions } from "../../src/run/driver.ts";
+import { Driver } from "../../src/run/driver.ts";
+import type { DriverOptions } from "../../src/run/driver-work.ts";
 import { RequestFeed } from "../../src/run/feed.ts";
 import { nowNs } from "../../src/runtime/clock.ts";
 import type { Service } from "../../src/service/service.ts";
@@ -78,7 +79,7 @@ export function makeService(batchSize = 1): Service {
     wire: "http",
     batchSize,
     isResponseCacheEnabled: false,
-    statistics: Promise.resolve(undefined),
+    statistics: () => Promise.resolve(undefined),
     warnings: [],
     codec: {
       encode: (tensors, idDigits) => ({
@@ -118,13 +119,18 @@ export function makeDriver(options: Partial<DriverOptions> = {}): DriverUnderTes
   const failures: DriverUnderTest["failures"] = [];
   const flags: number[] = [];
   const driver = new Driver({
-    feed: new RequestFeed(makeService(), makeDataset(1), false),
     laneCount: 2 ** 30,
     isSync: true,
+    stallTimeoutNs: 1e9,
     createClient: ({ onDone }) => {
       client = new FakeClient(onDone);
       return client;
     },
+    ...options,
+  });
+  driver.take({
+    feed: new RequestFeed(makeService(), makeDataset(1), false),
+    needsBodies: false,
     onRecords: (records: RecordColumns, count) => {
       for (let row = 0; row < count; row++) flags.push(records.flags[row] as number);
     },
@@ -132,7 +138,6 @@ export function makeDriver(options: Partial<DriverOptions> = {}): DriverUnderTes
     onFailure: (failure, lane) => {
       failures.push({ failure, lane });
     },
-    ...options,
   });
   return { driver, client: client as unknown as FakeClient, failures, flags };
 }

@@ -119,7 +119,7 @@ function makePolicy(
   const signal = new RunSignal();
   const driver = { completedCount: 0, failedCount: 0, lastSuccessNs: nowNs(), ...counts } as unknown as Driver;
   const plan = makePlan({ failures: { maxRatio }, client: { stallTimeoutMs: 100 } });
-  return { policy: new FailurePolicy(plan, signal, () => driver), signal };
+  return { policy: new FailurePolicy(plan, signal, driver), signal };
 }
 
 for (const [kind, errorKind] of [

@@ -1,4 +1,6 @@
-import type { Query } from "../service.ts";
+import type { ReadStreamed } from "../../transport/grpc/stream-client.ts";
+import type { InferCodec, Query } from "../service.ts";
+import type { TritonModel } from "./model.ts";
 
 /** The calls to Triton that are not inference: the same questions over HTTP and gRPC, with answers of the same form. */
 
@@ -19,4 +21,11 @@ export interface TritonApi {
   statistics(model: ModelName): Query;
   /** The repository's models that are ready. */
   index(): Query;
+}
+
+/** What differs between Triton's two front ends. */
+export interface FrontEnd {
+  readonly api: TritonApi;
+  readonly readStreamed?: ReadStreamed;
+  createCodec(model: TritonModel): InferCodec;
 }

@@ -1,9 +1,8 @@
 import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
-import type { ReadStreamed } from "../../transport/grpc/stream-client.ts";
 import { AnswerObject } from "../answer.ts";
-import type { Ask, InferCodec, Service, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
-import type { ModelName, TritonApi } from "./api.ts";
+import type { Ask, Service, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
+import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
 import { httpApi } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
 import { readModel, type TritonModel, unsupportedKindOf } from "./model.ts";
@@ -20,6 +19,7 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
     defaultPort: target.protocol === "http" ? 8000 : 8001,
     headers: target.headers,
   }),
+  loadReadStreamed: async (target) => (target.isStreaming ? (await loadGrpcFrontEnd(target)).readStreamed : undefined),
   setUp,
   listModels: async (target, ask) => {
     const { listTritonModels } = await import("./list-models.ts");
@@ -45,23 +45,19 @@ async function setUp(target: TritonTargetPlan, ask: Ask): Promise<Service> {
   const config = await configAnswer;
   const model = readModel(metadata, config, target.modelVersion);
   refuseUnsupported(model, target.batchSize);
+  let statistics: Promise<StatisticsQuery | undefined> | undefined;
   return {
     model,
     codec: front.createCodec(model),
     wire: wireOf(target),
-    readStreamed: front.readStreamed,
     batchSize: target.batchSize,
     isResponseCacheEnabled: model.isResponseCacheEnabled,
-    statistics: findStatistics(api, name, ask),
+    statistics: () => {
+      statistics ??= findStatistics(api, name, ask);
+      return statistics;
+    },
     warnings: warningsOf(target),
   };
-}
-
-/** What differs between Triton's two front ends. gRPC's is loaded when it is used: its message tables take time to build. */
-interface FrontEnd {
-  readonly api: TritonApi;
-  readonly readStreamed?: ReadStreamed;
-  createCodec(model: TritonModel): InferCodec;
 }
 
 function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
@@ -70,15 +66,7 @@ function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
 }
 
 async function loadGrpcFrontEnd(target: TritonTargetPlan): Promise<FrontEnd> {
-  const [{ createGrpcCodec, readStreamed }, { grpcApi }] = await Promise.all([
-    import("./grpc-codec.ts"),
-    import("./grpc-api.ts"),
-  ]);
-  return {
-    api: grpcApi,
-    readStreamed,
-    createCodec: (model) => createGrpcCodec(model, { isStreaming: target.isStreaming }),
-  };
+  return (await import("./grpc-front-end.ts")).createGrpcFrontEnd(target);
 }
 
 /** Nothing but the statistics depends on the server's extensions, so nothing else waits for them. */

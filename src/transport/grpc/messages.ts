@@ -27,7 +27,7 @@ const NO_BYTES = new Uint8Array(0);
 /** Cuts the data of one stream into messages. */
 export class MessageReader {
   private readonly sink: MessageSink;
-  private readonly keepsBytes: boolean;
+  private keepsBytes: boolean;
   private readonly prefix = new Uint8Array(MESSAGE_PREFIX_BYTES);
   private prefixBytes = 0;
   private size = 0;
@@ -45,7 +45,9 @@ export class MessageReader {
     return this.prefixBytes === 0;
   }
 
-  reset(): void {
+  /** Ready for another stream. @param keepsBytes as for the constructor */
+  reset(keepsBytes: boolean): void {
+    this.keepsBytes = keepsBytes;
     this.prefixBytes = 0;
     this.received = 0;
     this.body = undefined;

@@ -101,7 +101,7 @@ export class GrpcStreamClient implements LoadClient {
         this.lines[lineIndex] = line;
         opening.push(line.connect().ready);
       }
-      lane = new LaneStream(line, this.readStreamed, this.options.keepBodies);
+      lane = new LaneStream(line, this.readStreamed, this.options);
       this.lanes[laneIndex] = lane;
     }
     return lane;
@@ -113,7 +113,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
   path = "";
   private readonly line: Line;
   private readonly readStreamed: ReadStreamed;
-  private readonly keepsBodies: boolean;
+  private readonly options: ClientOptions;
   private readonly reader = new MessageReader(this, true);
   /** Requests under way, oldest first. */
   private readonly active = new Map<string, StreamSlot>();
@@ -124,10 +124,10 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
   private isOpening = false;
   private head: GrpcHead | undefined;
 
-  constructor(line: Line, readStreamed: ReadStreamed, keepsBodies: boolean) {
+  constructor(line: Line, readStreamed: ReadStreamed, options: ClientOptions) {
     this.line = line;
     this.readStreamed = readStreamed;
-    this.keepsBodies = keepsBodies;
+    this.options = options;
   }
 
   send(path: string, slot: StreamSlot): void {
@@ -145,7 +145,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
 
   open(connection: Http2Connection, block: Uint8Array): void {
     this.connection = connection;
-    this.reader.reset();
+    this.reader.reset(true);
     this.head = undefined;
     this.isOpening = false;
     this.isOpen = true;
@@ -209,7 +209,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
     const slot = this.active.get(id);
     if (slot === undefined) return;
     this.active.delete(id);
-    slot.finish(response.failure, this.keepsBodies ? response.body.slice() : undefined, readNs, decodeNs);
+    slot.finish(response.failure, this.options.keepBodies ? response.body.slice() : undefined, readNs, decodeNs);
   }
 
   onFailed(problem: StreamFailure): void {

@@ -121,7 +121,7 @@ class UnarySlot implements StreamSink, MessageSink, SendTicket, LineUser {
     this.connection = connection;
     this.messageCount = 0;
     this.head = undefined;
-    this.reader.reset();
+    this.reader.reset(this.options.keepBodies);
     this.streamId = connection.openStream(this, block);
     connection.sendData(this.streamId, this.bytes, true, this);
   }

@@ -1,7 +1,7 @@
 import type { Socket } from "../../runtime/socket.ts";
 import { FRAME_HEADER_BYTES, putFrameHeader } from "./frames.ts";
 
-const INITIAL_BYTES = 64 * 1024; // 64 KiB, grown as needed
+const INITIAL_BYTES = 16 * 1024; // 16 KiB, grown as needed
 
 /** Gathers frames so that many requests leave in one write, and copes with runtimes that keep referring to written bytes. */
 export class OutBuffer {

@@ -62,7 +62,7 @@ describe("gRPC messages", () => {
     );
     const half = grpcMessage(latin1("given up"));
     reader.feed(half, 0, 9);
-    reader.reset();
+    reader.reset(true);
     const whole = grpcMessage(latin1("whole"));
     reader.feed(whole, 0, whole.length);
     assert.deepEqual(messages, ["whole"]);

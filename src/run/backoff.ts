@@ -1,0 +1,40 @@
+const FIRST_DELAY_MS = 20;
+const MAX_DELAY_MS = 1000;
+
+/** Slots whose connection failed wait before they send again, longer each time in a row, so that a dead server is not hammered. */
+export class Backoff {
+  private readonly onReady: (slot: number) => void;
+  /** By slot: failures in a row. */
+  private readonly failures: number[] = [];
+  private readonly timers = new Map<number, ReturnType<typeof setTimeout>>();
+
+  /** @param onReady called with a slot that has waited long enough */
+  constructor(onReady: (slot: number) => void) {
+    this.onReady = onReady;
+  }
+
+  isWaiting(slot: number): boolean {
+    return this.timers.has(slot);
+  }
+
+  /** A request of the slot succeeded: its next wait is short again. */
+  reset(slot: number): void {
+    this.failures[slot] = 0;
+  }
+
+  wait(slot: number): void {
+    const failures = this.failures[slot] ?? 0;
+    this.failures[slot] = failures + 1;
+    const ready = (): void => {
+      this.timers.delete(slot);
+      this.onReady(slot);
+    };
+    this.timers.set(slot, setTimeout(ready, Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures)));
+  }
+
+  /** Nobody waits any more. */
+  clear(): void {
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    this.timers.clear();
+  }
+}

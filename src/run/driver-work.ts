@@ -1,0 +1,29 @@
+import type { RecordColumns } from "../measure/records.ts";
+import type { Call, ClientOptions, LoadClient } from "../transport/client.ts";
+import type { Failure } from "../transport/failure.ts";
+import type { RequestFeed } from "./feed.ts";
+
+/** What the driver is given. */
+
+/** How the driver reaches the server. */
+export interface DriverOptions {
+  /** Slots are dealt to so many lanes: slot `s` is lane `s % laneCount`'s. */
+  readonly laneCount: number;
+  /** A lane waits for its answer before it sends again; otherwise it may have several requests outstanding. */
+  readonly isSync: boolean;
+  /** As {@link ClientOptions} has it. */
+  readonly stallTimeoutNs: number;
+  readonly createClient: (options: ClientOptions) => LoadClient;
+}
+
+/** What the driver sends, and who is told of what came of it. */
+export interface DriverWork {
+  readonly feed: RequestFeed;
+  /** Whether `judge` looks at the bodies of responses. */
+  readonly needsBodies: boolean;
+  /** Takes finished requests in batches. */
+  readonly onRecords: (records: RecordColumns, count: number) => void;
+  /** Judges a finished request; returns what is wrong with it, in the server's own words where there are any. */
+  readonly judge: (call: Call, step: number) => Failure | undefined;
+  readonly onFailure: (failure: Failure, lane: number) => void;
+}

@@ -1,0 +1,13 @@
+import type { TritonTargetPlan } from "../../plan/plan.ts";
+import type { FrontEnd } from "./api.ts";
+import { grpcApi } from "./grpc-api.ts";
+import { createGrpcCodec, readStreamed } from "./grpc-codec.ts";
+
+/** Triton's gRPC front end in one module, which is loaded when it is used: its message tables take time to build. */
+export function createGrpcFrontEnd(target: Pick<TritonTargetPlan, "isStreaming">): FrontEnd {
+  return {
+    api: grpcApi,
+    readStreamed,
+    createCodec: (model) => createGrpcCodec(model, { isStreaming: target.isStreaming }),
+  };
+}
