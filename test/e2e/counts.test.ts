@@ -22,7 +22,8 @@ interface Case {
   readonly count?: number;
 }
 
-const WINDOWS = ["-p", "150", "-s", "90", "-r", "5"];
+/** Three windows are always stable within 999 %: this suite is about counts. */
+const WINDOWS = ["-p", "150", "-s", "999", "-r", "5"];
 
 const CASES: readonly Case[] = [
   { name: "HTTP, synchronous", protocol: "http", flags: ["--request-count", "500"], count: 500 },
