@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Stub } from "../servers/stub.ts";
+import { freshCopy } from "./fresh.ts";
 import { makeGrpcMessage, makeWrkScript } from "./payload.ts";
 import { installGhz, installPerfAnalyzer, installWrk, type Peer } from "./peers/install.ts";
 import { type Latency, readGhz, readPerfAnalyzer, readWrk } from "./read-report.ts";
@@ -9,6 +10,8 @@ import { type Latency, readGhz, readPerfAnalyzer, readWrk } from "./read-report.
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Where the bench leaves its table and keeps what it needs; ignored by git. */
 export const benchFolder = join(root, ".cache", "bench");
+/** Copies of the programs that are compared. */
+const freshFolder = join(benchFolder, "fresh");
 const bin = join(root, "node_modules", ".bin");
 
 export type Way = "http" | "grpc" | "stream";
@@ -66,14 +69,14 @@ export function rampartClients(executable: string, sources: boolean): Client[] {
     client("source on Deno", [join(bin, "deno"), "run", "-A", main]),
     client("source on Node", [join(bin, "node"), main]),
   ];
-  return [client(executableName, [executable]), ...(sources ? fromSource : [])];
+  return [client(executableName, [freshCopy(executable, freshFolder)]), ...(sources ? fromSource : [])];
 }
 
 /** The other load generators, installed where missing. One that cannot be installed is left out, with the reason on stderr. */
 export async function peerClients(): Promise<Client[]> {
   mkdirSync(benchFolder, { recursive: true });
   const peers = [
-    { install: installPerfAnalyzer, make: perfAnalyzerClient },
+    { install: () => installPerfAnalyzer((folder) => freshCopy(folder, freshFolder)), make: perfAnalyzerClient },
     { install: installWrk, make: wrkClient },
     { install: installGhz, make: ghzClient },
   ];

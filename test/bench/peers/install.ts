@@ -16,9 +16,12 @@ const peersFolder = fileURLToPath(new URL("../../../.cache/peers/", import.meta.
 /** A load generator to compare with: what to start (program and leading arguments) and its version. */
 export type Peer = { command: string[]; version: string; env?: Record<string, string> };
 
-/** The real perf_analyzer from its wheel. It wants glibc 2.38; on an older Debian it gets the libraries of the next one beside it. */
-export async function installPerfAnalyzer(): Promise<Peer> {
-  const folder = await installOnce(`perf-analyzer-${PERF_ANALYZER_VERSION}`, async (draft) => {
+/**
+ * The real perf_analyzer from its wheel. It wants glibc 2.38; on an older Debian it gets the libraries of the next one beside it.
+ * @param place called with the folder it is installed in; returns the one it is to be started from
+ */
+export async function installPerfAnalyzer(place: (folder: string) => string): Promise<Peer> {
+  const installed = await installOnce(`perf-analyzer-${PERF_ANALYZER_VERSION}`, async (draft) => {
     // Without the platform pip would settle for an empty placeholder.
     const only = [
       "--no-deps",
@@ -33,6 +36,7 @@ export async function installPerfAnalyzer(): Promise<Peer> {
     await execute("python3", ["-m", "pip", "install", ...quiet, ...only, ...what], { timeout: INSTALL_TIMEOUT_MS });
     if (!isGlibcNewEnough()) await addLibraries(draft);
   });
+  const folder = place(installed);
   const program = join(folder, "wheel", "perf_analyzer", "bin", "perf_analyzer");
   chmodSync(program, 0o755);
   const libraries = join(folder, "lib");
