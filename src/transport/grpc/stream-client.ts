@@ -1,13 +1,13 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import { Call, type ClientOptions, type LoadClient } from "../client.ts";
+import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, messageOfProtocol } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
-import type { Endpoint, Header, WireRequest } from "../request.ts";
-import { StallWatch } from "../stall-watch.ts";
-import { encodeGrpcMessage, type GrpcMessage, IdScratch } from "./encode.ts";
-import { Line, type LineUser, lineIndexOf } from "./line.ts";
+import type { Endpoint, Header } from "../request.ts";
+import { GrpcClient, type GrpcSlot } from "./client.ts";
+import { type GrpcMessage, IdScratch } from "./encode.ts";
+import type { Line, LineUser } from "./line.ts";
 import { MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
 
@@ -24,87 +24,31 @@ export interface StreamedResponse {
 export type ReadStreamed = (message: Uint8Array) => StreamedResponse;
 
 /** The gRPC client of the measured path for bidirectional streams: one long stream per lane, answers matched by request id. */
-export class GrpcStreamClient implements LoadClient {
-  readonly calls: Call[] = [];
-  private readonly endpoint: Endpoint;
-  private readonly options: ClientOptions;
+export class GrpcStreamClient extends GrpcClient<StreamSlot> {
   private readonly readStreamed: ReadStreamed;
-  private readonly slots: StreamSlot[] = [];
   private readonly lanes: LaneStream[] = [];
-  private readonly lines: Line[] = [];
-  private readonly encoded = new Map<WireRequest, GrpcMessage>();
-  private readonly stallWatch: StallWatch;
-  private isClosed = false;
 
   constructor(endpoint: Endpoint, options: ClientOptions, readStreamed: ReadStreamed) {
-    this.endpoint = endpoint;
-    this.options = options;
+    super(endpoint, options);
     this.readStreamed = readStreamed;
-    this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
-      for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
-      const message = `no byte received for ${formatDurationNs(options.stallTimeoutNs)}`;
-      for (const line of this.lines) line.failIfUnanswered(deadlineNs, { kind: "stalled", message });
-    });
   }
 
-  get connectionCount(): number {
-    return this.lines.reduce((sum, line) => sum + line.connectionCount, 0);
-  }
-
-  async reserve(count: number): Promise<void> {
-    const opening: Promise<void>[] = [];
-    while (this.slots.length < count) {
-      const index = this.slots.length;
-      const call = new Call(index);
-      this.calls.push(call);
-      this.slots.push(new StreamSlot(call, this.laneOf(index, opening), this.options));
-    }
-    this.stallWatch.start();
-    await Promise.all(opening);
-  }
-
-  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
-    let message = this.encoded.get(request);
-    if (message === undefined) {
-      message = encodeGrpcMessage(request);
-      this.encoded.set(request, message);
-    }
-    if (id === undefined) throw new Error("requests on a stream need an id");
-    (this.slots[slot] as StreamSlot).send(request.path, message, id);
-  }
-
-  flush(): void {
-    for (const line of this.lines) line.flush();
-  }
-
-  close(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.stallWatch.stop();
-    const failure: Failure = { kind: "aborted", message: "still in flight when the run ended" };
-    for (const lane of this.lanes) lane.end();
-    for (const line of this.lines) {
-      line.flush();
-      line.close(failure);
-    }
-    for (const lane of this.lanes) lane.failAll(failure);
-  }
-
-  private laneOf(slot: number, opening: Promise<void>[]): LaneStream {
-    const laneIndex = slot % this.options.laneCount;
-    let lane = this.lanes[laneIndex];
+  protected createSlot(call: Call, line: Line): StreamSlot {
+    const index = call.slot % this.options.laneCount;
+    let lane = this.lanes[index];
     if (lane === undefined) {
-      const lineIndex = lineIndexOf(slot, this.options.laneCount);
-      let line = this.lines[lineIndex];
-      if (line === undefined) {
-        line = new Line(this.endpoint);
-        this.lines[lineIndex] = line;
-        opening.push(line.connect().ready);
-      }
       lane = new LaneStream(line, this.readStreamed, this.options);
-      this.lanes[laneIndex] = lane;
+      this.lanes[index] = lane;
     }
-    return lane;
+    return new StreamSlot(call, lane, this.options);
+  }
+
+  protected sayGoodbye(): void {
+    for (const lane of this.lanes) lane.end();
+  }
+
+  protected abort(failure: Failure): void {
+    for (const lane of this.lanes) lane.failAll(failure);
   }
 }
 
@@ -226,7 +170,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
 
 const decoder = new TextDecoder("latin1");
 
-class StreamSlot implements SendTicket {
+class StreamSlot implements GrpcSlot, SendTicket {
   id = "";
   bytes: Uint8Array = new Uint8Array(0);
   private readonly call: Call;
@@ -240,7 +184,8 @@ class StreamSlot implements SendTicket {
     this.options = options;
   }
 
-  send(path: string, message: GrpcMessage, id: Uint8Array): void {
+  send(path: string, message: GrpcMessage, id: Uint8Array | undefined): void {
+    if (id === undefined) throw new Error("requests on a stream need an id");
     const call = this.call;
     call.failure = undefined;
     call.body = undefined;

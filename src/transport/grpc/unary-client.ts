@@ -1,85 +1,32 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import { Call, type ClientOptions, type LoadClient } from "../client.ts";
+import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, messageOfProtocol } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
-import type { Endpoint, Header, WireRequest } from "../request.ts";
-import { StallWatch } from "../stall-watch.ts";
-import { encodeGrpcMessage, type GrpcMessage, IdScratch } from "./encode.ts";
-import { Line, type LineUser, lineIndexOf } from "./line.ts";
+import type { Header } from "../request.ts";
+import { GrpcClient, type GrpcSlot } from "./client.ts";
+import { type GrpcMessage, IdScratch } from "./encode.ts";
+import type { Line, LineUser } from "./line.ts";
 import { MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
 
 const MAX_RESENDS = 2;
 
-/** The gRPC client of the measured path for unary calls: lanes share connections, requests leave in groups. */
-export class GrpcUnaryClient implements LoadClient {
-  readonly calls: Call[] = [];
-  private readonly endpoint: Endpoint;
-  private readonly options: ClientOptions;
-  private readonly slots: UnarySlot[] = [];
-  private readonly lines: Line[] = [];
-  private readonly encoded = new Map<WireRequest, GrpcMessage>();
-  private readonly stallWatch: StallWatch;
-  private isClosed = false;
-
-  constructor(endpoint: Endpoint, options: ClientOptions) {
-    this.endpoint = endpoint;
-    this.options = options;
-    this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
-      for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
-      const message = `no byte received for ${formatDurationNs(options.stallTimeoutNs)}`;
-      for (const line of this.lines) line.failIfUnanswered(deadlineNs, { kind: "stalled", message });
-    });
+/** The gRPC client of the measured path for unary calls. */
+export class GrpcUnaryClient extends GrpcClient<UnarySlot> {
+  protected createSlot(call: Call, line: Line): UnarySlot {
+    return new UnarySlot(call, line, this.options);
   }
 
-  get connectionCount(): number {
-    return this.lines.reduce((sum, line) => sum + line.connectionCount, 0);
-  }
+  protected sayGoodbye(): void {}
 
-  async reserve(count: number): Promise<void> {
-    const opening: Promise<void>[] = [];
-    while (this.slots.length < count) {
-      const index = this.slots.length;
-      const lineIndex = lineIndexOf(index, this.options.laneCount);
-      let line = this.lines[lineIndex];
-      if (line === undefined) {
-        line = new Line(this.endpoint);
-        this.lines[lineIndex] = line;
-        opening.push(line.connect().ready);
-      }
-      const call = new Call(index);
-      this.calls.push(call);
-      this.slots.push(new UnarySlot(call, line, this.options));
-    }
-    this.stallWatch.start();
-    await Promise.all(opening);
-  }
-
-  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
-    let message = this.encoded.get(request);
-    if (message === undefined) {
-      message = encodeGrpcMessage(request);
-      this.encoded.set(request, message);
-    }
-    (this.slots[slot] as UnarySlot).send(request.path, message, id);
-  }
-
-  flush(): void {
-    for (const line of this.lines) line.flush();
-  }
-
-  close(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.stallWatch.stop();
-    for (const line of this.lines) line.close({ kind: "aborted", message: "still in flight when the run ended" });
+  protected abort(): void {
     for (const slot of this.slots) slot.abort();
   }
 }
 
-class UnarySlot implements StreamSink, MessageSink, SendTicket, LineUser {
+class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUser {
   path = "";
   private readonly call: Call;
   private readonly line: Line;
