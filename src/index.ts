@@ -74,7 +74,8 @@ export function defineScenario<const P extends Protocol, const S extends LoadSor
 async function startIfEntry(scenario: Scenario): Promise<void> {
   const entry = entryModule();
   if (entry === "") return;
-  const url = /^[a-z]+:\/\//.test(entry) ? entry : pathToFileURL(await realPath(entry)).href;
+  const url = /^[a-z]+:\/\//.test(entry) ? entry : await toFileUrl(entry);
+  if (url === "") return;
   const loaded = (await import(url).catch(() => undefined)) as { default?: unknown } | undefined;
   if (loaded?.default !== scenario) return;
   const [{ runEntryScenario }, { createProcessIo }, api] = await Promise.all([
@@ -89,7 +90,11 @@ async function startIfEntry(scenario: Scenario): Promise<void> {
   process.exit(await runEntryScenario(scenario, new URL(url), process.argv.slice(2), io));
 }
 
-async function realPath(path: string): Promise<string> {
-  const { realpathSync } = await import("node:fs");
-  return realpathSync(path);
+/** As the runtime names the module; empty when the program is no file, as with `bun -e`. */
+async function toFileUrl(path: string): Promise<string> {
+  const { realpath } = await import("node:fs/promises");
+  return realpath(path).then(
+    (found) => pathToFileURL(found).href,
+    () => "",
+  );
 }

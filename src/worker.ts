@@ -10,7 +10,4 @@ if (role === "mock") {
   const { startMock } = await import("./mock/server.ts");
   const server = await startMock(data as MockPlan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
   parentPort.postMessage({ httpPort: server.httpPort, grpcPort: server.grpcPort });
-  parentPort.on("message", () => {
-    void server.stop().then(() => process.exit(0));
-  });
 }

@@ -1,5 +1,5 @@
 import type { Plan } from "../plan/plan.ts";
-import type { TextSink } from "../report/report.ts";
+import type { Report, TextSink } from "../report/report.ts";
 import { createReports } from "../report/reports.ts";
 import { joinObservers, type RunResult } from "../run/observer.ts";
 import { startPlan } from "../run/run-plan.ts";
@@ -22,21 +22,33 @@ export async function executePlan(plan: Plan, io: CommandIo, onInterrupt: () => 
   const running = startPlan(plan, joinObservers(reports), async () =>
     (await import("../registry/check-plan.ts")).checkPlan(plan),
   );
-  let interrupts = 0;
   const stopListening = io.onInterrupt(() => {
-    interrupts++;
-    if (interrupts > 1) return;
     onInterrupt();
     running.interrupt();
   });
+  let result: RunResult;
   try {
-    const result = await running.result;
-    for (const report of reports) report.finish(result);
-    return result;
+    result = await running.result;
   } catch (error) {
     for (const report of reports) report.discard?.();
     throw error;
   } finally {
     stopListening();
   }
+  finishAll(reports, result);
+  return result;
+}
+
+/** One report that fails must not cost the user the others. Throws the first error. */
+function finishAll(reports: readonly Report[], result: RunResult): void {
+  const errors: unknown[] = [];
+  for (const report of reports) {
+    try {
+      report.finish(result);
+    } catch (error) {
+      report.discard?.();
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
 }

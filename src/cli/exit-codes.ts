@@ -28,10 +28,16 @@ export function exitCodeOf(kind: RunErrorKind): number {
   }
 }
 
+/** Whether requests were answered, and none of them well: whatever such a run was for, it has not measured it. */
+export function hasOnlyFailures({ completedCount, failedCount }: RunResult): boolean {
+  return completedCount === 0 && failedCount > 0;
+}
+
 /** The exit code of a run that has a result. @param areAssertionsMet whether every assertion holds */
 export function exitCodeOfResult(result: RunResult, areAssertionsMet: boolean): number {
   if (result.error !== undefined) return exitCodeOf(result.error.kind);
   if (result.isInterrupted) return EXIT.interrupted;
   if (!areAssertionsMet) return EXIT.assertionFailed;
+  if (hasOnlyFailures(result)) return EXIT.unreachable;
   return result.levels.some(({ outcome }) => outcome === "unstable") ? EXIT.unstable : EXIT.passed;
 }

@@ -21,7 +21,19 @@ export function isDirectory(path: string): boolean {
 export function checkOutputFiles(files: readonly (readonly [flag: string, path: string | undefined])[]): Problem[] {
   const problems: Problem[] = [];
   for (const [flag, path] of files) {
-    if (path === undefined || isWritable(path)) continue;
+    if (path === undefined) continue;
+    if (/\.[cm]?[jt]s$/.test(path)) {
+      const hint = "Reports are no scripts: give another name.";
+      problems.push({ path: flag, message: "would overwrite a script", value: path, hint });
+      continue;
+    }
+    const twin = files.find(([other, otherPath]) => other !== flag && otherPath === path);
+    if (twin !== undefined) {
+      const hint = "Give each report a file of its own.";
+      problems.push({ path: flag, message: `is also the file of ${twin[0]}`, value: path, hint });
+      continue;
+    }
+    if (isWritable(path)) continue;
     problems.push({
       path: flag,
       message: "cannot be written",

@@ -18,8 +18,13 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
         if (count > 1) exitNow();
         else callback();
       };
+      // A CI system cancels with SIGTERM: what was measured is worth as much then.
       process.on("SIGINT", listener);
-      return () => process.off("SIGINT", listener);
+      process.on("SIGTERM", listener);
+      return () => {
+        process.off("SIGINT", listener);
+        process.off("SIGTERM", listener);
+      };
     },
   };
 }

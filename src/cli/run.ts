@@ -9,7 +9,7 @@ import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
 import { type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
 import { type CommandIo, executePlan } from "./execute.ts";
-import { EXIT, exitCodeOfResult } from "./exit-codes.ts";
+import { EXIT, exitCodeOfResult, hasOnlyFailures } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { checkOutputFiles } from "./output-files.ts";
@@ -83,8 +83,13 @@ async function runLoaded(
     io.out(`${JSON.stringify(plan, null, 2)}\n`);
     return EXIT.passed;
   }
-  const result = await executePlan(plan, io, () => io.err("rampart: interrupted, waiting for what is outstanding\n"));
+  const result = await executePlan(plan, io, () =>
+    io.err("rampart: interrupted, waiting for what is outstanding (Ctrl-C again ends at once)\n"),
+  );
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
+  else if (hasOnlyFailures(result)) {
+    io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
+  }
   return exitCodeOfResult(result, areAssertionsMet(plan, result));
 }
 

@@ -33,11 +33,6 @@ export interface ExpectedOutput {
   readonly bytes: Uint8Array;
 }
 
-/** Number of distinct requests that the data of a stream makes at a batch size: steps repeat after so many requests. */
-export function requestCycle(stepCount: number, batchSize: number): number {
-  return stepCount === 0 ? 0 : stepCount / greatestCommonDivisor(stepCount, batchSize);
-}
-
 /**
  * The tensors of a request whose first item is step `firstStep`; later items take the following steps, wrapping around.
  * @throws RunError when a required input has no data or optional inputs are mixed within a batch
@@ -115,8 +110,4 @@ function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: 
     // All items of a batch share one shape tensor.
     bytes: joinBytes(spec.isShapeTensor ? parts.slice(0, 1) : parts),
   };
-}
-
-function greatestCommonDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }

@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import type { ConcurrencyRampPlan } from "../plan/plan.ts";
+import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** Concurrency that rises (or falls) evenly from one level to another over a duration, as one measurement. */
 export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
   schema: () => {
-    const level = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+    const level = concurrencySchema();
     return v.object({
       kind: v.literal("concurrency-ramp"),
       start: level,

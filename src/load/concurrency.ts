@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { ConcurrencyLoadPlan } from "../plan/plan.ts";
-import { levelsSchema, searchSchema } from "./levels.ts";
+import { concurrencySchema, levelsSchema, searchSchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** A fixed number of requests outstanding at each level. */
@@ -8,7 +8,7 @@ export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
   schema: () =>
     v.object({
       kind: v.literal("concurrency"),
-      levels: levelsSchema(v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"))),
+      levels: levelsSchema(concurrencySchema()),
       search: searchSchema(),
     }),
   prepare: (plan) => ({

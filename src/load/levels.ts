@@ -8,6 +8,18 @@ export function searchSchema(): Schema<SearchPlan> {
   return v.picklist(["linear", "binary"], "must be linear or binary");
 }
 
+const MAX_CONCURRENCY = 100_000;
+
+/** A number of requests outstanding. */
+export function concurrencySchema(): Schema<number> {
+  return v.pipe(
+    v.number(),
+    v.integer("must be a whole number"),
+    v.minValue(1, "must be 1 or more"),
+    v.maxValue(MAX_CONCURRENCY, "must be 100,000 at most"),
+  );
+}
+
 /** A schema of levels whose values satisfy `value`. */
 export function levelsSchema(value: Schema<number>): Schema<LevelsPlan> {
   return v.variant("kind", [

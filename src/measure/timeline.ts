@@ -33,10 +33,7 @@ export class Timeline {
   add(records: RecordColumns, count: number): void {
     for (let row = 0; row < count; row++) {
       const index = Math.max(0, Math.floor(((records.endNs[row] as number) - this.startNs) / this.bucketNs));
-      while (this.latencies.length <= index) {
-        this.latencies.push(new LatencyTally());
-        this.failed.push(0);
-      }
+      this.reach(index);
       if (((records.flags[row] as number) & RECORD_FAILED) !== 0) {
         this.failed[index] = (this.failed[index] as number) + 1;
         continue;
@@ -46,9 +43,19 @@ export class Timeline {
     }
   }
 
+  /** Makes the stretches up to and including this one. */
+  private reach(index: number): void {
+    while (this.latencies.length <= index) {
+      this.latencies.push(new LatencyTally());
+      this.failed.push(0);
+    }
+  }
+
   /** The stretches until `endNs`; later records are left out. */
   finish(endNs: number): TimelineBucket[] {
     const lengthNs = endNs - this.startNs;
+    // Silence at the end is part of the story.
+    this.reach(Math.ceil(lengthNs / this.bucketNs) - 1);
     return this.latencies
       .map((latency, index): TimelineBucket => {
         const startNs = index * this.bucketNs;

@@ -1,4 +1,5 @@
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
+import { messageOf } from "../plan/problem.ts";
 import { decodeMessage, encodeMessage, type ProtoObject } from "../service/protobuf/message.ts";
 import * as messages from "../service/triton/messages.ts";
 import { MockError, type MockModel } from "./model.ts";
@@ -66,16 +67,20 @@ function serveUnary(model: MockModel, stream: ServerHttp2Stream, method: string)
       return;
     }
     const message = Buffer.concat(pieces).subarray(PREFIX_BYTES);
-    Promise.resolve()
-      .then(() => handler(model, new Uint8Array(message)))
-      .then(
-        (answer) => {
-          open(stream);
-          stream.end(frame(answer));
-        },
-        (error: unknown) => finish(stream, codeOf(error), error instanceof Error ? error.message : String(error)),
-      );
+    void answerUnary(stream, async () => handler(model, new Uint8Array(message)));
   });
+}
+
+/** Answers unless the client is gone by then. */
+async function answerUnary(stream: ServerHttp2Stream, answer: () => Promise<Uint8Array>): Promise<void> {
+  try {
+    const message = await answer();
+    if (stream.destroyed) return;
+    open(stream);
+    stream.end(frame(message));
+  } catch (error) {
+    if (!stream.destroyed) finish(stream, codeOf(error), messageOf(error));
+  }
 }
 
 /** Answers each message as soon as it is ready; the stream ends when the client has ended and all answers are out. */
@@ -84,7 +89,7 @@ function serveStream(model: MockModel, stream: ServerHttp2Stream): void {
   let pending = 0;
   let hasEnded = false;
   const endIfDone = (): void => {
-    if (hasEnded && pending === 0) stream.end();
+    if (hasEnded && pending === 0 && !stream.destroyed) stream.end();
   };
   open(stream);
   stream.on("data", (piece: Buffer) => {
@@ -112,12 +117,20 @@ async function answerStreamed(model: MockModel, message: Uint8Array): Promise<Ui
   try {
     return encodeMessage(messages.STREAM_INFER_RESPONSE, { infer_response: await infer(model, message) });
   } catch (error) {
-    const { id } = decodeMessage(messages.INFER_REQUEST, message);
-    const text = error instanceof Error ? error.message : String(error);
     return encodeMessage(messages.STREAM_INFER_RESPONSE, {
-      error_message: text,
-      infer_response: id === undefined ? {} : { id },
+      error_message: messageOf(error),
+      infer_response: idOf(message),
     });
+  }
+}
+
+/** The request's id where the message can be read. */
+function idOf(message: Uint8Array): ProtoObject {
+  try {
+    const { id } = decodeMessage(messages.INFER_REQUEST, message);
+    return id === undefined ? {} : { id };
+  } catch {
+    return {};
   }
 }
 

@@ -33,6 +33,7 @@ export function parseLatency(text: string): MockLatencyPlan | undefined {
     return ms === undefined ? undefined : { kind: "constant", ms };
   }
   if (name === "constant" && rest.length === 1) return { kind: "constant", ms: a as number };
+  if (name === "uniform" && rest.length === 2 && (a as number) > (b as number)) return undefined;
   if (name === "uniform" && rest.length === 2) return { kind: "uniform", minMs: a as number, maxMs: b as number };
   if (name === "normal" && rest.length === 2) return { kind: "normal", meanMs: a as number, deviationMs: b as number };
   return name === "exponential" && rest.length === 1 ? { kind: "exponential", meanMs: a as number } : undefined;

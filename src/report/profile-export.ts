@@ -72,8 +72,7 @@ class ProfileExport implements Report {
   }
 
   finish(result: RunResult): void {
-    // As in the original a run that failed before anything was measured leaves no file.
-    if (result.error !== undefined && !this.hasWindow) {
+    if (this.isWorthless(result)) {
       this.discard();
       return;
     }
@@ -82,16 +81,28 @@ class ProfileExport implements Report {
     this.put(`],"version":"0.0.0","service_kind":"triton","endpoint":""}`);
     this.commit();
     try {
-      closeSync(this.fd as number);
+      this.close();
       renameSync(this.partPath, this.path);
     } catch (error) {
       throw this.toError(error);
     }
   }
 
+  /** As in the original a run that failed leaves no file, in whose way the next attempt would find it; scenarios keep what they have. */
+  private isWorthless({ error, levels }: RunResult): boolean {
+    if (this.plan.outputs.style === "rampart") return error !== undefined && !this.hasWindow;
+    return error !== undefined || (levels.length > 0 && levels.every(({ outcome }) => outcome === "unstable"));
+  }
+
   discard(): void {
-    if (this.fd !== undefined) closeSync(this.fd);
+    this.close();
     rmSync(this.partPath, { force: true });
+  }
+
+  private close(): void {
+    const { fd } = this;
+    this.fd = undefined;
+    if (fd !== undefined) closeSync(fd);
   }
 
   private openExperiment(unit: "concurrency" | "request-rate", value: number): void {

@@ -26,4 +26,6 @@ export interface DriverWork {
   /** Judges a finished request; returns what is wrong with it, in the server's own words where there are any. */
   readonly judge: (call: Call, step: number) => Failure | undefined;
   readonly onFailure: (failure: Failure, lane: number) => void;
+  /** Something that is called here threw while the run goes on: the run cannot. */
+  readonly onError: (error: unknown) => void;
 }

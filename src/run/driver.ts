@@ -1,15 +1,20 @@
 import { DueHeap } from "../load/due-heap.ts";
 import type { Drive } from "../load/load-mode.ts";
 import { Pacer } from "../load/pacer.ts";
-import { RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../measure/records.ts";
+import { RecordColumns } from "../measure/records.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { Call, LoadClient } from "../transport/client.ts";
 import { isConnectionFailure } from "../transport/failure.ts";
 import { Backoff } from "./backoff.ts";
 import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { DueTimer } from "./due-timer.ts";
+import { Quiet } from "./quiet.ts";
+import { writeRecord } from "./write-record.ts";
 
-/** A request this much later than due counts as delayed, as in perf_analyzer. */
+/**
+ * As in perf_analyzer a request is delayed when it was due before its lane came to wait for it; being woken late is no delay. This much is
+ * the grain of an event loop.
+ */
 const DELAY_TOLERANCE_NS = 1e6;
 const RAMP_STEP_MS = 20;
 
@@ -28,18 +33,20 @@ export class Driver {
   private readonly options: DriverOptions;
   private work: DriverWork | undefined;
   private readonly client: LoadClient;
-  private readonly timer = new DueTimer(() => this.tick());
+  private readonly timer = new DueTimer(() => this.guard(() => this.tick()));
   private readonly heap = new DueHeap();
   /** By slot: when its request was due, whether it was sent late, and its step of the data. */
   private readonly intendedNs: number[] = [];
   private readonly isDelayed: boolean[] = [];
   private readonly steps: number[] = [];
   private readonly backoff = new Backoff((slot) => {
-    this.goOn(slot);
+    this.guard(() => this.goOn(slot));
     this.client.flush();
   });
   /** By lane: slots without a request, for asynchronous schedules. */
   private readonly freeSlots: number[][] = [];
+  /** By lane: whether its next request was already due when the one before it was sent. */
+  private readonly isBehind: boolean[] = [];
   private slotCount = 0;
   private firstReady: Promise<void> = Promise.resolve();
   private outstandingCount = 0;
@@ -49,8 +56,7 @@ export class Driver {
   private scheduleStartNs = 0;
   private quota = Number.POSITIVE_INFINITY;
   private rampTimer: ReturnType<typeof setInterval> | undefined;
-  private onQuiet: (() => void) | undefined;
-  private quietSlots = 0;
+  private readonly quiet = new Quiet();
   private onFinished: (() => void) | undefined;
 
   constructor(options: DriverOptions) {
@@ -119,7 +125,7 @@ export class Driver {
     this.heap.clear();
     this.timer.clear();
     this.backoff.clear();
-    return this.quiet(0);
+    return this.quiet.wait(this.outstandingCount, 0);
   }
 
   /** Resolves when the quota is used up and everything sent has been answered. */
@@ -153,7 +159,7 @@ export class Driver {
     for (let slot = 0; slot < concurrency; slot++) this.sendIfIdle(slot);
     this.client.flush();
     // Lower than before: the surplus must be answered before anything is measured at this level.
-    if (concurrency < before) await this.quiet(concurrency);
+    if (concurrency < before) await this.quiet.wait(this.outstandingCount, concurrency);
   }
 
   private async startRamp(drive: Extract<Drive, { kind: "ramp" }>): Promise<void> {
@@ -167,14 +173,16 @@ export class Driver {
       this.client.flush();
     };
     adjust();
-    this.rampTimer = setInterval(adjust, RAMP_STEP_MS);
+    this.rampTimer = setInterval(() => this.guard(adjust), RAMP_STEP_MS);
   }
 
   private async startSchedule(arrivals: () => number): Promise<void> {
     const { laneCount, isSync } = this.options;
     this.todo.feed.setActiveLanes(laneCount);
     this.heap.clear();
-    await this.quiet(0);
+    // Whoever waited is dealt a place like all the others.
+    this.backoff.clear();
+    await this.quiet.wait(this.outstandingCount, 0);
     await this.reserve(laneCount);
     this.freeSlots.length = 0;
     for (let lane = 0; lane < laneCount; lane++) this.freeSlots.push([]);
@@ -182,7 +190,7 @@ export class Driver {
       for (let slot = this.slotCount - 1; slot >= 0; slot--) (this.freeSlots[slot % laneCount] as number[]).push(slot);
     this.pacer = new Pacer(arrivals, laneCount);
     this.scheduleStartNs = nowNs();
-    for (let lane = 0; lane < laneCount; lane++) this.heap.push(lane, this.pacer.nextDueNs(lane));
+    for (let lane = 0; lane < laneCount; lane++) this.heap.push(lane, this.nextDueNs(this.pacer, lane));
     this.timer.set(this.scheduleStartNs + this.heap.firstDueNs);
   }
 
@@ -226,7 +234,7 @@ export class Driver {
       const dueNs = this.heap.firstDueNs;
       const lane = this.heap.pop();
       this.sendScheduled(lane, dueNs);
-      if (!this.options.isSync) this.heap.push(lane, pacer.nextDueNs(lane));
+      if (!this.options.isSync) this.heap.push(lane, this.nextDueNs(pacer, lane));
     }
     this.client.flush();
     this.timer.set(this.quota > 0 ? this.scheduleStartNs + this.heap.firstDueNs : Number.POSITIVE_INFINITY);
@@ -236,7 +244,13 @@ export class Driver {
     const slot = this.options.isSync ? lane : this.takeSlot(lane);
     const intendedNs = this.scheduleStartNs + dueNs;
     this.send(slot, intendedNs);
-    this.isDelayed[slot] = (this.client.calls[slot] as Call).sendStartNs - intendedNs > DELAY_TOLERANCE_NS;
+    this.isDelayed[slot] = this.isBehind[lane] === true;
+  }
+
+  private nextDueNs(pacer: Pacer, lane: number): number {
+    const dueNs = pacer.nextDueNs(lane);
+    this.isBehind[lane] = nowNs() - this.scheduleStartNs - dueNs > DELAY_TOLERANCE_NS;
+    return dueNs;
   }
 
   /** A slot of the lane without a request; all busy ones make a new one, since an open loop never waits. */
@@ -254,10 +268,25 @@ export class Driver {
   }
 
   private done(call: Call): void {
+    // As guard() does, without a closure for each request.
+    try {
+      this.conclude(call);
+    } catch (error) {
+      this.todo.onError(error);
+    }
+  }
+
+  private conclude(call: Call): void {
     const slot = call.slot;
     this.outstandingCount--;
     const failure = this.todo.judge(call, this.steps[slot] as number);
-    this.record(call, slot, failure !== undefined);
+    writeRecord(
+      this.records,
+      call,
+      failure !== undefined,
+      this.intendedNs[slot] as number,
+      this.isDelayed[slot] === true,
+    );
     if (failure === undefined) {
       this.completedCount++;
       this.backoff.reset(slot);
@@ -268,28 +297,12 @@ export class Driver {
     }
     if (failure !== undefined && isConnectionFailure(failure)) this.backoff.wait(slot);
     else this.goOn(slot);
-    if (this.onQuiet !== undefined && this.outstandingCount <= this.quietSlots) this.settleQuiet();
+    this.quiet.check(this.outstandingCount);
     if (this.onFinished !== undefined && this.isFinished) {
       const settle = this.onFinished;
       this.onFinished = undefined;
       settle();
     }
-  }
-
-  private record(call: Call, slot: number, hasFailed: boolean): void {
-    const { records } = this;
-    const row = records.row;
-    const intendedNs = this.intendedNs[slot] as number;
-    const isScheduled = !Number.isNaN(intendedNs);
-    records.intendedSendNs[row] = isScheduled ? intendedNs : call.sendStartNs;
-    records.sendStartNs[row] = call.sendStartNs;
-    records.sendEndNs[row] = call.sendEndNs;
-    records.firstByteNs[row] = call.firstByteNs;
-    records.endNs[row] = call.endNs;
-    records.decodeNs[row] = call.decodeNs;
-    records.flags[row] =
-      (hasFailed ? RECORD_FAILED : 0) | (isScheduled && this.isDelayed[slot] === true ? RECORD_DELAYED : 0);
-    records.commit();
   }
 
   /** What a slot does once its request is over. */
@@ -305,7 +318,7 @@ export class Driver {
       return;
     }
     if (this.quota <= 0) return;
-    const dueNs = pacer.nextDueNs(lane);
+    const dueNs = this.nextDueNs(pacer, lane);
     if (this.scheduleStartNs + dueNs <= nowNs()) {
       this.sendScheduled(lane, dueNs);
       return;
@@ -315,23 +328,17 @@ export class Driver {
     if (wasFirst) this.timer.set(this.scheduleStartNs + dueNs);
   }
 
+  /** For what the event loop calls: an exception there would be lost, and with it the run. */
+  private guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.todo.onError(error);
+    }
+  }
+
   private get todo(): DriverWork {
     return this.work as DriverWork;
-  }
-
-  private quiet(slots: number): Promise<void> {
-    if (this.outstandingCount <= slots) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.settleQuiet();
-      this.quietSlots = slots;
-      this.onQuiet = resolve;
-    });
-  }
-
-  private settleQuiet(): void {
-    const settle = this.onQuiet;
-    this.onQuiet = undefined;
-    settle?.();
   }
 
   private get isFinished(): boolean {

@@ -8,6 +8,8 @@ import type { RunSignal } from "./run-signal.ts";
 
 /** Without one success for so long, while connections fail, the target counts as gone. */
 const UNREACHABLE_NS = 5e9; // 5 s
+/** So many connections lost without a success between them are no accident; one lane alone loses them in 5 s. */
+const MANY_LOST = 8;
 const MAX_LANE_ERRORS = 64;
 
 /** Decides what failed requests do to the run. */
@@ -18,6 +20,7 @@ export class FailurePolicy {
   private readonly signal: RunSignal;
   private readonly driver: Driver;
   private unreachableSinceNs = 0;
+  private lostInARow = 0;
 
   constructor(plan: Plan, signal: RunSignal, driver: Driver) {
     this.plan = plan;
@@ -86,8 +89,14 @@ export class FailurePolicy {
       return;
     }
     const failedNs = nowNs();
-    if (this.unreachableSinceNs < lastSuccessNs || this.unreachableSinceNs === 0) this.unreachableSinceNs = failedNs;
-    if (failedNs - this.unreachableSinceNs < UNREACHABLE_NS) return;
+    if (this.unreachableSinceNs < lastSuccessNs || this.unreachableSinceNs === 0) {
+      this.unreachableSinceNs = failedNs;
+      this.lostInARow = 0;
+    }
+    this.lostInARow++;
+    // A slow server may lose a connection now and then while others wait for its answers; one that cannot be connected to is away.
+    const isAway = failure.kind === "connect" || failure.kind === "tls" || this.lostInARow >= MANY_LOST;
+    if (!isAway || failedNs - this.unreachableSinceNs < UNREACHABLE_NS) return;
     this.signal.fail(
       new RunError(
         "unreachable",

@@ -23,7 +23,6 @@ const COUNT_POLL_MS = 1000;
 /** A server's counters may lag behind its answers: how long to wait for them to move. */
 const COUNTER_LAG_MS = 500;
 const COUNTER_POLL_MS = 20;
-/** How often a level of a given time looks whether it has been told to stop; the rest of the time nothing of this file runs. */
 const NO_REQUESTS = "No valid requests recorded within time interval. Please use a larger time window.";
 
 /** What measuring needs. */
@@ -36,6 +35,10 @@ export interface LevelContext {
   readonly observer: RunObserver;
   readonly unit: "concurrency" | "request-rate";
   readonly isScheduled: boolean;
+  /** Ends the run when too many requests have failed so far. */
+  checkFailures(): void;
+  /** Ends the run: it cannot go on. */
+  fail(error: unknown): void;
 }
 
 /** Receives the driver's records and cuts them into windows. */
@@ -58,9 +61,9 @@ export class LevelMeter {
     this.timeline?.add(records, count);
   }
 
-  /** Requests of the current window so far, without those still in the columns. */
+  /** Requests of the current window so far, failed ones included, without those still in the columns. */
   get collected(): number {
-    return this.tally?.latency.count ?? 0;
+    return this.tally === undefined ? 0 : this.tally.latency.count + this.tally.failedCount;
   }
 
   /** Ends the window; what comes later belongs to the next one. */
@@ -91,13 +94,15 @@ export class LevelRun {
    * @param ready without load: what the window also has to wait for
    */
   async begin(ready: Promise<void> | undefined): Promise<void> {
-    const { driver, session, health, isScheduled, observer } = this.context;
+    const { driver, session, health, isScheduled, observer, plan } = this.context;
     const countsReading = session.service.wire === "http";
     driver.records.drain();
     observer.onRecordsCut?.(undefined);
     this.meter.begin(() => new WindowTally(isScheduled, countsReading));
     this.windowStartNs = nowNs();
     this.sentBefore = driver.sentCount;
+    const { mode } = plan.measurement;
+    if (mode.kind === "duration") this.meter.timeline = new Timeline(this.windowStartNs, mode.durationMs * 1e6);
     health.start();
     [this.countersBefore] = await Promise.all([session.counters(), ready]);
     // Without load there is nothing to measure yet: the time the server took to tell its counters is not the load's.
@@ -127,6 +132,7 @@ export class LevelRun {
       await this.waitForWindow(mode);
       if (signal.isStopped) break;
       const window = await this.cutWindow(nowNs());
+      this.context.checkFailures();
       trials++;
       recent.push(window.requestCount === 0 ? undefined : window);
       if (recent.length > STABILITY_WINDOWS) recent.shift();
@@ -169,13 +175,12 @@ export class LevelRun {
 
   private async measureDuration(durationMs: number): Promise<LevelResult> {
     const { driver, signal } = this.context;
-    const timeline = new Timeline(this.windowStartNs, durationMs * 1e6);
-    this.meter.timeline = timeline;
+    const { timeline } = this.meter;
     await sleepUnless(Math.max(0, durationMs - (nowNs() - this.windowStartNs) / 1e6), signal.stopped);
     driver.records.drain();
     this.meter.timeline = undefined;
     const endNs = nowNs();
-    const buckets = timeline.finish(endNs);
+    const buckets = timeline?.finish(endNs) ?? [];
     return this.finish(await this.cutWindow(endNs), buckets);
   }
 
@@ -233,6 +238,7 @@ export class LevelRun {
     do {
       await sleepUnless(COUNT_POLL_MS, signal.stopped);
       driver.records.drain();
+      this.context.checkFailures();
     } while (!signal.isStopped && this.meter.collected < mode.requestsPerWindow);
   }
 
@@ -263,7 +269,13 @@ export class LevelRun {
     const expected =
       plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
     for (;;) {
-      const after = await session.counters();
+      let after: ServerCounters[] | undefined;
+      try {
+        after = await session.counters();
+      } catch (error) {
+        // What was measured until the server went counts, without its times.
+        this.context.fail(error);
+      }
       if (after === undefined) return undefined;
       const result = subtractCounters(before, after, name);
       const seen = result === undefined ? 0 : result.delta.successCount;

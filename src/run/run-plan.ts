@@ -15,7 +15,7 @@ import { FailurePolicy } from "./failure-policy.ts";
 import { RequestFeed } from "./feed.ts";
 import { HealthMonitor } from "./health-monitor.ts";
 import { RequestJudge } from "./judge.ts";
-import { laneCountOf } from "./lanes.ts";
+import { checkOpenFiles, laneCountOf } from "./lanes.ts";
 import { type LevelContext, LevelError, LevelMeter, LevelRun } from "./level.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
 import { RunSignal } from "./run-signal.ts";
@@ -48,6 +48,7 @@ async function runPlan(
   check: () => Promise<unknown>,
 ): Promise<RunResult> {
   const load = prepareLoad(plan.load);
+  checkOpenFiles(plan, load.search);
   const target = await openTarget(plan, observer);
   try {
     let session: Session | undefined;
@@ -137,6 +138,7 @@ class PlanRun {
       onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
       judge: (call, step) => judge.judge(call, step),
       onFailure: (failure, lane) => this.policy.add(failure, lane),
+      onError: (error) => this.signal.fail(toRunError(error)),
     });
   }
 
@@ -151,10 +153,23 @@ class PlanRun {
       else await this.searchLinear();
     } catch (error) {
       if (error instanceof UserError) throw error;
-      this.signal.fail(toRunError(error));
+      this.signal.fail(this.explainNothing(error) ?? toRunError(error));
     }
     await this.shutDown();
     return this.toResult(await this.wholeRunDelta(before));
+  }
+
+  /** A window without a success is not too short when every request fails; perf_analyzer says so all the same. */
+  private explainNothing(error: unknown): RunError | undefined {
+    const { completedCount, failedCount } = this.driver;
+    if (!(error instanceof LevelError) || this.plan.outputs.style !== "rampart") return undefined;
+    if (completedCount > 0 || failedCount === 0) return undefined;
+    const example = this.policy.log.list()[0]?.example ?? "";
+    return new RunError(
+      "failed-request",
+      `all ${failedCount} requests failed: ${example}`,
+      "Look at what the server says.",
+    );
   }
 
   /** Begins to open all connections where the window may only begin with them, while nothing else is waited for. */
@@ -187,6 +202,7 @@ class PlanRun {
 
   /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
   private async runLevel(level: number): Promise<boolean> {
+    if (this.plan.measurement.warmupRequests > 0 && !this.signal.isStopped) await this.warmUp(level);
     if (this.signal.isStopped) return false;
     const result = await this.measureLevel(level);
     this.policy.checkRatio();
@@ -197,7 +213,6 @@ class PlanRun {
 
   private async measureLevel(level: number): Promise<LevelResult> {
     const { unit } = this.load.search;
-    if (this.plan.measurement.warmupRequests > 0) await this.warmUp(level);
     const { mode } = this.plan.measurement;
     const drive = this.load.drive(level);
     const context: LevelContext = {
@@ -209,11 +224,14 @@ class PlanRun {
       observer: this.observer,
       unit,
       isScheduled: drive.kind === "scheduled",
+      checkFailures: () => this.policy.checkRatio(),
+      fail: (error) => this.signal.fail(toRunError(error)),
     };
     const run = new LevelRun(context, this.meter, level);
     this.isDriverOpen = true;
     if (mode.kind === "requests") {
       // Nothing may be sent before the window begins, nor after the last request that is asked for.
+      await Promise.race([this.driver.stop(), this.signal.stopped]);
       const ready = this.driver.prepare(drive);
       this.announce();
       this.observer.onLevelStart?.(unit, level, false);
@@ -303,6 +321,7 @@ class PlanRun {
 
 function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
+  if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
   if (error instanceof LevelError)
     return new RunError(
       "failed-request",

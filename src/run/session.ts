@@ -78,7 +78,12 @@ async function openControl(
   endpoint: Endpoint,
   observer: RunObserver,
 ): Promise<ControlClient> {
-  const usesOwn = plan.client.kind === "own" && plan.outputs.style === "perf_analyzer";
+  // Bun and Deno refuse the server name that grpc-js sets for an address of digits.
+  const isBeyondGrpcJs =
+    address.wire !== "http" &&
+    endpoint.tls !== undefined &&
+    process.getBuiltinModule("node:net").isIP(endpoint.host) !== 0;
+  const usesOwn = plan.client.kind === "own" && (plan.outputs.style === "perf_analyzer" || isBeyondGrpcJs);
   const kind = usesOwn ? "own" : address.wire === "http" ? "undici" : "grpc-js";
   const wire = address.wire === "http" ? "http" : "grpc";
   const create = await loadClient(kind, wire, endpoint);

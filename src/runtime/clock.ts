@@ -16,16 +16,23 @@ export function toEpochNs(monotonicNs: number): bigint {
   return originEpochNs + BigInt(Math.round(monotonicNs));
 }
 
+/** Timers take 31 bits of milliseconds; longer ones would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Resolves after at least `delayMs` milliseconds (0 or more); rejects never. */
 export function sleepMs(delayMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, delayMs));
+  return sleepUnless(delayMs, new Promise(() => {}));
 }
 
 /** As {@link sleepMs}, but also resolves with `earlier`; no timer is left then, which would keep the process alive. */
 export async function sleepUnless(delayMs: number, earlier: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const slept = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, delayMs);
+    const sleep = (restMs: number): void => {
+      const stretchMs = Math.min(restMs, MAX_TIMER_MS);
+      timer = setTimeout(() => (restMs > stretchMs ? sleep(restMs - stretchMs) : resolve()), stretchMs);
+    };
+    sleep(delayMs);
   });
   await Promise.race([slept, earlier]);
   clearTimeout(timer);

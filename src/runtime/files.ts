@@ -5,3 +5,13 @@
 export function fileSystem(): typeof import("node:fs") {
   return process.getBuiltinModule("node:fs");
 }
+
+/** How many files and sockets this process may have open; undefined where the system does not say. */
+export function openFileLimit(): number | undefined {
+  try {
+    const limit = /^Max open files\s+(\d+)/m.exec(fileSystem().readFileSync("/proc/self/limits", "utf8"))?.[1];
+    return limit === undefined ? undefined : Number(limit);
+  } catch {
+    return undefined;
+  }
+}

@@ -78,6 +78,10 @@ function injectApi(api: object): () => void {
     });
     return () => {};
   }
+  if (runtimeName === "node" && typeof nodeModule.registerHooks !== "function") {
+    const hint = "Use Node 22.19 or newer, Bun, Deno or the executable.";
+    throw new UserError([{ path: "node", message: "is too old to load scenarios", value: process.version, hint }]);
+  }
   (globalThis as { [API_KEY]?: object })[API_KEY] = api;
   const source = formatApiModule(api);
   const hooks = nodeModule.registerHooks({

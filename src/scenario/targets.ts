@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
 import type { EmbeddedTargetPlan, TlsPlan, TritonTargetPlan } from "../plan/plan.ts";
@@ -12,10 +13,11 @@ export type Protocol = "http" | "grpc";
 
 /** TLS of a target. `https://` in the address switches it on by itself. */
 export interface TlsOptions {
-  /** PEM file of the authorities to trust. Default: the runtime's own. */
+  /** PEM file of the authorities to trust; a relative path starts at the scenario's folder. Default: the runtime's own. */
   readonly ca?: string;
-  /** PEM files of the client's certificate and key. */
+  /** PEM file of the client's certificate; a relative path starts at the scenario's folder. */
   readonly cert?: string;
+  /** PEM file of the certificate's private key; a relative path starts at the scenario's folder. */
   readonly key?: string;
   /** False accepts any certificate. Default: true. */
   readonly verify?: boolean;
@@ -192,7 +194,10 @@ export function targetSchema(): Schema<CheckedTarget> {
 }
 
 /** The target of a plan. */
-export function toTargetPlan({ kind, url, options }: CheckedTarget): TritonTargetPlan | EmbeddedTargetPlan {
+export function toTargetPlan(
+  { kind, url, options }: CheckedTarget,
+  folder: string,
+): TritonTargetPlan | EmbeddedTargetPlan {
   const common = {
     protocol: options.protocol ?? "http",
     isStreaming: options.streaming ?? false,
@@ -213,11 +218,12 @@ export function toTargetPlan({ kind, url, options }: CheckedTarget): TritonTarge
     outputTensorFormat: options.outputTensorFormat ?? "binary",
     headers: Object.entries(options.headers ?? {}),
     shapes: options.shapes ?? {},
-    tls: toTlsPlan(options.tls),
+    tls: toTlsPlan(options.tls, folder),
   };
 }
 
-function toTlsPlan(tls: boolean | TlsOptions = false): TlsPlan {
+function toTlsPlan(tls: boolean | TlsOptions = false, folder: string): TlsPlan {
   const { ca = "", cert = "", key = "", verify = true } = typeof tls === "boolean" ? {} : tls;
-  return { isEnabled: tls !== false, caFile: ca, certFile: cert, keyFile: key, verify };
+  const at = (file: string): string => (file === "" ? "" : resolve(folder, file));
+  return { isEnabled: tls !== false, caFile: at(ca), certFile: at(cert), keyFile: at(key), verify };
 }

@@ -62,7 +62,7 @@ function checkLoadAlone({ definition }: Scenario): Problem[] {
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, latencyLimit } = definition;
-  const target = toTargetPlan(definition.target);
+  const target = toTargetPlan(definition.target, folder);
   const isAsync = load.kind === "rate" || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULTS.stallTimeoutMs : toMs(stallTimeout);
   return {

@@ -26,9 +26,16 @@ describe("rampart run exits with", () => {
   });
 
   test("0 without assertions, and failed requests are counted", async () => {
-    const { code, out } = await runText({ target: "embedded({ errorRatio: 1 })" });
+    const { code, out } = await runText({ target: "embedded({ errorRatio: 0.5 })" });
     assert.equal(code, 0, out);
+    assert.match(out, /5 completed, 5 failed/);
+  });
+
+  test("69 when no request succeeds, whatever is asserted", async () => {
+    const { code, out, err } = await runText({ target: "embedded({ errorRatio: 1 })" });
+    assert.equal(code, 69, out);
     assert.match(out, /0 completed, 10 failed/);
+    assert.match(err, /^rampart: all 10 requests failed: /m);
   });
 
   test("0 when a level is stable", async () => {

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import * as fc from "fast-check";
-import { assembleBatch, assembleExpected, type DataStep, requestCycle } from "../../src/inputs/dataset.ts";
+import { assembleBatch, assembleExpected, type DataStep } from "../../src/inputs/dataset.ts";
 import { readDirectory } from "../../src/inputs/directory.ts";
 import { applyShapes } from "../../src/inputs/shapes.ts";
 import { UserError } from "../../src/plan/problem.ts";
@@ -32,19 +31,6 @@ test("a batch takes the following steps and wraps around", () => {
     ],
   );
   assert.deepEqual(batches[0]?.shape, [4, 1]);
-});
-
-test("requests repeat after as many as the data makes at a batch size", () => {
-  assert.deepEqual(
-    [requestCycle(6, 4), requestCycle(3, 4), requestCycle(4, 4), requestCycle(1, 8), requestCycle(0, 2)],
-    [3, 3, 1, 1, 0],
-  );
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 16 }), (count, batch) => {
-      const firsts = Array.from({ length: count }, (_, n) => (n * batch) % count);
-      assert.equal(requestCycle(count, batch), new Set(firsts).size);
-    }),
-  );
 });
 
 test("a model without a batch dimension gets one item and no added dimension", () => {

@@ -208,3 +208,29 @@ test("connections are asked for ahead of the first request", async () => {
   assert.equal(client.sent.length, 0);
   driver.close();
 });
+
+for (const isSync of [true, false]) {
+  test(`a slot that waits after a lost connection has one place in the next schedule (${isSync ? "sync" : "async"})`, async () => {
+    const { driver, client } = makeDriver({ laneCount: 1, isSync });
+    await driver.start(scheduled(0), ENDLESS);
+    await until(() => client.active.length === 1);
+    client.answer(0, { kind: "closed", message: "gone" });
+    await driver.start(scheduled(5, 30, 31, 32), ENDLESS);
+    await until(() => client.active.length === (isSync ? 1 : 4));
+    // A request on a slot that has one would make the fake client throw.
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    assert.equal(client.active.length, isSync ? 1 : 4);
+    driver.close();
+  });
+}
+
+test("what throws while requests come back is told, not lost", async () => {
+  const { driver, client, errors } = makeDriver();
+  await driver.start(closed(1), ENDLESS);
+  client.answer(0, { kind: "validation", message: "throws" });
+  assert.deepEqual(
+    errors.map((error) => String(error)),
+    ["Error: judging failed"],
+  );
+  driver.close();
+});

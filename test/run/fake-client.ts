@@ -111,6 +111,7 @@ export interface DriverUnderTest {
   readonly failures: { readonly failure: Failure; readonly lane: number }[];
   /** Rows recorded so far: whether they failed or were sent late. */
   readonly flags: number[];
+  readonly errors: readonly unknown[];
 }
 
 /** Makes the driver. */
@@ -118,6 +119,7 @@ export function makeDriver(options: Partial<DriverOptions> = {}): DriverUnderTes
   let client: FakeClient | undefined;
   const failures: DriverUnderTest["failures"] = [];
   const flags: number[] = [];
+  const errors: unknown[] = [];
   const driver = new Driver({
     laneCount: 2 ** 30,
     isSync: true,
@@ -134,10 +136,16 @@ export function makeDriver(options: Partial<DriverOptions> = {}): DriverUnderTes
     onRecords: (records: RecordColumns, count) => {
       for (let row = 0; row < count; row++) flags.push(records.flags[row] as number);
     },
-    judge: (call) => call.failure,
+    judge: (call) => {
+      if (call.failure?.message === "throws") throw new Error("judging failed");
+      return call.failure;
+    },
     onFailure: (failure, lane) => {
       failures.push({ failure, lane });
     },
+    onError: (error) => {
+      errors.push(error);
+    },
   });
-  return { driver, client: client as unknown as FakeClient, failures, flags };
+  return { driver, client: client as unknown as FakeClient, failures, flags, errors };
 }

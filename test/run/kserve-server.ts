@@ -66,6 +66,8 @@ export interface KserveOptions {
   readonly hasStatistics?: boolean;
   readonly isResponseCacheEnabled?: boolean;
   /** Awaited before an inference is answered. A string is the error to answer with status 400; `"drop"` closes the connection. */
+  /** How long the server takes to tell its statistics. Default: 0. */
+  readonly statisticsDelayMs?: number;
   readonly onInfer?: (request: SeenInfer) => Promise<string | undefined> | string | undefined;
 }
 
@@ -191,7 +193,8 @@ export class KserveServer {
     if (path === "/v2") sendJson(response, 200, { name: "test", version: "1", extensions: this.extensions });
     else if (suffix === "") sendJson(response, 200, this.metadata);
     else if (suffix === "/config") sendJson(response, 200, this.config);
-    else if (suffix === "/stats") sendJson(response, 200, this.statistics);
+    else if (suffix === "/stats")
+      setTimeout(() => sendJson(response, 200, this.statistics), this.options.statisticsDelayMs ?? 0);
     else sendJson(response, 400, { error: `Request for unknown model: '${path}' is not found` });
   }
 

@@ -324,3 +324,62 @@ test("Ctrl-C prints what was measured so far and exits with an error", LIMIT, as
     assert.equal(server.outstanding, 0);
   });
 });
+
+test(
+  "a later level of so many requests is measured over them alone, not over the preparation for it",
+  LIMIT,
+  async () => {
+    await withServer({ statisticsDelayMs: 150 }, async (server) => {
+      const load = { kind: "concurrency", levels: { kind: "list", values: [1, 2] }, search: "linear" } as const;
+      const measurement = { mode: { kind: "requests", count: 40 } } as const;
+      const result = await run(planFor(server, { load, measurement }));
+      checkSums(result, server);
+      assert.deepEqual(
+        result.levels.map(({ window }) => window.requestCount),
+        [40, 40],
+      );
+      for (const { window } of result.levels) {
+        const busyNs = window.latency.sumNs;
+        const windowNs = window.endNs - window.startNs;
+        assert.ok(windowNs < busyNs * 1.5 + 50e6, `a window of ${windowNs} ns for ${busyNs} ns of requests`);
+      }
+    });
+  },
+);
+
+test("count windows end when nothing but failures comes, and the run ends when too many fail", LIMIT, async () => {
+  await withServer({ onInfer: () => "no luck" }, async (server) => {
+    const mode = { kind: "count-windows", requestsPerWindow: 20, stabilityPct: 10, maxTrials: 10 } as const;
+    const result = await run(planFor(server, { measurement: { mode }, failures: { maxRatio: 0.5 } }));
+    assert.equal(result.error?.kind, "failed-request");
+    assert.match(result.error?.message ?? "", /requests failed, more than the 50 % allowed/);
+    checkSums(result, server);
+  });
+});
+
+test("an observer that throws ends the run with its error", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    let count = 0;
+    const onRecord = (): void => {
+      if (++count === 20) throw new RunError("output", "the disk is full", "Make room.");
+    };
+    const result = await run(planFor(server), { onRecord });
+    assert.equal(result.error?.kind, "output");
+    assert.equal(result.error?.message, "the disk is full");
+  });
+});
+
+test("an interrupted warm-up is not followed by its level", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    server.hold();
+    const told: string[] = [];
+    const measurement = { warmupRequests: 3, mode: { kind: "requests", count: 20 } } as const;
+    const observer: RunObserver = { onLevelStart: (_unit, level, isWarmup) => told.push(`${level} ${isWarmup}`) };
+    const running = startPlan(planFor(server, { load: closedAt(3), measurement }), observer, () => Promise.resolve());
+    await server.until(() => server.outstanding === 3);
+    running.interrupt();
+    server.release();
+    const result = await running.result;
+    assert.deepEqual([told, result.levels.length, result.isInterrupted], [["3 true"], 0, true]);
+  });
+});

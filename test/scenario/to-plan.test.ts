@@ -150,7 +150,13 @@ describe("a target's plan", () => {
           ["x-a", "1"],
           ["x-b", "2"],
         ],
-        tls: { isEnabled: true, caFile: "ca.pem", certFile: "cert.pem", keyFile: "key.pem", verify: false },
+        tls: {
+          isEnabled: true,
+          caFile: "/folder/ca.pem",
+          certFile: "/folder/cert.pem",
+          keyFile: "/folder/key.pem",
+          verify: false,
+        },
       },
     ],
     [

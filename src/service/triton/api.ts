@@ -4,9 +4,6 @@ import type { TritonModel } from "./model.ts";
 
 /** The calls to Triton that are not inference: the same questions over HTTP and gRPC, with answers of the same form. */
 
-/** Which of Triton's two front ends is spoken to. */
-export type TritonProtocol = "http" | "grpc";
-
 /** A model and version; an empty version leaves the choice to the server. */
 export interface ModelName {
   readonly name: string;

@@ -22,8 +22,13 @@ const decoder = new TextDecoder();
 
 /** Path of a model's resource: `/v2/models/NAME[/versions/VERSION]SUFFIX`. */
 export function modelPath(model: Pick<ModelInfo, "name" | "version">, suffix: string): string {
-  const version = model.version === "" ? "" : `/versions/${encodeURIComponent(model.version)}`;
-  return `/v2/models/${encodeURIComponent(model.name)}${version}${suffix}`;
+  const version = model.version === "" ? "" : `/versions/${encodeSegment(model.version)}`;
+  return `/v2/models/${encodeSegment(model.name)}${version}${suffix}`;
+}
+
+/** A path segment. What RFC 3986 lets stand in one stands as it is: Triton decodes nothing. */
+function encodeSegment(text: string): string {
+  return encodeURIComponent(text).replace(/%(?:2B|3D|40|3A|2C|26|24|3B)/g, decodeURIComponent);
 }
 
 /** Makes the codec of one model. */

@@ -31,6 +31,8 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
       for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
       const message = `no byte received for ${formatDurationNs(options.stallTimeoutNs)}`;
       for (const line of this.lines) line.failIfUnanswered(deadlineNs, { kind: "stalled", message });
+      // Who failed may have sent again.
+      this.flush();
     });
   }
 

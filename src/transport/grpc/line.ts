@@ -28,6 +28,7 @@ export class Line {
   private headers: RepeatedHeaders | undefined;
   private headersPath = "";
   private connection: Http2Connection | undefined;
+  private isFlushDue = false;
   /** Connections the server is taking down, whose streams go on to their end. */
   private readonly leaving = new Set<Http2Connection>();
   /** Users whose call waits for room under the peer's limit of concurrent streams. */
@@ -112,5 +113,16 @@ export class Line {
       this.headersPath = user.path;
     }
     user.open(connection, this.headers.nextBlock(connection.peerTableBytes));
+    if (!connection.isReading) this.flushSoon();
+  }
+
+  /** An answer over a connection that is leaving may open a stream on its successor, which then nobody else flushes. */
+  private flushSoon(): void {
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    queueMicrotask(() => {
+      this.isFlushDue = false;
+      this.flush();
+    });
   }
 }

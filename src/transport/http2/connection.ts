@@ -49,6 +49,8 @@ export class Http2Connection implements FrameSink {
   /** When the socket read being handled began: the time of everything it brought. */
   readNs = 0;
   isUsable = true;
+  /** True while bytes are being handled, which ends with a flush. */
+  isReading = false;
   private readonly events: ConnectionEvents;
   private readonly reader = new FrameReader(this);
   private readonly headers = new HeaderReader();
@@ -60,7 +62,6 @@ export class Http2Connection implements FrameSink {
   private isOpen = false;
   private isClosed = false;
   private hasSettings = false;
-  private isReading = false;
   private nextStreamId = 1;
   private maxStreams = Number.POSITIVE_INFINITY;
   private receivedBytes = 0;

@@ -26,7 +26,6 @@ export const SETTING = {
   maxConcurrentStreams: 3,
   initialWindowSize: 4,
   maxFrameSize: 5,
-  maxHeaderListSize: 6,
 } as const;
 
 /** Error codes (RFC 9113, section 7) by number. */
@@ -50,8 +49,6 @@ export const ERROR_NAMES: readonly string[] = [
 export const ERROR = {
   none: 0,
   protocol: 1,
-  flowControl: 3,
-  frameSize: 6,
   refusedStream: 7,
   cancel: 8,
   compression: 9,

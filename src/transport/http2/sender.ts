@@ -53,8 +53,8 @@ export class FrameSender {
     while (stream.pending !== undefined) {
       const data = stream.pending[0] as PendingData;
       const rest = data.bytes.length - data.offset;
-      const size = Math.min(rest, this.maxFrameBytes, stream.sendWindow, this.window);
-      if (size <= 0 && rest > 0) return;
+      const size = Math.max(0, Math.min(rest, this.maxFrameBytes, stream.sendWindow, this.window));
+      if (size === 0 && rest > 0) return;
       const isDone = size === rest;
       this.putData(stream, data.bytes, data.offset, data.offset + size, isDone && data.isLast);
       data.offset += size;
