@@ -138,7 +138,7 @@ function formatHelp(usage: string): string {
     "",
     formatFlags(FLAGS),
     "",
-    "Exit codes: 0 passed, 64 wrong usage, 65 an assertion failed, 66 not stable, 69 target unreachable or stalled,",
+    "Exit codes: 0 passed, 64 wrong usage, 65 an assertion failed, 66 not stable, 69 target unreachable, stalled or failing,",
     "130 interrupted, 1 internal error.",
     "",
   ].join("\n");

@@ -8,7 +8,8 @@ export function searchSchema(): Schema<SearchPlan> {
   return v.picklist(["linear", "binary"], "must be linear or binary");
 }
 
-const MAX_CONCURRENCY = 100_000;
+/** More requests outstanding than this are a slip of the hand, and would take all memory before the first answer. */
+export const MAX_CONCURRENCY = 100_000;
 
 /** A number of requests outstanding. */
 export function concurrencySchema(): Schema<number> {

@@ -3,6 +3,7 @@ import type { LevelSearch } from "../load/load-mode.ts";
 import type { Plan } from "../plan/plan.ts";
 import { RunError } from "../plan/problem.ts";
 import { openFileLimit } from "../runtime/files.ts";
+import { connectionsOf } from "../transport/grpc/lanes.ts";
 
 /** perf_analyzer's default number of worker threads for asynchronous concurrency, and for schedules. */
 const DEFAULT_ASYNC_LANES = 16;
@@ -25,13 +26,11 @@ export function laneCountOf(plan: Plan, search: LevelSearch): number {
 const FEW_CONNECTIONS = 64;
 /** Files a process has open besides its connections. */
 const OTHER_FILES = 32;
-/** How many lanes share a gRPC connection at least. */
-const GRPC_LANES = 6;
 
 /** Throws `RunError` when the load needs more connections than the system lets this process open: they would wait for ever. */
 export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
   const most = search.unit === "concurrency" ? (largestLevel(search.levels) ?? 0) : laneCountOf(plan, search);
-  const connections = plan.target.protocol === "http" ? most : Math.ceil(most / GRPC_LANES);
+  const connections = plan.target.protocol === "http" ? most : connectionsOf(most, laneCountOf(plan, search));
   if (connections < FEW_CONNECTIONS) return;
   // The embedded target's ends of the connections are this process's too.
   const files = connections * (plan.target.kind === "embedded" ? 2 : 1) + OTHER_FILES;

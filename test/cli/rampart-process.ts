@@ -22,8 +22,8 @@ export interface RunningProcess {
   readonly result: Promise<ProcessResult>;
   /** Resolves once the process has printed it; rejects when it ends without. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Ctrl-C. */
-  interrupt(): void;
+  /** Ctrl-C, or another signal. */
+  interrupt(signal?: NodeJS.Signals): void;
 }
 
 /** Where a process runs. */
@@ -85,8 +85,8 @@ export function startProcess(command: readonly string[], options: ProcessOptions
       void result.then(fail, fail);
     });
   // Not child.kill: Deno then takes the exit code 130 for an end by the signal.
-  const interrupt = (): void => {
-    if (child.pid !== undefined) process.kill(child.pid, "SIGINT");
+  const interrupt = (signal: NodeJS.Signals = "SIGINT"): void => {
+    if (child.pid !== undefined) process.kill(child.pid, signal);
   };
   return { result, waitFor, interrupt };
 }

@@ -3,7 +3,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { startCountingServer } from "./counting-server.ts";
-import { inFolder, type ProcessResult, runRampart, startRampart } from "./rampart-process.ts";
+import {
+  inFolder,
+  type ProcessResult,
+  rampartCommand,
+  runRampart,
+  startProcess,
+  startRampart,
+} from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** The exit codes of `rampart run`, as DESIGN's table has them, and what is printed with each. */
@@ -126,6 +133,29 @@ describe("rampart run exits with", () => {
       assert.match(err, /interrupted/);
       const report = JSON.parse(readFileSync(join(cwd, "x.json"), "utf8")) as { isPartial: boolean };
       assert.equal(report.isPartial, true);
+    });
+  });
+
+  test("130 at SIGTERM, with the same report", async () => {
+    await inFolder({ "x.ts": scenarioText({ load: 'hold(1, { for: "10 min" })' }) }, async (cwd) => {
+      const running = startRampart(["run", "x.ts"], { cwd });
+      await running.waitFor(/measuring concurrency 1/);
+      running.interrupt("SIGTERM");
+      const { code, out, err } = await running.result;
+      assert.equal(code, 130, out + err);
+      assert.match(out, /PARTIAL RESULT: the run ended early/);
+    });
+  });
+
+  test("64 when more connections are needed than the process may open files", async () => {
+    await inFolder({ "x.ts": scenarioText({ load: 'hold(900, { for: "1 s" })' }) }, async (cwd) => {
+      const command = ["sh", "-c", 'ulimit -n 700; exec "$@"', "sh", ...rampartCommand(), "run", "x.ts"];
+      const { code, out, err } = await startProcess(command, { cwd }).result;
+      assert.equal(code, 64, out + err);
+      assert.match(
+        err,
+        /900 connections are needed, and this process may open only 700 files\. Raise the limit \(ulimit -n 1832\)/,
+      );
     });
   });
 

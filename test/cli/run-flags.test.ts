@@ -96,6 +96,20 @@ describe("rampart run", () => {
     }
   });
 
+  test("refuses reports that would overwrite a script or each other", async () => {
+    await inFolder({ "x.ts": scenarioText({}) }, async (cwd) => {
+      const text = readFileSync(join(cwd, "x.ts"), "utf8");
+      const { code, err } = await runRampart(["run", "x.ts", "--csv", "x.ts"], { cwd });
+      assert.equal(code, 64, err);
+      assert.match(err, /^rampart: --csv: would overwrite a script \(got x\.ts\)/m);
+      assert.equal(readFileSync(join(cwd, "x.ts"), "utf8"), text);
+      const twins = await runRampart(["run", "x.ts", "--csv", "same", "--json", "same"], { cwd });
+      assert.equal(twins.code, 64, twins.err);
+      assert.match(twins.err, /^rampart: --csv: is also the file of --json \(got same\)/m);
+      assert.equal(existsSync(join(cwd, "same")), false);
+    });
+  });
+
   test("--url measures another server than the scenario's", async () => {
     const mock = await startMock(MOCK, LOOPBACK);
     try {

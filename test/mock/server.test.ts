@@ -195,6 +195,7 @@ describe("mock latency", () => {
     "normal:1ms:2ms:3ms",
     "poisson:5ms",
     "uniform:a:b",
+    "uniform:9ms:1ms",
     "constant:1ms:2ms",
   ]) {
     test(`${JSON.stringify(text)} is no latency`, () => {

@@ -186,6 +186,20 @@ test("a synchronous schedule waits for the lane's answer and catches up, marking
   driver.close();
 });
 
+test("being woken late is no delay, being due before the lane comes to wait is one", async () => {
+  const { driver, client, flags } = makeDriver({ laneCount: 1, isSync: false });
+  const startMs = performance.now();
+  await driver.start(scheduled(5, 8, 80), 3);
+  // The event loop stands still over both of the first two.
+  while (performance.now() - startMs < 30);
+  await until(() => client.sent.length === 3);
+  for (const slot of client.active) client.answer(slot);
+  await driver.finished();
+  driver.records.drain();
+  assert.deepEqual(flags, [0, RECORD_DELAYED, 0]);
+  driver.close();
+});
+
 test("a ramp follows its concurrency over time", async () => {
   const { driver, client } = makeDriver();
   const startMs = performance.now();

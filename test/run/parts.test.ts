@@ -185,6 +185,29 @@ test("failures that are counted only still end the run when the target is gone",
   }
 });
 
+for (const { name, kind, losses, isAway } of [
+  { name: "two connections lost, long apart, among many that wait", kind: "closed", losses: 2, isAway: false },
+  { name: "connections lost again and again", kind: "closed", losses: 9, isAway: true },
+  { name: "a server that cannot be connected to", kind: "connect", losses: 2, isAway: true },
+] as const) {
+  test(`without a success for 5 s: ${name}`, () => {
+    const clock = performance.now;
+    const baseMs = performance.now();
+    let elapsedMs = 0;
+    performance.now = () => baseMs + elapsedMs;
+    try {
+      const { policy, signal } = makePolicy(null, { lastSuccessNs: baseMs * 1e6 - 1 });
+      for (let i = 0; i < losses; i++) {
+        elapsedMs = (i * 6000) / (losses - 1);
+        policy.add({ kind, message: "lost" }, i);
+      }
+      assert.equal(signal.error?.kind, isAway ? "unreachable" : undefined);
+    } finally {
+      performance.now = clock;
+    }
+  });
+}
+
 test("a signal keeps its first reason, and an interrupt is no error", async () => {
   const signal = new RunSignal();
   assert.equal(signal.isStopped, false);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nowNs, sleepMs, toEpochNs } from "../../src/runtime/clock.ts";
+import { nowNs, sleepMs, sleepUnless, toEpochNs } from "../../src/runtime/clock.ts";
 import { fileSystem } from "../../src/runtime/files.ts";
 import { entryModule, isExecutable, runtimeName, runtimeVersion } from "../../src/runtime/runtime.ts";
 import { startWorker } from "../../src/runtime/workers.ts";
@@ -71,4 +71,11 @@ test("a thread runs worker.ts in its role and ends", { timeout: 20_000 }, async 
   assert.equal(((await response.json()) as { name: string }).name, "rampart-mock");
   await worker.terminate();
   await assert.rejects(fetch(`http://127.0.0.1:${ports.httpPort}/v2`));
+});
+
+test("a sleep of weeks does not end at once, and leaves no timer when something comes earlier", async () => {
+  const earlier = sleepMs(30);
+  const startNs = nowNs();
+  await sleepUnless(2 ** 31 + 1000, earlier);
+  assert.ok(nowNs() - startNs >= 29e6, "a timer beyond 31 bits fires after 1 ms");
 });

@@ -1,3 +1,4 @@
+import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { isDirectory, isWritable } from "../output-files.ts";
@@ -150,6 +151,12 @@ function checkTogether(settings: Settings): Problem[] {
     "-m",
     "Failed to parse -m (model name). The value must be specified.",
     "Give the model with -m.",
+  );
+  rule(
+    Math.max(concurrency?.start ?? 1, concurrency?.end ?? 1) > MAX_CONCURRENCY,
+    "--concurrency-range",
+    `Failed to parse --concurrency-range. The concurrency must be ${MAX_CONCURRENCY} at most.`,
+    "Give fewer requests outstanding.",
   );
   rule(
     concurrency !== undefined && requestRate !== undefined,

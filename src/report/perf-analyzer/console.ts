@@ -181,9 +181,11 @@ class PerfAnalyzerConsole implements Report {
 
 /** Levels that stand in the summary and the CSV. */
 export function printedLevels(result: RunResult): LevelResult[] {
+  // What a run measured before it failed is the user's in a scenario; the original keeps it to itself.
+  const keepsPartial = result.isInterrupted || result.prepared.plan.outputs.style === "rampart";
   return result.levels.filter(
     ({ outcome, window }) =>
-      window.requestCount > 0 && (outcome === "measured" || (outcome === "partial" && result.isInterrupted)),
+      window.requestCount > 0 && (outcome === "measured" || (outcome === "partial" && keepsPartial)),
   );
 }
 

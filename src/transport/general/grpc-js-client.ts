@@ -12,7 +12,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { describeConnectError, type Failure, messageOfProtocol } from "../failure.ts";
-import { lineIndexOf } from "../grpc/line.ts";
+import { lineIndexOf } from "../grpc/lanes.ts";
 import type { ReadStreamed, StreamedResponse } from "../grpc/stream-client.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";

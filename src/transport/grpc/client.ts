@@ -4,7 +4,8 @@ import type { Failure } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { encodeGrpcMessage, type GrpcMessage } from "./encode.ts";
-import { Line, lineIndexOf } from "./line.ts";
+import { lineIndexOf } from "./lanes.ts";
+import { Line } from "./line.ts";
 
 /** One slot of a gRPC client. */
 export interface GrpcSlot {
@@ -87,8 +88,8 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
   /** Makes the slot of a call, whose lane uses this line. */
   protected abstract createSlot(call: Call, line: Line): Slot;
 
-  /** Queues what the server should still be told before the connections close. */
-  protected abstract sayGoodbye(): void;
+  /** Queues what the server should still be told before the connections close. Nothing, unless a client has streams to end. */
+  protected sayGoodbye(): void {}
 
   /** Fails every call that the closed connections have not failed already. */
   protected abstract abort(failure: Failure): void;

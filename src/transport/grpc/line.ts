@@ -5,14 +5,6 @@ import type { Endpoint } from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
 import { grpcHeaders } from "./encode.ts";
 
-/** How many lanes share a connection, as gRPC's C++ client library shares a channel by default. */
-const LANES_PER_CONNECTION = 6;
-
-/** Which connection the slot's lane uses. */
-export function lineIndexOf(slot: number, laneCount: number): number {
-  return Math.floor((slot % laneCount) / LANES_PER_CONNECTION);
-}
-
 /** Something that opens one stream at a time on a line. */
 export interface LineUser {
   /** The method's path. */

@@ -43,7 +43,7 @@ export class GrpcStreamClient extends GrpcClient<StreamSlot> {
     return new StreamSlot(call, lane, this.options);
   }
 
-  protected sayGoodbye(): void {
+  protected override sayGoodbye(): void {
     for (const lane of this.lanes) lane.end();
   }
 
@@ -176,7 +176,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
   private readonly call: Call;
   private readonly lane: LaneStream;
   private readonly options: ClientOptions;
-  private readonly scratch = new IdScratch();
+  private scratch = new IdScratch();
 
   constructor(call: Call, lane: LaneStream, options: ClientOptions) {
     this.call = call;
@@ -228,6 +228,8 @@ class StreamSlot implements GrpcSlot, SendTicket {
     const call = this.call;
     if (!call.isActive || call.sendStartNs > deadlineNs) return;
     this.lane.forget(this);
+    // The bytes may still wait for a window: the next request must not be written over them.
+    this.scratch = new IdScratch();
     this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
   }
 }

@@ -19,8 +19,6 @@ export class GrpcUnaryClient extends GrpcClient<UnarySlot> {
     return new UnarySlot(call, line, this.options);
   }
 
-  protected sayGoodbye(): void {}
-
   protected abort(): void {
     for (const slot of this.slots) slot.abort();
   }

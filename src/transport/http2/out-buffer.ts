@@ -33,10 +33,11 @@ export class OutBuffer {
 
   writeTo(socket: Socket): void {
     if (this.length === 0) return;
+    // Nothing refers to the buffer that was kept once everything written before has left.
+    const spare = socket.pendingBytes === 0 ? this.retained : undefined;
     const isFree = socket.write(this.bytes.subarray(0, this.length));
     this.length = 0;
     if (isFree) return;
-    const spare = socket.pendingBytes === 0 ? this.retained : undefined;
     this.retained = this.bytes;
     this.bytes = spare ?? new Uint8Array(INITIAL_BYTES);
   }

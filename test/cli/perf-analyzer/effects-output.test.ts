@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
@@ -133,6 +133,28 @@ test("--verbose-csv adds columns", LIMIT, async () => {
     });
   });
 });
+
+test(
+  "--profile-export-file is not left by a run that failed or was unstable, so that it can be tried again",
+  LIMIT,
+  async () => {
+    await withServer({ onInfer: ({ index }) => (index % 10 === 9 ? "no luck" : undefined) }, async (server) => {
+      await withFolder(async (folder) => {
+        const file = join(folder, "profile.json");
+        const flags = ["-m", "simple", "-u", server.url, "-p", "100", "--profile-export-file", file];
+        for (let attempt = 0; attempt < 2; attempt++) {
+          const { code, err } = await runCommand(flags);
+          assert.equal(code, 99);
+          assert.match(err, /no luck/);
+          assert.deepEqual(readdirSync(folder), []);
+        }
+        const { code } = await runCommand([...flags, "--max-failure-ratio", "1", "-r", "1"]);
+        assert.equal(code, 2, "one window is never stable");
+        assert.deepEqual(readdirSync(folder), []);
+      });
+    });
+  },
+);
 
 test("--profile-export-file writes every measured request as JSON", LIMIT, async () => {
   await withServer({}, async (server) => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { HANDLED_FLAGS } from "../../../src/cli/perf-analyzer/flag-readers.ts";
 import { FLAGS, type FlagSpec, flagName } from "../../../src/cli/perf-analyzer/flags.ts";
 import { formatHelp } from "../../../src/cli/perf-analyzer/help.ts";
-import { HANDLED_FLAGS } from "../../../src/cli/perf-analyzer/settings.ts";
 import { LATER, OBEYED, PERF_ANALYZER_FLAGS, PERF_ANALYZER_SWITCHES } from "./flag-table.ts";
 
 /** The source of the test with a name; undefined when the file has none. */
