@@ -357,6 +357,15 @@ test("count windows end when nothing but failures comes, and the run ends when t
   });
 });
 
+test("count windows end when nothing but failures comes, however many may fail", LIMIT, async () => {
+  await withServer({ onInfer: () => "no luck" }, async (server) => {
+    const mode = { kind: "count-windows", requestsPerWindow: 20, stabilityPct: 10, maxTrials: 2 } as const;
+    const result = await run(planFor(server, { measurement: { mode }, failures: { maxRatio: null } }));
+    assert.ok(result.error !== undefined && result.failedCount >= 40 && result.completedCount === 0);
+    checkSums(result, server);
+  });
+});
+
 test("an observer that throws ends the run with its error", LIMIT, async () => {
   await withServer({}, async (server) => {
     let count = 0;

@@ -10,8 +10,8 @@ import { Line } from "./line.ts";
 /** One slot of a gRPC client. */
 export interface GrpcSlot {
   send(path: string, message: GrpcMessage, id: Uint8Array | undefined): void;
-  /** Fails the slot's call if it has brought no byte since. */
-  failIfSilentSince(deadlineNs: number): void;
+  /** Fails the slot's call if it has brought no byte since; returns whether it did. */
+  failIfSilentSince(deadlineNs: number): boolean;
 }
 
 /** What the gRPC clients of the measured path share: slots are dealt to lanes, lanes share connections, requests leave in groups. */
@@ -29,11 +29,12 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
     this.endpoint = endpoint;
     this.options = options;
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
-      for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
+      let hasFailed = false;
+      for (const slot of this.slots) if (slot.failIfSilentSince(deadlineNs)) hasFailed = true;
       const message = `no byte received for ${formatDurationNs(options.stallTimeoutNs)}`;
       for (const line of this.lines) line.failIfUnanswered(deadlineNs, { kind: "stalled", message });
       // Who failed may have sent again.
-      this.flush();
+      if (hasFailed) this.flush();
     });
   }
 

@@ -224,12 +224,13 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.options.onDone(call);
   }
 
-  failIfSilentSince(deadlineNs: number): void {
+  failIfSilentSince(deadlineNs: number): boolean {
     const call = this.call;
-    if (!call.isActive || call.sendStartNs > deadlineNs) return;
+    if (!call.isActive || call.sendStartNs > deadlineNs) return false;
     this.lane.forget(this);
     // The bytes may still wait for a window: the next request must not be written over them.
     this.scratch = new IdScratch();
     this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
+    return true;
   }
 }

@@ -115,11 +115,12 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     this.fail(problem.failure);
   }
 
-  failIfSilentSince(deadlineNs: number): void {
+  failIfSilentSince(deadlineNs: number): boolean {
     const call = this.call;
-    if (!call.isActive) return;
-    if (Math.max(call.sendStartNs, this.heardNs) > deadlineNs) return;
+    if (!call.isActive) return false;
+    if (Math.max(call.sendStartNs, this.heardNs) > deadlineNs) return false;
     this.giveUp({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
+    return true;
   }
 
   abort(): void {
