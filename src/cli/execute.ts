@@ -1,7 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
 import type { Report, TextSink } from "../report/report.ts";
-import { createReports } from "../report/reports.ts";
-import { joinObservers, type RunResult } from "../run/observer.ts";
+import { joinObservers, type RunObserver, type RunResult } from "../run/observer.ts";
 import { startPlan } from "../run/run-plan.ts";
 
 /** What a command is given by the executable: where its text goes, and how it learns of Ctrl-C. */
@@ -18,10 +17,13 @@ export interface CommandIo extends TextSink {
  * @throws UserError for a plan that cannot be run, RunError when the target does not let it begin
  */
 export async function executePlan(plan: Plan, io: CommandIo, onInterrupt: () => void): Promise<RunResult> {
-  const reports = await createReports(plan, io);
-  const running = startPlan(plan, joinObservers(reports), async () =>
-    (await import("../registry/check-plan.ts")).checkPlan(plan),
-  );
+  let reports: Report[] = [];
+  const openReports = async (): Promise<RunObserver> => {
+    const { createReports } = await import("../report/reports.ts");
+    reports = await createReports(plan, io);
+    return joinObservers(reports);
+  };
+  const running = startPlan(plan, openReports, async () => (await import("../registry/check-plan.ts")).checkPlan(plan));
   const stopListening = io.onInterrupt(() => {
     onInterrupt();
     running.interrupt();

@@ -1,12 +1,11 @@
-import * as v from "valibot";
 import type { ConcurrencyRampPlan } from "../plan/plan.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
 /** Concurrency that rises (or falls) evenly from one level to another over a duration, as one measurement. */
 export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
-  schema: () => {
-    const level = concurrencySchema();
+  schema: (v) => {
+    const level = concurrencySchema(v);
     return v.object({
       kind: v.literal("concurrency-ramp"),
       start: level,

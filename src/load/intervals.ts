@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import type { IntervalsLoadPlan } from "../plan/plan.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
@@ -9,7 +8,7 @@ const MAX_PROBLEMS = 10;
 
 /** Requests sent at gaps from a file: one whole number of microseconds per line, over and over. */
 export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
-  schema: () => v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
+  schema: (v) => v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
   prepare: (plan) => {
     const intervalsNs = readIntervalsNs(plan.file);
     return {

@@ -1,10 +1,9 @@
-import * as v from "valibot";
 import type { LevelsPlan, SearchPlan } from "../plan/plan.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { Builders, Schema } from "../plan/schema.ts";
 
 /** The levels of a load: their schema, and their order in a linear search. */
 
-export function searchSchema(): Schema<SearchPlan> {
+export function searchSchema(v: Builders): Schema<SearchPlan> {
   return v.picklist(["linear", "binary"], "must be linear or binary");
 }
 
@@ -12,7 +11,7 @@ export function searchSchema(): Schema<SearchPlan> {
 export const MAX_CONCURRENCY = 100_000;
 
 /** A number of requests outstanding. */
-export function concurrencySchema(): Schema<number> {
+export function concurrencySchema(v: Builders): Schema<number> {
   return v.pipe(
     v.number(),
     v.integer("must be a whole number"),
@@ -22,7 +21,7 @@ export function concurrencySchema(): Schema<number> {
 }
 
 /** A schema of levels whose values satisfy `value`. */
-export function levelsSchema(value: Schema<number>): Schema<LevelsPlan> {
+export function levelsSchema(v: Builders, value: Schema<number>): Schema<LevelsPlan> {
   return v.variant("kind", [
     v.object({
       kind: v.literal("range"),

@@ -1,5 +1,5 @@
 import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/plan.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { Builders, Schema } from "../plan/schema.ts";
 import type { Arrivals } from "./arrivals.ts";
 
 /** What a load mode is to the run: the levels it visits and how requests come about at each. One file per mode. */
@@ -23,7 +23,7 @@ export interface LevelSearch {
 /** A load mode. `P` is its part of the plan. */
 export interface LoadMode<P extends LoadPlan> {
   /** Describes the mode's part of a plan. */
-  schema(): Schema<P>;
+  schema(v: Builders): Schema<P>;
   /** Makes the mode ready. Throws `UserError` when something the plan names cannot be read. */
   prepare(plan: P): PreparedLoad;
 }

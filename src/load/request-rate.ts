@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import type { RequestRateLoadPlan } from "../plan/plan.ts";
 import { constantArrivals, poissonArrivals } from "./arrivals.ts";
 import { levelsSchema, searchSchema } from "./levels.ts";
@@ -6,11 +5,11 @@ import type { LoadMode } from "./load-mode.ts";
 
 /** Requests sent at a rate, evenly spaced or as a Poisson process. */
 export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
-  schema: () =>
+  schema: (v) =>
     v.object({
       kind: v.literal("request-rate"),
-      levels: levelsSchema(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
-      search: searchSchema(),
+      levels: levelsSchema(v, v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+      search: searchSchema(v),
       distribution: v.picklist(["constant", "poisson"], "must be constant or poisson"),
       seed: v.pipe(v.number(), v.integer("must be a whole number")),
     }),

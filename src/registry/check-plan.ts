@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { LoadPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
-import type { Schema } from "../plan/schema.ts";
+import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
 import { TARGETS } from "./service-kinds.ts";
@@ -73,12 +73,12 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   });
 }
 
-type Described = Readonly<Record<string, { schema(): Schema<unknown> }>>;
+type Described = Readonly<Record<string, { schema(v: Builders): Schema<unknown> }>>;
 
 function checkVariant(path: string, table: Described, part: { kind?: unknown } | undefined): Problem[] {
   const kind = String(part?.kind);
   const entry = Object.hasOwn(table, kind) ? table[kind] : undefined;
-  if (entry !== undefined) return toProblems(path, v.safeParse(entry.schema(), part));
+  if (entry !== undefined) return toProblems(path, v.safeParse(entry.schema(builders), part));
   return [
     {
       path: `${path}.kind`,

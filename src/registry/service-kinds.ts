@@ -1,5 +1,5 @@
 import type { TargetPlan, TritonTargetPlan } from "../plan/plan.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { Builders, Schema } from "../plan/schema.ts";
 import { embeddedTargetSchema } from "../service/embedded/target.ts";
 import type { ServiceKind } from "../service/service.ts";
 import { tritonKind } from "../service/triton/kind.ts";
@@ -15,7 +15,7 @@ export const SERVICE_KINDS: {
 };
 
 /** All targets: what describes them. */
-export const TARGETS: { readonly [K in TargetPlan["kind"]]: { schema(): Schema<TargetPlan> } } = {
+export const TARGETS: { readonly [K in TargetPlan["kind"]]: { schema(v: Builders): Schema<TargetPlan> } } = {
   ...SERVICE_KINDS,
   embedded: { schema: embeddedTargetSchema },
 };

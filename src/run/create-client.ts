@@ -10,13 +10,13 @@ export type CreateClient = (options: ClientOptions) => LoadClient;
 
 /**
  * Loads the client a plan asks for; all but the HTTP client are loaded when asked for.
- * @param loadReadStreamed what reads the messages of a service's streams
+ * @param readStreamed reads the messages of a service's streams; needed for `grpc-stream`
  */
 export async function loadClient(
   kind: ClientPlan["kind"],
   wire: Wire,
   endpoint: Endpoint,
-  loadReadStreamed?: () => Promise<ReadStreamed | undefined>,
+  readStreamed?: ReadStreamed,
 ): Promise<CreateClient> {
   if (kind === "undici") {
     const { UndiciClient } = await import("../transport/general/undici-client.ts");
@@ -24,11 +24,9 @@ export async function loadClient(
   }
   if (kind === "grpc-js") {
     const { GrpcJsClient } = await import("../transport/general/grpc-js-client.ts");
-    const readStreamed = wire === "grpc-stream" ? await loadReadStreamed?.() : undefined;
     return (options) => new GrpcJsClient(endpoint, options, readStreamed);
   }
   if (wire === "http") return (options) => new Http1Client(endpoint, options);
-  const readStreamed = wire === "grpc-stream" ? await loadReadStreamed?.() : undefined;
   if (readStreamed !== undefined) {
     const { GrpcStreamClient } = await import("../transport/grpc/stream-client.ts");
     return (options) => new GrpcStreamClient(endpoint, options, readStreamed);

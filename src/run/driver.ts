@@ -8,6 +8,7 @@ import { isConnectionFailure } from "../transport/failure.ts";
 import { Backoff } from "./backoff.ts";
 import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { DueTimer } from "./due-timer.ts";
+import type { RequestFeed } from "./feed.ts";
 import { Quiet } from "./quiet.ts";
 import { writeRecord } from "./write-record.ts";
 
@@ -19,11 +20,10 @@ const DELAY_TOLERANCE_NS = 1e6;
 const RAMP_STEP_MS = 20;
 
 /**
- * Sends requests as a load asks, and records what came of them. It decides nothing about measuring. Connections can be opened before
- * there is work.
+ * Sends requests as a load asks, and records what came of them. It decides nothing about measuring. Connections can be opened, and one
+ * request sent, before it is told what to do with the outcome.
  */
 export class Driver {
-  readonly records: RecordColumns;
   /** Requests handed to the client so far. */
   sentCount = 0;
   completedCount = 0;
@@ -32,6 +32,10 @@ export class Driver {
   lastSuccessNs = nowNs();
   private readonly options: DriverOptions;
   private work: DriverWork | undefined;
+  private records: RecordColumns | undefined;
+  private feed: RequestFeed | undefined;
+  /** A request that ended before there was work. */
+  private early: Call | undefined;
   private readonly client: LoadClient;
   private readonly timer = new DueTimer(() => this.guard(() => this.tick()));
   private readonly heap = new DueHeap();
@@ -61,13 +65,12 @@ export class Driver {
 
   constructor(options: DriverOptions) {
     this.options = options;
-    this.records = new RecordColumns((records, count) => this.todo.onRecords(records, count));
     const driver = this;
     this.client = options.createClient({
       laneCount: options.laneCount,
       stallTimeoutNs: options.stallTimeoutNs,
       get keepBodies() {
-        return driver.work?.needsBodies === true;
+        return driver.work?.needsBodies !== false;
       },
       onDone: (call) => this.done(call),
     });
@@ -76,6 +79,11 @@ export class Driver {
   /** Gives it its work, before the first start. */
   take(work: DriverWork): void {
     this.work = work;
+    this.records = new RecordColumns((records, count) => work.onRecords(records, count));
+    this.feed = work.feed;
+    const { early } = this;
+    this.early = undefined;
+    if (early !== undefined) this.done(early);
   }
 
   /** Requests sent and not answered. */
@@ -97,6 +105,16 @@ export class Driver {
   /** Opens the first connection ahead of a level. */
   prepareFirst(): void {
     this.firstReady = this.reserve(1);
+  }
+
+  /** Sends the first request of a closed load ahead of everything else that a run needs; `take` is to follow. */
+  async sendFirst(feed: RequestFeed, concurrency: number): Promise<void> {
+    this.feed = feed;
+    feed.setActiveLanes(Math.min(concurrency, this.options.laneCount));
+    await this.firstReady;
+    this.targetSlots = 1;
+    this.send(0, Number.NaN);
+    this.client.flush();
   }
 
   /** Opens the connections a level needs ahead of it, so that the first requests do not wait for them. */
@@ -140,19 +158,17 @@ export class Driver {
   close(): void {
     void this.stop();
     this.client.close();
-    this.records.drain();
+    this.drain();
+  }
+
+  /** Hands over what was recorded since the last time. */
+  drain(): void {
+    this.records?.drain();
   }
 
   private async startClosed(concurrency: number): Promise<void> {
     this.pacer = undefined;
-    this.todo.feed.setActiveLanes(Math.min(concurrency, this.options.laneCount));
-    if (this.targetSlots === 0 && concurrency > this.slotCount && this.slotCount === 1) {
-      // The very first request leaves before time goes into the other connections.
-      await this.firstReady;
-      this.targetSlots = 1;
-      this.sendIfIdle(0);
-      this.client.flush();
-    }
+    this.feed?.setActiveLanes(Math.min(concurrency, this.options.laneCount));
     await this.reserve(concurrency);
     const before = this.targetSlots;
     this.targetSlots = concurrency;
@@ -167,7 +183,7 @@ export class Driver {
     const startNs = nowNs();
     const adjust = (): void => {
       const target = drive.concurrencyAt(nowNs() - startNs);
-      this.todo.feed.setActiveLanes(target);
+      this.feed?.setActiveLanes(target);
       this.targetSlots = target;
       for (let slot = 0; slot < target; slot++) this.sendIfIdle(slot);
       this.client.flush();
@@ -178,7 +194,7 @@ export class Driver {
 
   private async startSchedule(arrivals: () => number): Promise<void> {
     const { laneCount, isSync } = this.options;
-    this.todo.feed.setActiveLanes(laneCount);
+    this.feed?.setActiveLanes(laneCount);
     this.heap.clear();
     // Whoever waited is dealt a place like all the others.
     this.backoff.clear();
@@ -215,7 +231,7 @@ export class Driver {
   /** @param intendedNs when the request was due; NaN: now */
   private send(slot: number, intendedNs: number): void {
     if (this.quota <= 0) return;
-    const { feed } = this.todo;
+    const feed = this.feed as RequestFeed;
     const request = feed.next(slot % this.options.laneCount);
     this.quota--;
     this.sentCount++;
@@ -268,6 +284,10 @@ export class Driver {
   }
 
   private done(call: Call): void {
+    if (this.work === undefined) {
+      this.early = call;
+      return;
+    }
     // As guard() does, without a closure for each request.
     try {
       this.conclude(call);
@@ -281,7 +301,7 @@ export class Driver {
     this.outstandingCount--;
     const failure = this.todo.judge(call, this.steps[slot] as number);
     writeRecord(
-      this.records,
+      this.records as RecordColumns,
       call,
       failure !== undefined,
       this.intendedNs[slot] as number,

@@ -96,7 +96,7 @@ export class LevelRun {
   async begin(ready: Promise<void> | undefined): Promise<void> {
     const { driver, session, health, isScheduled, observer, plan } = this.context;
     const countsReading = session.service.wire === "http";
-    driver.records.drain();
+    driver.drain();
     observer.onRecordsCut?.(undefined);
     this.meter.begin(() => new WindowTally(isScheduled, countsReading));
     this.windowStartNs = nowNs();
@@ -167,7 +167,7 @@ export class LevelRun {
   private async measureRequests(): Promise<LevelResult> {
     const { driver, signal } = this.context;
     await Promise.race([driver.finished(), signal.stopped]);
-    driver.records.drain();
+    driver.drain();
     // Nothing happens after the last answer: the window ends with it.
     const window = await this.cutWindow(signal.isStopped ? nowNs() : this.meter.lastEndNs);
     return this.finish(window, []);
@@ -177,7 +177,7 @@ export class LevelRun {
     const { driver, signal } = this.context;
     const { timeline } = this.meter;
     await sleepUnless(Math.max(0, durationMs - (nowNs() - this.windowStartNs) / 1e6), signal.stopped);
-    driver.records.drain();
+    driver.drain();
     this.meter.timeline = undefined;
     const endNs = nowNs();
     const buckets = timeline?.finish(endNs) ?? [];
@@ -237,7 +237,7 @@ export class LevelRun {
     }
     do {
       await sleepUnless(COUNT_POLL_MS, signal.stopped);
-      driver.records.drain();
+      driver.drain();
       this.context.checkFailures();
     } while (!signal.isStopped && this.meter.collected < mode.requestsPerWindow);
   }
@@ -245,7 +245,7 @@ export class LevelRun {
   /** Ends the window at `endNs` and begins the next one there. */
   private async cutWindow(endNs: number): Promise<WindowResult> {
     const { driver, health, isScheduled, observer } = this.context;
-    driver.records.drain();
+    driver.drain();
     const tally = this.meter.cut();
     const startNs = this.windowStartNs;
     const sentCount = driver.sentCount - this.sentBefore;

@@ -20,7 +20,8 @@ export async function probeModels(target: ServerTargetPlan): Promise<ListedModel
   const create = await loadClient(isHttp ? "undici" : "grpc-js", isHttp ? "http" : "grpc", endpoint);
   const control = new ControlClient(TIMEOUT_NS, create);
   try {
-    return await kind.listModels(target, createAsk(control, address, {}, false));
+    const front = await kind.open(target);
+    return await front.listModels(createAsk(control, address, {}, false));
   } finally {
     control.close();
   }

@@ -1,27 +1,18 @@
 import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad } from "../load/load-mode.ts";
-import type { RecordColumns } from "../measure/records.ts";
-import { subtractCounters } from "../measure/server-delta.ts";
 import type { Plan } from "../plan/plan.ts";
-import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
-import { nowNs, toEpochNs } from "../runtime/clock.ts";
-import { endStartUp } from "../runtime/runtime.ts";
-import type { ServerCounters } from "../service/statistics.ts";
+import { nowNs } from "../runtime/clock.ts";
 import type { WireRequest } from "../transport/request.ts";
 import { traceSends } from "./create-client.ts";
 import { Driver } from "./driver.ts";
-import { FailurePolicy } from "./failure-policy.ts";
 import { RequestFeed } from "./feed.ts";
-import { HealthMonitor } from "./health-monitor.ts";
-import { RequestJudge } from "./judge.ts";
 import { checkOpenFiles, laneCountOf } from "./lanes.ts";
-import { type LevelContext, LevelError, LevelMeter, LevelRun } from "./level.ts";
-import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
+import type { RunObserver, RunResult } from "./observer.ts";
 import { RunSignal } from "./run-signal.ts";
 import { openTarget, type Session } from "./session.ts";
 
-/** Executes a plan: levels, warm-up, windows until stable, search. */
+/** Begins a plan's run: reaches the target, and has the first request on its way as soon as can be. */
 
 /** A run that can be interrupted. */
 export interface RunningPlan {
@@ -33,23 +24,30 @@ export interface RunningPlan {
 
 /**
  * Begins a run.
+ * @param openObserver makes what follows the run, called once before anything is told; it rejects when it cannot
  * @param check rejects when the plan is not sound; it is called before anything is reported, but not where it would delay the first request:
  *   front doors check what users gave them themselves, so that this guards against mistakes of their own
  */
-export function startPlan(plan: Plan, observer: RunObserver, check: () => Promise<unknown>): RunningPlan {
+export function startPlan(
+  plan: Plan,
+  openObserver: () => Promise<RunObserver>,
+  check: () => Promise<unknown>,
+): RunningPlan {
   const signal = new RunSignal();
-  return { result: runPlan(plan, observer, signal, check), interrupt: () => signal.interrupt() };
+  return { result: runPlan(plan, openObserver, signal, check), interrupt: () => signal.interrupt() };
 }
 
 async function runPlan(
   plan: Plan,
-  observer: RunObserver,
+  openObserver: () => Promise<RunObserver>,
   signal: RunSignal,
   check: () => Promise<unknown>,
 ): Promise<RunResult> {
   const load = prepareLoad(plan.load);
   checkOpenFiles(plan, load.search);
-  const target = await openTarget(plan, observer);
+  const firstConcurrency = concurrencyAtOnce(plan, load);
+  let observer = firstConcurrency === undefined ? await openObserver() : undefined;
+  const target = await openTarget(plan, observer ?? {});
   try {
     let session: Session | undefined;
     // The driver is made and opens its first connection while the server thinks.
@@ -67,7 +65,13 @@ async function runPlan(
     try {
       driver.prepareFirst();
       session = await settingUp;
-      return await new PlanRun(plan, observer, signal, load, session, driver, check).execute();
+      const usesIds = plan.client.callMode === "async" || session.service.wire === "grpc-stream";
+      const feed = new RequestFeed(session.service, session.dataset, usesIds);
+      const startNs = nowNs();
+      if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
+      observer ??= await openObserver();
+      const { MeasuredRun } = await import("./measured-run.ts");
+      return await new MeasuredRun({ plan, observer, signal, load, session, feed, driver, startNs, check }).execute();
     } finally {
       driver.close();
     }
@@ -76,257 +80,23 @@ async function runPlan(
   }
 }
 
+/**
+ * The concurrency of the first level, where its first request may leave before anything is measured or told: windows begin later, no
+ * request is counted off, and the server's counters are not asked for beforehand.
+ */
+function concurrencyAtOnce({ measurement, outputs }: Plan, load: PreparedLoad): number | undefined {
+  const { mode, warmupRequests } = measurement;
+  if (mode.kind !== "time-windows" && mode.kind !== "count-windows") return undefined;
+  if (warmupRequests > 0 || outputs.style !== "perf_analyzer" || outputs.verbosity === 2) return undefined;
+  const drive = load.drive(levelAt(load.search.levels, 0) ?? 1);
+  return drive.kind === "closed" ? drive.concurrency : undefined;
+}
+
 /** perf_analyzer prints the requests it sends over HTTP only. */
 function isTracing({ outputs, target }: Plan): boolean {
   return outputs.verbosity === 2 && target.protocol === "http";
 }
 
-function traceSend(request: WireRequest, session: Session | undefined, observer: RunObserver): void {
-  if (session !== undefined) observer.onTrace?.({ kind: "request", text: session.service.codec.describe(request) });
-}
-
-class PlanRun {
-  private readonly plan: Plan;
-  private readonly observer: RunObserver;
-  private readonly signal: RunSignal;
-  private readonly load: PreparedLoad;
-  private readonly session: Session;
-  private readonly check: () => Promise<unknown>;
-  private readonly meter = new LevelMeter();
-  private readonly health = new HealthMonitor();
-  private readonly feed: RequestFeed;
-  private readonly policy: FailurePolicy;
-  private readonly driver: Driver;
-  private readonly prepared: PreparedRun;
-  private readonly levels: LevelResult[] = [];
-  private readonly startNs = nowNs();
-  private isDriverOpen = false;
-  private isAnnounced = false;
-  private isChecked = false;
-
-  constructor(
-    plan: Plan,
-    observer: RunObserver,
-    signal: RunSignal,
-    load: PreparedLoad,
-    session: Session,
-    driver: Driver,
-    check: () => Promise<unknown>,
-  ) {
-    this.plan = plan;
-    this.check = check;
-    this.observer = observer;
-    this.signal = signal;
-    this.load = load;
-    this.session = session;
-    const isSync = plan.client.callMode === "sync";
-    const usesIds = !isSync || session.service.wire === "grpc-stream";
-    this.feed = new RequestFeed(session.service, session.dataset, usesIds);
-    this.prepared = {
-      plan,
-      service: session.service,
-      dataset: session.dataset,
-      levelUnit: load.search.unit,
-      warnings: session.warnings,
-    };
-    const judge = new RequestJudge(session.service, this.feed, plan.outputs.verbosity, observer);
-    this.driver = driver;
-    this.policy = new FailurePolicy(plan, signal, driver);
-    driver.take({
-      feed: this.feed,
-      needsBodies: judge.needsBodies,
-      onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
-      judge: (call, step) => judge.judge(call, step),
-      onFailure: (failure, lane) => this.policy.add(failure, lane),
-      onError: (error) => this.signal.fail(toRunError(error)),
-    });
-  }
-
-  async execute(): Promise<RunResult> {
-    let before: ServerCounters[] | undefined;
-    try {
-      const first = levelAt(this.load.search.levels, 0);
-      if (first !== undefined) this.openAhead(first);
-      // perf_analyzer's questions to the server are an interface of their own: none is added to them.
-      if (this.plan.outputs.style === "rampart") before = await this.session.counters();
-      if (this.load.search.search === "binary") await this.searchBinary();
-      else await this.searchLinear();
-    } catch (error) {
-      if (error instanceof UserError) throw error;
-      this.signal.fail(this.explainNothing(error) ?? toRunError(error));
-    }
-    await this.shutDown();
-    return this.toResult(await this.wholeRunDelta(before));
-  }
-
-  /** A window without a success is not too short when every request fails; perf_analyzer says so all the same. */
-  private explainNothing(error: unknown): RunError | undefined {
-    const { completedCount, failedCount } = this.driver;
-    if (!(error instanceof LevelError) || this.plan.outputs.style !== "rampart") return undefined;
-    if (completedCount > 0 || failedCount === 0) return undefined;
-    const example = this.policy.log.list()[0]?.example ?? "";
-    return new RunError(
-      "failed-request",
-      `all ${failedCount} requests failed: ${example}`,
-      "Look at what the server says.",
-    );
-  }
-
-  /** Begins to open all connections where the window may only begin with them, while nothing else is waited for. */
-  private openAhead(level: number): void {
-    if (this.plan.measurement.mode.kind === "requests") void this.driver.prepare(this.load.drive(level));
-  }
-
-  private async searchLinear(): Promise<void> {
-    const { levels } = this.load.search;
-    let index = 0;
-    for (let level = levelAt(levels, 0); level !== undefined; level = levelAt(levels, ++index)) {
-      if (!(await this.runLevel(level))) return;
-    }
-  }
-
-  /** Measures the start, the end, then midpoints until the interval is as small as the step. */
-  private async searchBinary(): Promise<void> {
-    const { levels, unit } = this.load.search;
-    if (levels.kind !== "range" || levels.end === null) throw new Error("a binary search needs a range with an end");
-    if (!(await this.runLevel(levels.start))) return;
-    if (await this.runLevel(levels.end)) return;
-    let low = levels.start;
-    let high = levels.end;
-    while (high - low > levels.step && !this.signal.isStopped) {
-      const middle = unit === "concurrency" ? Math.floor((low + high) / 2) : (low + high) / 2;
-      if (await this.runLevel(middle)) low = middle;
-      else high = middle;
-    }
-  }
-
-  /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
-  private async runLevel(level: number): Promise<boolean> {
-    if (this.plan.measurement.warmupRequests > 0 && !this.signal.isStopped) await this.warmUp(level);
-    if (this.signal.isStopped) return false;
-    const result = await this.measureLevel(level);
-    this.policy.checkRatio();
-    this.levels.push(result);
-    this.observer.onLevelEnd?.(result);
-    return result.outcome === "measured";
-  }
-
-  private async measureLevel(level: number): Promise<LevelResult> {
-    const { unit } = this.load.search;
-    const { mode } = this.plan.measurement;
-    const drive = this.load.drive(level);
-    const context: LevelContext = {
-      plan: this.plan,
-      session: this.session,
-      driver: this.driver,
-      health: this.health,
-      signal: this.signal,
-      observer: this.observer,
-      unit,
-      isScheduled: drive.kind === "scheduled",
-      checkFailures: () => this.policy.checkRatio(),
-      fail: (error) => this.signal.fail(toRunError(error)),
-    };
-    const run = new LevelRun(context, this.meter, level);
-    this.isDriverOpen = true;
-    if (mode.kind === "requests") {
-      // Nothing may be sent before the window begins, nor after the last request that is asked for.
-      await Promise.race([this.driver.stop(), this.signal.stopped]);
-      const ready = this.driver.prepare(drive);
-      this.announce();
-      this.observer.onLevelStart?.(unit, level, false);
-      await run.begin(ready);
-      await this.driver.start(drive, mode.count);
-      const result = await run.measure();
-      await this.checkOnce();
-      return result;
-    }
-    await this.driver.start(drive, Number.POSITIVE_INFINITY);
-    this.announce();
-    this.observer.onLevelStart?.(unit, level, false);
-    await this.checkOnce();
-    await run.begin(undefined);
-    return run.measure();
-  }
-
-  /** Says what will be done, once: while connections open or when the load has begun, not before. */
-  private announce(): void {
-    if (this.isAnnounced) return;
-    this.isAnnounced = true;
-    endStartUp();
-    this.observer.onPrepared?.(this.prepared);
-  }
-
-  /** Checks the plan, once, outside of measured time. */
-  private async checkOnce(): Promise<void> {
-    if (this.isChecked) return;
-    this.isChecked = true;
-    await this.check();
-  }
-
-  private async warmUp(level: number): Promise<void> {
-    const count = this.plan.measurement.warmupRequests;
-    const drive = this.load.drive(level);
-    this.announce();
-    const warmUp = drive.kind === "closed" ? { ...drive, concurrency: Math.min(drive.concurrency, count) } : drive;
-    this.observer.onLevelStart?.(this.load.search.unit, warmUp.kind === "closed" ? warmUp.concurrency : level, true);
-    this.isDriverOpen = true;
-    await this.driver.start(warmUp, count);
-    await Promise.race([this.driver.finished(), this.signal.stopped]);
-    await Promise.race([this.driver.stop(), this.signal.stopped]);
-  }
-
-  /** Stops sending and waits for what is outstanding, so that the server's counts and ours agree; an error does not wait. */
-  private async shutDown(): Promise<void> {
-    if (this.isDriverOpen) {
-      const quiet = this.driver.stop();
-      if (this.signal.error === undefined) await quiet;
-      else await Promise.race([quiet, new Promise((resolve) => setTimeout(resolve, 1000))]);
-    }
-    this.driver.close();
-    this.health.stop();
-  }
-
-  private async wholeRunDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
-    if (before === undefined || this.signal.error !== undefined) return undefined;
-    const { model } = this.session.service;
-    const giveUpNs = nowNs() + 500e6;
-    for (;;) {
-      const after = await this.session.counters().catch(() => undefined);
-      if (after === undefined) return undefined;
-      const delta = subtractCounters(before, after, { name: model.name, version: model.version })?.delta;
-      if ((delta?.successCount ?? 0) >= this.driver.completedCount || nowNs() > giveUpNs) return delta;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
-
-  private toResult(server: RunResult["server"]): RunResult {
-    return {
-      prepared: this.prepared,
-      levels: this.levels,
-      sentCount: this.driver.sentCount,
-      completedCount: this.driver.completedCount,
-      failedCount: this.driver.failedCount,
-      failures: this.policy.log.list(),
-      connectionCount: this.driver.connectionCount,
-      server,
-      isInterrupted: this.signal.isInterrupted,
-      error: this.signal.error,
-      laneErrors: this.policy.laneErrors,
-      startEpochNs: toEpochNs(this.startNs),
-      durationNs: nowNs() - this.startNs,
-    };
-  }
-}
-
-function toRunError(error: unknown): RunError {
-  if (error instanceof RunError) return error;
-  if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
-  if (error instanceof LevelError)
-    return new RunError(
-      "failed-request",
-      error.message,
-      "Raise --measurement-interval, or look why no request ends in time.",
-    );
-  return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
+function traceSend(request: WireRequest, session: Session | undefined, observer: RunObserver | undefined): void {
+  if (session !== undefined) observer?.onTrace?.({ kind: "request", text: session.service.codec.describe(request) });
 }

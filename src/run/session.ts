@@ -16,7 +16,10 @@ import type { RunObserver } from "./observer.ts";
 
 /** A target that was not asked anything yet. */
 export interface Target {
-  /** Asks the server about the model, and loads the data. Throws `RunError` or `UserError` when there can be no run. */
+  /**
+   * Asks the server about the model, and loads the data; the first questions are put before the call returns. Throws `RunError` or
+   * `UserError` when there can be no run.
+   */
   setUp(): Promise<Session>;
   createClient(options: ClientOptions): LoadClient;
   close(): Promise<void>;
@@ -39,11 +42,12 @@ export async function openTarget(plan: Plan, observer: RunObserver): Promise<Tar
   const address = kind.address(target);
   const endpoint = resolveEndpoint(address, target.tls);
   const control = await openControl(plan, address, endpoint, observer);
-  const createClient = await loadClient(plan.client.kind, address.wire, endpoint, () => kind.loadReadStreamed(target));
+  const front = await kind.open(target);
+  const createClient = await loadClient(plan.client.kind, address.wire, endpoint, front.readStreamed);
   const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
   return {
     setUp: async () => {
-      const found = await kind.setUp(target, ask);
+      const found = await front.setUp(ask);
       const shaped = applyShapes(found.model, target.shapes);
       const service: Service = { ...found, model: shaped.model };
       const dataset = await loadInputs(plan.inputs, service.model);

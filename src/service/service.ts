@@ -1,5 +1,5 @@
 import type { TargetPlan } from "../plan/plan.ts";
-import type { Schema } from "../plan/schema.ts";
+import type { Builders, Schema } from "../plan/schema.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { ReadStreamed } from "../transport/grpc/stream-client.ts";
 import type { Header, WireRequest } from "../transport/request.ts";
@@ -102,12 +102,21 @@ export interface ServiceAddress {
 /** A service kind: one folder under `service/`, one line in the registry. `T` is its part of the plan. */
 export interface ServiceKind<T extends TargetPlan> {
   /** Describes the target's part of a plan. */
-  schema(): Schema<T>;
+  schema(v: Builders): Schema<T>;
   address(target: T): ServiceAddress;
-  /** What reads the messages of the target's streams; undefined when it has no streams. */
-  loadReadStreamed(target: T): Promise<ReadStreamed | undefined>;
-  /** Asks the server about the model. Throws `RunError` when the model or a setting is not supported. */
-  setUp(target: T, ask: Ask): Promise<Service>;
+  /** Loads what speaks with a target; nothing is asked yet. */
+  open(target: T): ServiceFront | Promise<ServiceFront>;
+}
+
+/** A target's service, before anything was asked. */
+export interface ServiceFront {
+  /** What reads the messages of the service's streams; undefined when it has none. */
+  readonly readStreamed: ReadStreamed | undefined;
+  /**
+   * Asks the server about the model; the first questions are put before the call returns. Throws `RunError` when the model or a setting
+   * is not supported.
+   */
+  setUp(ask: Ask): Promise<Service>;
   /** Asks the server for the models it has ready, sorted by name; the target's model is not looked at. */
-  listModels(target: T, ask: Ask): Promise<ListedModel[]>;
+  listModels(ask: Ask): Promise<ListedModel[]>;
 }

@@ -190,27 +190,27 @@ test("an intervals file that is missing, empty or all zero is refused", () => {
 const schemas: readonly (readonly [name: string, accepts: boolean, isAccepted: boolean])[] = [
   [
     "concurrency 1",
-    v.is(concurrencyMode.schema(), { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" }),
+    v.is(concurrencyMode.schema(v), { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" }),
     true,
   ],
   [
     "concurrency 0",
-    v.is(concurrencyMode.schema(), { kind: "concurrency", levels: { kind: "list", values: [0] }, search: "linear" }),
+    v.is(concurrencyMode.schema(v), { kind: "concurrency", levels: { kind: "list", values: [0] }, search: "linear" }),
     false,
   ],
   [
     "concurrency 1.5",
-    v.is(concurrencyMode.schema(), { kind: "concurrency", levels: { kind: "list", values: [1.5] }, search: "linear" }),
+    v.is(concurrencyMode.schema(v), { kind: "concurrency", levels: { kind: "list", values: [1.5] }, search: "linear" }),
     false,
   ],
   [
     "no levels",
-    v.is(concurrencyMode.schema(), { kind: "concurrency", levels: { kind: "list", values: [] }, search: "linear" }),
+    v.is(concurrencyMode.schema(v), { kind: "concurrency", levels: { kind: "list", values: [] }, search: "linear" }),
     false,
   ],
   [
     "step 0",
-    v.is(concurrencyMode.schema(), {
+    v.is(concurrencyMode.schema(v), {
       kind: "concurrency",
       levels: { kind: "range", start: 1, end: 2, step: 0 },
       search: "linear",
@@ -219,7 +219,7 @@ const schemas: readonly (readonly [name: string, accepts: boolean, isAccepted: b
   ],
   [
     "no end",
-    v.is(concurrencyMode.schema(), {
+    v.is(concurrencyMode.schema(v), {
       kind: "concurrency",
       levels: { kind: "range", start: 1, end: null, step: 1 },
       search: "binary",
@@ -228,7 +228,7 @@ const schemas: readonly (readonly [name: string, accepts: boolean, isAccepted: b
   ],
   [
     "rate 0.5",
-    v.is(requestRateMode.schema(), {
+    v.is(requestRateMode.schema(v), {
       kind: "request-rate",
       levels: { kind: "list", values: [0.5] },
       search: "linear",
@@ -239,7 +239,7 @@ const schemas: readonly (readonly [name: string, accepts: boolean, isAccepted: b
   ],
   [
     "rate 0",
-    v.is(requestRateMode.schema(), {
+    v.is(requestRateMode.schema(v), {
       kind: "request-rate",
       levels: { kind: "list", values: [0] },
       search: "linear",
@@ -250,7 +250,7 @@ const schemas: readonly (readonly [name: string, accepts: boolean, isAccepted: b
   ],
   [
     "unknown distribution",
-    v.is(requestRateMode.schema(), {
+    v.is(requestRateMode.schema(v), {
       kind: "request-rate",
       levels: { kind: "list", values: [1] },
       search: "linear",
@@ -261,11 +261,11 @@ const schemas: readonly (readonly [name: string, accepts: boolean, isAccepted: b
   ],
   [
     "ramp over 0 ms",
-    v.is(concurrencyRampMode.schema(), { kind: "concurrency-ramp", start: 1, end: 2, overMs: 0 }),
+    v.is(concurrencyRampMode.schema(v), { kind: "concurrency-ramp", start: 1, end: 2, overMs: 0 }),
     false,
   ],
-  ["ramp", v.is(concurrencyRampMode.schema(), { kind: "concurrency-ramp", start: 2, end: 1, overMs: 1 }), true],
-  ["no intervals file", v.is(intervalsMode.schema(), { kind: "intervals", file: "" }), false],
+  ["ramp", v.is(concurrencyRampMode.schema(v), { kind: "concurrency-ramp", start: 2, end: 1, overMs: 1 }), true],
+  ["no intervals file", v.is(intervalsMode.schema(v), { kind: "intervals", file: "" }), false],
 ];
 
 for (const [name, accepts, isAccepted] of schemas)

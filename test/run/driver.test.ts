@@ -31,6 +31,41 @@ test("a closed loop sends its concurrency at once and a new request for each ans
   driver.close();
 });
 
+test("a request sent ahead of the work is recorded when the work comes, and its slot goes on", async () => {
+  const { driver, client, feed, flags, take } = makeDriver({}, false);
+  driver.prepareFirst();
+  await driver.sendFirst(feed, 3);
+  assert.deepEqual([client.active, driver.sentCount], [[0], 1]);
+  client.answer(0);
+  assert.deepEqual([client.sent.length, driver.completedCount], [1, 0]);
+  take();
+  assert.deepEqual([client.active, driver.sentCount, driver.completedCount], [[0], 2, 1]);
+  await driver.start(closed(3), ENDLESS);
+  assert.deepEqual(client.active, [0, 1, 2]);
+  driver.drain();
+  assert.deepEqual(flags, [0]);
+  driver.close();
+});
+
+test("a request sent ahead of the work that is still under way is recorded when it ends", async () => {
+  const { driver, client, feed, failures, take } = makeDriver({}, false);
+  driver.prepareFirst();
+  await driver.sendFirst(feed, 2);
+  take();
+  assert.deepEqual([client.active, driver.outstanding], [[0], 1]);
+  client.answer(0, { kind: "http", status: 500, message: "no" });
+  assert.deepEqual([failures.length, driver.failedCount, client.active], [1, 1, [0]]);
+  driver.close();
+});
+
+test("a driver that never had work closes with a request under way", async () => {
+  const { driver, client, feed } = makeDriver({}, false);
+  driver.prepareFirst();
+  await driver.sendFirst(feed, 1);
+  driver.close();
+  assert.equal(client.isClosed, true);
+});
+
 test("a closed loop never has more outstanding than asked, whatever order answers come in", async () => {
   const answers = fc.array(fc.nat(), { maxLength: 60 });
   await fc.assert(
@@ -50,7 +85,7 @@ test("a closed loop never has more outstanding than asked, whatever order answer
         assert.equal(client.maxActive, n);
         while (client.active.length > 0) client.answer(client.active[0] as number);
         await driver.finished();
-        driver.records.drain();
+        driver.drain();
         assert.deepEqual([driver.sentCount, driver.completedCount, flags.length], [quota, quota, quota]);
         driver.close();
       },
@@ -181,7 +216,7 @@ test("a synchronous schedule waits for the lane's answer and catches up, marking
   client.answer(0);
   client.answer(0);
   await driver.finished();
-  driver.records.drain();
+  driver.drain();
   assert.deepEqual(flags.slice(1), [RECORD_DELAYED, RECORD_DELAYED]);
   driver.close();
 });
@@ -195,7 +230,7 @@ test("being woken late is no delay, being due before the lane comes to wait is o
   await until(() => client.sent.length === 3);
   for (const slot of client.active) client.answer(slot);
   await driver.finished();
-  driver.records.drain();
+  driver.drain();
   assert.deepEqual(flags, [0, RECORD_DELAYED, 0]);
   driver.close();
 });

@@ -1,7 +1,7 @@
 import type { DataStep, Dataset } from "../../src/inputs/dataset.ts";
 import type { RecordColumns } from "../../src/measure/records.ts";
 import { Driver } from "../../src/run/driver.ts";
-import type { DriverOptions } from "../../src/run/driver-work.ts";
+import type { DriverOptions, DriverWork } from "../../src/run/driver-work.ts";
 import { RequestFeed } from "../../src/run/feed.ts";
 import { nowNs } from "../../src/runtime/clock.ts";
 import type { Service } from "../../src/service/service.ts";
@@ -112,10 +112,13 @@ export interface DriverUnderTest {
   /** Rows recorded so far: whether they failed or were sent late. */
   readonly flags: number[];
   readonly errors: readonly unknown[];
+  readonly feed: RequestFeed;
+  /** Gives the driver its work, where it was made without. */
+  take(): void;
 }
 
-/** Makes the driver. */
-export function makeDriver(options: Partial<DriverOptions> = {}): DriverUnderTest {
+/** Makes the driver, by default with its work. */
+export function makeDriver(options: Partial<DriverOptions> = {}, hasWork = true): DriverUnderTest {
   let client: FakeClient | undefined;
   const failures: DriverUnderTest["failures"] = [];
   const flags: number[] = [];
@@ -130,8 +133,9 @@ export function makeDriver(options: Partial<DriverOptions> = {}): DriverUnderTes
     },
     ...options,
   });
-  driver.take({
-    feed: new RequestFeed(makeService(), makeDataset(1), false),
+  const feed = new RequestFeed(makeService(), makeDataset(1), false);
+  const work: DriverWork = {
+    feed,
     needsBodies: false,
     onRecords: (records: RecordColumns, count) => {
       for (let row = 0; row < count; row++) flags.push(records.flags[row] as number);
@@ -146,6 +150,8 @@ export function makeDriver(options: Partial<DriverOptions> = {}): DriverUnderTes
     onError: (error) => {
       errors.push(error);
     },
-  });
-  return { driver, client: client as unknown as FakeClient, failures, flags, errors };
+  };
+  const take = (): void => driver.take(work);
+  if (hasWork) take();
+  return { driver, client: client as unknown as FakeClient, failures, flags, errors, feed, take };
 }

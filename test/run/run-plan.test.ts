@@ -20,7 +20,11 @@ function planFor(server: { url: string }, change: PlanChange = {}): Plan {
 }
 
 function run(plan: Plan, observer: RunObserver = {}): Promise<RunResult> {
-  return startPlan(plan, observer, () => Promise.resolve()).result;
+  return startPlan(
+    plan,
+    () => Promise.resolve(observer),
+    () => Promise.resolve(),
+  ).result;
 }
 
 function checkSums(result: RunResult, server?: KserveServer): void {
@@ -55,6 +59,71 @@ for (const callMode of ["sync", "async"] as const) {
     });
   });
 }
+
+const windows: Plan["measurement"]["mode"] = { kind: "time-windows", windowMs: 100, stabilityPct: 1000, maxTrials: 5 };
+
+test("perf_analyzer mode has its first request under way before anything is told", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    server.hold();
+    const plan = planFor(server, {
+      load: closedAt(3),
+      measurement: { mode: windows },
+      outputs: { style: "perf_analyzer" },
+    });
+    const open = async (): Promise<RunObserver> => {
+      await server.until(() => server.outstanding === 1);
+      server.release();
+      return {};
+    };
+    const result = await startPlan(plan, open, () => Promise.resolve()).result;
+    assert.deepEqual([result.levels[0]?.outcome, result.error], ["measured", undefined]);
+    checkSums(result, server);
+  });
+});
+
+for (const [name, change] of [
+  ["a count of requests", { measurement: { mode: { kind: "requests", count: 20 } } }],
+  ["a warm-up", { measurement: { mode: windows, warmupRequests: 3 } }],
+  ["Rampart's own report", { measurement: { mode: windows }, outputs: { style: "rampart" } }],
+] as const) {
+  test(`with ${name} nothing is asked before there is something to tell`, LIMIT, async () => {
+    await withServer({}, async (server) => {
+      let askedCount = -1;
+      const plan = planFor(server, {
+        ...change,
+        outputs: { style: "perf_analyzer", ...("outputs" in change ? change.outputs : {}) },
+      });
+      const open = (): Promise<RunObserver> => {
+        askedCount = server.requests.length;
+        return Promise.resolve({});
+      };
+      checkSums(await startPlan(plan, open, () => Promise.resolve()).result, server);
+      assert.equal(askedCount, 0);
+    });
+  });
+}
+
+test("a first request that has failed before anything is told is told like any other", LIMIT, async () => {
+  await withServer({ onInfer: () => "out of order" }, async (server) => {
+    const told: string[] = [];
+    const plan = planFor(server, {
+      load: closedAt(2),
+      failures: { maxRatio: 0 },
+      measurement: { mode: windows },
+      outputs: { style: "perf_analyzer" },
+    });
+    const open = async (): Promise<RunObserver> => {
+      await server.until(() => server.infers.length === 1);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      return { onPrepared: () => told.push("prepared"), onLevelStart: (_unit, level) => told.push(`level ${level}`) };
+    };
+    const result = await startPlan(plan, open, () => Promise.resolve()).result;
+    assert.deepEqual(told, ["prepared", "level 2"]);
+    assert.match(result.error?.message ?? "", /out of order/);
+    assert.equal(result.failures[0]?.count, result.failedCount);
+    checkSums(result);
+  });
+});
 
 test("warm-up requests are sent first, answered, and counted apart", LIMIT, async () => {
   await withServer({}, async (server) => {
@@ -116,7 +185,11 @@ test("a server that stops answering ends the run in bounded time and says so", L
 test("an interrupt ends the run with what was measured so far", LIMIT, async () => {
   await withServer({ onInfer: () => takeMs(1) }, async (server) => {
     const measurement = { mode: { kind: "duration", durationMs: 4000 } } as const;
-    const running = startPlan(planFor(server, { load: closedAt(2), measurement }), {}, () => Promise.resolve());
+    const running = startPlan(
+      planFor(server, { load: closedAt(2), measurement }),
+      async () => ({}),
+      () => Promise.resolve(),
+    );
     await server.until(() => server.successCount >= 20);
     running.interrupt();
     const result = await running.result;
@@ -384,7 +457,11 @@ test("an interrupted warm-up is not followed by its level", LIMIT, async () => {
     const told: string[] = [];
     const measurement = { warmupRequests: 3, mode: { kind: "requests", count: 20 } } as const;
     const observer: RunObserver = { onLevelStart: (_unit, level, isWarmup) => told.push(`${level} ${isWarmup}`) };
-    const running = startPlan(planFor(server, { load: closedAt(3), measurement }), observer, () => Promise.resolve());
+    const running = startPlan(
+      planFor(server, { load: closedAt(3), measurement }),
+      async () => observer,
+      () => Promise.resolve(),
+    );
     await server.until(() => server.outstanding === 3);
     running.interrupt();
     server.release();

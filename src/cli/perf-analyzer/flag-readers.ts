@@ -275,9 +275,6 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
   },
 };
 
-/** The flags that `READERS` handles, for the test that no flag is ignored. */
-export const HANDLED_FLAGS: readonly string[] = Object.keys(FLAG_READERS);
-
 function checkRange(reader: ValueReader, flag: string, startMessage: string, range: RangeValue, value: string): void {
   if (range.start <= 0) reader.fail(flag, startMessage, value, `Write for example ${flag} 1:8:2.`);
   if (range.end !== undefined && range.end < 0)

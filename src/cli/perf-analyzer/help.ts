@@ -1,8 +1,9 @@
-import { FLAGS, type FlagGroup, type FlagSpec, flagName } from "./flags.ts";
+import { FLAG_HELP, type FlagGroup } from "./flag-help.ts";
+import { type FlagSpec, flagName, laterFlags, OBEYED_FLAGS } from "./flags.ts";
 
 /** The help of perf_analyzer mode, made from the flag table. */
 
-const TITLES: Readonly<Record<Exclude<FlagGroup, "later">, string>> = {
+const TITLES: Readonly<Record<FlagGroup, string>> = {
   general: "What to measure",
   measurement: "Load and measurement",
   input: "Input data",
@@ -19,10 +20,10 @@ export function formatHelp(command: string): string {
   const sections = Object.entries(TITLES).map(([group, title]) =>
     formatSection(
       title,
-      FLAGS.filter((flag) => flag.group === group),
+      OBEYED_FLAGS.filter((flag) => FLAG_HELP[flagName(flag)]?.group === group),
     ),
   );
-  const later = FLAGS.filter((flag) => flag.group === "later").map(flagName);
+  const later = laterFlags().map(flagName);
   return [
     `Usage: ${command} -m MODEL [flags]`,
     "",
@@ -52,12 +53,13 @@ function formatFlag(flag: FlagSpec): string {
     (name) => name !== "",
   );
   const left = `  ${names.join(", ")}${flag.value === undefined ? "" : ` ${flag.value}`}`;
+  const said = FLAG_HELP[flagName(flag)];
   const notes = [
-    ...(flag.unit === undefined ? [] : [`In ${flag.unit}.`]),
-    ...(flag.default === undefined ? [] : [`Default: ${flag.default}.`]),
-    ...(flag.isRepeatable === true ? ["May be repeated."] : []),
+    ...(said?.unit === undefined ? [] : [`In ${said.unit}.`]),
+    ...(said?.default === undefined ? [] : [`Default: ${said.default}.`]),
+    ...(said?.isRepeatable === true ? ["May be repeated."] : []),
   ];
-  const lines = wrap([flag.help, ...notes].join(" "), WIDTH - HELP_COLUMN);
+  const lines = wrap([said?.help ?? "", ...notes].join(" "), WIDTH - HELP_COLUMN);
   const first = left.length < HELP_COLUMN - 1 ? `${left.padEnd(HELP_COLUMN)}${lines.shift() ?? ""}` : left;
   return [first, ...lines.map((line) => " ".repeat(HELP_COLUMN) + line)].join("\n");
 }

@@ -1,5 +1,5 @@
 import type { Problem } from "../../plan/problem.ts";
-import { FLAGS, type FlagSpec, flagName } from "./flags.ts";
+import { allFlags, type FlagSpec, flagName, laterFlags, OBEYED_FLAGS } from "./flags.ts";
 
 /** Command lines by the rules of GNU `getopt_long`, which perf_analyzer follows. */
 
@@ -75,8 +75,10 @@ class Parser implements ParsedFlags {
 
   /** An exact name, or an unambiguous beginning of one of the original's; otherwise what to do. */
   private findLong(name: string): FlagSpec | string {
-    for (const flag of FLAGS) if (flag.name === name && name !== "") return flag;
-    const matches = FLAGS.filter((flag) => flag.isOwn !== true && name !== "" && flag.name.startsWith(name));
+    for (const flag of OBEYED_FLAGS) if (flag.name === name && name !== "") return flag;
+    const flags = allFlags();
+    for (const flag of flags) if (flag.name === name && name !== "") return flag;
+    const matches = flags.filter((flag) => flag.isOwn !== true && name !== "" && flag.name.startsWith(name));
     if (matches.length === 1) return matches[0] as FlagSpec;
     if (matches.length > 1) return `It could be ${matches.map(flagName).join(", ")}: write it out.`;
     const close = closest(name);
@@ -124,13 +126,14 @@ class Parser implements ParsedFlags {
 }
 
 function findShort(letter: string): FlagSpec | undefined {
-  for (const flag of FLAGS) if (flag.short === letter) return flag;
-  return undefined;
+  for (const flag of OBEYED_FLAGS) if (flag.short === letter) return flag;
+  return laterFlags().find((flag) => flag.short === letter);
 }
 
 /** The flag whose name is nearest, when it is near enough to be a slip. */
 function closest(name: string): FlagSpec | undefined {
-  const ranked = FLAGS.filter((flag) => flag.name !== "")
+  const ranked = allFlags()
+    .filter((flag) => flag.name !== "")
     .map((flag) => ({ flag, distance: editDistance(name, flag.name) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];

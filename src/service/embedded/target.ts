@@ -1,11 +1,10 @@
-import * as v from "valibot";
 import type { EmbeddedTargetPlan, MockPlan, TritonTargetPlan } from "../../plan/plan.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { Builders, Schema } from "../../plan/schema.ts";
 
 /** The embedded target: Rampart's own KServe v2 server, measured like a Triton. */
 
 /** The schema of the behaviour of the embedded target and of `rampart mock`. */
-export function mockSchema(): Schema<MockPlan> {
+export function mockSchema(v: Builders): Schema<MockPlan> {
   const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
   return v.object({
     latency: v.variant("kind", [
@@ -25,7 +24,7 @@ export function mockSchema(): Schema<MockPlan> {
 }
 
 /** The schema of an embedded target. */
-export function embeddedTargetSchema(): Schema<EmbeddedTargetPlan> {
+export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
   const target = v.object({
     kind: v.literal("embedded"),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
@@ -36,7 +35,7 @@ export function embeddedTargetSchema(): Schema<EmbeddedTargetPlan> {
       v.minValue(1, "must be 1 or more"),
       v.maxValue(8, "must be 8 at most"),
     ),
-    mock: mockSchema(),
+    mock: mockSchema(v),
   });
   return v.pipe(
     target,

@@ -1,7 +1,7 @@
 import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { AnswerObject } from "../answer.ts";
-import type { Ask, Service, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
+import type { Ask, Service, ServiceFront, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
 import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
 import { httpApi } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
@@ -19,23 +19,27 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
     defaultPort: target.protocol === "http" ? 8000 : 8001,
     headers: target.headers,
   }),
-  loadReadStreamed: async (target) => (target.isStreaming ? (await loadGrpcFrontEnd(target)).readStreamed : undefined),
-  setUp,
-  listModels: async (target, ask) => {
-    const { listTritonModels } = await import("./list-models.ts");
-    const { api } = target.protocol === "http" ? httpFrontEnd(target) : await loadGrpcFrontEnd(target);
-    return listTritonModels(api, ask);
-  },
+  open: (target) => (target.protocol === "http" ? toServiceFront(target, httpFrontEnd(target)) : openGrpc(target)),
 };
+
+async function openGrpc(target: TritonTargetPlan): Promise<ServiceFront> {
+  return toServiceFront(target, (await import("./grpc-front-end.ts")).createGrpcFrontEnd(target));
+}
+
+function toServiceFront(target: TritonTargetPlan, front: FrontEnd): ServiceFront {
+  return {
+    readStreamed: target.isStreaming ? front.readStreamed : undefined,
+    setUp: (ask) => setUp(target, front, ask),
+    listModels: async (ask) => (await import("./list-models.ts")).listTritonModels(front.api, ask),
+  };
+}
 
 function wireOf(target: Pick<TritonTargetPlan, "protocol" | "isStreaming">): Wire {
   if (target.protocol === "http") return "http";
   return target.isStreaming ? "grpc-stream" : "grpc";
 }
 
-async function setUp(target: TritonTargetPlan, ask: Ask): Promise<Service> {
-  const front = target.protocol === "http" ? httpFrontEnd(target) : await loadGrpcFrontEnd(target);
-  const { api } = front;
+async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, ask: Ask): Promise<Service> {
   const name = { name: target.model, version: target.modelVersion };
   // At once: a run begins with as few waits as possible. Of two failures the first question's is told.
   const metadataAnswer = ask(api.metadata(name), "model metadata");
@@ -48,7 +52,7 @@ async function setUp(target: TritonTargetPlan, ask: Ask): Promise<Service> {
   let statistics: Promise<StatisticsQuery | undefined> | undefined;
   return {
     model,
-    codec: front.createCodec(model),
+    codec: createCodec(model),
     wire: wireOf(target),
     batchSize: target.batchSize,
     isResponseCacheEnabled: model.isResponseCacheEnabled,
@@ -63,10 +67,6 @@ async function setUp(target: TritonTargetPlan, ask: Ask): Promise<Service> {
 function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
   const formats = { inputFormat: target.inputTensorFormat, outputFormat: target.outputTensorFormat };
   return { api: httpApi, createCodec: (model) => createHttpCodec(model, formats) };
-}
-
-async function loadGrpcFrontEnd(target: TritonTargetPlan): Promise<FrontEnd> {
-  return (await import("./grpc-front-end.ts")).createGrpcFrontEnd(target);
 }
 
 /** Nothing but the statistics depends on the server's extensions, so nothing else waits for them. */

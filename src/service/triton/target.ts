@@ -1,9 +1,8 @@
-import * as v from "valibot";
 import type { TritonTargetPlan } from "../../plan/plan.ts";
-import type { Schema } from "../../plan/schema.ts";
+import type { Builders, Schema } from "../../plan/schema.ts";
 
 /** The schema of a Triton target. */
-export function tritonTargetSchema(): Schema<TritonTargetPlan> {
+export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
   const format = v.picklist(["binary", "json"], "must be binary or json");
   const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "must be a header name"));

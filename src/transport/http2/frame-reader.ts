@@ -3,6 +3,7 @@ import { DEFAULT_MAX_FRAME_BYTES, FLAG, FRAME, FRAME_HEADER_BYTES, readUint24, r
 
 const MAX_HEADER_BLOCK_BYTES = 256 * 1024; // 256 KiB over all its frames
 const QUOTED_BYTES = 80; // of an answer that is no HTTP/2
+const NOTHING = new Uint8Array(0);
 
 /** Receives whole frames; header blocks arrive joined. */
 export interface FrameSink {
@@ -14,8 +15,8 @@ export interface FrameSink {
 /** Cuts a byte stream into HTTP/2 frames. Throws {@link ProtocolError} for what a server may not send. */
 export class FrameReader {
   private readonly sink: FrameSink;
-  /** A frame that arrived in parts. */
-  private readonly carry = new Uint8Array(FRAME_HEADER_BYTES + DEFAULT_MAX_FRAME_BYTES);
+  /** A frame that arrived in parts; empty until the first one. */
+  private carry: Uint8Array = NOTHING;
   private carried = 0;
   private headerStreamId = 0;
   private headerIsLast = false;
@@ -49,6 +50,7 @@ export class FrameReader {
       position = frameEnd;
     }
     if (position === end) return;
+    if (this.carry.length === 0) this.carry = new Uint8Array(FRAME_HEADER_BYTES + DEFAULT_MAX_FRAME_BYTES);
     this.carry.set(bytes.subarray(position, end));
     this.carried = end - position;
   }

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { HANDLED_FLAGS } from "../../../src/cli/perf-analyzer/flag-readers.ts";
-import { FLAGS, type FlagSpec, flagName } from "../../../src/cli/perf-analyzer/flags.ts";
+import { FLAG_HELP } from "../../../src/cli/perf-analyzer/flag-help.ts";
+import { FLAG_READERS } from "../../../src/cli/perf-analyzer/flag-readers.ts";
+import { allFlags, type FlagSpec, flagName, laterFlags, OBEYED_FLAGS } from "../../../src/cli/perf-analyzer/flags.ts";
 import { formatHelp } from "../../../src/cli/perf-analyzer/help.ts";
 import { LATER, OBEYED, PERF_ANALYZER_FLAGS, PERF_ANALYZER_SWITCHES } from "./flag-table.ts";
+
+const FLAGS = allFlags();
 
 /** The source of the test with a name; undefined when the file has none. */
 function testSource(effect: string, name: string): string | undefined {
@@ -35,8 +38,8 @@ test("every row names a test that exists and uses the flag", () => {
   assert.deepEqual(missing, []);
 });
 
-test("flags that can not be obeyed are those of the later group, with the same accepted values", () => {
-  const later = FLAGS.filter(({ group }) => group === "later");
+test("flags that can not be obeyed are those for later, with the same accepted values", () => {
+  const later = laterFlags();
   assert.deepEqual(
     later.map((flag) => [flagName(flag), [...(flag.onlyValues ?? [])]]),
     LATER.map(({ flag, accepted }) => [flag, [...accepted]]),
@@ -51,7 +54,8 @@ test("the table knows every flag of perf_analyzer and adds none but Rampart's ow
   assert.deepEqual(known.sort(), [...PERF_ANALYZER_FLAGS].sort());
   const own = FLAGS.filter(({ isOwn }) => isOwn === true).flatMap(namesOf);
   for (const name of own) assert.ok(!PERF_ANALYZER_FLAGS.includes(name), `${name} is perf_analyzer's already`);
-  assert.ok(FLAGS.every(({ group, isOwn }) => (group === "rampart") === (isOwn === true)));
+  for (const flag of OBEYED_FLAGS)
+    assert.equal(FLAG_HELP[flagName(flag)]?.group === "rampart", flag.isOwn === true, flagName(flag));
 });
 
 test("switches are the flags that take no value in perf_analyzer", () => {
@@ -65,18 +69,23 @@ test("no name stands for two flags", () => {
 });
 
 test("no flag is ignored: each has a reader or is refused", () => {
-  const obeyed = FLAGS.filter(({ onlyValues }) => onlyValues === undefined).map(flagName);
-  assert.deepEqual([...HANDLED_FLAGS].sort(), obeyed.sort());
+  const obeyed = OBEYED_FLAGS.map(flagName);
+  assert.deepEqual(Object.keys(FLAG_READERS).sort(), obeyed.sort());
+  assert.ok(OBEYED_FLAGS.every(({ onlyValues }) => onlyValues === undefined));
+  assert.ok(laterFlags().every(({ onlyValues }) => onlyValues !== undefined));
 });
 
 test("help names every flag, with its short name, unit and default", () => {
   const help = formatHelp("x");
   const flat = help.replace(/\s+/g, " ");
   for (const flag of FLAGS) {
-    for (const name of flag.group === "later" ? [flagName(flag)] : namesOf(flag))
+    for (const name of flag.onlyValues !== undefined ? [flagName(flag)] : namesOf(flag))
       assert.match(flat, new RegExp(` ${name}[ ,]`), `${name} is not in the help`);
-    if (flag.default !== undefined) assert.ok(flat.includes(`Default: ${flag.default}.`), flagName(flag));
-    if (flag.unit !== undefined) assert.ok(flat.includes(`In ${flag.unit}.`), flagName(flag));
+  }
+  assert.deepEqual(Object.keys(FLAG_HELP).sort(), OBEYED_FLAGS.map(flagName).sort());
+  for (const [name, said] of Object.entries(FLAG_HELP)) {
+    if (said.default !== undefined) assert.ok(flat.includes(`Default: ${said.default}.`), name);
+    if (said.unit !== undefined) assert.ok(flat.includes(`In ${said.unit}.`), name);
   }
   const tooLong = help.split("\n").filter((line) => line.length > 125 && !line.includes("-u gpu-host"));
   assert.deepEqual(tooLong, []);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { FLAGS, flagName } from "../../../src/cli/perf-analyzer/flags.ts";
+import { allFlags, flagName } from "../../../src/cli/perf-analyzer/flags.ts";
 import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
 
 /** The rules of GNU getopt_long. */
@@ -101,7 +101,7 @@ test("all problems of a command line are found at once, and the flags around the
 });
 
 test("an abbreviation means the same flag as its whole name, or is ambiguous", () => {
-  const long = FLAGS.filter(({ name, isOwn }) => name !== "" && isOwn !== true);
+  const long = allFlags().filter(({ name, isOwn }) => name !== "" && isOwn !== true);
   fc.assert(
     fc.property(fc.constantFrom(...long), fc.nat(), (flag, cut) => {
       const length = 1 + (cut % flag.name.length);

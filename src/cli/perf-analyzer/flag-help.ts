@@ -1,0 +1,144 @@
+/** What help says of each flag that is obeyed. */
+
+/** Headings of the help text. */
+export type FlagGroup = "general" | "measurement" | "input" | "server" | "output" | "rampart";
+
+/** One flag's part of the help. */
+export interface FlagHelp {
+  readonly group: FlagGroup;
+  readonly help: string;
+  /** Unit of the value, in words. */
+  readonly unit?: string;
+  /** The default as help prints it. */
+  readonly default?: string;
+  /** May be given several times; otherwise the last one counts. */
+  readonly isRepeatable?: boolean;
+}
+
+/** By the name that `flagName` gives a flag. */
+export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
+  "-m": { group: "general", help: "Model to measure. Required." },
+  "-x": { group: "general", default: "the server's choice", help: "Version of the model." },
+  "-v": { group: "general", help: "Print each window as it is measured. Twice (-v -v): requests and answers too." },
+  "--version": { group: "general", help: "Print the version and exit." },
+  "--concurrency-range": {
+    group: "measurement",
+    unit: "requests outstanding",
+    default: "1",
+    help: "Concurrency levels to measure. END 0: rise until --latency-threshold is met.",
+  },
+  "--request-rate-range": {
+    group: "measurement",
+    unit: "requests per second",
+    help: "Request rates to measure instead of concurrencies.",
+  },
+  "--request-distribution": {
+    group: "measurement",
+    default: "constant",
+    help: "Spacing of requests with --request-rate-range.",
+  },
+  "--request-intervals": {
+    group: "measurement",
+    unit: "microseconds, one per line",
+    help: "Send requests at these gaps, over and over.",
+  },
+  "--measurement-interval": {
+    group: "measurement",
+    unit: "milliseconds",
+    default: "5000",
+    help: "Length of a time window; as in the original a window lasts 1.2 times as long.",
+  },
+  "--measurement-mode": {
+    group: "measurement",
+    default: "time_windows",
+    help: "What ends a window: time, or a number of requests.",
+  },
+  "--measurement-request-count": {
+    group: "measurement",
+    default: "50",
+    help: "Fewest requests in a window with count_windows.",
+  },
+  "--request-count": { group: "measurement", help: "Send exactly N requests and measure them all, without windows." },
+  "--warmup-request-count": {
+    group: "measurement",
+    default: "0",
+    help: "Requests to send first and leave out of the measurement.",
+  },
+  "--stability-percentage": {
+    group: "measurement",
+    default: "10",
+    help: "Three windows in a row may differ by so much.",
+  },
+  "--max-trials": { group: "measurement", default: "10", help: "Most windows per level." },
+  "--percentile": {
+    group: "measurement",
+    default: "-1, the average",
+    help: "Latency percentile, 1 to 99, to stabilise and report on.",
+  },
+  "--latency-threshold": {
+    group: "measurement",
+    unit: "milliseconds",
+    default: "0, none",
+    help: "Stop at the level whose latency reaches this.",
+  },
+  "--binary-search": {
+    group: "measurement",
+    help: "Find the highest level under --latency-threshold by bisection; STEP is its precision.",
+  },
+  "--async": { group: "measurement", help: "Several requests outstanding per thread." },
+  "--sync": { group: "measurement", help: "One request outstanding per thread. The default." },
+  "--max-threads": {
+    group: "measurement",
+    default: "16, or 4 with request rates",
+    help: "Most threads; each has its connection and, with --sync, one request outstanding.",
+  },
+  "-b": { group: "input", default: "1", help: "Batch size of each request." },
+  "--input-data": {
+    group: "input",
+    default: "random",
+    isRepeatable: true,
+    help: "Data of requests: made up, JSON files (repeat the flag for several) or a directory with a file per input.",
+  },
+  "--shape": {
+    group: "input",
+    isRepeatable: true,
+    help: "Shape of an input whose size varies, without the batch dimension.",
+  },
+  "--string-length": { group: "input", unit: "characters", default: "128", help: "Length of random strings." },
+  "--string-data": { group: "input", help: "Use this text for every string element." },
+  "--input-tensor-format": { group: "input", default: "binary", help: "How input tensors are sent over HTTP." },
+  "--output-tensor-format": { group: "input", default: "binary", help: "How output tensors are asked for over HTTP." },
+  "-u": {
+    group: "server",
+    default: "localhost:8000, or localhost:8001 with gRPC",
+    help: "Server: host:port, http://host:port or https://host:port.",
+  },
+  "-i": { group: "server", default: "http", help: "Protocol." },
+  "--streaming": { group: "server", help: "Use gRPC's bidirectional stream. Needs -i grpc." },
+  "-H": { group: "server", isRepeatable: true, help: "Header to send with every request; with gRPC, metadata." },
+  "-f": { group: "output", help: "Write the results as CSV." },
+  "--verbose-csv": { group: "output", help: "More columns in the CSV." },
+  "--profile-export-file": { group: "output", help: "Write every request as JSON; the file must not exist yet." },
+  "--help": { group: "rampart", help: "Print this help and exit." },
+  "--dry-run": { group: "rampart", help: "Print what would be done as JSON and exit; no server is asked." },
+  "--client": {
+    group: "rampart",
+    default: "own",
+    help: "What sends the requests: Rampart's client, or a general one to compare with.",
+  },
+  "--stall-timeout": {
+    group: "rampart",
+    unit: "seconds",
+    default: "60",
+    help: "A request without a byte for so long has failed.",
+  },
+  "--max-failure-ratio": {
+    group: "rampart",
+    default: "0",
+    help: "Share of failed requests, 0 to 1, that does not end the run.",
+  },
+  "--json": {
+    group: "rampart",
+    help: "Write Rampart's own report too: all requests of the run, confidence, histograms, the client's CPU and lag.",
+  },
+};

@@ -1,0 +1,274 @@
+import { levelAt } from "../load/levels.ts";
+import type { PreparedLoad } from "../load/load-mode.ts";
+import type { RecordColumns } from "../measure/records.ts";
+import { subtractCounters } from "../measure/server-delta.ts";
+import type { Plan } from "../plan/plan.ts";
+import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { nowNs, toEpochNs } from "../runtime/clock.ts";
+import { endStartUp } from "../runtime/runtime.ts";
+import type { ServerCounters } from "../service/statistics.ts";
+import type { Driver } from "./driver.ts";
+import { FailurePolicy } from "./failure-policy.ts";
+import type { RequestFeed } from "./feed.ts";
+import { HealthMonitor } from "./health-monitor.ts";
+import { RequestJudge } from "./judge.ts";
+import { type LevelContext, LevelError, LevelMeter, LevelRun } from "./level.ts";
+import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
+import type { RunSignal } from "./run-signal.ts";
+import type { Session } from "./session.ts";
+
+/** What the beginning of a run made, for the rest of it. */
+export interface RunParts {
+  readonly plan: Plan;
+  readonly observer: RunObserver;
+  readonly signal: RunSignal;
+  readonly load: PreparedLoad;
+  readonly session: Session;
+  readonly feed: RequestFeed;
+  readonly driver: Driver;
+  /** Before the first request. */
+  readonly startNs: number;
+  /** Rejects when the plan is not sound. */
+  check(): Promise<unknown>;
+}
+
+/**
+ * A run once the server has told its model: warm-up, levels, search. It is loaded while the first request is under way, together with all
+ * that measures.
+ */
+export class MeasuredRun {
+  private readonly plan: Plan;
+  private readonly observer: RunObserver;
+  private readonly signal: RunSignal;
+  private readonly load: PreparedLoad;
+  private readonly session: Session;
+  private readonly check: () => Promise<unknown>;
+  private readonly meter = new LevelMeter();
+  private readonly health = new HealthMonitor();
+  private readonly policy: FailurePolicy;
+  private readonly driver: Driver;
+  private readonly prepared: PreparedRun;
+  private readonly levels: LevelResult[] = [];
+  private readonly startNs: number;
+  private isDriverOpen = false;
+  private isAnnounced = false;
+  private isChecked = false;
+
+  constructor({ plan, observer, signal, load, session, feed, driver, startNs, check }: RunParts) {
+    this.plan = plan;
+    this.check = check;
+    this.startNs = startNs;
+    this.observer = observer;
+    this.signal = signal;
+    this.load = load;
+    this.session = session;
+    this.prepared = {
+      plan,
+      service: session.service,
+      dataset: session.dataset,
+      levelUnit: load.search.unit,
+      warnings: session.warnings,
+    };
+    const judge = new RequestJudge(session.service, feed, plan.outputs.verbosity, observer);
+    this.driver = driver;
+    this.policy = new FailurePolicy(plan, signal, driver);
+    driver.take({
+      feed,
+      needsBodies: judge.needsBodies,
+      onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
+      judge: (call, step) => judge.judge(call, step),
+      onFailure: (failure, lane) => this.policy.add(failure, lane),
+      onError: (error) => this.signal.fail(toRunError(error)),
+    });
+  }
+
+  async execute(): Promise<RunResult> {
+    let before: ServerCounters[] | undefined;
+    try {
+      const first = levelAt(this.load.search.levels, 0);
+      if (first !== undefined) this.openAhead(first);
+      // perf_analyzer's questions to the server are an interface of their own: none is added to them.
+      if (this.plan.outputs.style === "rampart") before = await this.session.counters();
+      if (this.load.search.search === "binary") await this.searchBinary();
+      else await this.searchLinear();
+    } catch (error) {
+      if (error instanceof UserError) throw error;
+      this.signal.fail(this.explainNothing(error) ?? toRunError(error));
+    }
+    await this.shutDown();
+    return this.toResult(await this.wholeRunDelta(before));
+  }
+
+  /** A window without a success is not too short when every request fails; perf_analyzer says so all the same. */
+  private explainNothing(error: unknown): RunError | undefined {
+    const { completedCount, failedCount } = this.driver;
+    if (!(error instanceof LevelError) || this.plan.outputs.style !== "rampart") return undefined;
+    if (completedCount > 0 || failedCount === 0) return undefined;
+    const example = this.policy.log.list()[0]?.example ?? "";
+    return new RunError(
+      "failed-request",
+      `all ${failedCount} requests failed: ${example}`,
+      "Look at what the server says.",
+    );
+  }
+
+  /** Begins to open all connections where the window may only begin with them, while nothing else is waited for. */
+  private openAhead(level: number): void {
+    if (this.plan.measurement.mode.kind === "requests") void this.driver.prepare(this.load.drive(level));
+  }
+
+  private async searchLinear(): Promise<void> {
+    const { levels } = this.load.search;
+    let index = 0;
+    for (let level = levelAt(levels, 0); level !== undefined; level = levelAt(levels, ++index)) {
+      if (!(await this.runLevel(level))) return;
+    }
+  }
+
+  /** Measures the start, the end, then midpoints until the interval is as small as the step. */
+  private async searchBinary(): Promise<void> {
+    const { levels, unit } = this.load.search;
+    if (levels.kind !== "range" || levels.end === null) throw new Error("a binary search needs a range with an end");
+    if (!(await this.runLevel(levels.start))) return;
+    if (await this.runLevel(levels.end)) return;
+    let low = levels.start;
+    let high = levels.end;
+    while (high - low > levels.step && !this.signal.isStopped) {
+      const middle = unit === "concurrency" ? Math.floor((low + high) / 2) : (low + high) / 2;
+      if (await this.runLevel(middle)) low = middle;
+      else high = middle;
+    }
+  }
+
+  /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
+  private async runLevel(level: number): Promise<boolean> {
+    if (this.plan.measurement.warmupRequests > 0 && !this.signal.isStopped) await this.warmUp(level);
+    const { signal } = this;
+    // When the very first request has failed already, the run is told of all the same.
+    if (signal.isInterrupted || (signal.isStopped && this.isAnnounced)) return false;
+    const result = await this.measureLevel(level);
+    this.policy.checkRatio();
+    this.levels.push(result);
+    this.observer.onLevelEnd?.(result);
+    return result.outcome === "measured";
+  }
+
+  private async measureLevel(level: number): Promise<LevelResult> {
+    const { unit } = this.load.search;
+    const { mode } = this.plan.measurement;
+    const drive = this.load.drive(level);
+    const context: LevelContext = {
+      plan: this.plan,
+      session: this.session,
+      driver: this.driver,
+      health: this.health,
+      signal: this.signal,
+      observer: this.observer,
+      unit,
+      isScheduled: drive.kind === "scheduled",
+      checkFailures: () => this.policy.checkRatio(),
+      fail: (error) => this.signal.fail(toRunError(error)),
+    };
+    const run = new LevelRun(context, this.meter, level);
+    this.isDriverOpen = true;
+    if (mode.kind === "requests") {
+      // Nothing may be sent before the window begins, nor after the last request that is asked for.
+      await Promise.race([this.driver.stop(), this.signal.stopped]);
+      const ready = this.driver.prepare(drive);
+      this.announce();
+      this.observer.onLevelStart?.(unit, level, false);
+      await run.begin(ready);
+      await this.driver.start(drive, mode.count);
+      const result = await run.measure();
+      await this.checkOnce();
+      return result;
+    }
+    await this.driver.start(drive, Number.POSITIVE_INFINITY);
+    this.announce();
+    this.observer.onLevelStart?.(unit, level, false);
+    await this.checkOnce();
+    await run.begin(undefined);
+    return run.measure();
+  }
+
+  /** Says what will be done, once: while connections open or when the load has begun, not before. */
+  private announce(): void {
+    if (this.isAnnounced) return;
+    this.isAnnounced = true;
+    endStartUp();
+    this.observer.onPrepared?.(this.prepared);
+  }
+
+  /** Checks the plan, once, outside of measured time. */
+  private async checkOnce(): Promise<void> {
+    if (this.isChecked) return;
+    this.isChecked = true;
+    await this.check();
+  }
+
+  private async warmUp(level: number): Promise<void> {
+    const count = this.plan.measurement.warmupRequests;
+    const drive = this.load.drive(level);
+    this.announce();
+    const warmUp = drive.kind === "closed" ? { ...drive, concurrency: Math.min(drive.concurrency, count) } : drive;
+    this.observer.onLevelStart?.(this.load.search.unit, warmUp.kind === "closed" ? warmUp.concurrency : level, true);
+    this.isDriverOpen = true;
+    await this.driver.start(warmUp, count);
+    await Promise.race([this.driver.finished(), this.signal.stopped]);
+    await Promise.race([this.driver.stop(), this.signal.stopped]);
+  }
+
+  /** Stops sending and waits for what is outstanding, so that the server's counts and ours agree; an error does not wait. */
+  private async shutDown(): Promise<void> {
+    if (this.isDriverOpen) {
+      const quiet = this.driver.stop();
+      if (this.signal.error === undefined) await quiet;
+      else await Promise.race([quiet, new Promise((resolve) => setTimeout(resolve, 1000))]);
+    }
+    this.driver.close();
+    this.health.stop();
+  }
+
+  private async wholeRunDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
+    if (before === undefined || this.signal.error !== undefined) return undefined;
+    const { model } = this.session.service;
+    const giveUpNs = nowNs() + 500e6;
+    for (;;) {
+      const after = await this.session.counters().catch(() => undefined);
+      if (after === undefined) return undefined;
+      const delta = subtractCounters(before, after, { name: model.name, version: model.version })?.delta;
+      if ((delta?.successCount ?? 0) >= this.driver.completedCount || nowNs() > giveUpNs) return delta;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  private toResult(server: RunResult["server"]): RunResult {
+    return {
+      prepared: this.prepared,
+      levels: this.levels,
+      sentCount: this.driver.sentCount,
+      completedCount: this.driver.completedCount,
+      failedCount: this.driver.failedCount,
+      failures: this.policy.log.list(),
+      connectionCount: this.driver.connectionCount,
+      server,
+      isInterrupted: this.signal.isInterrupted,
+      error: this.signal.error,
+      laneErrors: this.policy.laneErrors,
+      startEpochNs: toEpochNs(this.startNs),
+      durationNs: nowNs() - this.startNs,
+    };
+  }
+}
+
+function toRunError(error: unknown): RunError {
+  if (error instanceof RunError) return error;
+  if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
+  if (error instanceof LevelError)
+    return new RunError(
+      "failed-request",
+      error.message,
+      "Raise --measurement-interval, or look why no request ends in time.",
+    );
+  return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
+}
