@@ -25,20 +25,6 @@ const BUN_PACKAGES: Readonly<Record<string, string>> = {
   "bun-windows-x64": "@oven/bun-windows-x64",
 };
 
-// Why each flag: --splitting and --min-chunk-size load what a command needs only; --bytecode and --compile-jit-policy start without parsing
-// or compiling (runtime.ts ends that policy); the user's .env and bunfig.toml are none of ours.
-const FLAGS = [
-  "--compile",
-  "--minify",
-  "--bytecode",
-  "--format=esm",
-  "--splitting",
-  "--min-chunk-size=16384",
-  "--compile-jit-policy=100",
-  "--no-compile-autoload-dotenv",
-  "--no-compile-autoload-bunfig",
-];
-
 const { values } = parseArgs({ options: { target: { type: "string" }, outfile: { type: "string" } } });
 cd(root);
 $.quiet = true;
@@ -71,10 +57,13 @@ function suffixOf(target: string): string {
 /** Twice: the first build tells in which order its functions are first called, and the second is laid out in that order. */
 async function compileForHost(path: string): Promise<void> {
   const plain = join(work, "plain");
-  await build(plain, []);
+  await build(plain);
   const orders = await recordOrders(plain);
   const ordered = join(work, "ordered");
-  await build(ordered, [`--bytecode-order=${orders.join(",")}`]);
+  await build(
+    ordered,
+    orders.map((order) => `--order=${order}`),
+  );
   install(ordered, path);
 }
 
@@ -90,14 +79,14 @@ async function compileForTarget(target: string, path: string): Promise<void> {
   const binary = `bun${suffixOf(target)}`;
   const runtime = packageName === undefined ? "" : join(root, "node_modules", packageName, "bin", binary);
   // Without the package Bun downloads the runtime itself.
-  if (existsSync(runtime)) flags.push(`--compile-executable-path=${runtime}`);
+  if (existsSync(runtime)) flags.push(`--runtime=${runtime}`);
   const built = join(work, `other${extname(path)}`);
   await build(built, flags);
   install(built, path);
 }
 
-async function build(path: string, flags: readonly string[]): Promise<void> {
-  await $`${bun} build ${[...FLAGS, ...flags]} --outfile ${path} src/main.ts src/worker.ts`;
+async function build(path: string, flags: readonly string[] = []): Promise<void> {
+  await $`${bun} compile/bundle.ts --outfile ${path} ${flags}`;
 }
 
 /** Runs perf_analyzer mode over both protocols against the mock, noting the order of first calls. */

@@ -82,10 +82,10 @@ async function main(options: Options): Promise<number> {
 
 async function compareAll(options: Options, stub: Stub): Promise<number> {
   await buildMeasure();
-  const clients = [...rampartClients(options.executable, options.sources), ...(await peerClients())];
+  const clients = await makeClients(options);
   const problems: string[] = [];
   const samples = await runRounds(options, clients, stub, problems);
-  const starts = startTitle.includes(options.only) ? await runStarts(options, clients, stub, problems) : new Map();
+  const starts = startTitle.includes(options.only) ? await runStarts(options, stub, problems) : new Map();
   const report = renderReport({ rounds: options.rounds, starts: options.starts, clients }, samples, starts);
   console.log(report);
   const isWhole = !options.quick && options.only === "";
@@ -128,12 +128,15 @@ function takesPart(client: Client, { way, concurrency }: Case["load"]): boolean 
   return client.ways.includes(way) && (concurrency > 1 || !client.name.startsWith("source"));
 }
 
-async function runStarts(
-  { starts: count, pace }: Options,
-  clients: Client[],
-  stub: Stub,
-  problems: string[],
-): Promise<Starts> {
+/** Copies the programs that are compared, and makes a client of each. */
+async function makeClients({ executable, sources }: Options): Promise<Client[]> {
+  return [...rampartClients(executable, sources), ...(await peerClients())];
+}
+
+async function runStarts(options: Options, stub: Stub, problems: string[]): Promise<Starts> {
+  const { starts: count, pace } = options;
+  // Copied once more: the system may have dropped the pages of those of the rounds, some minutes ago, and read them again in other pieces.
+  const clients = await makeClients(options);
   const ways = ["http", "grpc"] as const;
   const times: Starts = new Map(ways.map((way) => [way, new Map()]));
   // The two that are compared take turns by themselves: the sources' runtimes would push both out of the processor's caches.

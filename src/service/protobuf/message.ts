@@ -20,14 +20,14 @@ type FieldTable = Readonly<
   Record<string, readonly [number: number, type: FieldSpec["type"], label?: "repeated" | "map"]>
 >;
 
-/** A message type. Its table is read when it is first needed: most runs need few of a service's messages. */
+/** A message type. Its table is made when it is first needed: most runs need few of a service's messages. */
 export class MessageSpec {
-  private readonly table: FieldTable;
+  private readonly makeTable: () => FieldTable;
   private readonly fields: FieldSpec[] = [];
   private readonly byNumber: (FieldSpec | undefined)[] = [];
 
-  constructor(table: FieldTable) {
-    this.table = table;
+  constructor(makeTable: () => FieldTable) {
+    this.makeTable = makeTable;
   }
 
   /** The fields in ascending order of their numbers. */
@@ -43,8 +43,9 @@ export class MessageSpec {
   }
 
   private readTable(): void {
-    for (const name in this.table) {
-      const [number, type, label] = this.table[name] as FieldTable[string];
+    const table = this.makeTable();
+    for (const name in table) {
+      const [number, type, label] = table[name] as FieldTable[string];
       const isMap = label === "map";
       const field: FieldSpec = {
         name,
@@ -61,7 +62,7 @@ export class MessageSpec {
 }
 
 function mapEntry(valueType: FieldSpec["type"]): MessageSpec {
-  return new MessageSpec({ key: [1, "string"], value: [MAP_VALUE, valueType] });
+  return new MessageSpec(() => ({ key: [1, "string"], value: [MAP_VALUE, valueType] }));
 }
 
 const MAP_VALUE = 2;
@@ -80,8 +81,8 @@ export interface ProtoObject {
 export type ProtoValue = string | number | boolean | Uint8Array | ProtoObject | ProtoValue[];
 
 /** A message type from `name: [number, type]` pairs, with `"repeated"` or `"map"` as a third element. */
-export function message(table: FieldTable): MessageSpec {
-  return new MessageSpec(table);
+export function message(makeTable: () => FieldTable): MessageSpec {
+  return new MessageSpec(makeTable);
 }
 
 /** Decodes a message; unknown fields are skipped, as protobuf requires. Throws {@link ProtocolError}. */

@@ -5,57 +5,64 @@ import { type EnumSpec, type MessageSpec, message } from "../protobuf/message.ts
  * extensions of it (`grpc_service.proto`, `model_config.proto`).
  */
 
-const duration = message({ count: [1, "uint64"], ns: [2, "uint64"] });
+const duration = message(() => ({ count: [1, "uint64"], ns: [2, "uint64"] }));
 
-const tensorMetadata = message({ name: [1, "string"], datatype: [2, "string"], shape: [3, "int64", "repeated"] });
+const tensorMetadata = message(() => ({
+  name: [1, "string"],
+  datatype: [2, "string"],
+  shape: [3, "int64", "repeated"],
+}));
 
-const inferParameter = message({
+const inferParameter = message(() => ({
   bool_param: [1, "bool"],
   int64_param: [2, "int64"],
   string_param: [3, "string"],
   double_param: [4, "double"],
   uint64_param: [5, "uint64"],
-});
+}));
 
-const outputTensor = message({
+const outputTensor = message(() => ({
   name: [1, "string"],
   datatype: [2, "string"],
   shape: [3, "int64", "repeated"],
   parameters: [4, inferParameter, "map"],
-});
+}));
 
-export const NAMED_REQUEST: MessageSpec = message({ name: [1, "string"], version: [2, "string"] });
+export const NAMED_REQUEST: MessageSpec = message(() => ({ name: [1, "string"], version: [2, "string"] }));
 
-export const READY_RESPONSE: MessageSpec = message({ ready: [1, "bool"] });
+export const READY_RESPONSE: MessageSpec = message(() => ({ ready: [1, "bool"] }));
 
-export const SERVER_METADATA: MessageSpec = message({
+export const SERVER_METADATA: MessageSpec = message(() => ({
   name: [1, "string"],
   version: [2, "string"],
   extensions: [3, "string", "repeated"],
-});
+}));
 
-export const MODEL_METADATA: MessageSpec = message({
+export const MODEL_METADATA: MessageSpec = message(() => ({
   name: [1, "string"],
   versions: [2, "string", "repeated"],
   platform: [3, "string"],
   inputs: [4, tensorMetadata, "repeated"],
   outputs: [5, tensorMetadata, "repeated"],
-});
+}));
 
-export const REPOSITORY_INDEX_REQUEST: MessageSpec = message({ repository_name: [1, "string"], ready: [2, "bool"] });
+export const REPOSITORY_INDEX_REQUEST: MessageSpec = message(() => ({
+  repository_name: [1, "string"],
+  ready: [2, "bool"],
+}));
 
-export const REPOSITORY_INDEX: MessageSpec = message({
+export const REPOSITORY_INDEX: MessageSpec = message(() => ({
   models: [
     1,
-    message({ name: [1, "string"], version: [2, "string"], state: [3, "string"], reason: [4, "string"] }),
+    message(() => ({ name: [1, "string"], version: [2, "string"], state: [3, "string"], reason: [4, "string"] })),
     "repeated",
   ],
-});
+}));
 
-export const MODEL_STATISTICS: MessageSpec = message({
+export const MODEL_STATISTICS: MessageSpec = message(() => ({
   model_stats: [
     1,
-    message({
+    message(() => ({
       name: [1, "string"],
       version: [2, "string"],
       last_inference: [3, "uint64"],
@@ -63,7 +70,7 @@ export const MODEL_STATISTICS: MessageSpec = message({
       execution_count: [5, "uint64"],
       inference_stats: [
         6,
-        message({
+        message(() => ({
           success: [1, duration],
           fail: [2, duration],
           queue: [3, duration],
@@ -72,47 +79,51 @@ export const MODEL_STATISTICS: MessageSpec = message({
           compute_output: [6, duration],
           cache_hit: [7, duration],
           cache_miss: [8, duration],
-        }),
+        })),
       ],
       batch_stats: [
         7,
-        message({
+        message(() => ({
           batch_size: [1, "uint64"],
           compute_input: [2, duration],
           compute_infer: [3, duration],
           compute_output: [4, duration],
-        }),
+        })),
         "repeated",
       ],
-      memory_usage: [8, message({ type: [1, "string"], id: [2, "int64"], byte_size: [3, "uint64"] }), "repeated"],
-    }),
+      memory_usage: [
+        8,
+        message(() => ({ type: [1, "string"], id: [2, "int64"], byte_size: [3, "uint64"] })),
+        "repeated",
+      ],
+    })),
     "repeated",
   ],
-});
+}));
 
-export const INFER_REQUEST: MessageSpec = message({
+export const INFER_REQUEST: MessageSpec = message(() => ({
   model_name: [1, "string"],
   model_version: [2, "string"],
   id: [3, "string"],
   parameters: [4, inferParameter, "map"],
   inputs: [5, outputTensor, "repeated"],
-  outputs: [6, message({ name: [1, "string"], parameters: [2, inferParameter, "map"] }), "repeated"],
+  outputs: [6, message(() => ({ name: [1, "string"], parameters: [2, inferParameter, "map"] })), "repeated"],
   raw_input_contents: [7, "bytes", "repeated"],
-});
+}));
 
-export const INFER_RESPONSE: MessageSpec = message({
+export const INFER_RESPONSE: MessageSpec = message(() => ({
   model_name: [1, "string"],
   model_version: [2, "string"],
   id: [3, "string"],
   parameters: [4, inferParameter, "map"],
   outputs: [5, outputTensor, "repeated"],
   raw_output_contents: [6, "bytes", "repeated"],
-});
+}));
 
-export const STREAM_INFER_RESPONSE: MessageSpec = message({
+export const STREAM_INFER_RESPONSE: MessageSpec = message(() => ({
   error_message: [1, "string"],
   infer_response: [2, INFER_RESPONSE],
-});
+}));
 
 const dataType: EnumSpec = {
   names: [
@@ -134,33 +145,33 @@ const dataType: EnumSpec = {
   ],
 };
 
-const reshape = message({ shape: [1, "int64", "repeated"] });
-const pinnedMemory = message({ enable: [1, "bool"] });
-const queuePolicy = message({
+const reshape = message(() => ({ shape: [1, "int64", "repeated"] }));
+const pinnedMemory = message(() => ({ enable: [1, "bool"] }));
+const queuePolicy = message(() => ({
   timeout_action: [1, { names: ["REJECT", "DELAY"] }],
   default_timeout_microseconds: [2, "uint64"],
   allow_timeout_override: [3, "bool"],
   max_queue_size: [4, "uint32"],
-});
+}));
 
-const dynamicBatching = message({
+const dynamicBatching = message(() => ({
   preferred_batch_size: [1, "int32", "repeated"],
   max_queue_delay_microseconds: [2, "uint64"],
   preserve_ordering: [3, "bool"],
   priority_levels: [4, "uint64"],
   default_priority_level: [5, "uint64"],
   default_queue_policy: [6, queuePolicy],
-});
+}));
 
-const sequenceBatching = message({
+const sequenceBatching = message(() => ({
   max_sequence_idle_microseconds: [1, "uint64"],
   control_input: [
     2,
-    message({
+    message(() => ({
       name: [1, "string"],
       control: [
         2,
-        message({
+        message(() => ({
           kind: [
             1,
             {
@@ -176,39 +187,39 @@ const sequenceBatching = message({
           fp32_false_true: [3, "float", "repeated"],
           data_type: [4, dataType],
           bool_false_true: [5, "bool", "repeated"],
-        }),
+        })),
         "repeated",
       ],
-    }),
+    })),
     "repeated",
   ],
-  direct: [3, message({ max_queue_delay_microseconds: [1, "uint64"], minimum_slot_utilization: [2, "float"] })],
+  direct: [3, message(() => ({ max_queue_delay_microseconds: [1, "uint64"], minimum_slot_utilization: [2, "float"] }))],
   oldest: [
     4,
-    message({
+    message(() => ({
       max_candidate_sequences: [1, "int32"],
       preferred_batch_size: [2, "int32", "repeated"],
       max_queue_delay_microseconds: [3, "uint64"],
       preserve_ordering: [4, "bool"],
-    }),
+    })),
   ],
-});
+}));
 
-const ensembleScheduling = message({
+const ensembleScheduling = message(() => ({
   step: [
     1,
-    message({
+    message(() => ({
       model_name: [1, "string"],
       model_version: [2, "int64"],
       input_map: [3, "string", "map"],
       output_map: [4, "string", "map"],
       model_namespace: [5, "string"],
-    }),
+    })),
     "repeated",
   ],
-});
+}));
 
-const instanceGroup = message({
+const instanceGroup = message(() => ({
   name: [1, "string"],
   count: [2, "int32"],
   gpus: [3, "int32", "repeated"],
@@ -216,32 +227,32 @@ const instanceGroup = message({
   profile: [5, "string", "repeated"],
   passive: [7, "bool"],
   host_policy: [9, "string"],
-});
+}));
 
-const optimization = message({
-  graph: [1, message({ level: [1, "int32"] })],
+const optimization = message(() => ({
+  graph: [1, message(() => ({ level: [1, "int32"] }))],
   priority: [2, { names: ["PRIORITY_DEFAULT", "PRIORITY_MAX", "PRIORITY_MIN"] }],
   input_pinned_memory: [5, pinnedMemory],
   output_pinned_memory: [6, pinnedMemory],
   gather_kernel_buffer_threshold: [7, "uint32"],
   eager_batching: [8, "bool"],
-});
+}));
 
-const MODEL_CONFIG: MessageSpec = message({
+const MODEL_CONFIG: MessageSpec = message(() => ({
   name: [1, "string"],
   platform: [2, "string"],
   version_policy: [
     3,
-    message({
-      latest: [1, message({ num_versions: [1, "uint32"] })],
-      all: [2, message({})],
-      specific: [3, message({ versions: [1, "int64", "repeated"] })],
-    }),
+    message(() => ({
+      latest: [1, message(() => ({ num_versions: [1, "uint32"] }))],
+      all: [2, message(() => ({}))],
+      specific: [3, message(() => ({ versions: [1, "int64", "repeated"] }))],
+    })),
   ],
   max_batch_size: [4, "int32"],
   input: [
     5,
-    message({
+    message(() => ({
       name: [1, "string"],
       data_type: [2, dataType],
       format: [3, { names: ["FORMAT_NONE", "FORMAT_NHWC", "FORMAT_NCHW"] }],
@@ -251,12 +262,12 @@ const MODEL_CONFIG: MessageSpec = message({
       allow_ragged_batch: [7, "bool"],
       optional: [8, "bool"],
       is_non_linear_format_io: [9, "bool"],
-    }),
+    })),
     "repeated",
   ],
   output: [
     6,
-    message({
+    message(() => ({
       name: [1, "string"],
       data_type: [2, dataType],
       dims: [3, "int64", "repeated"],
@@ -264,7 +275,7 @@ const MODEL_CONFIG: MessageSpec = message({
       reshape: [5, reshape],
       is_shape_tensor: [6, "bool"],
       is_non_linear_format_io: [7, "bool"],
-    }),
+    })),
     "repeated",
   ],
   instance_group: [7, instanceGroup, "repeated"],
@@ -274,12 +285,12 @@ const MODEL_CONFIG: MessageSpec = message({
   dynamic_batching: [11, dynamicBatching],
   optimization: [12, optimization],
   sequence_batching: [13, sequenceBatching],
-  parameters: [14, message({ string_value: [1, "string"] }), "map"],
+  parameters: [14, message(() => ({ string_value: [1, "string"] })), "map"],
   ensemble_scheduling: [15, ensembleScheduling],
   backend: [17, "string"],
-  model_transaction_policy: [19, message({ decoupled: [1, "bool"] })],
-  response_cache: [24, message({ enable: [1, "bool"] })],
+  model_transaction_policy: [19, message(() => ({ decoupled: [1, "bool"] }))],
+  response_cache: [24, message(() => ({ enable: [1, "bool"] }))],
   runtime: [25, "string"],
-});
+}));
 
-export const MODEL_CONFIG_RESPONSE: MessageSpec = message({ config: [1, MODEL_CONFIG] });
+export const MODEL_CONFIG_RESPONSE: MessageSpec = message(() => ({ config: [1, MODEL_CONFIG] }));

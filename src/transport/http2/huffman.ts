@@ -47,7 +47,7 @@ interface CodeRange {
   readonly symbols: readonly number[];
 }
 
-const ranges: readonly (CodeRange | undefined)[] = buildRanges();
+let ranges: readonly (CodeRange | undefined)[] | undefined;
 
 function buildRanges(): (CodeRange | undefined)[] {
   const result: (CodeRange | undefined)[] = [];
@@ -64,6 +64,7 @@ function buildRanges(): (CodeRange | undefined)[] {
 
 /** Decodes a Huffman-coded string literal into bytes. Throws {@link ProtocolError} on bad padding or an encoded end marker. */
 export function decodeHuffman(input: Uint8Array, start: number, end: number): number[] {
+  ranges ??= buildRanges();
   const output: number[] = [];
   let code = 0;
   let bits = 0;

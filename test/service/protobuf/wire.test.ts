@@ -96,8 +96,8 @@ describe("protobuf wire format", () => {
   }
 });
 
-const INNER = message({ text: [1, "string"], flag: [2, "bool"] });
-const OUTER = message({
+const INNER = message(() => ({ text: [1, "string"], flag: [2, "bool"] }));
+const OUTER = message(() => ({
   name: [1, "string"],
   raw: [2, "bytes"],
   count: [3, "int32"],
@@ -110,7 +110,7 @@ const OUTER = message({
   byName: [10, INNER, "map"],
   kind: [11, { names: ["NONE", "SOME"] }],
   unsigned: [12, "uint64"],
-});
+}));
 
 /** The same data as text; -0 apart from 0, infinities and bytes as such. */
 function plain(value: unknown): string {
