@@ -18,16 +18,18 @@ export interface CommandIo extends TextSink {
  */
 export async function executePlan(plan: Plan, io: CommandIo, onInterrupt: () => void): Promise<RunResult> {
   let reports: Report[] = [];
+  // Until there is something to report a Ctrl-C ends the process as it always does.
+  let stopListening = (): void => {};
   const openReports = async (): Promise<RunObserver> => {
+    stopListening = io.onInterrupt(() => {
+      onInterrupt();
+      running.interrupt();
+    });
     const { createReports } = await import("../report/reports.ts");
     reports = await createReports(plan, io);
     return joinObservers(reports);
   };
   const running = startPlan(plan, openReports, async () => (await import("../registry/check-plan.ts")).checkPlan(plan));
-  const stopListening = io.onInterrupt(() => {
-    onInterrupt();
-    running.interrupt();
-  });
   let result: RunResult;
   try {
     result = await running.result;

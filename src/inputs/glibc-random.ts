@@ -3,35 +3,30 @@
  * results stay comparable. The generator is glibc's additive feedback generator of degree 31 (`random_r`, TYPE_3), seed 1.
  */
 
-const DEGREE = 31;
 const SEPARATION = 3;
-const DISCARDED = 310;
+
+/** The generator as its first number finds it: seeded with 1, and 310 numbers thrown away. It is the same for ever, so no start works it out. */
+const INITIAL_STATE: readonly number[] = [
+  0x991539b1, 0x16a5bce3, 0x6774a4cd, 0x3e01511e, 0x4e508aaa, 0x61048c05, 0xf5500617, 0x846b7115, 0x6a19892c,
+  0x896a97af, 0xdb48f936, 0x14898454, 0x37ffd106, 0xb58bff9c, 0x59e17104, 0xcf918a49, 0x09378c83, 0x52c7a471,
+  0x8d293ea9, 0x1f4fc301, 0xc3db71be, 0x39b44e1c, 0xf8a44ef9, 0x4c8b80b1, 0x19edc328, 0x87bf4bdd, 0xc9b240e5,
+  0xe9ee4b1b, 0x4382aee7, 0x535b6b41, 0xf3bec5da,
+];
+const DEGREE = INITIAL_STATE.length;
 
 /** Fills a new array with the low bytes of successive `rand()` values: `67 c6 69 73 51 ff 4a ec …`. */
 export function glibcRandomBytes(count: number): Uint8Array {
-  const state = initialState();
+  const state = new Uint32Array(INITIAL_STATE);
   const bytes = new Uint8Array(count);
   // The lagged sum r[n] = r[n-31] + r[n-3] in a ring: `front` is n-31, where the sum goes, `rear` is n-3.
   let front = SEPARATION;
   let rear = 0;
-  for (let i = -DISCARDED; i < count; i++) {
+  for (let i = 0; i < count; i++) {
     const sum = ((state[front] as number) + (state[rear] as number)) >>> 0;
     state[front] = sum;
-    if (i >= 0) bytes[i] = sum >>> 1;
+    bytes[i] = sum >>> 1;
     if (++front === DEGREE) front = 0;
     if (++rear === DEGREE) rear = 0;
   }
   return bytes;
-}
-
-function initialState(): Uint32Array {
-  const state = new Uint32Array(DEGREE);
-  let word = 1;
-  state[0] = word;
-  for (let i = 1; i < DEGREE; i++) {
-    // 16807 * word mod (2^31 - 1), below 2^53 throughout.
-    word = (16807 * word) % 2147483647;
-    state[i] = word;
-  }
-  return state;
 }

@@ -42,6 +42,10 @@ export function levelAt(levels: LevelsPlan, index: number): number | undefined {
 
 /** The largest level; undefined for a range without an end. */
 export function largestLevel(levels: LevelsPlan): number | undefined {
-  if (levels.kind === "list") return Math.max(...levels.values);
+  if (levels.kind === "list") {
+    let largest = 0;
+    for (const value of levels.values) largest = Math.max(largest, value);
+    return largest;
+  }
   return levels.end === null ? undefined : Math.max(levels.start, levels.end);
 }

@@ -6,13 +6,13 @@ export class RunSignal {
   readonly stopped: Promise<void>;
   error: RunError | undefined;
   isInterrupted = false;
-  private settle: () => void = () => {};
+  private readonly settle: () => void;
   private hasStopped = false;
 
   constructor() {
-    this.stopped = new Promise((resolve) => {
-      this.settle = resolve;
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.stopped = promise;
+    this.settle = resolve;
   }
 
   get isStopped(): boolean {

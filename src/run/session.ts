@@ -10,7 +10,7 @@ import type { ServerCounters } from "../service/statistics.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
 import { ControlClient, ControlError } from "../transport/control-client.ts";
 import type { Endpoint } from "../transport/request.ts";
-import { loadClient } from "./create-client.ts";
+import { type CreateClient, loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
 import type { RunObserver } from "./observer.ts";
 
@@ -41,9 +41,15 @@ export async function openTarget(plan: Plan, observer: RunObserver): Promise<Tar
   const kind = serviceKindOf(target);
   const address = kind.address(target);
   const endpoint = resolveEndpoint(address, target.tls);
-  const control = await openControl(plan, address, endpoint, observer);
+  const controlKind = controlKindOf(plan, address, endpoint);
+  const controlWire = address.wire === "http" ? "http" : "grpc";
+  const createControl = await loadClient(controlKind, controlWire, endpoint);
+  const control = openControl(plan, address, createControl, observer);
   const front = await kind.open(target);
-  const createClient = await loadClient(plan.client.kind, address.wire, endpoint, front.readStreamed);
+  const createClient =
+    plan.client.kind === controlKind && address.wire === controlWire
+      ? createControl
+      : await loadClient(plan.client.kind, address.wire, endpoint, front.readStreamed);
   const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
   return {
     setUp: async () => {
@@ -76,26 +82,24 @@ async function startEmbeddedTarget(
  * the general clients; perf_analyzer mode asks through its own, because loading a general client would triple the time to the first
  * request and stall the loop that measures.
  */
-async function openControl(
-  plan: Plan,
-  address: ServiceAddress,
-  endpoint: Endpoint,
-  observer: RunObserver,
-): Promise<ControlClient> {
+function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint): Plan["client"]["kind"] {
   // Bun and Deno refuse the server name that grpc-js sets for an address of digits.
   const isBeyondGrpcJs =
     address.wire !== "http" &&
     endpoint.tls !== undefined &&
     process.getBuiltinModule("node:net").isIP(endpoint.host) !== 0;
   const usesOwn = plan.client.kind === "own" && (plan.outputs.style === "perf_analyzer" || isBeyondGrpcJs);
-  const kind = usesOwn ? "own" : address.wire === "http" ? "undici" : "grpc-js";
-  const wire = address.wire === "http" ? "http" : "grpc";
-  const create = await loadClient(kind, wire, endpoint);
+  if (usesOwn) return "own";
+  return address.wire === "http" ? "undici" : "grpc-js";
+}
+
+function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, observer: RunObserver): ControlClient {
+  const isTracing = plan.outputs.verbosity === 2;
   const onWire =
-    plan.outputs.verbosity === 2 && wire === "http"
+    isTracing && address.wire === "http"
       ? (direction: ">" | "<", head: string) => observer.onTrace?.({ kind: "wire", direction, head })
       : undefined;
-  if (wire === "grpc" && plan.outputs.verbosity === 2) observer.onTrace?.({ kind: "connect", url: address.url });
+  if (isTracing && address.wire !== "http") observer.onTrace?.({ kind: "connect", url: address.url });
   return new ControlClient(plan.client.stallTimeoutMs * 1e6, (options) => create({ ...options, onWire }));
 }
 

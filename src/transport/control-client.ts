@@ -38,10 +38,10 @@ export class ControlClient {
 
   /** Resolves with the answer's payload. Rejects with {@link ControlError}. */
   call(request: WireRequest): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      this.queue.push({ request, resolve, reject });
-      this.next();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    this.queue.push({ request, resolve, reject });
+    this.next();
+    return promise;
   }
 
   close(): void {

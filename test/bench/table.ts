@@ -100,7 +100,9 @@ function renderStarts(count: number, clients: Client[], starts: Starts): string[
     const of = (way: string) => median(starts.get(way)?.get(name) ?? []);
     return Number.isNaN(of("http")) ? [] : [[name, of("http").toFixed(1), of("grpc").toFixed(1)]];
   });
-  return [renderTable([`${startTitle}, ms (${count} starts in random order, of files just copied)`, "HTTP", "gRPC"], rows)];
+  return [
+    renderTable([`${startTitle}, ms (${count} starts in random order, of files just copied)`, "HTTP", "gRPC"], rows),
+  ];
 }
 
 /** The goals as a Markdown table. */

@@ -20,6 +20,15 @@ test("random bytes are those of glibc's rand() without a seed", () => {
     [0x67, 0xc6, 0x69, 0x73, 0x51, 0xff, 0x4a, 0xec, 0x29, 0xcd, 0xba, 0xab, 0xf2, 0xfb, 0xe3, 0x46],
   );
   assert.deepEqual(glibcRandomBytes(0), new Uint8Array(0));
+  // By the generator's definition: r[n] = 16807 r[n-1] mod 2^31-1 up to 30, then r[n] = r[n-31], and from 34 on r[n-3] + r[n-31].
+  const r = [1];
+  for (let n = 1; n < 344 + 500; n++) {
+    if (n < 31) r.push((16807 * (r[n - 1] as number)) % (2 ** 31 - 1));
+    else if (n < 34) r.push(r[n - 31] as number);
+    else r.push(((r[n - 3] as number) + (r[n - 31] as number)) % 2 ** 32);
+  }
+  const defined = r.slice(344).map((number) => Math.floor(number / 2) % 256);
+  assert.deepEqual([...glibcRandomBytes(500)], defined);
 });
 
 test("a longer row of random bytes begins with the shorter one", () => {

@@ -20,10 +20,11 @@ type FieldTable = Readonly<
   Record<string, readonly [number: number, type: FieldSpec["type"], label?: "repeated" | "map"]>
 >;
 
-/** A message type. Its table is made when it is first needed: most runs need few of a service's messages. */
+/** A message type. Its table is made, and its fields are read from it, when they are needed: most runs need few of a service's. */
 export class MessageSpec {
   private readonly makeTable: () => FieldTable;
-  private readonly fields: FieldSpec[] = [];
+  private table: FieldTable | undefined;
+  private ordered: FieldSpec[] | undefined;
   private readonly byNumber: (FieldSpec | undefined)[] = [];
 
   constructor(makeTable: () => FieldTable) {
@@ -32,32 +33,34 @@ export class MessageSpec {
 
   /** The fields in ascending order of their numbers. */
   get inOrder(): readonly FieldSpec[] {
-    if (this.fields.length === 0) this.readTable();
-    return this.fields;
+    if (this.ordered === undefined) {
+      this.ordered = [];
+      const { rows } = this;
+      for (const name in rows) this.ordered.push(this.at((rows[name] as FieldTable[string])[0]) as FieldSpec);
+    }
+    return this.ordered;
   }
 
   /** The field of a number; undefined when the table does not know it. */
   at(number: number): FieldSpec | undefined {
-    if (this.fields.length === 0) this.readTable();
-    return this.byNumber[number];
+    const known = this.byNumber[number];
+    if (known !== undefined) return known;
+    const { rows } = this;
+    for (const name in rows) {
+      const row = rows[name] as FieldTable[string];
+      if (row[0] !== number) continue;
+      const [, type, label] = row;
+      const isMap = label === "map";
+      const field = { name, number, type: isMap ? mapEntry(type) : type, isRepeated: label !== undefined, isMap };
+      this.byNumber[number] = field;
+      return field;
+    }
+    return undefined;
   }
 
-  private readTable(): void {
-    const table = this.makeTable();
-    for (const name in table) {
-      const [number, type, label] = table[name] as FieldTable[string];
-      const isMap = label === "map";
-      const field: FieldSpec = {
-        name,
-        number,
-        type: isMap ? mapEntry(type) : type,
-        isRepeated: label !== undefined,
-        isMap,
-      };
-      this.fields.push(field);
-      this.byNumber[number] = field;
-    }
-    this.fields.sort((a, b) => a.number - b.number);
+  private get rows(): FieldTable {
+    this.table ??= this.makeTable();
+    return this.table;
   }
 }
 
@@ -80,7 +83,7 @@ export interface ProtoObject {
 /** A decoded field. */
 export type ProtoValue = string | number | boolean | Uint8Array | ProtoObject | ProtoValue[];
 
-/** A message type from `name: [number, type]` pairs, with `"repeated"` or `"map"` as a third element. */
+/** A message type from `name: [number, type]` pairs in ascending order, with `"repeated"` or `"map"` as a third element. */
 export function message(makeTable: () => FieldTable): MessageSpec {
   return new MessageSpec(makeTable);
 }

@@ -88,7 +88,6 @@ export class ProtoWriter {
 /** Reads the fields of one message in the order they stand. Throws {@link ProtocolError} when they do not fit the format. */
 export class ProtoReader {
   private readonly store: Uint8Array;
-  private readonly view: DataView;
   private position = 0;
   private low = 0;
   private high = 0;
@@ -99,7 +98,6 @@ export class ProtoReader {
 
   constructor(bytes: Uint8Array) {
     this.store = bytes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   /** True when all bytes have been read. */
@@ -132,12 +130,12 @@ export class ProtoReader {
 
   double(): number {
     const at = this.advance(8);
-    return this.view.getFloat64(at, true);
+    return this.viewAt(at, 8).getFloat64(0, true);
   }
 
   float(): number {
     const at = this.advance(4);
-    return this.view.getFloat32(at, true);
+    return this.viewAt(at, 4).getFloat32(0, true);
   }
 
   /** A length-delimited field; a view into the message. */
@@ -179,6 +177,11 @@ export class ProtoReader {
       return;
     }
     throw new ProtocolError("protobuf varint is too long");
+  }
+
+  /** Made for each number: few messages have any. */
+  private viewAt(at: number, size: number): DataView {
+    return new DataView(this.store.buffer, this.store.byteOffset + at, size);
   }
 
   private advance(size: number): number {

@@ -28,7 +28,9 @@ export function modelPath(model: Pick<ModelInfo, "name" | "version">, suffix: st
 
 /** A path segment. What RFC 3986 lets stand in one stands as it is: Triton decodes nothing. */
 function encodeSegment(text: string): string {
-  return encodeURIComponent(text).replace(/%(?:2B|3D|40|3A|2C|26|24|3B)/g, decodeURIComponent);
+  const encoded = encodeURIComponent(text);
+  if (encoded === text) return text;
+  return encoded.replace(/%(?:2B|3D|40|3A|2C|26|24|3B)/g, decodeURIComponent);
 }
 
 /** Makes the codec of one model. */

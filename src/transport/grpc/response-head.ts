@@ -78,8 +78,16 @@ function toHead(headers: readonly Header[]): GrpcHead {
 
 function readNumber(text: string | undefined, absent: number, name: string): number {
   if (text === undefined) return absent;
-  if (!/^\d{1,4}$/.test(text)) throw new ProtocolError(`bad ${name} ${JSON.stringify(text)}`);
+  if (text.length > 4 || !isDigits(text)) throw new ProtocolError(`bad ${name} ${JSON.stringify(text)}`);
   return Number(text);
+}
+
+function isDigits(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x30 || code > 0x39) return false;
+  }
+  return text !== "";
 }
 
 /** gRPC percent-encodes status messages; a bad escape stays as it is. */

@@ -89,10 +89,10 @@ class Connection implements ResponseSink {
   }
 
   preconnect(): Promise<void> {
-    return new Promise((resolve) => {
-      this.onPreconnected = resolve;
-      this.connect();
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.onPreconnected = resolve;
+    this.connect();
+    return promise;
   }
 
   send(message: Http1Message, id: Uint8Array | undefined): void {

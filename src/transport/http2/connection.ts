@@ -58,7 +58,7 @@ export class Http2Connection implements FrameSink {
   private readonly streams = new Map<number, Stream>();
   private readonly socket: Socket;
   private readonly createdNs = nowNs();
-  private settleReady: () => void = () => {};
+  private readonly settleReady: () => void;
   private isOpen = false;
   private isClosed = false;
   private hasSettings = false;
@@ -68,9 +68,9 @@ export class Http2Connection implements FrameSink {
 
   constructor(target: SocketTarget, events: ConnectionEvents) {
     this.events = events;
-    this.ready = new Promise((resolve) => {
-      this.settleReady = resolve;
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ready = promise;
+    this.settleReady = resolve;
     this.sender.put(CONNECTION_PREFACE);
     this.sender.put(encodeSettings(SETTINGS));
     this.sender.put(encodeWords(FRAME.windowUpdate, 0, [CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES]));

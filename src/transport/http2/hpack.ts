@@ -4,72 +4,73 @@ import { decodeHuffman } from "./huffman.ts";
 
 /** HPACK, the header compression of HTTP/2 (RFC 7541). */
 
-/** The static table (appendix A): index 1 is the first entry. */
-const STATIC_TABLE: readonly Header[] = [
-  [":authority", ""],
-  [":method", "GET"],
-  [":method", "POST"],
-  [":path", "/"],
-  [":path", "/index.html"],
-  [":scheme", "http"],
-  [":scheme", "https"],
-  [":status", "200"],
-  [":status", "204"],
-  [":status", "206"],
-  [":status", "304"],
-  [":status", "400"],
-  [":status", "404"],
-  [":status", "500"],
-  ["accept-charset", ""],
-  ["accept-encoding", "gzip, deflate"],
-  ["accept-language", ""],
-  ["accept-ranges", ""],
-  ["accept", ""],
-  ["access-control-allow-origin", ""],
-  ["age", ""],
-  ["allow", ""],
-  ["authorization", ""],
-  ["cache-control", ""],
-  ["content-disposition", ""],
-  ["content-encoding", ""],
-  ["content-language", ""],
-  ["content-length", ""],
-  ["content-location", ""],
-  ["content-range", ""],
-  ["content-type", ""],
-  ["cookie", ""],
-  ["date", ""],
-  ["etag", ""],
-  ["expect", ""],
-  ["expires", ""],
-  ["from", ""],
-  ["host", ""],
-  ["if-match", ""],
-  ["if-modified-since", ""],
-  ["if-none-match", ""],
-  ["if-range", ""],
-  ["if-unmodified-since", ""],
-  ["last-modified", ""],
-  ["link", ""],
-  ["location", ""],
-  ["max-forwards", ""],
-  ["proxy-authenticate", ""],
-  ["proxy-authorization", ""],
-  ["range", ""],
-  ["referer", ""],
-  ["refresh", ""],
-  ["retry-after", ""],
-  ["server", ""],
-  ["set-cookie", ""],
-  ["strict-transport-security", ""],
-  ["transfer-encoding", ""],
-  ["user-agent", ""],
-  ["vary", ""],
-  ["via", ""],
-  ["www-authenticate", ""],
+/** The static table (appendix A), names and values in turn: index 1 is the first pair. */
+// biome-ignore format: a pair per line
+const STATIC_TABLE: readonly string[] = [
+  ":authority", "",
+  ":method", "GET",
+  ":method", "POST",
+  ":path", "/",
+  ":path", "/index.html",
+  ":scheme", "http",
+  ":scheme", "https",
+  ":status", "200",
+  ":status", "204",
+  ":status", "206",
+  ":status", "304",
+  ":status", "400",
+  ":status", "404",
+  ":status", "500",
+  "accept-charset", "",
+  "accept-encoding", "gzip, deflate",
+  "accept-language", "",
+  "accept-ranges", "",
+  "accept", "",
+  "access-control-allow-origin", "",
+  "age", "",
+  "allow", "",
+  "authorization", "",
+  "cache-control", "",
+  "content-disposition", "",
+  "content-encoding", "",
+  "content-language", "",
+  "content-length", "",
+  "content-location", "",
+  "content-range", "",
+  "content-type", "",
+  "cookie", "",
+  "date", "",
+  "etag", "",
+  "expect", "",
+  "expires", "",
+  "from", "",
+  "host", "",
+  "if-match", "",
+  "if-modified-since", "",
+  "if-none-match", "",
+  "if-range", "",
+  "if-unmodified-since", "",
+  "last-modified", "",
+  "link", "",
+  "location", "",
+  "max-forwards", "",
+  "proxy-authenticate", "",
+  "proxy-authorization", "",
+  "range", "",
+  "referer", "",
+  "refresh", "",
+  "retry-after", "",
+  "server", "",
+  "set-cookie", "",
+  "strict-transport-security", "",
+  "transfer-encoding", "",
+  "user-agent", "",
+  "vary", "",
+  "via", "",
+  "www-authenticate", "",
 ];
 
-const FIRST_DYNAMIC_INDEX = STATIC_TABLE.length + 1;
+const FIRST_DYNAMIC_INDEX = STATIC_TABLE.length / 2 + 1;
 const ENTRY_OVERHEAD_BYTES = 32; // RFC 7541, 4.1
 const DEFAULT_TABLE_BYTES = 4096; // what a peer has until it says otherwise, and the most this side uses
 const MAX_HEADER_LIST_BYTES = 1024 * 1024; // 1 MiB of decoded headers, far above any real response
@@ -126,7 +127,7 @@ export class HpackDecoder {
   }
 
   private entry(index: number): Header {
-    const entry = index < FIRST_DYNAMIC_INDEX ? STATIC_TABLE[index - 1] : this.dynamic[index - FIRST_DYNAMIC_INDEX];
+    const entry = index < FIRST_DYNAMIC_INDEX ? staticEntry(index) : this.dynamic[index - FIRST_DYNAMIC_INDEX];
     if (entry === undefined) throw new ProtocolError(`header index ${index} is not in the table`);
     return entry;
   }
@@ -155,6 +156,11 @@ export class HpackDecoder {
       this.generation++;
     }
   }
+}
+
+function staticEntry(index: number): Header | undefined {
+  const name = STATIC_TABLE[index * 2 - 2];
+  return name === undefined ? undefined : [name, STATIC_TABLE[index * 2 - 1] as string];
 }
 
 class BlockReader {
@@ -215,23 +221,30 @@ export class RepeatedHeaders {
   /** The size of the dynamic table that the peer knows this side to use; 4096 until a block said otherwise. */
   signalledBytes: number;
   private readonly headers: readonly Header[];
+  /** By header: its place in the static table, or 0. */
+  private readonly staticIndexes: readonly number[];
   private isTaught = false;
-  private readonly taughtBlock: Uint8Array;
+  private taughtBlock: Uint8Array | undefined;
+  private readonly taughtCount: number;
   private readonly tableBytes: number;
 
   /** @param signalledBytes what the list encoded before on the same connection signalled */
   constructor(headers: readonly Header[], signalledBytes = DEFAULT_TABLE_BYTES) {
     this.headers = headers;
     this.signalledBytes = signalledBytes;
+    const staticIndexes: number[] = [];
     let tableBytes = 0;
     let taughtCount = 0;
     for (const header of headers) {
-      if (staticIndexOf(header) > 0) continue;
+      const index = staticIndexOf(header);
+      staticIndexes.push(index);
+      if (index > 0) continue;
       taughtCount++;
       tableBytes += encoder.encode(header[0] + header[1]).length + ENTRY_OVERHEAD_BYTES;
     }
+    this.staticIndexes = staticIndexes;
     this.tableBytes = tableBytes;
-    this.taughtBlock = encodeTaught(headers, taughtCount);
+    this.taughtCount = taughtCount;
   }
 
   /** The block for the next request. @param peerTableBytes the peer's SETTINGS_HEADER_TABLE_SIZE */
@@ -239,9 +252,12 @@ export class RepeatedHeaders {
     const limit = Math.min(peerTableBytes, DEFAULT_TABLE_BYTES);
     if (limit !== this.signalledBytes) return this.resized(limit);
     if (limit < DEFAULT_TABLE_BYTES || this.tableBytes > DEFAULT_TABLE_BYTES) return encodeLiterally(this.headers);
-    if (this.isTaught) return this.taughtBlock;
+    if (this.isTaught) {
+      this.taughtBlock ??= encodeTaught(this.staticIndexes, this.taughtCount);
+      return this.taughtBlock;
+    }
     this.isTaught = true;
-    return encodeTeaching(this.headers);
+    return encodeTeaching(this.headers, this.staticIndexes);
   }
 
   /** A changed table size is told at the start of the next block (RFC 7541, 4.2); what the table held counts as forgotten. */
@@ -265,22 +281,21 @@ export function encodeLiterally(headers: readonly Header[]): Uint8Array {
   return new Uint8Array(out);
 }
 
-function encodeTeaching(headers: readonly Header[]): Uint8Array {
+function encodeTeaching(headers: readonly Header[], staticIndexes: readonly number[]): Uint8Array {
   const out: number[] = [];
-  for (const header of headers) {
-    const index = staticIndexOf(header);
+  for (let i = 0; i < headers.length; i++) {
+    const index = staticIndexes[i] as number;
     if (index > 0) out.push(0x80 | index);
-    else putLiteral(out, 0x40, 6, header);
+    else putLiteral(out, 0x40, 6, headers[i] as Header);
   }
   return new Uint8Array(out);
 }
 
 /** The same list once all its literals stand in the dynamic table, the last one taught first. */
-function encodeTaught(headers: readonly Header[], taughtCount: number): Uint8Array {
+function encodeTaught(staticIndexes: readonly number[], taughtCount: number): Uint8Array {
   const out: number[] = [];
   let dynamicIndex = FIRST_DYNAMIC_INDEX + taughtCount - 1;
-  for (const header of headers) {
-    const index = staticIndexOf(header);
+  for (const index of staticIndexes) {
     putInteger(out, 0x80, 7, index > 0 ? index : dynamicIndex--);
   }
   return new Uint8Array(out);
@@ -312,17 +327,16 @@ function putInteger(out: number[], pattern: number, prefixBits: number, value: n
 }
 
 /** The static table's index of exactly this header; 0 when it has none. */
-function staticIndexOf(header: Header): number {
-  if (header[1] === "") return 0;
-  for (let i = 0; i < STATIC_TABLE.length; i++) {
-    const known = STATIC_TABLE[i] as Header;
-    if (known[0] === header[0] && known[1] === header[1]) return i + 1;
-  }
+function staticIndexOf([name, value]: Header): number {
+  if (value === "") return 0;
+  // Entries of one name stand together.
+  for (let index = staticNameIndexOf(name); index > 0 && STATIC_TABLE[index * 2 - 2] === name; index++)
+    if (STATIC_TABLE[index * 2 - 1] === value) return index;
   return 0;
 }
 
 /** The first index of the static table with this name; 0 when it has none. */
 function staticNameIndexOf(name: string): number {
-  for (let i = 0; i < STATIC_TABLE.length; i++) if ((STATIC_TABLE[i] as Header)[0] === name) return i + 1;
-  return 0;
+  const place = STATIC_TABLE.indexOf(name);
+  return place >= 0 && place % 2 === 0 ? place / 2 + 1 : 0;
 }
