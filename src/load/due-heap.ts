@@ -35,11 +35,6 @@ export class DueHeap {
     return first;
   }
 
-  clear(): void {
-    this.dueNs.length = 0;
-    this.lanes.length = 0;
-  }
-
   private sink(lane: number, dueNs: number): void {
     const size = this.lanes.length;
     let index = 0;

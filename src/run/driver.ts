@@ -1,6 +1,5 @@
-import { DueHeap } from "../load/due-heap.ts";
+import type { Arrivals } from "../load/arrivals.ts";
 import type { Drive } from "../load/load-mode.ts";
-import { Pacer } from "../load/pacer.ts";
 import { RecordColumns } from "../measure/records.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { Call, LoadClient } from "../transport/client.ts";
@@ -10,13 +9,9 @@ import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { DueTimer } from "./due-timer.ts";
 import type { RequestFeed } from "./feed.ts";
 import { Quiet } from "./quiet.ts";
+import { Schedule } from "./schedule.ts";
 import { writeRecord } from "./write-record.ts";
 
-/**
- * As in perf_analyzer a request is delayed when it was due before its lane came to wait for it; being woken late is no delay. This much is
- * the grain of an event loop.
- */
-const DELAY_TOLERANCE_NS = 1e6;
 const RAMP_STEP_MS = 20;
 
 /**
@@ -38,7 +33,6 @@ export class Driver {
   private early: Call | undefined;
   private readonly client: LoadClient;
   private readonly timer = new DueTimer(() => this.guard(() => this.tick()));
-  private readonly heap = new DueHeap();
   /** By slot: when its request was due, whether it was sent late, and its step of the data. */
   private readonly intendedNs: number[] = [];
   private readonly isDelayed: boolean[] = [];
@@ -49,15 +43,12 @@ export class Driver {
   });
   /** By lane: slots without a request, for asynchronous schedules. */
   private readonly freeSlots: number[][] = [];
-  /** By lane: whether its next request was already due when the one before it was sent. */
-  private readonly isBehind: boolean[] = [];
   private slotCount = 0;
   private firstReady: Promise<void> = Promise.resolve();
   private outstandingCount = 0;
   /** Closed loops: slots below this keep a request outstanding. */
   private targetSlots = 0;
-  private pacer: Pacer | undefined;
-  private scheduleStartNs = 0;
+  private schedule: Schedule | undefined;
   private quota = Number.POSITIVE_INFINITY;
   private rampTimer: ReturnType<typeof setInterval> | undefined;
   private readonly quiet = new Quiet();
@@ -93,7 +84,7 @@ export class Driver {
 
   /** Lanes that can have a request outstanding under the present load. */
   get activeLanes(): number {
-    if (this.pacer !== undefined) return this.options.laneCount;
+    if (this.schedule !== undefined) return this.options.laneCount;
     return this.targetSlots;
   }
 
@@ -139,8 +130,7 @@ export class Driver {
   stop(): Promise<void> {
     this.stopRamp();
     this.targetSlots = 0;
-    this.pacer = undefined;
-    this.heap.clear();
+    this.schedule = undefined;
     this.timer.clear();
     this.backoff.clear();
     return this.quiet.wait(this.outstandingCount, 0);
@@ -167,7 +157,7 @@ export class Driver {
   }
 
   private async startClosed(concurrency: number): Promise<void> {
-    this.pacer = undefined;
+    this.schedule = undefined;
     this.feed?.setActiveLanes(Math.min(concurrency, this.options.laneCount));
     await this.reserve(concurrency);
     const before = this.targetSlots;
@@ -192,10 +182,10 @@ export class Driver {
     this.rampTimer = setInterval(() => this.guard(adjust), RAMP_STEP_MS);
   }
 
-  private async startSchedule(arrivals: () => number): Promise<void> {
+  private async startSchedule(arrivals: Arrivals): Promise<void> {
     const { laneCount, isSync } = this.options;
     this.feed?.setActiveLanes(laneCount);
-    this.heap.clear();
+    this.schedule = undefined;
     // Whoever waited is dealt a place like all the others.
     this.backoff.clear();
     await this.quiet.wait(this.outstandingCount, 0);
@@ -204,10 +194,8 @@ export class Driver {
     for (let lane = 0; lane < laneCount; lane++) this.freeSlots.push([]);
     if (!isSync)
       for (let slot = this.slotCount - 1; slot >= 0; slot--) (this.freeSlots[slot % laneCount] as number[]).push(slot);
-    this.pacer = new Pacer(arrivals, laneCount);
-    this.scheduleStartNs = nowNs();
-    for (let lane = 0; lane < laneCount; lane++) this.heap.push(lane, this.nextDueNs(this.pacer, lane));
-    this.timer.set(this.scheduleStartNs + this.heap.firstDueNs);
+    this.schedule = new Schedule(arrivals, laneCount);
+    this.timer.set(this.schedule.firstDueNs);
   }
 
   private async reserve(count: number): Promise<void> {
@@ -243,30 +231,23 @@ export class Driver {
 
   /** Sends what is due by now. */
   private tick(): void {
-    const pacer = this.pacer;
-    if (pacer === undefined) return;
-    const elapsedNs = nowNs() - this.scheduleStartNs;
-    while (this.heap.firstDueNs <= elapsedNs && this.quota > 0) {
-      const dueNs = this.heap.firstDueNs;
-      const lane = this.heap.pop();
-      this.sendScheduled(lane, dueNs);
-      if (!this.options.isSync) this.heap.push(lane, this.nextDueNs(pacer, lane));
+    const { schedule } = this;
+    if (schedule === undefined) return;
+    const tickNs = nowNs();
+    while (schedule.firstDueNs <= tickNs && this.quota > 0) {
+      const dueNs = schedule.firstDueNs;
+      const lane = schedule.pop();
+      this.sendScheduled(schedule, lane, dueNs);
+      if (!this.options.isSync) schedule.push(lane, schedule.nextDueNs(lane));
     }
     this.client.flush();
-    this.timer.set(this.quota > 0 ? this.scheduleStartNs + this.heap.firstDueNs : Number.POSITIVE_INFINITY);
+    this.timer.set(this.quota > 0 ? schedule.firstDueNs : Number.POSITIVE_INFINITY);
   }
 
-  private sendScheduled(lane: number, dueNs: number): void {
+  private sendScheduled(schedule: Schedule, lane: number, dueNs: number): void {
     const slot = this.options.isSync ? lane : this.takeSlot(lane);
-    const intendedNs = this.scheduleStartNs + dueNs;
-    this.send(slot, intendedNs);
-    this.isDelayed[slot] = this.isBehind[lane] === true;
-  }
-
-  private nextDueNs(pacer: Pacer, lane: number): number {
-    const dueNs = pacer.nextDueNs(lane);
-    this.isBehind[lane] = nowNs() - this.scheduleStartNs - dueNs > DELAY_TOLERANCE_NS;
-    return dueNs;
+    this.send(slot, dueNs);
+    this.isDelayed[slot] = schedule.isBehind(lane);
   }
 
   /** A slot of the lane without a request; all busy ones make a new one, since an open loop never waits. */
@@ -327,8 +308,8 @@ export class Driver {
 
   /** What a slot does once its request is over. */
   private goOn(slot: number): void {
-    const pacer = this.pacer;
-    if (pacer === undefined) {
+    const { schedule } = this;
+    if (schedule === undefined) {
       if (slot < this.targetSlots) this.send(slot, Number.NaN);
       return;
     }
@@ -338,14 +319,14 @@ export class Driver {
       return;
     }
     if (this.quota <= 0) return;
-    const dueNs = this.nextDueNs(pacer, lane);
-    if (this.scheduleStartNs + dueNs <= nowNs()) {
-      this.sendScheduled(lane, dueNs);
+    const dueNs = schedule.nextDueNs(lane);
+    if (dueNs <= nowNs()) {
+      this.sendScheduled(schedule, lane, dueNs);
       return;
     }
-    const wasFirst = dueNs < this.heap.firstDueNs;
-    this.heap.push(lane, dueNs);
-    if (wasFirst) this.timer.set(this.scheduleStartNs + dueNs);
+    const wasFirst = dueNs < schedule.firstDueNs;
+    schedule.push(lane, dueNs);
+    if (wasFirst) this.timer.set(dueNs);
   }
 
   /** For what the event loop calls: an exception there would be lost, and with it the run. */
