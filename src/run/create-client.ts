@@ -38,17 +38,17 @@ export async function loadClient(
 /** Tells of each request before the client sends it. */
 export function traceSends(client: LoadClient, onSend: (request: WireRequest) => void): LoadClient {
   const send = client.send.bind(client);
-  client.send = (slot, request, id) => {
-    onSend(withId(request, id));
-    send(slot, request, id);
+  client.send = (slot, request, stamp) => {
+    onSend(withStamp(request, stamp));
+    send(slot, request, stamp);
   };
   return client;
 }
 
-/** The request with its id in the place left for it. */
-function withId(request: WireRequest, id: Uint8Array | undefined): WireRequest {
-  if (id === undefined || request.idPlace === undefined) return request;
+/** The request with its stamp in the place left for it. */
+function withStamp(request: WireRequest, stamp: Uint8Array | undefined): WireRequest {
+  if (stamp === undefined || request.stampPlace === undefined) return request;
   const payload = request.payload.slice();
-  payload.set(id, request.idPlace.offset);
+  payload.set(stamp, request.stampPlace.offset);
   return { ...request, payload };
 }

@@ -226,7 +226,7 @@ export class Driver {
     this.outstandingCount++;
     this.intendedNs[slot] = intendedNs;
     this.steps[slot] = feed.step;
-    this.client.send(slot, request, feed.id);
+    this.client.send(slot, request, feed.stamp);
   }
 
   /** Sends what is due by now. */

@@ -8,8 +8,8 @@ import type { WireRequest } from "../transport/request.ts";
 export class RequestFeed {
   /** The step of the request given last. */
   step = 0;
-  /** The id of the request given last; valid until the next one. */
-  id: Uint8Array | undefined = undefined;
+  /** The stamp of the request given last; valid until the next one. */
+  stamp: Uint8Array | undefined = undefined;
   private readonly service: Service;
   private readonly dataset: Dataset;
   private readonly usesIds: boolean;
@@ -40,7 +40,7 @@ export class RequestFeed {
   }
 
   /**
-   * The lane's next request; look at `step` and `id` after the call.
+   * The lane's next request; look at `step` and `stamp` after the call.
    * @throws RunError when the data lacks a required input or cannot be encoded
    */
   next(lane: number): WireRequest {
@@ -53,7 +53,7 @@ export class RequestFeed {
         this.laneIds[lane] = ids;
       }
       digits = ids.nextDigitCount;
-      this.id = ids.next();
+      this.stamp = ids.next();
     }
     const key = this.step * 32 + digits;
     let request = this.encoded.get(key);

@@ -60,9 +60,9 @@ export interface LoadClient {
   reserve(count: number): Promise<void>;
   /**
    * Sends a request on a free slot. Never throws for network reasons: failures arrive through `onDone`, never before `send` returns.
-   * @param id decimal digits to write at the request's id place
+   * @param stamp bytes to write at the request's stamp place
    */
-  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void;
+  send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void;
   /** Hands bytes collected by `send` to the sockets. Call once after a group of sends. */
   flush(): void;
   /** Fails active calls with `aborted` and closes all connections. */

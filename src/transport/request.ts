@@ -3,12 +3,12 @@
 /** A header's name and value. */
 export type Header = readonly [name: string, value: string];
 
-/** Where in the payload the decimal digits of the request id stand. They are overwritten for each sending. */
-export interface IdPlace {
+/** Where in the payload a request's stamp goes: what differs from one sending to the next, its id and its place in a sequence. */
+export interface StampPlace {
   /** Byte offset in `payload`. */
   readonly offset: number;
-  /** Number of digits; an id with another number of digits needs another encoding. */
-  readonly digits: number;
+  /** The stamp begins with so many decimal digits of the id; a stamp of another length needs another encoding. */
+  readonly idDigits: number;
 }
 
 /** An encoded request: an HTTP body or a gRPC message, and where it goes. */
@@ -21,7 +21,7 @@ export interface WireRequest {
   readonly headers: readonly Header[];
   readonly payload: Uint8Array;
   /** Absent when the same bytes are sent every time. */
-  readonly idPlace?: IdPlace | undefined;
+  readonly stampPlace?: StampPlace | undefined;
 }
 
 /** Where a client connects to and what it says there with every request. */

@@ -41,14 +41,14 @@ export class FakeClient implements LoadClient {
     return Promise.resolve();
   }
 
-  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
+  send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {
     const call = this.calls[slot];
     if (call === undefined) throw new Error(`slot ${slot} was not reserved`);
     if (call.isActive) throw new Error(`slot ${slot} is busy`);
     call.isActive = true;
     call.failure = undefined;
     call.sendStartNs = nowNs();
-    this.sent.push({ slot, request, id: id === undefined ? undefined : new TextDecoder().decode(id) });
+    this.sent.push({ slot, request, id: stamp === undefined ? undefined : new TextDecoder().decode(stamp) });
     this.maxActive = Math.max(this.maxActive, this.active.length);
   }
 
@@ -87,7 +87,7 @@ export function makeService(batchSize = 1): Service {
         method: "POST",
         headers: [],
         payload: tensors[0]?.bytes ?? new Uint8Array(0),
-        ...(idDigits > 0 ? { idPlace: { offset: 0, digits: idDigits } } : {}),
+        ...(idDigits > 0 ? { stampPlace: { offset: 0, idDigits } } : {}),
       }),
       decode: () => ({ id: "", outputs: new Map(), text: "" }),
       explain: (failure) => failure,

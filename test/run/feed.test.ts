@@ -42,7 +42,7 @@ test("a step is encoded once and sent many times", () => {
   assert.notEqual(first, second);
   assert.equal(feed.next(0), first);
   assert.equal(feed.next(0), second);
-  assert.equal(feed.id, undefined);
+  assert.equal(feed.stamp, undefined);
 });
 
 test("ids count up per lane, and a longer id has an encoding of its own", () => {
@@ -50,14 +50,14 @@ test("ids count up per lane, and a longer id has an encoding of its own", () => 
   const texts: string[] = [];
   const requests = Array.from({ length: 11 }, () => {
     const request = feed.next(0);
-    texts.push(new TextDecoder().decode(feed.id));
+    texts.push(new TextDecoder().decode(feed.stamp));
     return request;
   });
   assert.deepEqual(texts, ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]);
   assert.equal(requests[9], requests[0]);
-  assert.deepEqual([requests[9]?.idPlace?.digits, requests[10]?.idPlace?.digits], [1, 2]);
+  assert.deepEqual([requests[9]?.stampPlace?.idDigits, requests[10]?.stampPlace?.idDigits], [1, 2]);
   feed.next(1);
-  assert.equal(new TextDecoder().decode(feed.id), String(1n << 48n));
+  assert.equal(new TextDecoder().decode(feed.stamp), String(1n << 48n));
 });
 
 const list: LevelsPlan = { kind: "list", values: [20] };

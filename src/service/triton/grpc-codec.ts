@@ -33,7 +33,7 @@ function encodeRequest(path: string, model: ModelInfo, tensors: readonly Tensor[
   const writer = new ProtoWriter();
   writer.string(1, model.name);
   if (model.version !== "") writer.string(2, model.version);
-  const idOffset = idDigits > 0 ? writer.string(ID_FIELD, "0".repeat(idDigits)) : 0;
+  const stampOffset = idDigits > 0 ? writer.string(ID_FIELD, "0".repeat(idDigits)) : 0;
   const inputs: ProtoObject[] = [];
   const outputs: ProtoObject[] = [];
   const contents: Uint8Array[] = [];
@@ -53,7 +53,7 @@ function encodeRequest(path: string, model: ModelInfo, tensors: readonly Tensor[
     method: "POST",
     headers: [],
     payload,
-    ...(idDigits > 0 ? { idPlace: { offset: idOffset, digits: idDigits } } : {}),
+    ...(idDigits > 0 ? { stampPlace: { offset: stampOffset, idDigits } } : {}),
   };
 }
 

@@ -75,7 +75,7 @@ function encodeRequest(
     headers,
     payload: joinBytes([head, ...data]),
     // The id's digits follow `{"id":"`.
-    ...(idDigits > 0 ? { idPlace: { offset: 7, digits: idDigits } } : {}),
+    ...(idDigits > 0 ? { stampPlace: { offset: 7, idDigits } } : {}),
   };
 }
 

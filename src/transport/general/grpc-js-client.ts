@@ -71,8 +71,8 @@ export class GrpcJsClient implements LoadClient {
     await Promise.all(opening);
   }
 
-  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
-    (this.slots[slot] as JsSlot).send(`${this.endpoint.pathPrefix}${request.path}`, request, id);
+  send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {
+    (this.slots[slot] as JsSlot).send(`${this.endpoint.pathPrefix}${request.path}`, request, stamp);
   }
 
   flush(): void {}
@@ -221,15 +221,15 @@ class JsSlot {
     this.options = options;
   }
 
-  send(path: string, request: WireRequest, id: Uint8Array | undefined): void {
+  send(path: string, request: WireRequest, stamp: Uint8Array | undefined): void {
     const call = this.call;
     call.failure = undefined;
     call.body = undefined;
     call.isActive = true;
     call.firstByteNs = 0;
     const message = Buffer.from(request.payload);
-    if (id !== undefined && request.idPlace !== undefined) message.set(id, request.idPlace.offset);
-    this.id = id === undefined ? "" : latin1.decode(id);
+    if (stamp !== undefined && request.stampPlace !== undefined) message.set(stamp, request.stampPlace.offset);
+    this.id = stamp === undefined ? "" : latin1.decode(stamp.subarray(0, request.stampPlace?.idDigits ?? 0));
     call.sendStartNs = nowNs();
     if (this.lane === undefined) this.sendUnary(path, message);
     else this.lane.send(path, this.id, message, this);

@@ -32,8 +32,8 @@ export class UndiciClient implements LoadClient {
     }
   }
 
-  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
-    (this.slots[slot] as UndiciSlot).send(request, id);
+  send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {
+    (this.slots[slot] as UndiciSlot).send(request, stamp);
   }
 
   flush(): void {}
@@ -85,7 +85,7 @@ class UndiciSlot implements Dispatcher.DispatchHandler {
     this.options = options;
   }
 
-  send(request: WireRequest, id: Uint8Array | undefined): void {
+  send(request: WireRequest, stamp: Uint8Array | undefined): void {
     const call = this.call;
     call.failure = undefined;
     call.body = undefined;
@@ -103,7 +103,7 @@ class UndiciSlot implements Dispatcher.DispatchHandler {
         path: `${this.endpoint.pathPrefix}${request.path}`,
         method: request.method,
         headers,
-        body: request.method === "POST" ? withId(request, id) : null,
+        body: request.method === "POST" ? withStamp(request, stamp) : null,
       },
       this,
     );
@@ -161,10 +161,10 @@ class UndiciSlot implements Dispatcher.DispatchHandler {
   }
 }
 
-function withId(request: WireRequest, id: Uint8Array | undefined): Uint8Array {
-  if (id === undefined || request.idPlace === undefined) return request.payload;
+function withStamp(request: WireRequest, stamp: Uint8Array | undefined): Uint8Array {
+  if (stamp === undefined || request.stampPlace === undefined) return request.payload;
   const payload = request.payload.slice();
-  payload.set(id, request.idPlace.offset);
+  payload.set(stamp, request.stampPlace.offset);
   return payload;
 }
 

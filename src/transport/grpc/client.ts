@@ -9,7 +9,7 @@ import { Line } from "./line.ts";
 
 /** One slot of a gRPC client. */
 export interface GrpcSlot {
-  send(path: string, message: GrpcMessage, id: Uint8Array | undefined): void;
+  send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void;
   /** Fails the slot's call if it has brought no byte since; returns whether it did. */
   failIfSilentSince(deadlineNs: number): boolean;
 }
@@ -60,13 +60,13 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
     await Promise.all(opening);
   }
 
-  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
+  send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {
     let message = this.encoded.get(request);
     if (message === undefined) {
       message = encodeGrpcMessage(request);
       this.encoded.set(request, message);
     }
-    (this.slots[slot] as Slot).send(request.path, message, id);
+    (this.slots[slot] as Slot).send(request.path, message, stamp);
   }
 
   flush(): void {

@@ -1,17 +1,20 @@
 import type { Endpoint, Header, WireRequest } from "../request.ts";
 import { frameMessage, MESSAGE_PREFIX_BYTES } from "./messages.ts";
 
-/** A gRPC message with its prefix, and where its id stands. */
+/** A gRPC message with its prefix, and where its stamp goes. */
 export interface GrpcMessage {
   readonly bytes: Uint8Array;
-  /** Offset of the id's digits in `bytes`; -1 when it has none. */
-  readonly idOffset: number;
+  /** Offset of the stamp in `bytes`; -1 when it has none. */
+  readonly stampOffset: number;
+  /** How many digits of the id the stamp begins with. */
+  readonly idDigits: number;
 }
 
 export function encodeGrpcMessage(request: WireRequest): GrpcMessage {
   return {
     bytes: frameMessage(request.payload),
-    idOffset: request.idPlace === undefined ? -1 : MESSAGE_PREFIX_BYTES + request.idPlace.offset,
+    stampOffset: request.stampPlace === undefined ? -1 : MESSAGE_PREFIX_BYTES + request.stampPlace.offset,
+    idDigits: request.stampPlace?.idDigits ?? 0,
   };
 }
 
@@ -30,14 +33,14 @@ export function grpcHeaders(endpoint: Endpoint, path: string, userAgent: string)
   return headers;
 }
 
-/** An encoding with an id written in: each slot keeps one, so that bytes under way are never changed. */
-export class IdScratch {
+/** An encoding with a stamp written in: each slot keeps one, so that bytes under way are never changed. */
+export class StampScratch {
   private bytes = new Uint8Array(0);
 
-  fill(message: GrpcMessage, id: Uint8Array): Uint8Array {
+  fill(message: GrpcMessage, stamp: Uint8Array): Uint8Array {
     if (this.bytes.length !== message.bytes.length) this.bytes = new Uint8Array(message.bytes.length);
     this.bytes.set(message.bytes);
-    this.bytes.set(id, message.idOffset);
+    this.bytes.set(stamp, message.stampOffset);
     return this.bytes;
   }
 }

@@ -6,7 +6,7 @@ import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import type { Endpoint, Header } from "../request.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
-import { type GrpcMessage, IdScratch } from "./encode.ts";
+import { type GrpcMessage, StampScratch } from "./encode.ts";
 import type { Line, LineUser } from "./line.ts";
 import { MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
@@ -176,7 +176,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
   private readonly call: Call;
   private readonly lane: LaneStream;
   private readonly options: ClientOptions;
-  private scratch = new IdScratch();
+  private scratch = new StampScratch();
 
   constructor(call: Call, lane: LaneStream, options: ClientOptions) {
     this.call = call;
@@ -184,8 +184,8 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.options = options;
   }
 
-  send(path: string, message: GrpcMessage, id: Uint8Array | undefined): void {
-    if (id === undefined) throw new Error("requests on a stream need an id");
+  send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
+    if (stamp === undefined) throw new Error("requests on a stream need an id");
     const call = this.call;
     call.failure = undefined;
     call.body = undefined;
@@ -194,8 +194,8 @@ class StreamSlot implements GrpcSlot, SendTicket {
     call.firstByteNs = 0;
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
-    this.id = decoder.decode(id);
-    this.bytes = this.scratch.fill(message, id);
+    this.id = decoder.decode(stamp.subarray(0, message.idDigits));
+    this.bytes = this.scratch.fill(message, stamp);
     this.lane.send(path, this);
   }
 
@@ -229,7 +229,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
     if (!call.isActive || call.sendStartNs > deadlineNs) return false;
     this.lane.forget(this);
     // The bytes may still wait for a window: the next request must not be written over them.
-    this.scratch = new IdScratch();
+    this.scratch = new StampScratch();
     this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
     return true;
   }

@@ -6,7 +6,7 @@ import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import type { Header } from "../request.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
-import { type GrpcMessage, IdScratch } from "./encode.ts";
+import { type GrpcMessage, StampScratch } from "./encode.ts";
 import type { Line, LineUser } from "./line.ts";
 import { MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
@@ -30,7 +30,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
   private readonly line: Line;
   private readonly options: ClientOptions;
   private readonly reader: MessageReader;
-  private readonly scratch = new IdScratch();
+  private readonly scratch = new StampScratch();
   private bytes: Uint8Array = new Uint8Array(0);
   private connection: Http2Connection | undefined;
   private streamId = 0;
@@ -47,7 +47,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     this.reader = new MessageReader(this, options.keepBodies);
   }
 
-  send(path: string, message: GrpcMessage, id: Uint8Array | undefined): void {
+  send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
     const call = this.call;
     call.failure = undefined;
     call.body = undefined;
@@ -56,7 +56,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     call.firstByteNs = 0;
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
-    this.bytes = id === undefined || message.idOffset < 0 ? message.bytes : this.scratch.fill(message, id);
+    this.bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.scratch.fill(message, stamp);
     this.resends = 0;
     this.path = path;
     this.line.begin(this);

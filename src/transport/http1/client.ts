@@ -43,13 +43,13 @@ export class Http1Client implements LoadClient {
     await Promise.all(opening);
   }
 
-  send(slot: number, request: WireRequest, id: Uint8Array | undefined): void {
+  send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {
     let message = this.encoded.get(request);
     if (message === undefined) {
       message = encodeHttp1(request, this.endpoint);
       this.encoded.set(request, message);
     }
-    (this.connections[slot] as Connection).send(message, id);
+    (this.connections[slot] as Connection).send(message, stamp);
   }
 
   /** Every send is written at once: a connection carries one request, so there is nothing to gather. */
@@ -73,7 +73,7 @@ class Connection implements ResponseSink {
   private isOpen = false;
   private waiting: Uint8Array | undefined;
   private onPreconnected: (() => void) | undefined;
-  /** This slot's own copy of an encoding with an id, so that the shared one stays as it is while bytes are under way. */
+  /** This slot's own copy of an encoding with a stamp, so that the shared one stays as it is while bytes are under way. */
   private scratch: Uint8Array = new Uint8Array(0);
   private lastActivityNs = 0;
   private readNs = 0;
@@ -95,12 +95,12 @@ class Connection implements ResponseSink {
     return promise;
   }
 
-  send(message: Http1Message, id: Uint8Array | undefined): void {
+  send(message: Http1Message, stamp: Uint8Array | undefined): void {
     const call = this.call;
     call.failure = undefined;
     call.body = undefined;
     call.isActive = true;
-    const bytes = id === undefined || message.idOffset < 0 ? message.bytes : this.withId(message, id);
+    const bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.withStamp(message, stamp);
     this.options.onWire?.(">", headOf(bytes));
     const startNs = nowNs();
     call.sendStartNs = startNs;
@@ -148,10 +148,10 @@ class Connection implements ResponseSink {
     this.isComplete = true;
   }
 
-  private withId(message: Http1Message, id: Uint8Array): Uint8Array {
+  private withStamp(message: Http1Message, stamp: Uint8Array): Uint8Array {
     if (this.scratch.length !== message.bytes.length) this.scratch = new Uint8Array(message.bytes.length);
     this.scratch.set(message.bytes);
-    this.scratch.set(id, message.idOffset);
+    this.scratch.set(stamp, message.stampOffset);
     return this.scratch;
   }
 

@@ -1,11 +1,11 @@
 import type { Endpoint, WireRequest } from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
 
-/** The bytes of an HTTP/1.1 request and where its id stands in them. */
+/** The bytes of an HTTP/1.1 request and where its stamp goes. */
 export interface Http1Message {
   readonly bytes: Uint8Array;
-  /** Offset of the id's digits in `bytes`; -1 when it has none. */
-  readonly idOffset: number;
+  /** Offset of the stamp in `bytes`; -1 when it has none. */
+  readonly stampOffset: number;
 }
 
 const encoder = new TextEncoder();
@@ -16,7 +16,7 @@ export function encodeHttp1(request: WireRequest, endpoint: Endpoint): Http1Mess
   const bytes = new Uint8Array(head.length + request.payload.length);
   bytes.set(head);
   bytes.set(request.payload, head.length);
-  return { bytes, idOffset: request.idPlace === undefined ? -1 : head.length + request.idPlace.offset };
+  return { bytes, stampOffset: request.stampPlace === undefined ? -1 : head.length + request.stampPlace.offset };
 }
 
 function formatHead(request: WireRequest, endpoint: Endpoint): string {
