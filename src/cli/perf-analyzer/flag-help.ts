@@ -1,7 +1,7 @@
 /** What help says of each flag that is obeyed. */
 
 /** Headings of the help text. */
-export type FlagGroup = "general" | "measurement" | "input" | "server" | "output" | "rampart";
+export type FlagGroup = "general" | "measurement" | "input" | "server" | "output" | "deprecated" | "rampart";
 
 /** One flag's part of the help. */
 export interface FlagHelp {
@@ -119,6 +119,12 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
   "-f": { group: "output", help: "Write the results as CSV." },
   "--verbose-csv": { group: "output", help: "More columns in the CSV." },
   "--profile-export-file": { group: "output", help: "Write every request as JSON; the file must not exist yet." },
+  "-t": { group: "deprecated", unit: "requests outstanding", help: "START of --concurrency-range." },
+  "-c": { group: "deprecated", unit: "requests outstanding", help: "END of --concurrency-range." },
+  "-d": { group: "deprecated", help: "Nothing: a range of concurrencies is measured wherever -c gives its end." },
+  "-z": { group: "deprecated", help: "The same as --input-data zero." },
+  "--data-directory": { group: "deprecated", help: "The same as --input-data with a directory." },
+
   "--help": { group: "rampart", help: "Print this help and exit." },
   "--dry-run": { group: "rampart", help: "Print what would be done as JSON and exit; no server is asked." },
   "--client": {

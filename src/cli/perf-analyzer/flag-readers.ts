@@ -5,6 +5,7 @@ import { type RangeValue, readRange, type ValueReader } from "./values.ts";
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LINE_BREAK = /[\r\n\0]/;
+const START_MESSAGE = "The start of the search range must be > 0";
 
 /** Takes one flag's value into the settings, or says what is wrong with it. */
 type FlagReader = (settings: Settings, reader: ValueReader, value: string, given: GivenFlag) => void;
@@ -45,14 +46,45 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
     settings.isVerboseCsv = true;
   },
   "--concurrency-range": (settings, reader, value) => {
-    settings.concurrency = readRange(reader, "--concurrency-range", value, "integer");
-    if (settings.concurrency !== undefined)
-      checkRange(
-        reader,
-        "--concurrency-range",
-        "The start of the search range must be > 0",
-        settings.concurrency,
+    const range = readRange(reader, "--concurrency-range", value, "integer");
+    const isFirst = !settings.hasConcurrencyRange;
+    settings.hasConcurrencyRange = true;
+    if (range === undefined) return;
+    checkRange(reader, "--concurrency-range", START_MESSAGE, range, value);
+    // As in the original an end that -c gave before stays where this flag gives none.
+    const end = range.end ?? (isFirst ? settings.concurrency?.end : undefined);
+    settings.concurrency = { ...range, end };
+  },
+  "-t": (settings, reader, value) => {
+    reader.deprecate("-t", "--concurrency-range");
+    const start = readDeprecatedEnd(settings, reader, "-t", value);
+    if (start === undefined) return;
+    if (start <= 0) reader.fail("-t", START_MESSAGE, value, "Give 1 or more.");
+    else settings.concurrency = { step: undefined, end: undefined, ...settings.concurrency, start };
+  },
+  "-c": (settings, reader, value) => {
+    reader.deprecate("-c", "--concurrency-range");
+    const end = readDeprecatedEnd(settings, reader, "-c", value);
+    if (end === undefined) return;
+    if (end < 0) reader.fail("-c", "Failed to parse -c. The value must be >= 0.", value, "Give 0 for no end.");
+    else settings.concurrency = { start: 1, step: undefined, ...settings.concurrency, end };
+  },
+  "-d": (_settings, reader) => {
+    reader.deprecate("-d", "--concurrency-range");
+  },
+  "-z": (settings, reader) => {
+    reader.deprecate("-z", "--input-data=zero");
+    settings.inputData.push("zero");
+  },
+  "--data-directory": (settings, reader, value) => {
+    reader.deprecate("--data-directory", "--input-data");
+    if (fileSystem().existsSync(value)) settings.inputData.push(value);
+    else
+      reader.fail(
+        "--data-directory",
+        "failed to open file for reading provided data",
         value,
+        "Give an existing directory.",
       );
   },
   "--request-rate-range": (settings, reader, value) => {
@@ -291,6 +323,14 @@ function checkRange(reader: ValueReader, flag: string, startMessage: string, ran
       value,
       "Give a step of 1 or more.",
     );
+}
+
+/** The number of `-t` or `-c`, which give the ends of the range of concurrencies; undefined (and a problem) when it has none or may not. */
+function readDeprecatedEnd(settings: Settings, reader: ValueReader, flag: string, value: string): number | undefined {
+  if (!settings.hasConcurrencyRange) return reader.integer(flag, flag, value);
+  const message = "Cannot use both Concurrency and DeprecatedConcurrency inference load modes.";
+  reader.fail(flag, message, value, "Give --concurrency-range alone.");
+  return undefined;
 }
 
 /** A whole number above 0. @param label the flag as the original's messages name it */

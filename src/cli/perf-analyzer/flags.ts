@@ -58,6 +58,12 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "verbose-csv" },
   { name: "profile-export-file", value: "FILE" },
 
+  { name: "", short: "t", value: "N" },
+  { name: "", short: "c", value: "N" },
+  { name: "", short: "d" },
+  { name: "", short: "z" },
+  { name: "data-directory", value: "DIR" },
+
   { name: "help", short: "h", isOwn: true },
   { name: "dry-run", isOwn: true },
   { name: "client", value: "own|undici|grpc-js", isOwn: true },
@@ -109,11 +115,6 @@ export function laterFlags(): FlagSpec[] {
     laterFlag("trace-count", "N", ["-1"]),
     laterFlag("log-frequency", "N", ["0"]),
     laterFlag("enable-mpi"),
-    laterFlag("data-directory", "DIR", []),
-    { ...laterFlag("", "N", []), short: "t" },
-    { ...laterFlag("", "N", []), short: "c" },
-    { ...laterFlag(""), short: "d" },
-    { ...laterFlag(""), short: "z" },
   ];
 }
 

@@ -9,6 +9,7 @@ const TITLES: Readonly<Record<FlagGroup, string>> = {
   input: "Input data",
   server: "Server",
   output: "Results",
+  deprecated: "Deprecated",
   rampart: "Of Rampart's own",
 };
 

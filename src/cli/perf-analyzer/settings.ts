@@ -13,6 +13,8 @@ export interface Settings {
   isSync: boolean;
   isStreaming: boolean;
   concurrency: RangeValue | undefined;
+  /** Whether `--concurrency-range` gave it, wholly or in part. */
+  hasConcurrencyRange: boolean;
   requestRate: RangeValue | undefined;
   intervalsFile: string | undefined;
   distribution: "constant" | "poisson";
@@ -55,6 +57,8 @@ export interface ReadSettings {
   readonly settings: Settings;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
+  /** Lines about deprecated flags, whole. */
+  readonly deprecations: readonly string[];
 }
 
 /** Reads the values of all flags given. */
@@ -67,7 +71,8 @@ export function readSettings(parsed: ParsedFlags): ReadSettings {
   }
   for (const argument of parsed.positional)
     reader.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
-  return { settings, problems: [...parsed.problems, ...reader.problems], warnings: reader.warnings };
+  const { warnings, deprecations } = reader;
+  return { settings, problems: [...parsed.problems, ...reader.problems], warnings, deprecations };
 }
 
 function defaults(): Settings {
@@ -79,6 +84,7 @@ function defaults(): Settings {
     isSync: false,
     isStreaming: false,
     concurrency: undefined,
+    hasConcurrencyRange: false,
     requestRate: undefined,
     intervalsFile: undefined,
     distribution: "constant",

@@ -195,7 +195,7 @@ function checkTogether(settings: Settings): Problem[] {
     "Leave --sync out.",
   );
   rule(
-    settings.inputData.includes("zero") && settings.inputData.length > 1,
+    settings.inputData.includes("zero") && hasPath(settings.inputData),
     "--input-data",
     "The -z flag cannot be set when --data-directory is provided.",
     "Give --input-data zero or paths.",
@@ -213,6 +213,11 @@ function checkTogether(settings: Settings): Problem[] {
     "Give own or undici.",
   );
   return [...problems, ...checkSearch(settings), ...checkCounts(settings)];
+}
+
+function hasPath(inputData: readonly string[]): boolean {
+  for (const value of inputData) if (value !== "zero") return true;
+  return false;
 }
 
 function checkSearch(settings: Settings): Problem[] {

@@ -6,6 +6,14 @@ import type { Problem } from "../../plan/problem.ts";
 export class ValueReader {
   readonly problems: Problem[] = [];
   readonly warnings: string[] = [];
+  /** Lines for stderr about flags that have a successor, in the original's words. */
+  readonly deprecations: string[] = [];
+
+  deprecate(flag: string, successor: string): void {
+    this.deprecations.push(
+      `Warning: ${flag} is deprecated and will be removed in an upcoming version. Use ${successor} instead.`,
+    );
+  }
 
   fail(flag: string, message: string, value: string | undefined, hint: string): void {
     this.problems.push({ path: flag, message, hint, ...(value === undefined ? {} : { value }) });

@@ -52,6 +52,26 @@ test("--concurrency-range keeps each level's number of requests outstanding", LI
   });
 });
 
+test("-t and -c are the ends of the range of concurrencies, -d changes nothing", LIMIT, async () => {
+  await withServer({ onInfer: () => takeMs(2) }, async (server) => {
+    const measured = async (...flags: string[]): Promise<[levels: number[], err: string]> => {
+      const { code, out, err } = await runCommand(["-m", "simple", "-u", server.url, ...flags, ...QUICK_WINDOWS]);
+      assert.equal(code, 0, err);
+      return [levelsOf(out), err];
+    };
+    const warning = (flag: string): string =>
+      `Warning: ${flag} is deprecated and will be removed in an upcoming version. Use --concurrency-range instead.\n`;
+    assert.deepEqual(await measured("-t", "3"), [[3], warning("-t")]);
+    assert.equal(server.maxOutstanding, 3);
+    assert.deepEqual(await measured("-d", "-c", "3", "-t", "2"), [
+      [2, 3],
+      warning("-d") + warning("-c") + warning("-t"),
+    ]);
+    // What the newer flag says counts, and it may leave the end to -c.
+    assert.deepEqual((await measured("-t", "4", "-c", "2", "--concurrency-range", "1"))[0], [1, 2]);
+  });
+});
+
 test("--request-rate-range spaces requests evenly and never sends early", LIMIT, async () => {
   assert.deepEqual(dueTimesNs(["--request-rate-range", "100"], 3), [10e6, 20e6, 30e6]);
   assert.deepEqual(dueTimesNs(["--request-rate-range", "0.5"], 2), [2e9, 4e9]);

@@ -102,6 +102,17 @@ test(
   },
 );
 
+test("-z sends zeros, --data-directory a directory's files", LIMIT, async () => {
+  const [zero] = await sentWith(["-z"]);
+  assert.ok(zero?.binary.length === 128 && zero.binary.every((byte) => byte === 0));
+  await withFolder(async (folder) => {
+    writeFileSync(join(folder, "INPUT0"), new Uint8Array(64).fill(7));
+    writeFileSync(join(folder, "INPUT1"), new Uint8Array(64).fill(9));
+    const [infer] = await sentWith(["--data-directory", folder]);
+    assert.deepEqual([infer?.binary[0], infer?.binary[64]], [7, 9]);
+  });
+});
+
 test("--shape gives the size of an input whose size varies", LIMIT, async () => {
   const model: KserveOptions = {
     inputs: [{ name: "IN", datatype: "FP32", dims: [-1, -1] }],

@@ -61,7 +61,7 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
   ["--streaming", "Streaming is only allowed with gRPC protocol and Triton C API."],
   ["--async --sync", "Cannot specify --async and --sync simultaneously."],
   ["-i grpc --streaming --sync", "can not use streaming with synchronous API"],
-  ["--input-data zero --input-data zero", "The -z flag cannot be set when --data-directory is provided."],
+  ["--input-data zero --input-data test", "The -z flag cannot be set when --data-directory is provided."],
   ["-i grpc --client undici", "Cannot use --client undici with gRPC."],
   ["--client grpc-js", "Cannot use --client grpc-js with HTTP."],
   [
@@ -103,17 +103,42 @@ for (const [flags, message] of refused) {
   });
 }
 
+/** Deprecated flags: what follows their warnings. */
+const deprecated: readonly (readonly [flags: string, message: string])[] = [
+  ["-t 0", "The start of the search range must be > 0"],
+  ["-t abc", "Failed to parse -t. Invalid value provided: abc"],
+  ["-c -1", "Failed to parse -c. The value must be >= 0."],
+  ["-d -c 0", "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously"],
+  ["--concurrency-range 2 -c 3", "Cannot use both Concurrency and DeprecatedConcurrency inference load modes."],
+  ["-t 2 --request-rate-range 10", "Cannot use both Concurrency and RequestRate inference load modes."],
+  ["--data-directory nowhere", "failed to open file for reading provided data"],
+  ["--data-directory test -z", "The -z flag cannot be set when --data-directory is provided."],
+];
+
+for (const [flags, message] of deprecated) {
+  test(`refused after a warning: ${flags}`, async () => {
+    const { code, out, err } = await runCommand(["-m", "simple", ...flags.split(" ")]);
+    assert.deepEqual([code, out], [99, ""]);
+    assert.match(
+      err,
+      /^Warning: -\S+ is deprecated and will be removed in an upcoming version\. Use --\S+ instead\.\n/,
+    );
+    assert.ok(err.includes(`\nError: ${message}`), err);
+    assert.match(err, /\nError: .+\n {2}.+\n/, "a hint stands below the error");
+  });
+}
+
 test("the value given is named, whether the original's words hold it or not", async () => {
   for (const [flag, value] of [
     ["-b", "0"],
     ["-p", "-7"],
     ["--percentile", "100"],
-    ["--data-directory", "data"],
+    ["--data-directory", "no-such-folder"],
     ["--request-distribution", "normal"],
     ["--concurrency-range", "abc"],
   ] as const) {
     const { err } = await runCommand(["-m", "simple", flag, value]);
-    const [line = ""] = err.split("\n");
+    const line = err.split("\n").find((text) => text.startsWith("Error:")) ?? "";
     const times = line.split(new RegExp(`'${value}'|: ${value}$`)).length - 1;
     assert.equal(times, 1, line);
   }

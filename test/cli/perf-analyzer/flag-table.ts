@@ -103,6 +103,11 @@ export const OBEYED: readonly FlagRow[] = [
     effect: "output",
     test: "--profile-export-file writes every measured request as JSON",
   },
+  { flag: "-t", effect: "schedule", test: "-t and -c are the ends of the range of concurrencies, -d changes nothing" },
+  { flag: "-c", effect: "schedule", test: "-t and -c are the ends of the range of concurrencies, -d changes nothing" },
+  { flag: "-d", effect: "schedule", test: "-t and -c are the ends of the range of concurrencies, -d changes nothing" },
+  { flag: "-z", effect: "wire", test: "-z sends zeros, --data-directory a directory's files" },
+  { flag: "--data-directory", effect: "wire", test: "-z sends zeros, --data-directory a directory's files" },
   { flag: "--help", effect: "output", test: "--help prints the help, also as -h, whatever else is wrong" },
   { flag: "--json", effect: "output", test: "--json writes Rampart's own report as JSON" },
   { flag: "--dry-run", effect: "output", test: "--dry-run prints a sound plan as JSON and asks no server" },
@@ -166,11 +171,6 @@ export const LATER: readonly LaterRow[] = [
   { flag: "--trace-count", accepted: ["-1"], refused: "100" },
   { flag: "--log-frequency", accepted: ["0"], refused: "10" },
   { flag: "--enable-mpi", accepted: [] },
-  { flag: "--data-directory", accepted: [], refused: "data" },
-  { flag: "-t", accepted: [], refused: "4" },
-  { flag: "-c", accepted: [], refused: "4" },
-  { flag: "-d", accepted: [] },
-  { flag: "-z", accepted: [] },
 ];
 
 /** All flag names of perf_analyzer, long names first, as its help and its command line know them: kept by hand, apart from the code. */
