@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { messageOf, type Problem, RunError, UserError } from "../plan/problem.ts";
+import { DEFAULT_TLS } from "../plan/tls.ts";
 import type { ServerTargetPlan } from "../registry/service-kinds.ts";
 import { probeModels } from "../run/probe.ts";
 import type { Scenario } from "../scenario/define.ts";
@@ -197,7 +198,7 @@ function probeTarget(url: string, protocol: "http" | "grpc"): ServerTargetPlan {
     outputTensorFormat: "binary",
     headers: [],
     shapes: {},
-    tls: { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: true },
+    tls: DEFAULT_TLS,
   };
 }
 

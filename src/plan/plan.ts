@@ -42,14 +42,20 @@ export interface TritonTargetPlan {
   readonly tls: TlsPlan;
 }
 
-/** TLS settings; they only matter for `https://` URLs and for gRPC with `isEnabled`. Files are PEM. */
+/** TLS settings; they only matter for `https://` URLs and for gRPC with `isEnabled`. */
 export interface TlsPlan {
   readonly isEnabled: boolean;
+  /** PEM of the authorities to trust instead of the system's. */
   readonly caFile: string;
+  /** The client's certificate; a PEM file may hold its chain. */
   readonly certFile: string;
+  readonly certType: "PEM" | "DER";
   readonly keyFile: string;
-  /** False accepts any certificate. */
-  readonly verify: boolean;
+  readonly keyType: "PEM" | "DER";
+  /** False accepts a certificate whoever signed it. */
+  readonly verifyPeer: boolean;
+  /** False accepts a certificate whatever name is in it. */
+  readonly verifyHost: boolean;
 }
 
 /** Rampart's own target, started for the run and stopped after it. */

@@ -81,22 +81,50 @@ function withoutTrailingSlashes(path: string): string {
 
 function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
   const problems: Problem[] = [];
-  const read = (path: string): string | undefined => {
+  const read = (path: string, toPem: (bytes: Buffer) => string): string | undefined => {
     if (path === "") return undefined;
     try {
-      return fileSystem().readFileSync(path, "utf8");
+      return toPem(fileSystem().readFileSync(path));
     } catch (error) {
-      problems.push({ path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing PEM file." });
+      problems.push({
+        path,
+        message: `cannot be read: ${messageOf(error)}`,
+        hint: "Give an existing file of its type.",
+      });
       return undefined;
     }
   };
   const settings = {
     alpn,
-    caPem: read(plan.caFile),
-    certPem: read(plan.certFile),
-    keyPem: read(plan.keyFile),
-    verify: plan.verify,
+    caPem: read(plan.caFile, textOf),
+    certPem: read(plan.certFile, plan.certType === "DER" ? certificateToPem : textOf),
+    keyPem: read(plan.keyFile, plan.keyType === "DER" ? privateKeyToPem : textOf),
+    verifyPeer: plan.verifyPeer,
+    verifyHost: plan.verifyHost,
   };
   if (problems.length > 0) throw new UserError(problems);
   return settings;
+}
+
+function textOf(bytes: Buffer): string {
+  return bytes.toString("utf8");
+}
+
+function certificateToPem(der: Buffer): string {
+  const { X509Certificate } = process.getBuiltinModule("node:crypto");
+  return new X509Certificate(der).toString();
+}
+
+/** A DER file does not say which of the three usual forms it has. */
+function privateKeyToPem(der: Buffer): string {
+  const { createPrivateKey } = process.getBuiltinModule("node:crypto");
+  let first: unknown;
+  for (const type of ["pkcs8", "sec1", "pkcs1"] as const) {
+    try {
+      return createPrivateKey({ key: der, format: "der", type }).export({ type: "pkcs8", format: "pem" }).toString();
+    } catch (error) {
+      first ??= error;
+    }
+  }
+  throw first;
 }

@@ -12,8 +12,10 @@ export interface TlsSettings {
   readonly certPem?: string | undefined;
   /** PEM of the client's private key. */
   readonly keyPem?: string | undefined;
-  /** False accepts any certificate; default true. */
-  readonly verify: boolean;
+  /** False accepts a certificate whoever signed it. */
+  readonly verifyPeer: boolean;
+  /** False accepts a certificate whatever name is in it. */
+  readonly verifyHost: boolean;
 }
 
 /** Where to connect to. */

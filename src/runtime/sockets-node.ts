@@ -1,6 +1,7 @@
 import type { Socket as NetSocket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Socket, SocketHandlers, SocketTarget } from "./socket.ts";
+import { findNameError, verifyOptions } from "./tls.ts";
 
 /**
  * TCP and TLS through `node:net` and `node:tls`: plain sockets on Node, TLS sockets on all three runtimes. The modules are fetched at the
@@ -25,7 +26,12 @@ class NodeConnection implements Socket {
     this.native = native;
     native.setNoDelay(true);
     native.on(target.tls === undefined ? "connect" : "secureConnect", () => {
-      if (!this.finished) handlers.onOpen();
+      if (this.finished) return;
+      const { tls } = target;
+      const error =
+        tls === undefined ? undefined : findNameError(tls, tls.serverName ?? target.host, native as TLSSocket);
+      if (error === undefined) handlers.onOpen();
+      else native.destroy(error);
     });
     native.on("data", (buffer: Buffer) => {
       // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
@@ -68,7 +74,7 @@ function connectTls(target: SocketTarget, settings: NonNullable<SocketTarget["tl
     host: target.host,
     port: target.port,
     ALPNProtocols: [...settings.alpn],
-    rejectUnauthorized: settings.verify,
+    ...verifyOptions(settings),
     // An address is not a valid SNI name.
     ...(process.getBuiltinModule("node:net").isIP(serverName) === 0 ? { servername: serverName } : {}),
     ...(settings.caPem === undefined ? {} : { ca: settings.caPem }),

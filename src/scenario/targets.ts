@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
 import type { EmbeddedTargetPlan, TlsPlan, TritonTargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
+import { DEFAULT_TLS } from "../plan/tls.ts";
 import type { Duration } from "../plan/units.ts";
 import { countSchema, nameSchema } from "./fields.ts";
 
@@ -225,5 +226,13 @@ export function toTargetPlan(
 function toTlsPlan(tls: boolean | TlsOptions = false, folder: string): TlsPlan {
   const { ca = "", cert = "", key = "", verify = true } = typeof tls === "boolean" ? {} : tls;
   const at = (file: string): string => (file === "" ? "" : resolve(folder, file));
-  return { isEnabled: tls !== false, caFile: at(ca), certFile: at(cert), keyFile: at(key), verify };
+  return {
+    ...DEFAULT_TLS,
+    isEnabled: tls !== false,
+    caFile: at(ca),
+    certFile: at(cert),
+    keyFile: at(key),
+    verifyPeer: verify,
+    verifyHost: verify,
+  };
 }

@@ -1,4 +1,5 @@
 import type { Plan, TritonTargetPlan } from "../../src/plan/plan.ts";
+import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 
 /** Plans for tests. */
 
@@ -33,7 +34,7 @@ export function makePlan(change: PlanChange = {}): Plan {
       outputTensorFormat: "binary",
       headers: [],
       shapes: {},
-      tls: { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: true },
+      tls: DEFAULT_TLS,
       ...target,
     },
     measurement: {

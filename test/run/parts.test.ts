@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UserError } from "../../src/plan/problem.ts";
+import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import type { Driver } from "../../src/run/driver.ts";
 import { DueTimer } from "../../src/run/due-timer.ts";
 import { parseUrl, resolveEndpoint } from "../../src/run/endpoint.ts";
@@ -68,7 +69,7 @@ for (const text of [
 }
 
 test("TLS files that can not be read are all named", () => {
-  const tls = { isEnabled: true, caFile: "/nonexistent/ca", certFile: "/nonexistent/cert", keyFile: "", verify: true };
+  const tls = { ...DEFAULT_TLS, isEnabled: true, caFile: "/nonexistent/ca", certFile: "/nonexistent/cert" };
   assert.throws(
     () => resolveEndpoint({ url: "host:1", wire: "grpc", defaultPort: 8001, headers: [] }, tls),
     (error: unknown) => {
@@ -83,10 +84,10 @@ test("TLS files that can not be read are all named", () => {
 });
 
 test("https and gRPC's switch turn TLS on, with the protocol's own name", () => {
-  const tls = { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: false };
+  const tls = { ...DEFAULT_TLS, verifyPeer: false };
   const address = { url: "https://host", wire: "http" as const, defaultPort: 8000, headers: [] };
   const endpoint = resolveEndpoint(address, tls);
-  assert.deepEqual([endpoint.tls?.alpn, endpoint.tls?.verify], [["http/1.1"], false]);
+  assert.deepEqual([endpoint.tls?.alpn, endpoint.tls?.verifyPeer], [["http/1.1"], false]);
   assert.equal(resolveEndpoint({ ...address, url: "host" }, tls).tls, undefined);
   const grpc = resolveEndpoint({ ...address, url: "host", wire: "grpc" }, { ...tls, isEnabled: true });
   assert.deepEqual(grpc.tls?.alpn, ["h2"]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { AssertionPlan, InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
+import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import {
   type Assertion,
@@ -44,7 +45,7 @@ describe("a scenario's plan", () => {
         outputTensorFormat: "binary",
         headers: [],
         shapes: {},
-        tls: { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: true },
+        tls: DEFAULT_TLS,
       },
       load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
       inputs: { kind: "random", stringLength: 128, stringData: "" },
@@ -151,18 +152,20 @@ describe("a target's plan", () => {
           ["x-b", "2"],
         ],
         tls: {
+          ...DEFAULT_TLS,
           isEnabled: true,
           caFile: "/folder/ca.pem",
           certFile: "/folder/cert.pem",
           keyFile: "/folder/key.pem",
-          verify: false,
+          verifyPeer: false,
+          verifyHost: false,
         },
       },
     ],
     [
       "triton with the runtime's authorities",
       triton("h:1", { model: "m", tls: true }),
-      { tls: { isEnabled: true, caFile: "", certFile: "", keyFile: "", verify: true } },
+      { tls: { ...DEFAULT_TLS, isEnabled: true } },
     ],
     [
       "embedded by default",

@@ -10,8 +10,15 @@ export interface Certificates {
   /** For `localhost` and 127.0.0.1. */
   readonly certFile: string;
   readonly keyFile: string;
+  /** The same for a host called `elsewhere`. */
+  readonly elsewhereCertFile: string;
+  readonly elsewhereKeyFile: string;
   readonly clientCertFile: string;
   readonly clientKeyFile: string;
+  /** The client's in DER; the key as PKCS #8 and as SEC 1. */
+  readonly clientCertDerFile: string;
+  readonly clientKeyDerFile: string;
+  readonly clientKeySec1File: string;
   /** An authority of the same kind that has nothing to do with the others. */
   readonly otherCaFile: string;
   /** A client certificate of that other authority. */
@@ -30,13 +37,24 @@ export async function makeCertificates(): Promise<Certificates> {
   await Promise.all([makeAuthority(folder, "ca"), makeAuthority(folder, "other-ca")]);
   await Promise.all([
     makeSigned(folder, "ca", "server", "localhost", SERVER_EXTENSIONS),
+    makeSigned(folder, "ca", "elsewhere", "elsewhere", "basicConstraints=CA:FALSE\nsubjectAltName=DNS:elsewhere\n"),
     makeSigned(folder, "ca", "client", "rampart-client", CLIENT_EXTENSIONS),
     makeSigned(folder, "other-ca", "other-client", "stranger", CLIENT_EXTENSIONS),
+  ]);
+  await Promise.all([
+    openssl(folder, "x509", "-in", "client.pem", "-outform", "DER", "-out", "client.der"),
+    openssl(folder, "pkcs8", "-topk8", "-nocrypt", "-in", "client.key", "-outform", "DER", "-out", "client.pkcs8"),
+    openssl(folder, "ec", "-in", "client.key", "-outform", "DER", "-out", "client.sec1"),
   ]);
   return {
     caFile: file("ca.pem"),
     certFile: file("server.pem"),
     keyFile: file("server.key"),
+    elsewhereCertFile: file("elsewhere.pem"),
+    elsewhereKeyFile: file("elsewhere.key"),
+    clientCertDerFile: file("client.der"),
+    clientKeyDerFile: file("client.pkcs8"),
+    clientKeySec1File: file("client.sec1"),
     clientCertFile: file("client.pem"),
     clientKeyFile: file("client.key"),
     otherCaFile: file("other-ca.pem"),
@@ -75,7 +93,7 @@ async function makeSigned(
   await openssl(
     folder,
     ...["x509", "-req", "-in", `${name}.csr`, "-CA", `${authority}.pem`, "-CAkey", `${authority}.key`],
-    ...["-set_serial", `0x${"1".padStart(16, name === "server" ? "2" : "3")}`, "-days", "2"],
+    ...["-set_serial", `0x1${Buffer.from(name).toString("hex")}`, "-days", "2"],
     ...["-extfile", `${name}.ext`, "-out", `${name}.pem`],
   );
 }

@@ -32,7 +32,7 @@ after(async () => {
 });
 
 const pem = (file: string): string => readFileSync(file, "utf8");
-const trusting = { caPem: pem(caFile), verify: true };
+const trusting = { caPem: pem(caFile), verifyPeer: true, verifyHost: true };
 const ownIdentity = { certPem: pem(certificates.clientCertFile), keyPem: pem(certificates.clientKeyFile) };
 const strangersIdentity = {
   certPem: pem(certificates.otherClientCertFile),
@@ -89,7 +89,7 @@ for (const { name, create, wire } of CLIENTS) {
       ["the system's authorities", undefined],
     ] as const) {
       test(`refuses the server when it trusts ${authority}`, async () => {
-        const { failure } = await ask(portOf(open), { caPem, verify: true });
+        const { failure } = await ask(portOf(open), { caPem, verifyPeer: true, verifyHost: true });
         assert.ok(failure !== undefined);
         if (isOwn) assert.equal(failure.kind, "tls");
         assert.match(failure.message, /certificate|issuer|signed/i);
@@ -97,7 +97,7 @@ for (const { name, create, wire } of CLIENTS) {
     }
 
     test("accepts any server when it does not verify", async () => {
-      const { failure } = await ask(portOf(open), { verify: false });
+      const { failure } = await ask(portOf(open), { verifyPeer: false, verifyHost: false });
       assert.equal(failure, undefined);
     });
 

@@ -1,8 +1,11 @@
+import type { TlsPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { FLAG_READERS } from "./flag-readers.ts";
 import { flagName } from "./flags.ts";
 import type { GivenFlag, ParsedFlags } from "./parse.ts";
 import { type RangeValue, ValueReader } from "./values.ts";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** What a command line says, value by value, with perf_analyzer's defaults. */
 export interface Settings {
@@ -40,6 +43,9 @@ export interface Settings {
   url: string | undefined;
   protocol: "http" | "grpc" | undefined;
   headers: [name: string, value: string][];
+  /** What the `--ssl-grpc-…` flags say, and the `--ssl-https-…` flags. */
+  sslGrpc: Mutable<Partial<TlsPlan>>;
+  sslHttps: Mutable<Partial<TlsPlan>>;
   csvFile: string;
   jsonFile: string;
   isVerboseCsv: boolean;
@@ -109,6 +115,8 @@ function defaults(): Settings {
     url: undefined,
     protocol: "http",
     headers: [],
+    sslGrpc: {},
+    sslHttps: {},
     csvFile: "",
     jsonFile: "",
     isVerboseCsv: false,

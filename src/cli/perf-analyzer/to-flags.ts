@@ -1,4 +1,4 @@
-import type { LevelsPlan, Plan } from "../../plan/plan.ts";
+import type { LevelsPlan, Plan, TlsPlan } from "../../plan/plan.ts";
 
 /** From a plan to the flags of perf_analyzer mode that do the same. */
 
@@ -31,17 +31,46 @@ function targetFlags({ target }: Plan, notes: string[]): string[] {
   if (isGrpc) args.push("-i", "grpc");
   const preset = isGrpc ? "localhost:8001" : "localhost:8000";
   if (target.kind === "triton") {
-    if (target.url !== preset) args.push("-u", target.url);
+    const isSecure = !isGrpc && target.tls.isEnabled && !target.url.includes("://");
+    if (isSecure) args.push("-u", `https://${target.url}`);
+    else if (target.url !== preset) args.push("-u", target.url);
     if (target.modelVersion !== "") args.push("-x", target.modelVersion);
     for (const [name, sizes] of Object.entries(target.shapes)) args.push("--shape", `${name}:${sizes.join(",")}`);
     for (const [name, value] of target.headers) args.push("-H", `${name}: ${value}`);
     if (target.inputTensorFormat !== "binary") args.push("--input-tensor-format", target.inputTensorFormat);
     if (target.outputTensorFormat !== "binary") args.push("--output-tensor-format", target.outputTensorFormat);
-    if (target.tls.isEnabled) notes.push("settings of TLS are a scenario's alone");
+    args.push(...(isGrpc ? grpcTlsFlags(target.tls, notes) : httpsFlags(target.tls)));
   }
   if (target.batchSize !== 1) args.push("-b", String(target.batchSize));
   if (target.isStreaming) args.push("--streaming");
   return args;
+}
+
+function grpcTlsFlags(tls: TlsPlan, notes: string[]): string[] {
+  if (!tls.isEnabled) return [];
+  if (!tls.verifyPeer || !tls.verifyHost) notes.push("accepting any certificate with gRPC is a scenario's alone");
+  return [
+    "--ssl-grpc-use-ssl",
+    ...unless("", "--ssl-grpc-root-certifications-file", tls.caFile),
+    ...unless("", "--ssl-grpc-certificate-chain-file", tls.certFile),
+    ...unless("", "--ssl-grpc-private-key-file", tls.keyFile),
+  ];
+}
+
+function httpsFlags(tls: TlsPlan): string[] {
+  return [
+    ...unless("", "--ssl-https-ca-certificates-file", tls.caFile),
+    ...unless("", "--ssl-https-client-certificate-file", tls.certFile),
+    ...unless("PEM", "--ssl-https-client-certificate-type", tls.certType),
+    ...unless("", "--ssl-https-private-key-file", tls.keyFile),
+    ...unless("PEM", "--ssl-https-private-key-type", tls.keyType),
+    ...(tls.verifyPeer ? [] : ["--ssl-https-verify-peer", "0"]),
+    ...(tls.verifyHost ? [] : ["--ssl-https-verify-host", "0"]),
+  ];
+}
+
+function unless(preset: string, flag: string, value: string): string[] {
+  return value === preset ? [] : [flag, value];
 }
 
 function loadFlags({ load, client, target }: Plan, notes: string[]): string[] {

@@ -1,6 +1,7 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
-import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../plan/plan.ts";
+import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan, TlsPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
+import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { isDirectory, isWritable } from "../output-files.ts";
 import type { Settings } from "./settings.ts";
 
@@ -39,7 +40,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       outputTensorFormat: settings.outputTensorFormat,
       headers: settings.headers,
       shapes: settings.shapes,
-      tls: { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: true },
+      tls: toTls(settings, warnings),
     },
     load,
     inputs: toInputs(settings),
@@ -67,6 +68,21 @@ export function toPlan(settings: Settings): PlanFromFlags {
     },
   };
   return { plan, problems, warnings };
+}
+
+/** The flags of each protocol have their own names; with HTTP an https:// URL asks for TLS. */
+function toTls({ protocol, url, sslGrpc, sslHttps }: Settings, warnings: string[]): TlsPlan {
+  const isGrpc = protocol === "grpc";
+  if (isGiven(sslGrpc) && (!isGrpc || sslGrpc.isEnabled !== true))
+    warnings.push("rampart: the --ssl-grpc flags have no effect without -i grpc and --ssl-grpc-use-ssl.");
+  if (isGiven(sslHttps) && (isGrpc || url?.includes("https://") !== true))
+    warnings.push("rampart: the --ssl-https flags have no effect without an https:// URL.");
+  return { ...DEFAULT_TLS, ...(isGrpc ? sslGrpc : sslHttps) };
+}
+
+function isGiven(flags: object): boolean {
+  for (const _name in flags) return true;
+  return false;
 }
 
 function toLoad(settings: Settings, isAsync: boolean, warnings: string[]): LoadPlan {

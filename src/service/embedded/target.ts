@@ -1,5 +1,6 @@
 import type { EmbeddedTargetPlan, MockPlan, TritonTargetPlan } from "../../plan/plan.ts";
 import type { Builders, Schema } from "../../plan/schema.ts";
+import { DEFAULT_TLS } from "../../plan/tls.ts";
 
 /** The embedded target: Rampart's own KServe v2 server, measured like a Triton. */
 
@@ -63,6 +64,6 @@ export function toTritonTarget(target: EmbeddedTargetPlan, port: number): Triton
     outputTensorFormat: "binary",
     headers: [],
     shapes: {},
-    tls: { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: true },
+    tls: DEFAULT_TLS,
   };
 }

@@ -4,6 +4,7 @@ import type { Builders, Schema } from "../../plan/schema.ts";
 /** The schema of a Triton target. */
 export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
   const format = v.picklist(["binary", "json"], "must be binary or json");
+  const fileType = v.picklist(["PEM", "DER"], "must be PEM or DER");
   const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "must be a header name"));
   // A line break would smuggle in a header of its own.
@@ -24,8 +25,11 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
       isEnabled: v.boolean(),
       caFile: v.string(),
       certFile: v.string(),
+      certType: fileType,
       keyFile: v.string(),
-      verify: v.boolean(),
+      keyType: fileType,
+      verifyPeer: v.boolean(),
+      verifyHost: v.boolean(),
     }),
   });
   return v.pipe(

@@ -10,6 +10,7 @@ import {
 } from "@grpc/grpc-js";
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
+import { verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { describeConnectError, type Failure, messageOfProtocol } from "../failure.ts";
 import { lineIndexOf } from "../grpc/lanes.ts";
@@ -105,7 +106,7 @@ function createChannel(endpoint: Endpoint): Client {
     tls === undefined
       ? credentials.createInsecure()
       : credentials.createSsl(toBuffer(tls.caPem), toBuffer(tls.keyPem), toBuffer(tls.certPem), {
-          rejectUnauthorized: tls.verify,
+          ...verifyOptions(tls),
         });
   const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
   return new Client(`${host}:${endpoint.port}`, secure, {

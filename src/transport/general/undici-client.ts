@@ -1,7 +1,10 @@
 // The real package: Bun replaces a bare `undici` import by a stub of its own.
-import { Client, type Dispatcher } from "undici/index.js";
+import type { TLSSocket } from "node:tls";
+import { buildConnector, Client, type Dispatcher } from "undici/index.js";
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
+import type { TlsSettings } from "../../runtime/socket.ts";
+import { findNameError, verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { describeConnectError, type Failure, isTlsError } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
@@ -53,20 +56,34 @@ function createClient(endpoint: Endpoint, options: ClientOptions): Client {
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     keepAliveTimeout: 60_000,
-    connect: {
-      timeout: timeoutMs,
-      ...(tls === undefined
-        ? {}
-        : {
-            rejectUnauthorized: tls.verify,
-            ALPNProtocols: [...tls.alpn],
-            ...(tls.caPem === undefined ? {} : { ca: tls.caPem }),
-            ...(tls.certPem === undefined ? {} : { cert: tls.certPem }),
-            ...(tls.keyPem === undefined ? {} : { key: tls.keyPem }),
-            ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
-          }),
-    },
+    connect: tls === undefined ? { timeout: timeoutMs } : connectTls(tls, endpoint.host, timeoutMs),
   });
+}
+
+function connectTls(tls: TlsSettings, host: string, timeoutMs: number): buildConnector.connector {
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    ...verifyOptions(tls),
+    ALPNProtocols: [...tls.alpn],
+    ...(tls.caPem === undefined ? {} : { ca: tls.caPem }),
+    ...(tls.certPem === undefined ? {} : { cert: tls.certPem }),
+    ...(tls.keyPem === undefined ? {} : { key: tls.keyPem }),
+    ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+  });
+  return (options, callback) => {
+    connect(options, (...[error, socket]) => {
+      if (error !== null) {
+        callback(error, null);
+        return;
+      }
+      const nameError = findNameError(tls, tls.serverName ?? host, socket as TLSSocket);
+      if (nameError === undefined) callback(null, socket);
+      else {
+        socket.destroy();
+        callback(nameError, null);
+      }
+    });
+  };
 }
 
 class UndiciSlot implements Dispatcher.DispatchHandler {

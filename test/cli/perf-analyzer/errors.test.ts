@@ -51,6 +51,24 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
   ],
   ["--output-tensor-format text", "Failed to parse --output-tensor-format. Unsupported type provided: 'text'."],
   ["-i ftp", "Failed to parse -i (protocol). The value should be either HTTP or gRPC."],
+  ...["grpc-root-certifications", "grpc-private-key", "grpc-certificate-chain", "https-ca-certificates"].map(
+    (name) =>
+      [
+        `--ssl-${name}-file nowhere`,
+        `Failed to parse --ssl-${name}-file. The value must be a valid file path.`,
+      ] as const,
+  ),
+  ["--ssl-https-verify-peer 2", "Failed to parse --ssl-https-verify-peer. The value must be either 0 or 1."],
+  ["--ssl-https-verify-peer abc", "Failed to parse --ssl-https-verify-peer. The value must be either 0 or 1."],
+  ["--ssl-https-verify-host -1", "Failed to parse --ssl-https-verify-host. The value must be either 0, 1, or 2."],
+  [
+    "--ssl-https-client-certificate-type der",
+    "Failed to parse --ssl-https-client-certificate-type. Unsupported type provided: 'der'.",
+  ],
+  [
+    "--ssl-https-private-key-type P12",
+    "Failed to parse --ssl-https-private-key-type. Unsupported type provided: 'P12'.",
+  ],
   ["-H nocolon", "Failed to parse -H (header). There must be a colon after the header's name."],
   ["-H :value", "Failed to parse -H (header). There must be a colon after the header's name."],
   ["--client curl", "Failed to parse --client. Unsupported type provided: 'curl'."],

@@ -7,13 +7,14 @@
 export interface FlagRow {
   /** As `flagName` spells it. */
   readonly flag: string;
-  readonly effect: "wire" | "schedule" | "output";
+  readonly effect: "wire" | "schedule" | "output" | "tls";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
   readonly typed?: string;
 }
 
+const HTTPS_TRUST = "over https whom to trust and what name is due are asked apart, as curl asks them";
 const COUNT_WINDOWS = "--measurement-mode count_windows and --measurement-request-count make windows end by requests";
 
 /** Flags that this version obeys. */
@@ -96,6 +97,49 @@ export const OBEYED: readonly FlagRow[] = [
   { flag: "-i", effect: "wire", test: "-i grpc speaks gRPC, in either case of letters" },
   { flag: "--streaming", effect: "wire", test: "--streaming sends all requests of a lane over one gRPC stream" },
   { flag: "-H", effect: "wire", test: "-H adds headers to every request, and metadata with gRPC" },
+  {
+    flag: "--ssl-grpc-use-ssl",
+    effect: "tls",
+    test: "the --ssl-grpc flags: TLS, whom to trust, and who the client is",
+  },
+  {
+    flag: "--ssl-grpc-root-certifications-file",
+    effect: "tls",
+    test: "the --ssl-grpc flags: TLS, whom to trust, and who the client is",
+  },
+  {
+    flag: "--ssl-grpc-private-key-file",
+    effect: "tls",
+    test: "the --ssl-grpc flags: TLS, whom to trust, and who the client is",
+  },
+  {
+    flag: "--ssl-grpc-certificate-chain-file",
+    effect: "tls",
+    test: "the --ssl-grpc flags: TLS, whom to trust, and who the client is",
+  },
+  { flag: "--ssl-https-verify-peer", effect: "tls", test: HTTPS_TRUST },
+  { flag: "--ssl-https-verify-host", effect: "tls", test: HTTPS_TRUST },
+  { flag: "--ssl-https-ca-certificates-file", effect: "tls", test: HTTPS_TRUST },
+  {
+    flag: "--ssl-https-client-certificate-file",
+    effect: "tls",
+    test: "the client shows its certificate over https, from PEM and from DER files",
+  },
+  {
+    flag: "--ssl-https-client-certificate-type",
+    effect: "tls",
+    test: "the client shows its certificate over https, from PEM and from DER files",
+  },
+  {
+    flag: "--ssl-https-private-key-file",
+    effect: "tls",
+    test: "the client shows its certificate over https, from PEM and from DER files",
+  },
+  {
+    flag: "--ssl-https-private-key-type",
+    effect: "tls",
+    test: "the client shows its certificate over https, from PEM and from DER files",
+  },
   { flag: "-f", effect: "output", test: "-f writes a row per level into a CSV, replacing an older file" },
   { flag: "--verbose-csv", effect: "output", test: "--verbose-csv adds columns" },
   {
@@ -151,17 +195,6 @@ export const LATER: readonly LaterRow[] = [
   { flag: "--grpc-method", accepted: [], refused: "a.B/C" },
   { flag: "--grpc-compression-algorithm", accepted: ["none"], refused: "gzip" },
   { flag: "--bls-composing-models", accepted: [""], refused: "a,b" },
-  { flag: "--ssl-grpc-use-ssl", accepted: [] },
-  { flag: "--ssl-grpc-root-certifications-file", accepted: [], refused: "ca.pem" },
-  { flag: "--ssl-grpc-private-key-file", accepted: [], refused: "key.pem" },
-  { flag: "--ssl-grpc-certificate-chain-file", accepted: [], refused: "chain.pem" },
-  { flag: "--ssl-https-verify-peer", accepted: ["1"], refused: "0" },
-  { flag: "--ssl-https-verify-host", accepted: ["2"], refused: "0" },
-  { flag: "--ssl-https-ca-certificates-file", accepted: [], refused: "ca.pem" },
-  { flag: "--ssl-https-client-certificate-file", accepted: [], refused: "cert.pem" },
-  { flag: "--ssl-https-client-certificate-type", accepted: ["PEM"], refused: "DER" },
-  { flag: "--ssl-https-private-key-file", accepted: [], refused: "key.pem" },
-  { flag: "--ssl-https-private-key-type", accepted: ["PEM"], refused: "DER" },
   { flag: "--collect-metrics", accepted: [] },
   { flag: "--metrics-url", accepted: [], refused: "localhost:8002/metrics" },
   { flag: "--metrics-interval", accepted: [], refused: "1000" },

@@ -6,10 +6,13 @@ import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { MockPlan, Plan } from "../../../src/plan/plan.ts";
+import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 
 /** Plans written as flags: read back they are the same plan, but for what a note says. */
 
+/** Any file that exists. */
+const FILE = fileURLToPath(import.meta.url);
 const MOCK: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
 const STABLE = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 } as const;
 const concurrency = (levels: (Plan["load"] & { kind: "concurrency" })["levels"]): Plan["load"] => ({
@@ -45,6 +48,34 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
   ["gRPC at its default port", { target: { protocol: "grpc", url: "localhost:8001" } }],
   ["gRPC at the port of HTTP", { target: { protocol: "grpc", url: "localhost:8000" } }],
   ["a stream", { target: { protocol: "grpc", isStreaming: true }, client: { callMode: "async" } }],
+  [
+    "TLS with gRPC",
+    {
+      target: {
+        protocol: "grpc",
+        url: "localhost:8001",
+        tls: { ...DEFAULT_TLS, isEnabled: true, caFile: FILE, certFile: FILE, keyFile: FILE },
+      },
+    },
+  ],
+  [
+    "TLS with HTTP",
+    {
+      target: {
+        url: "https://host",
+        tls: {
+          isEnabled: false,
+          caFile: FILE,
+          certFile: FILE,
+          certType: "DER",
+          keyFile: FILE,
+          keyType: "DER",
+          verifyPeer: false,
+          verifyHost: false,
+        },
+      },
+    },
+  ],
   ["shapes", { target: { shapes: { IN: [3, 224, 224], "A:B": [1] } } }],
   [
     "headers",
@@ -143,7 +174,11 @@ describe("what flags cannot say is a note:", () => {
       { load: concurrency({ kind: "range", start: 1, end: 4, step: 1 }) },
       /count requests at a single level/,
     ],
-    ["TLS", { target: { tls: { isEnabled: true, caFile: "a", certFile: "", keyFile: "", verify: true } } }, /TLS/],
+    [
+      "a gRPC server that may be anybody",
+      { target: { protocol: "grpc", tls: { ...DEFAULT_TLS, isEnabled: true, verifyPeer: false, verifyHost: false } } },
+      /any certificate/,
+    ],
     [
       "assertions",
       { assertions: [{ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }] },

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
 import { readSettings, type Settings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { type PlanFromFlags, toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
+import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 
 /** What values mean, and what plan comes of them. */
@@ -18,6 +19,17 @@ function read(flags: string): { settings: Settings; warnings: readonly string[];
   assert.deepEqual(checkPlan(built.plan), built.plan);
   return { settings, warnings, built };
 }
+
+test("flags of TLS that can have no effect are told", () => {
+  const told = (flags: string): readonly string[] => read(flags).built.warnings;
+  const file = fileURLToPath(import.meta.url);
+  assert.deepEqual(told("--ssl-grpc-use-ssl -i grpc"), []);
+  assert.deepEqual(told("--ssl-https-verify-peer 0 -u https://host"), []);
+  assert.match(told("--ssl-grpc-use-ssl").join(), /--ssl-grpc flags have no effect without -i grpc/);
+  assert.match(told(`-i grpc --ssl-grpc-private-key-file ${file}`).join(), /without -i grpc and --ssl-grpc-use-ssl/);
+  assert.match(told("--ssl-https-verify-peer 0").join(), /--ssl-https flags have no effect without an https/);
+  assert.match(told("--ssl-https-verify-peer 0 -i grpc -u https://host").join(), /--ssl-https flags/);
+});
 
 test("without flags the plan is perf_analyzer's default", () => {
   const { built } = read("");
@@ -36,7 +48,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       outputTensorFormat: "binary",
       headers: [],
       shapes: {},
-      tls: { isEnabled: false, caFile: "", certFile: "", keyFile: "", verify: true },
+      tls: DEFAULT_TLS,
     },
     load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
     inputs: { kind: "random", stringLength: 128, stringData: "" },

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { type Stub, startStub } from "../../servers/stub.ts";
+import { makeCertificates } from "../../servers/tls.ts";
+import { runCommand } from "./run-command.ts";
+
+/** What the flags of TLS do, against Go's TLS. `flag-table.ts` names these tests. */
+
+const LIMIT = { timeout: 30_000 };
+
+const certificates = await makeCertificates();
+const { caFile, certFile, keyFile, clientCertFile, clientKeyFile, elsewhereCertFile, elsewhereKeyFile } = certificates;
+const [open, strict, elsewhere] = await Promise.all([
+  startStub({ tls: { certFile, keyFile } }),
+  startStub({ tls: { certFile, keyFile, clientCaFile: caFile } }),
+  startStub({ tls: { certFile: elsewhereCertFile, keyFile: elsewhereKeyFile } }),
+]);
+after(async () => {
+  await Promise.all([open.stop(), strict.stop(), elsewhere.stop(), certificates.remove()]);
+});
+
+/** Whether a run with these flags got through; otherwise it must have ended with an error that speaks of the connection. */
+async function reaches(args: readonly string[]): Promise<boolean> {
+  const { code, err } = await runCommand(["-m", "simple", "--request-count", "2", "--stall-timeout", "5", ...args]);
+  if (code === 0) return true;
+  assert.equal(code, 99);
+  assert.match(err, /^error: failed to get model metadata: .+\n {2}.+/m);
+  return false;
+}
+
+const overGrpc = (stub: Stub, ...flags: string[]): Promise<boolean> =>
+  reaches(["-i", "grpc", "-u", `localhost:${stub.grpcPort}`, ...flags]);
+const overHttps = (stub: Stub, ...flags: string[]): Promise<boolean> =>
+  reaches(["-u", `https://localhost:${stub.httpPort}`, ...flags]);
+
+test("the --ssl-grpc flags: TLS, whom to trust, and who the client is", LIMIT, async () => {
+  const trust = ["--ssl-grpc-root-certifications-file", caFile];
+  assert.equal(await overGrpc(open, "--ssl-grpc-use-ssl", ...trust), true);
+  assert.equal(await overGrpc(open, "--ssl-grpc-use-ssl"), false, "an authority nobody named is not trusted");
+  assert.equal(await overGrpc(open, ...trust), false, "without the switch there is no TLS");
+  assert.equal(await overGrpc(elsewhere, "--ssl-grpc-use-ssl", ...trust), false, "the name is looked at");
+  const identity = ["--ssl-grpc-certificate-chain-file", clientCertFile, "--ssl-grpc-private-key-file", clientKeyFile];
+  assert.equal(await overGrpc(strict, "--ssl-grpc-use-ssl", ...trust), false);
+  assert.equal(await overGrpc(strict, "--ssl-grpc-use-ssl", ...trust, ...identity), true);
+});
+
+test("over https whom to trust and what name is due are asked apart, as curl asks them", LIMIT, async () => {
+  for (const client of ["own", "undici"]) {
+    const https = (stub: Stub, ...flags: string[]): Promise<boolean> => overHttps(stub, "--client", client, ...flags);
+    const trust = ["--ssl-https-ca-certificates-file", caFile];
+    const anyPeer = ["--ssl-https-verify-peer", "0"];
+    const anyName = ["--ssl-https-verify-host", "0"];
+    assert.equal(await https(open), false);
+    assert.equal(await https(open, ...trust), true);
+    assert.equal(await https(open, ...trust, "--ssl-https-verify-peer", "1", "--ssl-https-verify-host", "2"), true);
+    assert.equal(await https(open, ...anyPeer), true);
+    assert.equal(await https(open, ...anyName), false, "only the name does not matter");
+    assert.equal(await https(elsewhere, ...trust), false);
+    assert.equal(await https(elsewhere, ...trust, ...anyName), true);
+    assert.equal(await https(elsewhere, ...trust, "--ssl-https-verify-host", "1"), false);
+    assert.equal(await https(elsewhere, ...anyPeer), false, "the name still matters");
+    assert.equal(await https(elsewhere, ...anyPeer, ...anyName), true);
+  }
+});
+
+test("the client shows its certificate over https, from PEM and from DER files", LIMIT, async () => {
+  const trust = ["--ssl-https-ca-certificates-file", caFile];
+  const identity = (cert: string, key: string): string[] => [
+    ...["--ssl-https-client-certificate-file", cert],
+    ...["--ssl-https-private-key-file", key],
+  ];
+  const { clientCertDerFile, clientKeyDerFile, clientKeySec1File } = certificates;
+  const der = ["--ssl-https-client-certificate-type", "DER", "--ssl-https-private-key-type", "DER"];
+  assert.equal(await overHttps(strict, ...trust), false);
+  assert.equal(await overHttps(strict, ...trust, ...identity(clientCertFile, clientKeyFile)), true);
+  assert.equal(await overHttps(strict, ...trust, ...identity(clientCertDerFile, clientKeyDerFile), ...der), true);
+  assert.equal(await overHttps(strict, ...trust, ...identity(clientCertDerFile, clientKeySec1File), ...der), true);
+  const mixed = ["--ssl-https-private-key-type", "DER"];
+  assert.equal(await overHttps(strict, ...trust, ...identity(clientCertFile, clientKeyDerFile), ...mixed), true);
+});
+
+test("a file that is not of its type is named before any server is asked", LIMIT, async () => {
+  const args = ["-m", "simple", "-u", "https://localhost:1", "--ssl-https-private-key-file", clientKeyFile];
+  const { code, err } = await runCommand([...args, "--ssl-https-private-key-type", "DER"]);
+  assert.equal(code, 99);
+  assert.ok(err.includes(`${clientKeyFile}: cannot be read: `), err);
+  assert.doesNotMatch(err, /connect/);
+});
