@@ -198,6 +198,7 @@ function probeTarget(url: string, protocol: "http" | "grpc"): ServerTargetPlan {
     outputTensorFormat: "binary",
     headers: [],
     shapes: {},
+    parameters: {},
     tls: DEFAULT_TLS,
   };
 }

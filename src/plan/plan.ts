@@ -39,7 +39,15 @@ export interface TritonTargetPlan {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Sizes of inputs whose shape varies, without the batch dimension. */
   readonly shapes: Readonly<Record<string, readonly number[]>>;
+  /** Parameters of every request besides its tensors, by name; gRPC only. */
+  readonly parameters: Readonly<Record<string, RequestParameterPlan>>;
   readonly tls: TlsPlan;
+}
+
+/** A parameter of a request. Its value is text, so that 64 bits survive JSON: `true` or `false`, digits, a decimal number, or any text. */
+export interface RequestParameterPlan {
+  readonly type: "bool" | "int" | "uint" | "double" | "string";
+  readonly value: string;
 }
 
 /** TLS settings; they only matter for `https://` URLs and for gRPC with `isEnabled`. */

@@ -219,6 +219,7 @@ export function toTargetPlan(
     outputTensorFormat: options.outputTensorFormat ?? "binary",
     headers: Object.entries(options.headers ?? {}),
     shapes: options.shapes ?? {},
+    parameters: {},
     tls: toTlsPlan(options.tls, folder),
   };
 }

@@ -34,6 +34,7 @@ export function makePlan(change: PlanChange = {}): Plan {
       outputTensorFormat: "binary",
       headers: [],
       shapes: {},
+      parameters: {},
       tls: DEFAULT_TLS,
       ...target,
     },

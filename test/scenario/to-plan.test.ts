@@ -45,6 +45,7 @@ describe("a scenario's plan", () => {
         outputTensorFormat: "binary",
         headers: [],
         shapes: {},
+        parameters: {},
         tls: DEFAULT_TLS,
       },
       load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },

@@ -116,6 +116,11 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
   "-i": { group: "server", default: "http", help: "Protocol." },
   "--streaming": { group: "server", help: "Use gRPC's bidirectional stream. Needs -i grpc." },
   "-H": { group: "server", isRepeatable: true, help: "Header to send with every request; with gRPC, metadata." },
+  "--request-parameter": {
+    group: "server",
+    isRepeatable: true,
+    help: "Parameter of every request; TYPE is bool, int, uint, double or string. gRPC only.",
+  },
   "--ssl-grpc-use-ssl": { group: "server", help: "Use TLS with gRPC." },
   "--ssl-grpc-root-certifications-file": { group: "server", help: "PEM of the authorities to trust with gRPC." },
   "--ssl-grpc-private-key-file": { group: "server", help: "PEM of the client's private key with gRPC." },

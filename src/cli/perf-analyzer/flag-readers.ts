@@ -1,4 +1,6 @@
+import type { RequestParameterPlan } from "../../plan/plan.ts";
 import { fileSystem } from "../../runtime/files.ts";
+import { isParameterValue, PARAMETER_TYPES } from "../../service/triton/parameters.ts";
 import { flagName } from "./flags.ts";
 import type { GivenFlag } from "./parse.ts";
 import type { Settings } from "./settings.ts";
@@ -258,6 +260,7 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
         "Write for example -H 'Authorization: Bearer abc'.",
       );
   },
+  "--request-parameter": readParameter,
   "--ssl-grpc-use-ssl": (settings) => {
     settings.sslGrpc.isEnabled = true;
   },
@@ -427,6 +430,35 @@ function readShape(settings: Settings, reader: ValueReader, value: string): void
     return;
   }
   settings.shapes[value.slice(0, colon)] = dims as number[];
+}
+
+function readParameter(settings: Settings, reader: ValueReader, text: string): void {
+  const [name = "", value = "", type, ...more] = text.split(":");
+  if (name === "" || type === undefined || more.length > 0) {
+    reader.fail(
+      "--request-parameter",
+      "Failed to parse --request-parameter. The value does not match <name:value:type>.",
+      text,
+      "Write for example --request-parameter max_tokens:256:int.",
+    );
+    return;
+  }
+  const parameter = { type, value } as RequestParameterPlan;
+  if (!PARAMETER_TYPES.includes(parameter.type))
+    reader.fail(
+      "--request-parameter",
+      `Failed to parse --request-parameter. Unsupported type provided: '${type}'.`,
+      text,
+      `Give one of the types ${PARAMETER_TYPES.join(", ")}.`,
+    );
+  else if (!isParameterValue(parameter))
+    reader.fail(
+      "--request-parameter",
+      `Failed to parse --request-parameter. '${value}' is no ${type}.`,
+      text,
+      "Give a value of the type: true or false, a whole number of 64 bits, or a decimal number.",
+    );
+  else settings.parameters[name] = parameter;
 }
 
 function readFilePath(reader: ValueReader, value: string, { flag }: GivenFlag): string {

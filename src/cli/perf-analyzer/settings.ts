@@ -1,4 +1,4 @@
-import type { TlsPlan } from "../../plan/plan.ts";
+import type { RequestParameterPlan, TlsPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { FLAG_READERS } from "./flag-readers.ts";
 import { flagName } from "./flags.ts";
@@ -36,6 +36,7 @@ export interface Settings {
   /** `zero`, or paths; empty: random. */
   inputData: string[];
   shapes: Record<string, number[]>;
+  parameters: Record<string, RequestParameterPlan>;
   stringLength: number;
   stringData: string;
   inputTensorFormat: "binary" | "json";
@@ -108,6 +109,7 @@ function defaults(): Settings {
     batchSize: 1,
     inputData: [],
     shapes: {},
+    parameters: {},
     stringLength: 128,
     stringData: "",
     inputTensorFormat: "binary",

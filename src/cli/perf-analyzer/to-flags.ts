@@ -37,6 +37,8 @@ function targetFlags({ target }: Plan, notes: string[]): string[] {
     if (target.modelVersion !== "") args.push("-x", target.modelVersion);
     for (const [name, sizes] of Object.entries(target.shapes)) args.push("--shape", `${name}:${sizes.join(",")}`);
     for (const [name, value] of target.headers) args.push("-H", `${name}: ${value}`);
+    for (const [name, { type, value }] of Object.entries(target.parameters))
+      args.push("--request-parameter", `${name}:${value}:${type}`);
     if (target.inputTensorFormat !== "binary") args.push("--input-tensor-format", target.inputTensorFormat);
     if (target.outputTensorFormat !== "binary") args.push("--output-tensor-format", target.outputTensorFormat);
     args.push(...(isGrpc ? grpcTlsFlags(target.tls, notes) : httpsFlags(target.tls)));

@@ -40,6 +40,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       outputTensorFormat: settings.outputTensorFormat,
       headers: settings.headers,
       shapes: settings.shapes,
+      parameters: settings.parameters,
       tls: toTls(settings, warnings),
     },
     load,
@@ -196,6 +197,12 @@ function checkTogether(settings: Settings): Problem[] {
     settings.isStreaming && settings.protocol !== "grpc",
     "--streaming",
     "Streaming is only allowed with gRPC protocol and Triton C API.",
+    "Add -i grpc.",
+  );
+  rule(
+    isGiven(settings.parameters) && settings.protocol !== "grpc",
+    "--request-parameter",
+    "The --request-parameter option is currently only supported by gRPC protocol.",
     "Add -i grpc.",
   );
   rule(

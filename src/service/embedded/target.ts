@@ -64,6 +64,7 @@ export function toTritonTarget(target: EmbeddedTargetPlan, port: number): Triton
     outputTensorFormat: "binary",
     headers: [],
     shapes: {},
+    parameters: {},
     tls: DEFAULT_TLS,
   };
 }

@@ -75,13 +75,13 @@ export interface EnumSpec {
   readonly names: readonly string[];
 }
 
-/** A decoded message. Absent fields are absent; maps are objects; 64-bit integers are numbers. */
+/** A message. Absent fields are absent; maps are objects; 64-bit integers are numbers, where they are encoded also bigints. */
 export interface ProtoObject {
   [field: string]: ProtoValue | undefined;
 }
 
 /** A decoded field. */
-export type ProtoValue = string | number | boolean | Uint8Array | ProtoObject | ProtoValue[];
+export type ProtoValue = string | number | bigint | boolean | Uint8Array | ProtoObject | ProtoValue[];
 
 /** A message type from `name: [number, type]` pairs in ascending order, with `"repeated"` or `"map"` as a third element. */
 export function message(makeTable: () => FieldTable): MessageSpec {
@@ -227,7 +227,7 @@ function writeScalar(writer: ProtoWriter, type: ScalarType | EnumSpec, value: Pr
   if (typeof type === "object") writer.varint(type.names.indexOf(value as string));
   else if (type === "double") writer.double(value as number);
   else if (type === "float") writer.float(value as number);
-  else writer.varint(Number(value));
+  else writer.varint(typeof value === "bigint" ? value : Number(value));
 }
 
 /** Protobuf's text format, as `DebugString` prints it: two blanks per level, one field per line. */

@@ -1,3 +1,4 @@
+import type { RequestParameterPlan, TritonTargetPlan } from "../../plan/plan.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { StreamedResponse } from "../../transport/grpc/stream-client.ts";
 import type { WireRequest } from "../../transport/request.ts";
@@ -6,6 +7,7 @@ import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
 import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
 import { isDatatype, type Tensor } from "../tensor.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
+import { toInferParameter } from "./parameters.ts";
 
 /** KServe v2 inference over gRPC: `ModelInfer` and `ModelStreamInfer`. */
 
@@ -17,11 +19,21 @@ export function methodPath(method: string): string {
   return `${SERVICE}/${method}`;
 }
 
+/** How requests are made. */
+export interface GrpcCodecOptions {
+  readonly isStreaming: boolean;
+  /** Of every request; default: none. */
+  readonly parameters?: TritonTargetPlan["parameters"];
+}
+
 /** Makes the codec of one model. */
-export function createGrpcCodec(model: ModelInfo, options: { readonly isStreaming: boolean }): InferCodec {
+export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): InferCodec {
+  const parameters: ProtoObject = { triton_enable_empty_final_response: { bool_param: true } };
+  for (const name in options.parameters)
+    parameters[name] = toInferParameter(options.parameters[name] as RequestParameterPlan);
   const path = methodPath(options.isStreaming ? "ModelStreamInfer" : "ModelInfer");
   return {
-    encode: (tensors, idDigits) => encodeRequest(path, model, tensors, idDigits),
+    encode: (tensors, idDigits) => encodeRequest(path, model, parameters, tensors, idDigits),
     decode: (body) => decodeResponse(body),
     // gRPC failures carry the server's words in grpc-message already.
     explain: (failure) => failure,
@@ -29,7 +41,13 @@ export function createGrpcCodec(model: ModelInfo, options: { readonly isStreamin
   };
 }
 
-function encodeRequest(path: string, model: ModelInfo, tensors: readonly Tensor[], idDigits: number): WireRequest {
+function encodeRequest(
+  path: string,
+  model: ModelInfo,
+  parameters: ProtoObject,
+  tensors: readonly Tensor[],
+  idDigits: number,
+): WireRequest {
   const writer = new ProtoWriter();
   writer.string(1, model.name);
   if (model.version !== "") writer.string(2, model.version);
@@ -42,7 +60,6 @@ function encodeRequest(path: string, model: ModelInfo, tensors: readonly Tensor[
     contents.push(bytes);
   }
   for (const { name } of model.outputs) outputs.push({ name });
-  const parameters = { triton_enable_empty_final_response: { bool_param: true } };
   const rest = encodeMessage(INFER_REQUEST, { parameters, inputs, outputs, raw_input_contents: contents });
   const head = writer.finish();
   const payload = new Uint8Array(head.length + rest.length);

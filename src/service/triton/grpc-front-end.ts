@@ -4,10 +4,13 @@ import { grpcApi } from "./grpc-api.ts";
 import { createGrpcCodec, readStreamed } from "./grpc-codec.ts";
 
 /** Triton's gRPC front end in one module, which is loaded when it is used: its message tables take time to build. */
-export function createGrpcFrontEnd(target: Pick<TritonTargetPlan, "isStreaming">): FrontEnd {
+export function createGrpcFrontEnd({
+  isStreaming,
+  parameters,
+}: Pick<TritonTargetPlan, "isStreaming" | "parameters">): FrontEnd {
   return {
     api: grpcApi,
     readStreamed,
-    createCodec: (model) => createGrpcCodec(model, { isStreaming: target.isStreaming }),
+    createCodec: (model) => createGrpcCodec(model, { isStreaming, parameters }),
   };
 }

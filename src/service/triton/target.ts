@@ -1,5 +1,12 @@
-import type { TritonTargetPlan } from "../../plan/plan.ts";
+import type { RequestParameterPlan, TritonTargetPlan } from "../../plan/plan.ts";
 import type { Builders, Schema } from "../../plan/schema.ts";
+import { isParameterValue, PARAMETER_TYPES } from "./parameters.ts";
+
+/** A request parameter, whose text must be one of its type. */
+function parameterSchema(v: Builders): Schema<RequestParameterPlan> {
+  const parameter = v.object({ type: v.picklist(PARAMETER_TYPES, "must be a type of parameters"), value: v.string() });
+  return v.pipe(parameter, v.check(isParameterValue, "must be a value of its type"));
+}
 
 /** The schema of a Triton target. */
 export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
@@ -21,6 +28,7 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
     outputTensorFormat: format,
     headers: v.array(v.tuple([headerName, headerValue])),
     shapes: v.record(v.string(), v.array(whole)),
+    parameters: v.record(v.string(), parameterSchema(v)),
     tls: v.object({
       isEnabled: v.boolean(),
       caFile: v.string(),

@@ -230,6 +230,38 @@ test("--streaming sends all requests of a lane over one gRPC stream", LIMIT, asy
   }
 });
 
+test("--request-parameter goes with every request over gRPC", LIMIT, async () => {
+  for (const more of [[], ["--streaming"]]) {
+    const recorder = await startGrpcRecorder();
+    try {
+      const parameters = [
+        "max_tokens:256:int",
+        "low:-5:int",
+        "s:abc:string",
+        "b:true:bool",
+        "d:1.5:double",
+        "u:7:uint",
+      ];
+      const args = ["-m", "simple", "-i", "grpc", "-u", recorder.url, "--request-count", "2", ...more];
+      const { code, err } = await runCommand([...args, ...parameters.flatMap((text) => ["--request-parameter", text])]);
+      assert.equal(code, 0, err);
+      assert.equal(recorder.infers().length, 2);
+      for (const infer of recorder.infers())
+        assert.deepEqual(infer["parameters"], {
+          triton_enable_empty_final_response: { bool_param: true },
+          max_tokens: { int64_param: 256 },
+          low: { int64_param: -5 },
+          s: { string_param: "abc" },
+          b: { bool_param: true },
+          d: { double_param: 1.5 },
+          u: { uint64_param: 7 },
+        });
+    } finally {
+      await recorder.stop();
+    }
+  }
+});
+
 test("--async numbers its requests by lane", LIMIT, async () => {
   const infers = await sentWith(["--async", "--concurrency-range", "2"], {}, 6);
   const ids = infers.map(({ json }) => BigInt(json.id ?? ""));

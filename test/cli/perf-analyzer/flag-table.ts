@@ -140,6 +140,7 @@ export const OBEYED: readonly FlagRow[] = [
     effect: "tls",
     test: "the client shows its certificate over https, from PEM and from DER files",
   },
+  { flag: "--request-parameter", effect: "wire", test: "--request-parameter goes with every request over gRPC" },
   { flag: "-f", effect: "output", test: "-f writes a row per level into a CSV, replacing an older file" },
   { flag: "--verbose-csv", effect: "output", test: "--verbose-csv adds columns" },
   {
@@ -182,7 +183,6 @@ export const LATER: readonly LaterRow[] = [
   { flag: "--serial-sequences", accepted: [] },
   { flag: "--periodic-concurrency-range", accepted: [], refused: "1:4:1" },
   { flag: "--request-period", accepted: ["10"], refused: "5" },
-  { flag: "--request-parameter", accepted: [], refused: "max_tokens:5:int" },
   { flag: "--session-concurrency", accepted: [], refused: "2" },
   { flag: "--fixed-schedule", accepted: [] },
   { flag: "--shared-memory", accepted: ["none"], refused: "system" },

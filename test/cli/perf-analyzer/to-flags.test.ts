@@ -49,6 +49,16 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
   ["gRPC at the port of HTTP", { target: { protocol: "grpc", url: "localhost:8000" } }],
   ["a stream", { target: { protocol: "grpc", isStreaming: true }, client: { callMode: "async" } }],
   [
+    "request parameters",
+    {
+      target: {
+        protocol: "grpc",
+        url: "localhost:8001",
+        parameters: { n: { type: "int", value: "-3" }, s: { type: "string", value: "a b" } },
+      },
+    },
+  ],
+  [
     "TLS with gRPC",
     {
       target: {

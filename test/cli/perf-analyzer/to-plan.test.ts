@@ -48,6 +48,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       outputTensorFormat: "binary",
       headers: [],
       shapes: {},
+      parameters: {},
       tls: DEFAULT_TLS,
     },
     load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },

@@ -1,0 +1,41 @@
+import type { RequestParameterPlan } from "../../plan/plan.ts";
+import type { ProtoObject } from "../protobuf/message.ts";
+
+/** Parameters of requests, as users write them and as Triton's gRPC service takes them. */
+
+export const PARAMETER_TYPES = ["bool", "int", "uint", "double", "string"] as const;
+
+const MAX_INT64 = 2n ** 63n - 1n;
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+/** Whether a parameter's text is a value of its type: 64 bits for whole numbers, `true` or `false` for bool. */
+export function isParameterValue({ type, value }: RequestParameterPlan): boolean {
+  switch (type) {
+    case "string":
+      return true;
+    case "bool":
+      return value === "true" || value === "false";
+    case "double":
+      return value.trim() !== "" && Number.isFinite(Number(value));
+    case "int":
+      return /^-?\d{1,19}$/.test(value) && BigInt(value) <= MAX_INT64 && BigInt(value) >= -MAX_INT64 - 1n;
+    case "uint":
+      return /^\d{1,20}$/.test(value) && BigInt(value) <= MAX_UINT64;
+  }
+}
+
+/** A parameter as an `InferParameter` message. */
+export function toInferParameter({ type, value }: RequestParameterPlan): ProtoObject {
+  switch (type) {
+    case "string":
+      return { string_param: value };
+    case "bool":
+      return { bool_param: value === "true" };
+    case "double":
+      return { double_param: Number(value) };
+    case "int":
+      return { int64_param: BigInt(value) };
+    case "uint":
+      return { uint64_param: BigInt(value) };
+  }
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RequestParameterPlan } from "../../../src/plan/plan.ts";
+import { encodeMessage, message } from "../../../src/service/protobuf/message.ts";
+import { isParameterValue, toInferParameter } from "../../../src/service/triton/parameters.ts";
+
+const INFER_PARAMETER = message(() => ({ int64_param: [2, "int64"], uint64_param: [5, "uint64"] }));
+
+const cases: readonly (readonly [
+  type: RequestParameterPlan["type"],
+  good: readonly string[],
+  bad: readonly string[],
+])[] = [
+  ["bool", ["true", "false"], ["", "1", "TRUE", "yes"]],
+  [
+    "int",
+    ["0", "-1", "9223372036854775807", "-9223372036854775808"],
+    ["", "1.5", "1e3", "0x10", " 1", "9223372036854775808", "-9223372036854775809"],
+  ],
+  ["uint", ["0", "18446744073709551615"], ["", "-1", "1.5", "18446744073709551616"]],
+  ["double", ["0", "-1.5", "1e-9"], ["", " ", "x", "Infinity", "NaN", "1,5"]],
+  ["string", ["", "any text"], []],
+];
+
+for (const [type, good, bad] of cases) {
+  test(`what is a value of type ${type}`, () => {
+    for (const value of good) assert.equal(isParameterValue({ type, value }), true, value);
+    for (const value of bad) assert.equal(isParameterValue({ type, value }), false, value);
+  });
+}
+
+test("whole numbers keep all their 64 bits on the wire", () => {
+  const encode = (type: "int" | "uint", value: string): number[] => [
+    ...encodeMessage(INFER_PARAMETER, toInferParameter({ type, value })),
+  ];
+  const ones = (count: number): number[] => new Array(count).fill(0xff);
+  assert.deepEqual(encode("int", "9223372036854775807"), [0x10, ...ones(8), 0x7f]);
+  assert.deepEqual(encode("int", "-9223372036854775808"), [0x10, ...new Array(9).fill(0x80), 0x01]);
+  assert.deepEqual(encode("int", "-1"), [0x10, ...ones(9), 0x01]);
+  assert.deepEqual(encode("uint", "18446744073709551615"), [0x28, ...ones(9), 0x01]);
+});
