@@ -70,6 +70,7 @@ function keepStartTogether(builder: PluginBuilder): void {
     imports,
     ([, path]) => `import ${JSON.stringify(join(dirname(entry), path as string))};`,
   );
+  if (importStart.length === 0) throw new Error(`${entry}: no imports found`);
   const lazy = new Set<string>();
   builder.onResolve({ filter: /^\./ }, ({ path, importer, kind }) => {
     if (kind === "dynamic-import") lazy.add(resolve(dirname(importer), path));

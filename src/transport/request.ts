@@ -3,7 +3,7 @@
 /** A header's name and value. */
 export type Header = readonly [name: string, value: string];
 
-/** Where in the payload a request's stamp goes: what differs from one sending to the next, its id and its place in a sequence. */
+/** Where in the payload a request's stamp goes: what differs from one sending to the next, which is its id. */
 export interface StampPlace {
   /** Byte offset in `payload`. */
   readonly offset: number;

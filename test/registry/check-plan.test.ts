@@ -88,6 +88,8 @@ const unsound: readonly (readonly [path: string, value: unknown, reported?: stri
   ["target.isStreaming", true],
   ["target.headers", [["bad name", "x"]], "target.headers.0.0"],
   ["target.shapes", { IN: [0] }, "target.shapes.IN.0"],
+  ["target.parameters", { n: { type: "int", value: "1" } }],
+  ["target.parameters", { n: { type: "float", value: "1" } }, "target.parameters.n.type"],
   ["target.tls.verifyPeer", "yes"],
   ["target.tls.keyType", "P12"],
   ["load.kind", "spikes"],

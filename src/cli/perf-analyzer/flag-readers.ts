@@ -1,17 +1,20 @@
-import type { RequestParameterPlan } from "../../plan/plan.ts";
 import { fileSystem } from "../../runtime/files.ts";
-import { isParameterValue, PARAMETER_TYPES } from "../../service/triton/parameters.ts";
-import { flagName } from "./flags.ts";
-import type { GivenFlag } from "./parse.ts";
-import type { Settings } from "./settings.ts";
-import { type RangeValue, readRange, type ValueReader } from "./values.ts";
+import {
+  checkRange,
+  type FlagReader,
+  isFile,
+  readCount,
+  readDeprecatedEnd,
+  readFormat,
+  readParameter,
+  readShape,
+} from "./flag-values.ts";
+import { SSL_FLAG_READERS } from "./ssl-flag-readers.ts";
+import { readRange } from "./values.ts";
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LINE_BREAK = /[\r\n\0]/;
 const START_MESSAGE = "The start of the search range must be > 0";
-
-/** Takes one flag's value into the settings, or says what is wrong with it. */
-type FlagReader = (settings: Settings, reader: ValueReader, value: string, given: GivenFlag) => void;
 
 /** What each flag does with its value, by the name that `flagName` gives it. */
 export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
@@ -261,53 +264,7 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
       );
   },
   "--request-parameter": readParameter,
-  "--ssl-grpc-use-ssl": (settings) => {
-    settings.sslGrpc.isEnabled = true;
-  },
-  "--ssl-grpc-root-certifications-file": (settings, reader, value, given) => {
-    settings.sslGrpc.caFile = readFilePath(reader, value, given);
-  },
-  "--ssl-grpc-private-key-file": (settings, reader, value, given) => {
-    settings.sslGrpc.keyFile = readFilePath(reader, value, given);
-  },
-  "--ssl-grpc-certificate-chain-file": (settings, reader, value, given) => {
-    settings.sslGrpc.certFile = readFilePath(reader, value, given);
-  },
-  "--ssl-https-verify-peer": (settings, reader, value) => {
-    if (value === "0" || value === "1") settings.sslHttps.verifyPeer = value === "1";
-    else
-      reader.fail(
-        "--ssl-https-verify-peer",
-        "Failed to parse --ssl-https-verify-peer. The value must be either 0 or 1.",
-        value,
-        "Give 0 or 1.",
-      );
-  },
-  "--ssl-https-verify-host": (settings, reader, value) => {
-    if (value === "0" || value === "1" || value === "2") settings.sslHttps.verifyHost = value !== "0";
-    else
-      reader.fail(
-        "--ssl-https-verify-host",
-        "Failed to parse --ssl-https-verify-host. The value must be either 0, 1, or 2.",
-        value,
-        "Give 0, 1 or 2.",
-      );
-  },
-  "--ssl-https-ca-certificates-file": (settings, reader, value, given) => {
-    settings.sslHttps.caFile = readFilePath(reader, value, given);
-  },
-  "--ssl-https-client-certificate-file": (settings, reader, value, given) => {
-    settings.sslHttps.certFile = readFilePath(reader, value, given);
-  },
-  "--ssl-https-client-certificate-type": (settings, reader, value, given) => {
-    settings.sslHttps.certType = readFileType(reader, value, given);
-  },
-  "--ssl-https-private-key-file": (settings, reader, value, given) => {
-    settings.sslHttps.keyFile = readFilePath(reader, value, given);
-  },
-  "--ssl-https-private-key-type": (settings, reader, value, given) => {
-    settings.sslHttps.keyType = readFileType(reader, value, given);
-  },
+  ...SSL_FLAG_READERS,
   "-f": (settings, _reader, value) => {
     settings.csvFile = value;
   },
@@ -357,129 +314,3 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
     else settings.maxFailureRatio = ratio ?? 0;
   },
 };
-
-function checkRange(reader: ValueReader, flag: string, startMessage: string, range: RangeValue, value: string): void {
-  if (range.start <= 0) reader.fail(flag, startMessage, value, `Write for example ${flag} 1:8:2.`);
-  if (range.end !== undefined && range.end < 0)
-    reader.fail(
-      flag,
-      `Failed to parse ${flag}. The end of the search range must be >= 0.`,
-      value,
-      "Give 0 for no end.",
-    );
-  if (range.step !== undefined && range.step <= 0)
-    reader.fail(
-      flag,
-      `Failed to parse ${flag}. The step of the search range must be > 0.`,
-      value,
-      "Give a step of 1 or more.",
-    );
-}
-
-/** The number of `-t` or `-c`, which give the ends of the range of concurrencies; undefined (and a problem) when it has none or may not. */
-function readDeprecatedEnd(settings: Settings, reader: ValueReader, flag: string, value: string): number | undefined {
-  if (!settings.hasConcurrencyRange) return reader.integer(flag, flag, value);
-  const message = "Cannot use both Concurrency and DeprecatedConcurrency inference load modes.";
-  reader.fail(flag, message, value, "Give --concurrency-range alone.");
-  return undefined;
-}
-
-/** A whole number above 0. @param label the flag as the original's messages name it */
-function readCount(reader: ValueReader, flag: string, label: string, text: string, rule: string): number | undefined {
-  const count = reader.integer(flag, label, text);
-  if (count === undefined || count > 0) return count;
-  reader.fail(flag, `Failed to parse ${label}. ${rule}`, text, "Give 1 or more.");
-  return undefined;
-}
-
-function readFormat(reader: ValueReader, flag: string, value: string): "binary" | "json" | undefined {
-  const format = value.toLowerCase();
-  if (format === "binary" || format === "json") return format;
-  reader.fail(
-    flag,
-    `Failed to parse ${flag}. Unsupported type provided: '${value}'. The available options are 'binary' or 'json'.`,
-    value,
-    "Give binary or json.",
-  );
-  return undefined;
-}
-
-function readShape(settings: Settings, reader: ValueReader, value: string): void {
-  const colon = value.lastIndexOf(":");
-  if (colon < 0) {
-    reader.fail(
-      "--shape",
-      "Failed to parse --shape. There must be a colon after input name.",
-      value,
-      "Write for example --shape INPUT0:3,224,224.",
-    );
-    return;
-  }
-  const dims = value
-    .slice(colon + 1)
-    .split(",")
-    .map((dim) => reader.integer("--shape", "--shape", dim));
-  if (dims.some((dim) => dim === undefined)) return;
-  if (dims.some((dim) => (dim as number) <= 0)) {
-    reader.fail(
-      "--shape",
-      "Failed to parse --shape. The dimensions of input tensor must be > 0.",
-      value,
-      "Give the size of every dimension.",
-    );
-    return;
-  }
-  settings.shapes[value.slice(0, colon)] = dims as number[];
-}
-
-function readParameter(settings: Settings, reader: ValueReader, text: string): void {
-  const [name = "", value = "", type, ...more] = text.split(":");
-  if (name === "" || type === undefined || more.length > 0) {
-    reader.fail(
-      "--request-parameter",
-      "Failed to parse --request-parameter. The value does not match <name:value:type>.",
-      text,
-      "Write for example --request-parameter max_tokens:256:int.",
-    );
-    return;
-  }
-  const parameter = { type, value } as RequestParameterPlan;
-  if (!PARAMETER_TYPES.includes(parameter.type))
-    reader.fail(
-      "--request-parameter",
-      `Failed to parse --request-parameter. Unsupported type provided: '${type}'.`,
-      text,
-      `Give one of the types ${PARAMETER_TYPES.join(", ")}.`,
-    );
-  else if (!isParameterValue(parameter))
-    reader.fail(
-      "--request-parameter",
-      `Failed to parse --request-parameter. '${value}' is no ${type}.`,
-      text,
-      "Give a value of the type: true or false, a whole number of 64 bits, or a decimal number.",
-    );
-  else settings.parameters[name] = parameter;
-}
-
-function readFilePath(reader: ValueReader, value: string, { flag }: GivenFlag): string {
-  const name = flagName(flag);
-  if (!isFile(value))
-    reader.fail(name, `Failed to parse ${name}. The value must be a valid file path.`, value, "Give an existing file.");
-  return value;
-}
-
-function readFileType(reader: ValueReader, value: string, { flag }: GivenFlag): "PEM" | "DER" {
-  if (value === "PEM" || value === "DER") return value;
-  const name = flagName(flag);
-  reader.fail(
-    name,
-    `Failed to parse ${name}. Unsupported type provided: '${value}'. The available options are 'PEM' or 'DER'.`,
-    value,
-    "Give PEM or DER.",
-  );
-  return "PEM";
-}
-
-function isFile(path: string): boolean {
-  return fileSystem().statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}

@@ -1,8 +1,8 @@
-import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan, TlsPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
-import { isDirectory, isWritable } from "../output-files.ts";
+import { isDirectory } from "../output-files.ts";
+import { checkTogether, isGiven } from "./rules.ts";
 import type { Settings } from "./settings.ts";
 
 /** From flags to a plan, with perf_analyzer's rules between flags. */
@@ -21,7 +21,7 @@ export interface PlanFromFlags {
 
 /** Builds the plan. It may only be run when there are no problems. */
 export function toPlan(settings: Settings): PlanFromFlags {
-  const problems = [...checkTogether(settings), ...checkOutputs(settings)];
+  const problems = checkTogether(settings);
   const warnings: string[] = [];
   const isAsync = settings.isAsync || settings.isStreaming;
   const load = toLoad(settings, isAsync, warnings);
@@ -79,11 +79,6 @@ function toTls({ protocol, url, sslGrpc, sslHttps }: Settings, warnings: string[
   if (isGiven(sslHttps) && (isGrpc || url?.includes("https://") !== true))
     warnings.push("rampart: the --ssl-https flags have no effect without an https:// URL.");
   return { ...DEFAULT_TLS, ...(isGrpc ? sslGrpc : sslHttps) };
-}
-
-function isGiven(flags: object): boolean {
-  for (const _name in flags) return true;
-  return false;
 }
 
 function toLoad(settings: Settings, isAsync: boolean, warnings: string[]): LoadPlan {
@@ -154,200 +149,4 @@ function toMode(settings: Settings): MeasurementModePlan {
   if (settings.measurementMode === "count_windows")
     return { kind: "count-windows", requestsPerWindow: settings.requestsPerWindow, ...stability };
   return { kind: "time-windows", windowMs: settings.windowMs, ...stability };
-}
-
-/** The original's rules between flags, all of them looked at. */
-function checkTogether(settings: Settings): Problem[] {
-  const problems: Problem[] = [];
-  const rule = (isBroken: boolean, path: string, message: string, hint: string): void => {
-    if (isBroken) problems.push({ path, message, hint });
-  };
-  const { concurrency, requestRate, intervalsFile } = settings;
-  rule(
-    settings.model === "",
-    "-m",
-    "Failed to parse -m (model name). The value must be specified.",
-    "Give the model with -m.",
-  );
-  rule(
-    Math.max(concurrency?.start ?? 1, concurrency?.end ?? 1) > MAX_CONCURRENCY,
-    "--concurrency-range",
-    `Failed to parse --concurrency-range. The concurrency must be ${MAX_CONCURRENCY} at most.`,
-    "Give fewer requests outstanding.",
-  );
-  rule(
-    concurrency !== undefined && requestRate !== undefined,
-    "--request-rate-range",
-    "Cannot use both Concurrency and RequestRate inference load modes.",
-    "Give --concurrency-range or --request-rate-range.",
-  );
-  rule(
-    concurrency !== undefined && intervalsFile !== undefined,
-    "--request-intervals",
-    "Cannot use both Concurrency and CustomIntervals inference load modes.",
-    "Give --concurrency-range or --request-intervals.",
-  );
-  rule(
-    requestRate !== undefined && intervalsFile !== undefined,
-    "--request-intervals",
-    "Cannot use both RequestRate and CustomIntervals inference load modes.",
-    "Give --request-rate-range or --request-intervals.",
-  );
-  rule(
-    settings.isStreaming && settings.protocol !== "grpc",
-    "--streaming",
-    "Streaming is only allowed with gRPC protocol and Triton C API.",
-    "Add -i grpc.",
-  );
-  rule(
-    isGiven(settings.parameters) && settings.protocol !== "grpc",
-    "--request-parameter",
-    "The --request-parameter option is currently only supported by gRPC protocol.",
-    "Add -i grpc.",
-  );
-  rule(
-    settings.isAsync && settings.isSync,
-    "--sync",
-    "Cannot specify --async and --sync simultaneously.",
-    "Give one of them.",
-  );
-  rule(
-    settings.isStreaming && settings.isSync,
-    "--sync",
-    "can not use streaming with synchronous API",
-    "Leave --sync out.",
-  );
-  rule(
-    settings.inputData.includes("zero") && hasPath(settings.inputData),
-    "--input-data",
-    "The -z flag cannot be set when --data-directory is provided.",
-    "Give --input-data zero or paths.",
-  );
-  rule(
-    settings.client === "undici" && settings.protocol === "grpc",
-    "--client",
-    "Cannot use --client undici with gRPC.",
-    "Give own or grpc-js.",
-  );
-  rule(
-    settings.client === "grpc-js" && settings.protocol === "http",
-    "--client",
-    "Cannot use --client grpc-js with HTTP.",
-    "Give own or undici.",
-  );
-  return [...problems, ...checkSearch(settings), ...checkCounts(settings)];
-}
-
-function hasPath(inputData: readonly string[]): boolean {
-  for (const value of inputData) if (value !== "zero") return true;
-  return false;
-}
-
-function checkSearch(settings: Settings): Problem[] {
-  const problems: Problem[] = [];
-  const range = settings.requestRate ?? settings.concurrency;
-  const flag = settings.requestRate === undefined ? "--concurrency-range" : "--request-rate-range";
-  const isEndless = range?.end === 0;
-  if (isEndless && settings.latencyLimitMs === null) {
-    problems.push({
-      path: flag,
-      message: "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously",
-      hint: `Give ${flag} an end, or give --latency-threshold.`,
-    });
-  }
-  if (!settings.isBinarySearch) return problems;
-  if (isEndless) {
-    problems.push({
-      path: flag,
-      message: "The end of the range can not be 0 (or 0.0) for binary search mode.",
-      hint: "Give an end.",
-    });
-  } else if (range !== undefined && (range.end ?? 1) < range.start) {
-    problems.push({
-      path: flag,
-      message: "The end of the range can not be less than start of the range for binary search mode.",
-      hint: `Write ${flag} ${range.end ?? 1}:${range.start}.`,
-    });
-  } else if (range?.end === undefined) {
-    problems.push({
-      path: flag,
-      message: "A binary search needs a start and an end.",
-      hint: `Write for example ${flag} 1:16:2.`,
-    });
-  }
-  if (settings.latencyLimitMs === null) {
-    problems.push({
-      path: "--latency-threshold",
-      message: "The --latency-threshold cannot be 0 for binary search mode.",
-      hint: "Give the limit in milliseconds with -l.",
-    });
-  }
-  return problems;
-}
-
-function checkCounts(settings: Settings): Problem[] {
-  const problems: Problem[] = [];
-  const rate = settings.requestRate;
-  const concurrency =
-    rate === undefined && settings.intervalsFile === undefined
-      ? (settings.concurrency ?? { start: 1, end: 1 })
-      : undefined;
-  const hasManyLevels = (range: { start: number; end: number | undefined } | undefined): boolean =>
-    range !== undefined && range.start < (range.end ?? 1);
-  const { requestCount } = settings;
-  for (const [flag, count] of [
-    ["--request-count", requestCount ?? 0],
-    ["--warmup-request-count", settings.warmupRequests],
-  ] as const) {
-    if (count === 0) continue;
-    if (hasManyLevels(concurrency))
-      problems.push({
-        path: flag,
-        message: `${flag} not supported with multiple concurrency values in one run`,
-        hint: "Give a single concurrency.",
-      });
-    if (hasManyLevels(rate))
-      problems.push({
-        path: flag,
-        message: `${flag} not supported with multiple request rate values in one run`,
-        hint: "Give a single request rate.",
-      });
-  }
-  if (requestCount === undefined) return problems;
-  if (concurrency !== undefined && requestCount < concurrency.start) {
-    problems.push({
-      path: "--request-count",
-      message: "--request-count can not be less than concurrency",
-      value: String(requestCount),
-      hint: `Give ${concurrency.start} or more.`,
-    });
-  }
-  if (rate !== undefined && requestCount < Math.trunc(rate.start)) {
-    problems.push({
-      path: "--request-count",
-      message: "--request-count can not be less than request rate",
-      value: String(requestCount),
-      hint: `Give ${Math.trunc(rate.start)} or more.`,
-    });
-  }
-  return problems;
-}
-
-/** Output files are refused before a run, not after it. */
-function checkOutputs(settings: Settings): Problem[] {
-  const problems: Problem[] = [];
-  for (const [flag, path, said] of [
-    ["--json", settings.jsonFile, "failed to open file for outputting the JSON report"],
-    ["-f", settings.csvFile, "failed to open file for outputting the report"],
-    ["--profile-export-file", settings.profileExportFile, "failed to open file for outputting raw profile data"],
-  ] as const) {
-    if (path !== "" && !isWritable(path))
-      problems.push({
-        path: flag,
-        message: said,
-        value: path,
-        hint: "Give a path in an existing folder that can be written.",
-      });
-  }
-  return problems;
 }

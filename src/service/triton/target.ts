@@ -46,5 +46,12 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
       v.check(({ isStreaming, protocol }) => !isStreaming || protocol === "grpc", "is only possible with gRPC"),
       ["isStreaming"],
     ),
+    v.forward(
+      v.check(
+        ({ parameters, protocol }) => protocol === "grpc" || Object.keys(parameters).length === 0,
+        "are only possible with gRPC",
+      ),
+      ["parameters"],
+    ),
   );
 }
