@@ -16,6 +16,8 @@ export interface DataStep {
   readonly inputs: ReadonlyMap<string, StepTensor>;
   /** Expected outputs by name; empty when nothing is validated. */
   readonly expected: ReadonlyMap<string, StepTensor>;
+  /** When it is due, in milliseconds since the load began; only where the load follows the data. */
+  readonly timestampMs?: number;
 }
 
 /** All data of a run. Models without sequences use the first stream only. */

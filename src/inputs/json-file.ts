@@ -12,9 +12,15 @@ const MAX_PROBLEMS = 20;
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** Reads the files. Throws {@link UserError} naming file, entry and tensor of everything that does not fit the model. */
-export async function readJsonFiles(paths: readonly string[], model: ModelInfo): Promise<Dataset> {
-  const reader = new DatasetReader(model);
+/** The field of an entry that says when it is due. */
+const TIMESTAMP = "timestamp";
+
+/**
+ * Reads the files. Throws {@link UserError} naming file, entry and tensor of everything that does not fit the model.
+ * @param isTimed each entry must have a `timestamp` in milliseconds; the steps come back in its order
+ */
+export async function readJsonFiles(paths: readonly string[], model: ModelInfo, isTimed = false): Promise<Dataset> {
+  const reader = new DatasetReader(model, isTimed);
   for (const path of paths) reader.add(path, await readText(path));
   return reader.finish();
 }
@@ -31,12 +37,14 @@ async function readText(path: string): Promise<string> {
 
 class DatasetReader {
   private readonly model: ModelInfo;
+  private readonly isTimed: boolean;
   private readonly streams: DataStep[][] = [];
   private readonly problems: Problem[] = [];
   private hasManyStreams: boolean | undefined;
 
-  constructor(model: ModelInfo) {
+  constructor(model: ModelInfo, isTimed: boolean) {
     this.model = model;
+    this.isTimed = isTimed;
   }
 
   add(path: string, text: string): void {
@@ -61,6 +69,8 @@ class DatasetReader {
 
   finish(): Dataset {
     if (this.problems.length > 0) throw new UserError(this.problems);
+    if (this.isTimed)
+      for (const steps of this.streams) steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
     return { streams: this.streams, isFromJson: true, warnings: [] };
   }
 
@@ -135,12 +145,26 @@ class DatasetReader {
     stream: number,
     step: number,
   ): DataStep {
+    const timestampMs = this.isTimed ? this.readTimestamp(place, entry, { stream, step }) : undefined;
     const inputs = this.readTensors(place, entry, this.model.inputs, { stream, step });
     const outputs =
       expected === undefined
         ? new Map<string, StepTensor>()
         : this.readTensors(expectedPlace, expected, this.model.outputs, undefined);
-    return { inputs, expected: outputs };
+    return { inputs, expected: outputs, ...(timestampMs === undefined ? {} : { timestampMs }) };
+  }
+
+  private readTimestamp(place: string, entry: unknown, at: { stream: number; step: number }): number | undefined {
+    const field = (entry as Entry | null)?.[TIMESTAMP];
+    const value = Array.isArray(field) && field.length === 1 ? (field[0] as unknown) : field;
+    if (typeof value === "number" && value >= 0) return value;
+    const hint = `Give the time in milliseconds, for example "${TIMESTAMP}": [250].`;
+    const message =
+      field === undefined
+        ? `missing tensor ${TIMESTAMP} ( Location stream id: ${at.stream}, step id: ${at.step})`
+        : `${TIMESTAMP} is no time`;
+    this.report(`${place}.${TIMESTAMP}`, message, hint);
+    return undefined;
   }
 
   /** @param required where the step stands, when tensors that are absent are a problem */
@@ -156,7 +180,8 @@ class DatasetReader {
       return tensors;
     }
     for (const name of Object.keys(entry)) {
-      if (specs.some((spec) => spec.name === name) || name === "model") continue;
+      if (specs.some((spec) => spec.name === name) || name === "model" || (this.isTimed && name === TIMESTAMP))
+        continue;
       const message = `The input or output '${name}' is not found in the model configuration`;
       this.report(`${place}.${name}`, message, `The model has ${specs.map((spec) => spec.name).join(", ")}.`);
     }

@@ -33,6 +33,12 @@ export function intervalArrivals(intervalsNs: readonly number[]): Arrivals {
   };
 }
 
+/** Given times, ascending; nothing is due after the last of them. @param timesMs milliseconds since the level began */
+export function scheduledArrivals(timesMs: readonly number[]): Arrivals {
+  let index = 0;
+  return () => (index < timesMs.length ? (timesMs[index++] as number) * 1e6 : Number.POSITIVE_INFINITY);
+}
+
 /** The request rate of a list of gaps, in requests per second, truncated to a whole number as perf_analyzer reports it. */
 export function intervalsRatePerSec(intervalsNs: readonly number[]): number {
   const totalNs = intervalsNs.reduce((sum, interval) => sum + interval, 0);

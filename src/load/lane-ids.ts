@@ -11,11 +11,6 @@ export class LaneIds {
     this.digits = new TextEncoder().encode(String(BigInt(lane) << 48n));
   }
 
-  /** Number of digits of the id that `next` gives. */
-  get nextDigitCount(): number {
-    return this.isFresh || !this.digits.every((digit) => digit === NINE) ? this.digits.length : this.digits.length + 1;
-  }
-
   /** The next id's digits; valid until the next call. */
   next(): Uint8Array {
     if (this.isFresh) this.isFresh = false;

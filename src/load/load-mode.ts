@@ -11,7 +11,15 @@ export type Drive =
   /** The number outstanding changes with time: `concurrencyAt(elapsedNs)`, whose largest value is `maxConcurrency`. */
   | { readonly kind: "ramp"; readonly maxConcurrency: number; readonly concurrencyAt: (elapsedNs: number) => number }
   /** Requests are due at given times. */
-  | { readonly kind: "scheduled"; readonly arrivals: Arrivals };
+  | { readonly kind: "scheduled"; readonly arrivals: Arrivals }
+  /** `start` requests, then groups of `step` up to `end` in all, each once all of the one before have brought `periodResponses`. */
+  | {
+      readonly kind: "periodic";
+      readonly start: number;
+      readonly end: number;
+      readonly step: number;
+      readonly periodResponses: number;
+    };
 
 /** The levels of a mode: their unit, their values and the way through them. */
 export interface LevelSearch {
@@ -31,6 +39,9 @@ export interface LoadMode<P extends LoadPlan> {
 /** A load mode with its part of the plan filled in. */
 export interface PreparedLoad {
   readonly search: LevelSearch;
-  /** How requests come about at a level. */
-  drive(level: number): Drive;
+  /**
+   * How requests come about at a level.
+   * @param timestampsMs when each step of the data is due, for loads that follow the data; otherwise it is not looked at
+   */
+  drive(level: number, timestampsMs: readonly number[]): Drive;
 }

@@ -8,6 +8,7 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
   const last = windows.at(-1);
   if (first === undefined || last === undefined) throw new Error("no windows to merge");
   const isScheduled = first.scheduledLatency !== first.latency;
+  const isDecoupled = first.firstResponse !== first.latency;
   const latency = mergeTallies(windows.map((window) => window.latency));
   const requestCount = sumOf(windows, (window) => window.requestCount);
   const perRequest = (pick: (window: WindowResult) => number): number =>
@@ -23,7 +24,10 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
     failedCount: sumOf(windows, (window) => window.failedCount),
     delayedCount: sumOf(windows, (window) => window.delayedCount),
     sentCount: sumOf(windows, (window) => window.sentCount),
+    sequenceCount: sumOf(windows, (window) => window.sequenceCount),
+    responseCount: sumOf(windows, (window) => window.responseCount),
     latency,
+    firstResponse: isDecoupled ? mergeTallies(windows.map((window) => window.firstResponse)) : latency,
     scheduledLatency: isScheduled ? mergeTallies(windows.map((window) => window.scheduledLatency)) : latency,
     sendDelay: mergeTallies(windows.map((window) => window.sendDelay)),
     sendMeanNs: perRequest((window) => window.sendMeanNs),

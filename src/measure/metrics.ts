@@ -10,6 +10,16 @@ export function inferPerSec(window: WindowResult, batchSize: number): number {
   return Math.fround(Math.fround(window.requestCount * batchSize) / Math.fround(window.durationNs / 1e9));
 }
 
+/** Responses with content per second, in single precision as {@link inferPerSec}. */
+export function responsesPerSec(window: WindowResult): number {
+  return Math.fround(window.responseCount / Math.fround(window.durationNs / 1e9));
+}
+
+/** Sequences ended per second, in single precision as {@link inferPerSec}. */
+export function sequencesPerSec(window: WindowResult): number {
+  return Math.fround(window.sequenceCount / Math.fround(window.durationNs / 1e9));
+}
+
 /** Requests sent per second. */
 export function sentPerSec(window: WindowResult): number {
   return window.sentCount / (window.durationNs / 1e9);

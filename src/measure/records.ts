@@ -4,6 +4,7 @@ const CAPACITY = 2048; // rows between two drains
 
 export const RECORD_FAILED = 1;
 export const RECORD_DELAYED = 2;
+export const RECORD_SEQUENCE_END = 4;
 
 /** Takes the rows `[0, count)`; they are overwritten afterwards. */
 export type DrainRecords = (records: RecordColumns, count: number) => void;
@@ -18,7 +19,9 @@ export class RecordColumns {
   readonly endNs = new Float64Array(CAPACITY);
   /** Time spent decoding. */
   readonly decodeNs = new Float64Array(CAPACITY);
-  /** {@link RECORD_FAILED} and {@link RECORD_DELAYED}. */
+  /** Responses with content. */
+  readonly responseCount = new Uint32Array(CAPACITY);
+  /** {@link RECORD_FAILED}, {@link RECORD_DELAYED} and {@link RECORD_SEQUENCE_END}. */
   readonly flags = new Uint8Array(CAPACITY);
   private readonly drainTo: DrainRecords;
   private count = 0;

@@ -1,5 +1,5 @@
 import { LatencyTally } from "./latency-tally.ts";
-import { RECORD_DELAYED, RECORD_FAILED, type RecordColumns } from "./records.ts";
+import { RECORD_DELAYED, RECORD_FAILED, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
 import type { ServerDelta } from "./server-delta.ts";
 
 /** What was measured between two moments. */
@@ -28,8 +28,14 @@ export interface WindowResult {
   readonly delayedCount: number;
   /** Requests sent in the window, whether they ended in it or not. */
   readonly sentCount: number;
+  /** Successful requests that ended a sequence; 0 where there are none. */
+  readonly sequenceCount: number;
+  /** Responses with content of the successful requests. */
+  readonly responseCount: number;
   /** From the actual send to the end of the response. */
   readonly latency: LatencyTally;
+  /** From the actual send to the first response; the same as `latency` where a request has one response. */
+  readonly firstResponse: LatencyTally;
   /** From the moment the request was due; the same as `latency` where nothing was scheduled. */
   readonly scheduledLatency: LatencyTally;
   /** How late requests were sent. */
@@ -45,31 +51,40 @@ export interface WindowResult {
   readonly server: ServerDelta | undefined;
 }
 
+/** What of a run decides how its records are counted. */
+export interface TallyOptions {
+  /** Requests are due at given times. */
+  readonly isScheduled: boolean;
+  /** The time from a response's first to its last byte counts as receiving (HTTP), not only decoding. */
+  readonly countsReading: boolean;
+  /** A request may have several responses. */
+  readonly isDecoupled: boolean;
+}
+
 /** Gathers the records of one window. */
 export class WindowTally {
   readonly latency = new LatencyTally();
+  readonly firstResponse: LatencyTally;
   readonly scheduledLatency: LatencyTally;
   readonly sendDelay = new LatencyTally();
   failedCount = 0;
   delayedCount = 0;
+  sequenceCount = 0;
+  responseCount = 0;
   sendSumNs = 0;
   receiveSumNs = 0;
   /** Time lanes spent with a request outstanding, failed ones included. */
   outstandingSumNs = 0;
-  private readonly isScheduled: boolean;
-  private readonly countsReading: boolean;
+  private readonly options: TallyOptions;
   private readonly latencies = new Float64Array(1024);
+  private readonly firsts = new Float64Array(1024);
   private readonly scheduled = new Float64Array(1024);
   private readonly delays = new Float64Array(1024);
 
-  /**
-   * @param isScheduled whether requests were due at given times
-   * @param countsReading whether the time from a response's first to its last byte counts as receiving (HTTP), or only decoding does
-   */
-  constructor(isScheduled: boolean, countsReading: boolean) {
-    this.isScheduled = isScheduled;
-    this.countsReading = countsReading;
-    this.scheduledLatency = isScheduled ? new LatencyTally() : this.latency;
+  constructor(options: TallyOptions) {
+    this.options = options;
+    this.firstResponse = options.isDecoupled ? new LatencyTally() : this.latency;
+    this.scheduledLatency = options.isScheduled ? new LatencyTally() : this.latency;
   }
 
   add(records: RecordColumns, count: number): void {
@@ -77,7 +92,8 @@ export class WindowTally {
   }
 
   private addChunk(records: RecordColumns, start: number, end: number): void {
-    const { sendStartNs, sendEndNs, firstByteNs, endNs, decodeNs, intendedSendNs, flags } = records;
+    const { sendStartNs, sendEndNs, firstByteNs, endNs, decodeNs, intendedSendNs, responseCount, flags } = records;
+    const { countsReading, isDecoupled, isScheduled } = this.options;
     let used = 0;
     for (let row = start; row < end; row++) {
       const flag = flags[row] as number;
@@ -89,16 +105,20 @@ export class WindowTally {
         continue;
       }
       if ((flag & RECORD_DELAYED) !== 0) this.delayedCount++;
+      if ((flag & RECORD_SEQUENCE_END) !== 0) this.sequenceCount++;
+      this.responseCount += responseCount[row] as number;
       this.sendSumNs += (sendEndNs[row] as number) - sentNs;
       this.receiveSumNs +=
-        (decodeNs[row] as number) + (this.countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
+        (decodeNs[row] as number) + (countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
       this.latencies[used] = latencyNs;
+      this.firsts[used] = (firstByteNs[row] as number) - sentNs;
       this.scheduled[used] = (endNs[row] as number) - (intendedSendNs[row] as number);
       this.delays[used] = Math.max(0, sentNs - (intendedSendNs[row] as number));
       used++;
     }
     this.latency.addAll(this.latencies, 0, used);
-    if (!this.isScheduled) return;
+    if (isDecoupled) this.firstResponse.addAll(this.firsts, 0, used);
+    if (!isScheduled) return;
     this.scheduledLatency.addAll(this.scheduled, 0, used);
     this.sendDelay.addAll(this.delays, 0, used);
   }
@@ -128,7 +148,10 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     failedCount: tally.failedCount,
     delayedCount: tally.delayedCount,
     sentCount: frame.sentCount,
+    sequenceCount: tally.sequenceCount,
+    responseCount: tally.responseCount,
     latency: tally.latency,
+    firstResponse: tally.firstResponse,
     scheduledLatency: tally.scheduledLatency,
     sendDelay: tally.sendDelay,
     sendMeanNs: requestCount === 0 ? 0 : tally.sendSumNs / requestCount,

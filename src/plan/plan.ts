@@ -9,6 +9,8 @@ export interface Plan {
   readonly name: string;
   readonly target: TargetPlan;
   readonly load: LoadPlan;
+  /** Looked at where the model takes sequences. */
+  readonly sequences: SequencesPlan;
   readonly inputs: InputsPlan;
   readonly measurement: MeasurementPlan;
   readonly client: ClientPlan;
@@ -93,7 +95,13 @@ export type MockLatencyPlan =
   | { readonly kind: "exponential"; readonly meanMs: number };
 
 /** Which load. */
-export type LoadPlan = ConcurrencyLoadPlan | ConcurrencyRampPlan | RequestRateLoadPlan | IntervalsLoadPlan;
+export type LoadPlan =
+  | ConcurrencyLoadPlan
+  | ConcurrencyRampPlan
+  | RequestRateLoadPlan
+  | IntervalsLoadPlan
+  | FixedScheduleLoadPlan
+  | PeriodicConcurrencyLoadPlan;
 
 /** The levels of a load, measured one after the other. */
 export type LevelsPlan =
@@ -136,6 +144,40 @@ export interface IntervalsLoadPlan {
   readonly file: string;
 }
 
+/** Every step of the data once, at the time that stands beside it in the file. */
+export interface FixedScheduleLoadPlan {
+  readonly kind: "fixed-schedule";
+}
+
+/** Requests that join in groups, each when every request of the one before has brought some of its responses. */
+export interface PeriodicConcurrencyLoadPlan {
+  readonly kind: "periodic-concurrency";
+  /** Requests of the first group. */
+  readonly start: number;
+  /** Requests in all. */
+  readonly end: number;
+  /** Requests of each further group. */
+  readonly step: number;
+  /** Responses that each request of a group must have brought before the next group is sent. */
+  readonly periodResponses: number;
+}
+
+/** How requests make up sequences, for models that take sequences. */
+export interface SequencesPlan {
+  /** Requests per sequence; null: as many as its data stream has, or 20. */
+  readonly length: number | null;
+  /** A sequence's length differs from `length` by so much at most, in percent. */
+  readonly lengthVariationPct: number;
+  /** The first correlation id. */
+  readonly startId: number;
+  /** How many ids there are, from the first on, before they come again; null: no end. */
+  readonly idCount: number | null;
+  /** Sequences under way at once where requests are scheduled; otherwise each request outstanding belongs to its own. */
+  readonly concurrent: number;
+  /** A sequence never has more than one request outstanding. */
+  readonly isSerial: boolean;
+}
+
 /** Where the data of requests comes from. */
 export type InputsPlan =
   | { readonly kind: "random"; readonly stringLength: number; readonly stringData: string }
@@ -170,17 +212,22 @@ export type MeasurementModePlan =
       readonly stabilityPct: number;
       readonly maxTrials: number;
     }
-  /** So many requests in all. */
-  | { readonly kind: "requests"; readonly count: number }
+  /** So many requests in all; null: as many as the load has of itself. */
+  | { readonly kind: "requests"; readonly count: number | null }
   /** So long in all. */
   | { readonly kind: "duration"; readonly durationMs: number };
+
+export type CallModePlan = "sync" | "async" | "auto";
 
 /** What sends the requests. */
 export interface ClientPlan {
   /** `own` is Rampart's client; the others are general-purpose libraries to compare with and fall back to. */
   readonly kind: "own" | "undici" | "grpc-js";
-  /** `sync`: a lane waits for its answer; `async`: a lane may have several requests outstanding. */
-  readonly callMode: "sync" | "async";
+  /**
+   * `sync`: a lane waits for its answer; `async`: a lane may have several requests outstanding; `auto`: async for models with sequences
+   * or several responses per request, otherwise sync.
+   */
+  readonly callMode: CallModePlan;
   /** Most lanes (perf_analyzer's worker threads); null: as many as the load needs. */
   readonly maxLanes: number | null;
   /** A request without a byte for so long has failed. */

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { sequencesSchema } from "../load/sequences-schema.ts";
 import type { LoadPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
@@ -32,11 +33,12 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
+    sequences: sequencesSchema(v),
     measurement: v.object({
       mode: v.variant("kind", [
         v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
         v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
-        v.object({ kind: v.literal("requests"), count }),
+        v.object({ kind: v.literal("requests"), count: v.nullable(count) }),
         v.object({ kind: v.literal("duration"), durationMs: positive }),
       ]),
       warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
@@ -45,7 +47,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     }),
     client: v.object({
       kind: v.picklist(["own", "undici", "grpc-js"], "must be own, undici or grpc-js"),
-      callMode: v.picklist(["sync", "async"], "must be sync or async"),
+      callMode: v.picklist(["sync", "async", "auto"], "must be sync, async or auto"),
       maxLanes: v.nullable(count),
       stallTimeoutMs: positive,
     }),
@@ -130,6 +132,13 @@ function checkTogether(plan: Plan): Problem[] {
       path: "measurement.latencyLimitMs",
       message: "a binary search needs a latency limit",
       hint: "Give one.",
+    });
+  }
+  if ((measurement.mode.kind === "requests" && measurement.mode.count === null) !== (load.kind === "fixed-schedule")) {
+    problems.push({
+      path: "measurement.mode.count",
+      message: "a fixed schedule has a number of requests of its own, and no other load has",
+      hint: "Give null with a fixed schedule, and a number otherwise.",
     });
   }
   if (isEndless(load) && measurement.latencyLimitMs === null) {

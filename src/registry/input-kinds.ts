@@ -1,14 +1,18 @@
 import type { Dataset } from "../inputs/dataset.ts";
 import { generateDataset } from "../inputs/generate.ts";
-import type { InputsPlan } from "../plan/plan.ts";
+import type { InputsPlan, Plan } from "../plan/plan.ts";
+import { UserError } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { ModelInfo } from "../service/service.ts";
 
 /** A source of request data. `P` is its part of the plan. */
 interface InputKind<P extends InputsPlan> {
   schema(v: Builders): Schema<P>;
-  /** Makes or reads the data. Throws `UserError` with everything that does not fit the model. */
-  load(plan: P, model: ModelInfo): Dataset | Promise<Dataset>;
+  /**
+   * Makes or reads the data. Throws `UserError` with everything that does not fit the model.
+   * @param isTimed each step must say when it is due
+   */
+  load(plan: P, model: ModelInfo, isTimed: boolean): Dataset | Promise<Dataset>;
 }
 
 const stringLength = (v: Builders): Schema<number> =>
@@ -28,7 +32,8 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   json: {
     schema: (v) =>
       v.object({ kind: v.literal("json"), files: v.pipe(v.array(path(v)), v.minLength(1, "must name a file")) }),
-    load: async (plan, model) => (await import("../inputs/json-file.ts")).readJsonFiles(plan.files, model),
+    load: async (plan, model, isTimed) =>
+      (await import("../inputs/json-file.ts")).readJsonFiles(plan.files, model, isTimed),
   },
   directory: {
     schema: (v) => v.object({ kind: v.literal("directory"), directory: path(v) }),
@@ -36,7 +41,12 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   },
 };
 
-/** Loads a plan's data. */
-export function loadInputs(plan: InputsPlan, model: ModelInfo): Dataset | Promise<Dataset> {
-  return (INPUT_KINDS[plan.kind] as InputKind<InputsPlan>).load(plan, model);
+/** Loads a plan's data. Throws `UserError` when it does not fit the model, or does not say when a load that follows it is to send. */
+export function loadInputs({ inputs, load }: Plan, model: ModelInfo): Dataset | Promise<Dataset> {
+  const isTimed = load.kind === "fixed-schedule";
+  if (isTimed && inputs.kind !== "json") {
+    const hint = "Give a JSON file whose entries have a 'timestamp' in milliseconds.";
+    throw new UserError([{ path: "inputs", message: "a fixed schedule needs data with times", hint }]);
+  }
+  return (INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>).load(inputs, model, isTimed);
 }

@@ -1,7 +1,9 @@
 import { concurrencyMode } from "../load/concurrency.ts";
 import { concurrencyRampMode } from "../load/concurrency-ramp.ts";
+import { fixedScheduleMode } from "../load/fixed-schedule.ts";
 import { intervalsMode } from "../load/intervals.ts";
 import type { LoadMode, PreparedLoad } from "../load/load-mode.ts";
+import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
 import { requestRateMode } from "../load/request-rate.ts";
 import type { LoadPlan } from "../plan/plan.ts";
 
@@ -11,6 +13,8 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   "concurrency-ramp": concurrencyRampMode,
   "request-rate": requestRateMode,
   intervals: intervalsMode,
+  "fixed-schedule": fixedScheduleMode,
+  "periodic-concurrency": periodicConcurrencyMode,
 };
 
 /** Prepares a plan's load. Throws `UserError` when a file it names cannot be read. */

@@ -12,6 +12,8 @@ import type { Report, TextSink } from "./report.ts";
  * long run needs no memory for them, and the target appears whole at the end.
  */
 
+/** The bounds of a load without windows: everything. */
+const UNBOUNDED = [0n, 2n ** 64n - 1n];
 const FLUSH_CHARACTERS = 1024 * 1024; // write in pieces of about 1 MiB
 
 /** Creates the report for the plan's export file. */
@@ -108,11 +110,7 @@ class ProfileExport implements Report {
   private openExperiment(unit: "concurrency" | "request-rate", value: number): void {
     this.takeBack();
     this.closeExperiment();
-    const experiment =
-      unit === "concurrency"
-        ? `{"mode":"concurrency","value":${value}}`
-        : `{"mode":"request_rate","value":${formatJsonDouble(value)}}`;
-    this.put(`${this.isFirstExperiment ? "" : ","}{"experiment":${experiment},"requests":[`);
+    this.put(`${this.isFirstExperiment ? "" : ","}{"experiment":${this.formatExperiment(unit, value)},"requests":[`);
     this.isExperimentOpen = true;
     this.isFirstExperiment = false;
     this.isFirstRequest = true;
@@ -122,8 +120,20 @@ class ProfileExport implements Report {
   }
 
   private closeExperiment(): void {
-    if (this.isExperimentOpen) this.put(`],"window_boundaries":[${this.boundaries.join(",")}]}`);
+    const boundaries = this.isPeriodic ? UNBOUNDED : this.boundaries;
+    if (this.isExperimentOpen) this.put(`],"window_boundaries":[${boundaries.join(",")}]}`);
     this.isExperimentOpen = false;
+  }
+
+  private get isPeriodic(): boolean {
+    return this.plan.load.kind === "periodic-concurrency";
+  }
+
+  /** Loads that have no level are given that of the original, which GenAI-Perf expects. */
+  private formatExperiment(unit: "concurrency" | "request-rate", level: number): string {
+    if (this.isPeriodic) return '{"mode":"concurrency","value":1}';
+    if (unit === "concurrency") return `{"mode":"concurrency","value":${level}}`;
+    return `{"mode":"request_rate","value":${formatJsonDouble(this.plan.load.kind === "fixed-schedule" ? 0 : level)}}`;
   }
 
   private formatRequest(record: RequestRecord): string {
@@ -132,8 +142,11 @@ class ProfileExport implements Report {
       inputs = this.formatTensors(record.inputs, true);
       this.inputTexts.set(record.inputs, inputs);
     }
-    const outputs = this.formatTensors([...record.outputs.values()], false);
-    return `{"timestamp":${record.sendEpochNs},"request_inputs":${inputs},"response_timestamps":[${record.endEpochNs}],"response_outputs":[${outputs}]}`;
+    const { sendEpochNs, sequenceId, responses } = record;
+    const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
+    const times = responses.map(({ epochNs }) => epochNs);
+    const outputs = responses.map((response) => this.formatTensors([...response.outputs.values()], false));
+    return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${times.join(",")}],"response_outputs":[${outputs.join(",")}]}`;
   }
 
   /** As in the original only the first item of a batch's inputs is written, and all of its outputs. */

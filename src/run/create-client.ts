@@ -1,9 +1,9 @@
 import type { ClientPlan } from "../plan/plan.ts";
 import type { Wire } from "../service/service.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
-import type { ReadStreamed } from "../transport/grpc/stream-client.ts";
 import { Http1Client } from "../transport/http1/client.ts";
 import type { Endpoint, WireRequest } from "../transport/request.ts";
+import type { ReadStreamed } from "../transport/streamed-responses.ts";
 
 /** Makes clients of one kind for one server. */
 export type CreateClient = (options: ClientOptions) => LoadClient;

@@ -5,12 +5,22 @@ import type { RequestFeed } from "./feed.ts";
 
 /** What the driver is given. */
 
-/** How the driver reaches the server. */
-export interface DriverOptions {
+/** How slots are dealt to lanes. */
+export interface LaneOptions {
   /** Slots are dealt to so many lanes: slot `s` is lane `s % laneCount`'s. */
   readonly laneCount: number;
   /** A lane waits for its answer before it sends again; otherwise it may have several requests outstanding. */
   readonly isSync: boolean;
+  /** Requests of a lane reach the server in the order in which they were sent, as on a stream. */
+  readonly keepsOrder: boolean;
+  /** Sequences that a schedule has under way at once. */
+  readonly sequenceCount: number;
+  /** A sequence waits for its answer before it goes on. */
+  readonly isSerial: boolean;
+}
+
+/** How the driver reaches the server. */
+export interface DriverOptions extends LaneOptions {
   /** As {@link ClientOptions} has it. */
   readonly stallTimeoutNs: number;
   readonly createClient: (options: ClientOptions) => LoadClient;
@@ -23,8 +33,11 @@ export interface DriverWork {
   readonly needsBodies: boolean;
   /** Takes finished requests in batches. */
   readonly onRecords: (records: RecordColumns, count: number) => void;
-  /** Judges a finished request; returns what is wrong with it, in the server's own words where there are any. */
-  readonly judge: (call: Call, step: number) => Failure | undefined;
+  /**
+   * Judges a finished request; returns what is wrong with it, in the server's own words where there are any.
+   * @param sequenceId its correlation id; 0 when it has none
+   */
+  readonly judge: (call: Call, step: number, sequenceId: number) => Failure | undefined;
   readonly onFailure: (failure: Failure, lane: number) => void;
   /** Something that is called here threw while the run goes on: the run cannot. */
   readonly onError: (error: unknown) => void;

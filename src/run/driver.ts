@@ -1,70 +1,77 @@
-import type { Arrivals } from "../load/arrivals.ts";
+import { createRandom } from "../load/arrivals.ts";
 import type { Drive } from "../load/load-mode.ts";
+import type { Sequences } from "../load/sequences.ts";
 import { RecordColumns } from "../measure/records.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { Call, LoadClient } from "../transport/client.ts";
 import { isConnectionFailure } from "../transport/failure.ts";
+import type { WireRequest } from "../transport/request.ts";
+import type { ActiveLoad, Sender } from "./active-load.ts";
 import { Backoff } from "./backoff.ts";
-import type { DriverOptions, DriverWork } from "./driver-work.ts";
-import { DueTimer } from "./due-timer.ts";
+import { ClosedLoad } from "./closed-load.ts";
+import type { DriverOptions, DriverWork, LaneOptions } from "./driver-work.ts";
 import type { RequestFeed } from "./feed.ts";
 import { Quiet } from "./quiet.ts";
-import { Schedule } from "./schedule.ts";
+import { SequenceDeal } from "./sequence-deal.ts";
+import { Slots } from "./slots.ts";
 import { writeRecord } from "./write-record.ts";
 
-const RAMP_STEP_MS = 20;
+/** Seed of what decides which sequence a scheduled request continues. */
+const DEAL_SEED = 1;
 
 /**
  * Sends requests as a load asks, and records what came of them. It decides nothing about measuring. Connections can be opened, and one
  * request sent, before it is told what to do with the outcome.
  */
-export class Driver {
+export class Driver implements Sender {
   /** Requests handed to the client so far. */
   sentCount = 0;
   completedCount = 0;
   failedCount = 0;
   /** When a request last succeeded; the start at first. */
   lastSuccessNs = nowNs();
-  private readonly options: DriverOptions;
+  quota = Number.POSITIVE_INFINITY;
+  readonly slots = new Slots();
+  private lanes: LaneOptions;
   private work: DriverWork | undefined;
   private records: RecordColumns | undefined;
   private feed: RequestFeed | undefined;
   /** A request that ended before there was work. */
   private early: Call | undefined;
   private readonly client: LoadClient;
-  private readonly timer = new DueTimer(() => this.guard(() => this.tick()));
-  /** By slot: when its request was due, whether it was sent late, and its step of the data. */
-  private readonly intendedNs: number[] = [];
-  private readonly isDelayed: boolean[] = [];
-  private readonly steps: number[] = [];
+  private readonly closedLoad = new ClosedLoad(this);
+  private load: ActiveLoad = this.closedLoad;
+  private isStopped = true;
+  /** Counts stops, so that a change of load that was waited for does not come after one. */
+  private turn = 0;
   private readonly backoff = new Backoff((slot) => {
-    this.guard(() => this.goOn(slot));
+    this.guard(() => this.load.goOn(slot));
     this.client.flush();
   });
-  /** By lane: slots without a request, for asynchronous schedules. */
-  private readonly freeSlots: number[][] = [];
-  private slotCount = 0;
   private firstReady: Promise<void> = Promise.resolve();
   private outstandingCount = 0;
-  /** Closed loops: slots below this keep a request outstanding. */
-  private targetSlots = 0;
-  private schedule: Schedule | undefined;
-  private quota = Number.POSITIVE_INFINITY;
-  private rampTimer: ReturnType<typeof setInterval> | undefined;
   private readonly quiet = new Quiet();
   private onFinished: (() => void) | undefined;
 
-  constructor(options: DriverOptions) {
-    this.options = options;
+  constructor({ stallTimeoutNs, createClient, ...lanes }: DriverOptions) {
+    this.lanes = lanes;
     const driver = this;
-    this.client = options.createClient({
-      laneCount: options.laneCount,
-      stallTimeoutNs: options.stallTimeoutNs,
+    this.client = createClient({
+      get laneCount() {
+        return driver.laneCount;
+      },
+      stallTimeoutNs,
       get keepBodies() {
         return driver.work?.needsBodies !== false;
       },
       onDone: (call) => this.done(call),
+      onResponse: (call) => this.load.onResponse?.(call.slot, call.messageCount),
     });
+  }
+
+  /** Deals the slots anew, before the first request: the model is known by now. */
+  setLanes(lanes: LaneOptions): void {
+    this.lanes = lanes;
   }
 
   /** Gives it its work, before the first start. */
@@ -77,6 +84,18 @@ export class Driver {
     if (early !== undefined) this.done(early);
   }
 
+  get laneCount(): number {
+    return this.lanes.laneCount;
+  }
+
+  get isSync(): boolean {
+    return this.lanes.isSync;
+  }
+
+  get sequences(): Sequences | undefined {
+    return this.feed?.sequences;
+  }
+
   /** Requests sent and not answered. */
   get outstanding(): number {
     return this.outstandingCount;
@@ -84,8 +103,7 @@ export class Driver {
 
   /** Lanes that can have a request outstanding under the present load. */
   get activeLanes(): number {
-    if (this.schedule !== undefined) return this.options.laneCount;
-    return this.targetSlots;
+    return this.load.activeLanes;
   }
 
   /** Connections opened so far. */
@@ -101,38 +119,54 @@ export class Driver {
   /** Sends the first request of a closed load ahead of everything else that a run needs; `take` is to follow. */
   async sendFirst(feed: RequestFeed, concurrency: number): Promise<void> {
     this.feed = feed;
-    feed.setActiveLanes(Math.min(concurrency, this.options.laneCount));
     await this.firstReady;
-    this.targetSlots = 1;
-    this.send(0, Number.NaN);
-    this.client.flush();
+    this.isStopped = false;
+    this.closedLoad.sendFirst(concurrency);
   }
 
   /** Opens the connections a level needs ahead of it, so that the first requests do not wait for them. */
   prepare(drive: Drive): Promise<void> {
     if (drive.kind === "closed") return this.reserve(drive.concurrency);
-    return this.reserve(drive.kind === "ramp" ? drive.maxConcurrency : this.options.laneCount);
+    if (drive.kind === "periodic") return this.reserve(drive.end);
+    return this.reserve(drive.kind === "ramp" ? drive.maxConcurrency : this.laneCount);
   }
 
   /**
    * Begins a level, or changes to another one without a pause.
    * @param quota requests to send at most
    */
-  start(drive: Drive, quota: number): Promise<void> {
+  async start(drive: Drive, quota: number): Promise<void> {
     this.quota = quota;
-    this.stopRamp();
-    if (drive.kind === "scheduled") return this.startSchedule(drive.arrivals);
-    if (drive.kind === "closed") return this.startClosed(drive.concurrency);
-    return this.startRamp(drive);
+    this.isStopped = false;
+    if (drive.kind === "closed" || drive.kind === "ramp") {
+      this.load = this.closedLoad;
+      return drive.kind === "closed" ? this.closedLoad.hold(drive.concurrency) : this.closedLoad.ramp(drive);
+    }
+    if (drive.kind === "periodic") {
+      const { PeriodicLoad } = await import("./periodic-load.ts");
+      const load = new PeriodicLoad(this, drive);
+      this.load = load;
+      return load.start();
+    }
+    const { ScheduledLoad } = await import("./scheduled-load.ts");
+    // Whoever waits after a failure is dealt a place like all the others.
+    const quiet = this.stop();
+    const turn = this.turn;
+    await quiet;
+    await this.reserve(this.laneCount);
+    if (turn !== this.turn) return;
+    this.isStopped = false;
+    const load = new ScheduledLoad(this, this.createDeal());
+    this.load = load;
+    load.start(drive.arrivals);
   }
 
-  /** Stops sending. Resolves when nothing is outstanding. */
+  /** Stops sending, but for the ends of open sequences. Resolves when nothing is outstanding. */
   stop(): Promise<void> {
-    this.stopRamp();
-    this.targetSlots = 0;
-    this.schedule = undefined;
-    this.timer.clear();
+    this.turn++;
+    this.isStopped = true;
     this.backoff.clear();
+    this.load.stop();
     return this.quiet.wait(this.outstandingCount, 0);
   }
 
@@ -146,7 +180,7 @@ export class Driver {
 
   /** Fails what is outstanding and closes the connections. */
   close(): void {
-    void this.stop();
+    if (this.feed !== undefined) void this.stop();
     this.client.close();
     this.drain();
   }
@@ -156,112 +190,68 @@ export class Driver {
     this.records?.drain();
   }
 
-  private async startClosed(concurrency: number): Promise<void> {
-    this.schedule = undefined;
-    this.feed?.setActiveLanes(Math.min(concurrency, this.options.laneCount));
-    await this.reserve(concurrency);
-    const before = this.targetSlots;
-    this.targetSlots = concurrency;
-    for (let slot = 0; slot < concurrency; slot++) this.sendIfIdle(slot);
-    this.client.flush();
-    // Lower than before: the surplus must be answered before anything is measured at this level.
-    if (concurrency < before) await this.quiet.wait(this.outstandingCount, concurrency);
+  setActiveLanes(count: number): void {
+    this.feed?.setActiveLanes(Math.min(count, this.laneCount));
   }
 
-  private async startRamp(drive: Extract<Drive, { kind: "ramp" }>): Promise<void> {
-    await this.reserve(drive.maxConcurrency);
-    const startNs = nowNs();
-    const adjust = (): void => {
-      const target = drive.concurrencyAt(nowNs() - startNs);
-      this.feed?.setActiveLanes(target);
-      this.targetSlots = target;
-      for (let slot = 0; slot < target; slot++) this.sendIfIdle(slot);
-      this.client.flush();
-    };
-    adjust();
-    this.rampTimer = setInterval(() => this.guard(adjust), RAMP_STEP_MS);
+  async reserve(count: number): Promise<void> {
+    if (count > this.client.calls.length) await this.client.reserve(count);
   }
 
-  private async startSchedule(arrivals: Arrivals): Promise<void> {
-    const { laneCount, isSync } = this.options;
-    this.feed?.setActiveLanes(laneCount);
-    this.schedule = undefined;
-    // Whoever waited is dealt a place like all the others.
-    this.backoff.clear();
-    await this.quiet.wait(this.outstandingCount, 0);
-    await this.reserve(laneCount);
-    this.freeSlots.length = 0;
-    for (let lane = 0; lane < laneCount; lane++) this.freeSlots.push([]);
-    if (!isSync)
-      for (let slot = this.slotCount - 1; slot >= 0; slot--) (this.freeSlots[slot % laneCount] as number[]).push(slot);
-    this.schedule = new Schedule(arrivals, laneCount);
-    this.timer.set(this.schedule.firstDueNs);
+  isIdle(slot: number): boolean {
+    return this.client.calls[slot]?.isActive !== true && !this.backoff.isWaiting(slot);
   }
 
-  private async reserve(count: number): Promise<void> {
-    if (count <= this.slotCount) return;
-    for (let slot = this.slotCount; slot < count; slot++) this.addSlot();
-    await this.client.reserve(count);
-  }
-
-  private addSlot(): number {
-    this.intendedNs.push(0);
-    this.isDelayed.push(false);
-    this.steps.push(0);
-    return this.slotCount++;
-  }
-
-  private sendIfIdle(slot: number): void {
-    if (this.client.calls[slot]?.isActive === true || this.backoff.isWaiting(slot)) return;
-    this.send(slot, Number.NaN);
-  }
-
-  /** @param intendedNs when the request was due; NaN: now */
-  private send(slot: number, intendedNs: number): void {
+  send(slot: number, sequence: number, intendedNs: number, isDelayed: boolean): void {
     if (this.quota <= 0) return;
-    const feed = this.feed as RequestFeed;
-    const request = feed.next(slot % this.options.laneCount);
     this.quota--;
+    const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence);
+    this.dispatch(slot, sequence, request, intendedNs, isDelayed);
+  }
+
+  sendEnd(slot: number, sequence: number): void {
+    const request = (this.feed as RequestFeed).end(slot % this.laneCount, sequence);
+    this.dispatch(slot, sequence, request, Number.NaN, false);
+  }
+
+  flush(): void {
+    this.client.flush();
+  }
+
+  waitForQuiet(atMost: number): Promise<void> {
+    return this.quiet.wait(this.outstandingCount, atMost);
+  }
+
+  /** For what the event loop calls: an exception there would be lost, and with it the run. */
+  guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.todo.onError(error);
+    }
+  }
+
+  private dispatch(slot: number, sequence: number, request: WireRequest, intendedNs: number, isDelayed: boolean): void {
+    const feed = this.feed as RequestFeed;
+    const { slots } = this;
     this.sentCount++;
     this.outstandingCount++;
-    this.intendedNs[slot] = intendedNs;
-    this.steps[slot] = feed.step;
+    slots.grow(slot + 1);
+    slots.intendedNs[slot] = intendedNs;
+    slots.isDelayed[slot] = isDelayed;
+    slots.steps[slot] = feed.step;
+    slots.sequences[slot] = sequence;
+    slots.sequenceIds[slot] = feed.sequenceId;
+    slots.endsSequence[slot] = feed.isSequenceEnd;
+    if (slot >= this.client.calls.length) void this.client.reserve(slots.count);
     this.client.send(slot, request, feed.stamp);
   }
 
-  /** Sends what is due by now. */
-  private tick(): void {
-    const { schedule } = this;
-    if (schedule === undefined) return;
-    const tickNs = nowNs();
-    while (schedule.firstDueNs <= tickNs && this.quota > 0) {
-      const dueNs = schedule.firstDueNs;
-      const lane = schedule.pop();
-      this.sendScheduled(schedule, lane, dueNs);
-      if (!this.options.isSync) schedule.push(lane, schedule.nextDueNs(lane));
-    }
-    this.client.flush();
-    this.timer.set(this.quota > 0 ? schedule.firstDueNs : Number.POSITIVE_INFINITY);
-  }
-
-  private sendScheduled(schedule: Schedule, lane: number, dueNs: number): void {
-    const slot = this.options.isSync ? lane : this.takeSlot(lane);
-    this.send(slot, dueNs);
-    this.isDelayed[slot] = schedule.isBehind(lane);
-  }
-
-  /** A slot of the lane without a request; all busy ones make a new one, since an open loop never waits. */
-  private takeSlot(lane: number): number {
-    const free = (this.freeSlots[lane] as number[]).pop();
-    if (free !== undefined) return free;
-    const { laneCount } = this.options;
-    // Slots belong to lanes by their number, so a whole round of them is added.
-    for (let i = 0; i < laneCount; i++) {
-      const slot = this.addSlot();
-      if (slot % laneCount !== lane) (this.freeSlots[slot % laneCount] as number[]).push(slot);
-    }
-    void this.client.reserve(this.slotCount);
-    return this.slotCount - laneCount + lane;
+  private createDeal(): SequenceDeal | undefined {
+    if (this.sequences === undefined) return undefined;
+    const { sequenceCount, laneCount, isSerial, keepsOrder } = this.lanes;
+    // Where requests may overtake one another a sequence has one under way at a time, or the server would see it broken.
+    return new SequenceDeal(sequenceCount, laneCount, isSerial || !keepsOrder, createRandom(DEAL_SEED));
   }
 
   private done(call: Call): void {
@@ -278,63 +268,28 @@ export class Driver {
   }
 
   private conclude(call: Call): void {
-    const slot = call.slot;
+    const { slot } = call;
+    const { load, slots } = this;
     this.outstandingCount--;
-    const failure = this.todo.judge(call, this.steps[slot] as number);
-    writeRecord(
-      this.records as RecordColumns,
-      call,
-      failure !== undefined,
-      this.intendedNs[slot] as number,
-      this.isDelayed[slot] === true,
-    );
+    const failure = this.todo.judge(call, slots.steps[slot] as number, slots.sequenceIds[slot] as number);
+    writeRecord(this.records as RecordColumns, call, failure !== undefined, slots);
     if (failure === undefined) {
       this.completedCount++;
       this.backoff.reset(slot);
       this.lastSuccessNs = call.endNs;
+      load.onResponse?.(slot, call.messageCount);
     } else {
       this.failedCount++;
-      this.todo.onFailure(failure, slot % this.options.laneCount);
+      this.todo.onFailure(failure, slot % this.laneCount);
+      load.onFailed?.(slot);
     }
-    if (failure !== undefined && isConnectionFailure(failure)) this.backoff.wait(slot);
-    else this.goOn(slot);
+    if (failure !== undefined && isConnectionFailure(failure) && !this.isStopped) this.backoff.wait(slot);
+    else load.goOn(slot);
     this.quiet.check(this.outstandingCount);
     if (this.onFinished !== undefined && this.isFinished) {
       const settle = this.onFinished;
       this.onFinished = undefined;
       settle();
-    }
-  }
-
-  /** What a slot does once its request is over. */
-  private goOn(slot: number): void {
-    const { schedule } = this;
-    if (schedule === undefined) {
-      if (slot < this.targetSlots) this.send(slot, Number.NaN);
-      return;
-    }
-    const lane = slot % this.options.laneCount;
-    if (!this.options.isSync) {
-      (this.freeSlots[lane] as number[]).push(slot);
-      return;
-    }
-    if (this.quota <= 0) return;
-    const dueNs = schedule.nextDueNs(lane);
-    if (dueNs <= nowNs()) {
-      this.sendScheduled(schedule, lane, dueNs);
-      return;
-    }
-    const wasFirst = dueNs < schedule.firstDueNs;
-    schedule.push(lane, dueNs);
-    if (wasFirst) this.timer.set(dueNs);
-  }
-
-  /** For what the event loop calls: an exception there would be lost, and with it the run. */
-  private guard(action: () => void): void {
-    try {
-      action();
-    } catch (error) {
-      this.todo.onError(error);
     }
   }
 
@@ -344,10 +299,5 @@ export class Driver {
 
   private get isFinished(): boolean {
     return this.outstandingCount === 0 && (this.quota <= 0 || this.activeLanes === 0);
-  }
-
-  private stopRamp(): void {
-    if (this.rampTimer !== undefined) clearInterval(this.rampTimer);
-    this.rampTimer = undefined;
   }
 }

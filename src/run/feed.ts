@@ -1,32 +1,57 @@
-import { assembleBatch, assembleExpected, type Dataset, type ExpectedOutput } from "../inputs/dataset.ts";
+import {
+  assembleBatch,
+  assembleExpected,
+  type DataStep,
+  type Dataset,
+  type ExpectedOutput,
+} from "../inputs/dataset.ts";
 import { LaneIds } from "../load/lane-ids.ts";
+import type { SequencePlace, Sequences } from "../load/sequences.ts";
 import type { Service } from "../service/service.ts";
-import type { Tensor } from "../service/tensor.ts";
+import { joinBytes, type Tensor } from "../service/tensor.ts";
 import type { WireRequest } from "../transport/request.ts";
 
-/** Gives lanes their next request: which step of the data, encoded once per distinct step, and its id. */
+/** Longest stamp of a sequence, far above any real one. */
+const MAX_STAMP_BYTES = 1024;
+const MAX_ID_DIGITS = 32;
+
+/** What a feed's requests have besides their data. */
+export interface FeedOptions {
+  /** Requests carry an id. */
+  readonly usesIds: boolean;
+  /** Requests belong to sequences. */
+  readonly sequences?: Sequences | undefined;
+}
+
+/** Gives lanes their next request: which step of the data, encoded once per distinct step, and what is stamped on it. */
 export class RequestFeed {
-  /** The step of the request given last. */
+  /** The step of the request given last, counted through all streams of the data. */
   step = 0;
   /** The stamp of the request given last; valid until the next one. */
   stamp: Uint8Array | undefined = undefined;
+  /** The correlation id of the request given last; 0 where there are no sequences. */
+  sequenceId = 0;
+  /** Whether the request given last ends its sequence. */
+  isSequenceEnd = false;
+  readonly sequences: Sequences | undefined;
   private readonly service: Service;
   private readonly dataset: Dataset;
   private readonly usesIds: boolean;
   private readonly laneIds: LaneIds[] = [];
   /** How many requests each lane has been given. */
   private readonly turns: number[] = [];
-  /** Encodings by step and number of id digits. */
+  /** Encodings by step and by the lengths of what is stamped on them. */
   private readonly encoded = new Map<number, WireRequest>();
   private readonly tensors = new Map<number, Tensor[]>();
   private readonly expected = new Map<number, ExpectedOutput[]>();
   /** Lanes in use: the stride with which a lane goes through the data. */
   private activeLanes = 1;
 
-  constructor(service: Service, dataset: Dataset, usesIds: boolean) {
+  constructor(service: Service, dataset: Dataset, { usesIds, sequences }: FeedOptions) {
     this.service = service;
     this.dataset = dataset;
     this.usesIds = usesIds;
+    this.sequences = sequences;
   }
 
   /** Whether any request has expected outputs. */
@@ -40,35 +65,29 @@ export class RequestFeed {
   }
 
   /**
-   * The lane's next request; look at `step` and `stamp` after the call.
+   * The lane's next request; look at `step`, `stamp` and the rest after the call.
+   * @param sequence index of the sequence it belongs to, where there are any
    * @throws RunError when the data lacks a required input or cannot be encoded
    */
-  next(lane: number): WireRequest {
+  next(lane: number, sequence: number): WireRequest {
+    if (this.sequences !== undefined) return this.nextOfSequence(lane, this.sequences.next(sequence));
     this.step = this.nextStep(lane);
-    let digits = 0;
-    if (this.usesIds) {
-      let ids = this.laneIds[lane];
-      if (ids === undefined) {
-        ids = new LaneIds(lane);
-        this.laneIds[lane] = ids;
-      }
-      digits = ids.nextDigitCount;
-      this.stamp = ids.next();
-    }
-    const key = this.step * 32 + digits;
-    let request = this.encoded.get(key);
-    if (request === undefined) {
-      request = this.service.codec.encode(this.tensorsOf(this.step), digits);
-      this.encoded.set(key, request);
-    }
-    return request;
+    const digits = this.nextId(lane);
+    this.stamp = digits;
+    return this.encode(digits?.length ?? 0, undefined);
+  }
+
+  /** The request that ends an open sequence early, as `next` gives others. */
+  end(lane: number, sequence: number): WireRequest {
+    return this.nextOfSequence(lane, (this.sequences as Sequences).end(sequence));
   }
 
   /** The tensors of the request that begins with a step. */
   tensorsOf(step: number): Tensor[] {
     let tensors = this.tensors.get(step);
     if (tensors === undefined) {
-      tensors = assembleBatch(this.service.model, this.steps, step, this.service.batchSize);
+      const { steps, first } = this.locate(step);
+      tensors = assembleBatch(this.service.model, steps, first, this.service.batchSize);
       this.tensors.set(step, tensors);
     }
     return tensors;
@@ -78,22 +97,66 @@ export class RequestFeed {
   expectedOf(step: number): ExpectedOutput[] {
     let expected = this.expected.get(step);
     if (expected === undefined) {
-      expected = assembleExpected(this.service.model, this.steps, step, this.service.batchSize);
+      const { steps, first } = this.locate(step);
+      expected = assembleExpected(this.service.model, steps, first, this.service.batchSize);
       this.expected.set(step, expected);
     }
     return expected;
   }
 
+  private nextOfSequence(lane: number, place: SequencePlace): WireRequest {
+    this.step = this.startOf(place.stream) + place.step;
+    this.sequenceId = place.id;
+    this.isSequenceEnd = place.isEnd;
+    const digits = this.nextId(lane);
+    const mark = this.service.codec.stampSequence(place);
+    this.stamp = digits === undefined ? mark : joinBytes([digits, mark]);
+    return this.encode(digits?.length ?? 0, mark);
+  }
+
+  private nextId(lane: number): Uint8Array | undefined {
+    if (!this.usesIds) return undefined;
+    let ids = this.laneIds[lane];
+    if (ids === undefined) {
+      ids = new LaneIds(lane);
+      this.laneIds[lane] = ids;
+    }
+    return ids.next();
+  }
+
+  private encode(idDigits: number, sequenceStamp: Uint8Array | undefined): WireRequest {
+    const key = (this.step * MAX_ID_DIGITS + idDigits) * MAX_STAMP_BYTES + (sequenceStamp?.length ?? 0);
+    let request = this.encoded.get(key);
+    if (request === undefined) {
+      request = this.service.codec.encode(this.tensorsOf(this.step), idDigits, sequenceStamp);
+      this.encoded.set(key, request);
+    }
+    return request;
+  }
+
   /** As perf_analyzer deals the data: lane L starts at its own number and goes on by the number of lanes, times the batch size. */
   private nextStep(lane: number): number {
-    const count = this.steps.length;
+    const count = (this.dataset.streams[0] ?? []).length;
     if (!this.dataset.isFromJson || count <= 1) return 0;
     const turn = this.turns[lane] ?? 0;
     this.turns[lane] = turn + 1;
     return ((lane + turn * this.activeLanes) * this.service.batchSize) % count;
   }
 
-  private get steps(): Dataset["streams"][number] {
-    return this.dataset.streams[0] ?? [];
+  /** The number of a stream's first step. */
+  private startOf(stream: number): number {
+    let start = 0;
+    for (let i = 0; i < stream; i++) start += (this.dataset.streams[i] as readonly DataStep[]).length;
+    return start;
+  }
+
+  /** The stream that holds a step, and the step's place in it. */
+  private locate(step: number): { readonly steps: readonly DataStep[]; readonly first: number } {
+    let first = step;
+    for (const steps of this.dataset.streams) {
+      if (first < steps.length) return { steps, first };
+      first -= steps.length;
+    }
+    return { steps: [], first: 0 };
   }
 }

@@ -1,10 +1,13 @@
 import { messageOf } from "../plan/problem.ts";
 import { toEpochNs } from "../runtime/clock.ts";
 import type { InferResponse, Service } from "../service/service.ts";
-import type { Call } from "../transport/client.ts";
+import type { Tensor } from "../service/tensor.ts";
+import type { Call, ReceivedResponse } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { RequestFeed } from "./feed.ts";
-import type { RunObserver } from "./observer.ts";
+import type { ResponseRecord, RunObserver } from "./observer.ts";
+
+const NO_BYTES = new Uint8Array(0);
 
 /** Looks into finished requests as far as someone needs it: expected outputs, exports, traces. */
 export class RequestJudge {
@@ -12,6 +15,8 @@ export class RequestJudge {
   private readonly feed: RequestFeed;
   private readonly observer: RunObserver;
   private readonly isTracing: boolean;
+  /** What an empty response is exported as. */
+  private readonly noOutputs: ReadonlyMap<string, Tensor>;
   /** Whether responses must be kept at all. */
   readonly needsBodies: boolean;
 
@@ -21,22 +26,42 @@ export class RequestJudge {
     this.observer = observer;
     this.isTracing = verbosity === 2;
     this.needsBodies = this.isTracing || observer.onRecord !== undefined || feed.hasExpectations;
+    const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
+      name,
+      { name, datatype, shape: [0], bytes: NO_BYTES },
+    ]);
+    this.noOutputs = new Map(outputs);
   }
 
   /** What is wrong with a finished request; undefined when it succeeded. */
-  judge(call: Call, step: number): Failure | undefined {
+  judge(call: Call, step: number, sequenceId: number): Failure | undefined {
     if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
     if (!this.needsBodies) return undefined;
-    let response: InferResponse;
+    const records: ResponseRecord[] = [];
+    for (const received of responsesOf(call)) {
+      const response = this.decode(received, call.jsonBytes);
+      if (!("outputs" in response)) return response;
+      if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.text });
+      const failure = received.isEmpty ? undefined : this.validate(response, step);
+      if (failure !== undefined) return failure;
+      const outputs = received.isEmpty ? this.noOutputs : response.outputs;
+      records.push({ epochNs: toEpochNs(received.readNs), outputs });
+    }
+    this.observer.onRecord?.({
+      sendEpochNs: toEpochNs(call.sendStartNs),
+      sequenceId,
+      inputs: this.feed.tensorsOf(step),
+      responses: records,
+    });
+    return undefined;
+  }
+
+  private decode({ body }: ReceivedResponse, jsonBytes: number): InferResponse | Failure {
     try {
-      response = this.service.codec.decode(call.body ?? new Uint8Array(0), call.jsonBytes);
+      return this.service.codec.decode(body, jsonBytes);
     } catch (error) {
       return { kind: "protocol", message: messageOf(error) };
     }
-    if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.text });
-    const failure = this.validate(response, step);
-    if (failure === undefined) this.export(call, response, step);
-    return failure;
   }
 
   private validate(response: InferResponse, step: number): Failure | undefined {
@@ -58,14 +83,9 @@ export class RequestJudge {
     }
     return undefined;
   }
+}
 
-  private export(call: Call, response: InferResponse, step: number): void {
-    if (this.observer.onRecord === undefined) return;
-    this.observer.onRecord({
-      sendEpochNs: toEpochNs(call.sendStartNs),
-      endEpochNs: toEpochNs(call.endNs),
-      inputs: this.feed.tensorsOf(step),
-      outputs: response.outputs,
-    });
-  }
+/** The responses of a call: on a stream those that were kept, otherwise its only one. */
+function responsesOf({ responses, body = NO_BYTES, endNs }: Call): readonly ReceivedResponse[] {
+  return responses.length > 0 ? responses : [{ readNs: endNs, body, isEmpty: false }];
 }

@@ -3,7 +3,9 @@ import type { LevelSearch } from "../load/load-mode.ts";
 import type { Plan } from "../plan/plan.ts";
 import { RunError } from "../plan/problem.ts";
 import { openFileLimit } from "../runtime/files.ts";
+import type { Service } from "../service/service.ts";
 import { connectionsOf } from "../transport/grpc/lanes.ts";
+import type { LaneOptions } from "./driver-work.ts";
 
 /** perf_analyzer's default number of worker threads for asynchronous concurrency, and for schedules. */
 const DEFAULT_ASYNC_LANES = 16;
@@ -11,15 +13,46 @@ const DEFAULT_SCHEDULE_LANES = 4;
 /** Every slot is a lane of its own. */
 const UNSHARED = 2 ** 30;
 
+/** What of the model decides how its requests are sent. */
+type LaneModel = Pick<Service, "isSequence" | "isDecoupled">;
+
+/** A model of which nothing is known yet. */
+export const UNKNOWN_MODEL: LaneModel = { isSequence: false, isDecoupled: false };
+
+/** Whether a lane waits for its answer before it sends again. */
+export function callModeOf({ client, target }: Plan, { isSequence, isDecoupled }: LaneModel): "sync" | "async" {
+  if (client.callMode !== "auto") return client.callMode;
+  return target.isStreaming || isSequence || isDecoupled ? "async" : "sync";
+}
+
 /**
- * How many lanes the slots are dealt to. Synchronous closed loops: one per request outstanding. Asynchronous ones: up to the limit, each
- * with its share. Schedules: the limit, each with its share of the arrivals.
+ * How the slots are dealt to lanes. Synchronous closed loops: one lane per request outstanding. Asynchronous ones: up to the limit, each
+ * with its share. Schedules: the limit, each with its share of the arrivals and of the sequences.
  */
-export function laneCountOf(plan: Plan, search: LevelSearch): number {
-  const isSchedule = search.unit === "request-rate";
-  if (isSchedule) return plan.client.maxLanes ?? DEFAULT_SCHEDULE_LANES;
-  if (plan.client.callMode === "sync") return UNSHARED;
-  return plan.client.maxLanes ?? Math.max(DEFAULT_ASYNC_LANES, largestLevel(search.levels) ?? DEFAULT_ASYNC_LANES);
+export function laneOptionsOf(plan: Plan, search: LevelSearch, model: LaneModel): LaneOptions {
+  const { concurrent, isSerial } = plan.sequences;
+  const isSync = callModeOf(plan, model) === "sync";
+  return {
+    laneCount: laneCountOf(plan, search, model, isSync),
+    isSync,
+    keepsOrder: plan.target.isStreaming,
+    sequenceCount: concurrent,
+    isSerial,
+  };
+}
+
+function laneCountOf(
+  { client, load, sequences }: Plan,
+  search: LevelSearch,
+  model: LaneModel,
+  isSync: boolean,
+): number {
+  if (search.unit === "request-rate") {
+    const lanes = client.maxLanes ?? DEFAULT_SCHEDULE_LANES;
+    return model.isSequence ? Math.min(lanes, sequences.concurrent) : lanes;
+  }
+  if (isSync || load.kind === "periodic-concurrency") return UNSHARED;
+  return client.maxLanes ?? Math.max(DEFAULT_ASYNC_LANES, largestLevel(search.levels) ?? DEFAULT_ASYNC_LANES);
 }
 
 /** Below this nobody's limit is reached, and it is not asked for. */
@@ -29,8 +62,9 @@ const OTHER_FILES = 32;
 
 /** Throws `RunError` when the load needs more connections than the system lets this process open: they would wait for ever. */
 export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
-  const most = search.unit === "concurrency" ? (largestLevel(search.levels) ?? 0) : laneCountOf(plan, search);
-  const connections = plan.target.protocol === "http" ? most : connectionsOf(most, laneCountOf(plan, search));
+  const { laneCount } = laneOptionsOf(plan, search, UNKNOWN_MODEL);
+  const most = search.unit === "concurrency" ? (largestLevel(search.levels) ?? 0) : laneCount;
+  const connections = plan.target.protocol === "http" ? most : connectionsOf(most, laneCount);
   if (connections < FEW_CONNECTIONS) return;
   // The embedded target's ends of the connections are this process's too.
   const files = connections * (plan.target.kind === "embedded" ? 2 : 1) + OTHER_FILES;

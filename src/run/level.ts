@@ -35,6 +35,7 @@ export interface LevelContext {
   readonly observer: RunObserver;
   readonly unit: "concurrency" | "request-rate";
   readonly isScheduled: boolean;
+  readonly isAsync: boolean;
   /** Ends the run when too many requests have failed so far. */
   checkFailures(): void;
   /** Ends the run: it cannot go on. */
@@ -47,7 +48,8 @@ export class LevelMeter {
   /** When the last record ended. */
   lastEndNs = 0;
   private tally: WindowTally | undefined;
-  private newTally: () => WindowTally = () => new WindowTally(false, true);
+  private newTally: () => WindowTally = () =>
+    new WindowTally({ isScheduled: false, countsReading: true, isDecoupled: false });
 
   begin(newTally: () => WindowTally): void {
     this.newTally = newTally;
@@ -95,10 +97,10 @@ export class LevelRun {
    */
   async begin(ready: Promise<void> | undefined): Promise<void> {
     const { driver, session, health, isScheduled, observer, plan } = this.context;
-    const countsReading = session.service.wire === "http";
+    const { wire, isDecoupled } = session.service;
     driver.drain();
     observer.onRecordsCut?.(undefined);
-    this.meter.begin(() => new WindowTally(isScheduled, countsReading));
+    this.meter.begin(() => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled }));
     this.windowStartNs = nowNs();
     this.sentBefore = driver.sentCount;
     const { mode } = plan.measurement;
@@ -153,8 +155,7 @@ export class LevelRun {
   private judged(recent: readonly (WindowResult | undefined)[], judge: StabilityJudge, trials: number): LevelResult {
     const windows = recent.filter((window) => window !== undefined);
     if (windows.length < recent.length) throw new LevelError(NO_REQUESTS);
-    const isAsync = this.context.plan.client.callMode === "async";
-    const isLatencyUnstable = isAsync && !judge.isStable && judge.isThroughputStable;
+    const isLatencyUnstable = this.context.isAsync && !judge.isStable && judge.isThroughputStable;
     const isStable = judge.isStable || isLatencyUnstable;
     const window = mergeWindows(windows);
     const isOverLimit = isStable && this.isOverLimit(window);

@@ -1,5 +1,5 @@
 import { levelAt } from "../load/levels.ts";
-import type { PreparedLoad } from "../load/load-mode.ts";
+import type { Drive, PreparedLoad } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import { subtractCounters } from "../measure/server-delta.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -12,6 +12,7 @@ import { FailurePolicy } from "./failure-policy.ts";
 import type { RequestFeed } from "./feed.ts";
 import { HealthMonitor } from "./health-monitor.ts";
 import { RequestJudge } from "./judge.ts";
+import { callModeOf } from "./lanes.ts";
 import { type LevelContext, LevelError, LevelMeter, LevelRun } from "./level.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
 import type { RunSignal } from "./run-signal.ts";
@@ -49,6 +50,8 @@ export class MeasuredRun {
   private readonly driver: Driver;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
+  /** When each step of the data is due, where the load follows the data. */
+  private readonly timestampsMs: number[] = [];
   private readonly startNs: number;
   private isDriverOpen = false;
   private isAnnounced = false;
@@ -62,12 +65,16 @@ export class MeasuredRun {
     this.signal = signal;
     this.load = load;
     this.session = session;
+    if (plan.load.kind === "fixed-schedule")
+      for (const { timestampMs = 0 } of session.dataset.streams[0] ?? []) this.timestampsMs.push(timestampMs);
     this.prepared = {
       plan,
       service: session.service,
       dataset: session.dataset,
       levelUnit: load.search.unit,
       warnings: session.warnings,
+      callMode: callModeOf(plan, session.service),
+      requestCount: this.requestCount(),
     };
     const judge = new RequestJudge(session.service, feed, plan.outputs.verbosity, observer);
     this.driver = driver;
@@ -76,7 +83,7 @@ export class MeasuredRun {
       feed,
       needsBodies: judge.needsBodies,
       onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
-      judge: (call, step) => judge.judge(call, step),
+      judge: (call, step, sequenceId) => judge.judge(call, step, sequenceId),
       onFailure: (failure, lane) => this.policy.add(failure, lane),
       onError: (error) => this.signal.fail(toRunError(error)),
     });
@@ -114,7 +121,17 @@ export class MeasuredRun {
 
   /** Begins to open all connections where the window may only begin with them, while nothing else is waited for. */
   private openAhead(level: number): void {
-    if (this.plan.measurement.mode.kind === "requests") void this.driver.prepare(this.load.drive(level));
+    if (this.plan.measurement.mode.kind === "requests") void this.driver.prepare(this.driveAt(level));
+  }
+
+  private driveAt(level: number): Drive {
+    return this.load.drive(level, this.timestampsMs);
+  }
+
+  /** How many requests are sent in all; undefined where time decides. */
+  private requestCount(): number | undefined {
+    const { mode } = this.plan.measurement;
+    return mode.kind === "requests" ? (mode.count ?? this.timestampsMs.length) : undefined;
   }
 
   private async searchLinear(): Promise<void> {
@@ -156,7 +173,7 @@ export class MeasuredRun {
   private async measureLevel(level: number): Promise<LevelResult> {
     const { unit } = this.load.search;
     const { mode } = this.plan.measurement;
-    const drive = this.load.drive(level);
+    const drive = this.driveAt(level);
     const context: LevelContext = {
       plan: this.plan,
       session: this.session,
@@ -166,6 +183,7 @@ export class MeasuredRun {
       observer: this.observer,
       unit,
       isScheduled: drive.kind === "scheduled",
+      isAsync: this.prepared.callMode === "async",
       checkFailures: () => this.policy.checkRatio(),
       fail: (error) => this.signal.fail(toRunError(error)),
     };
@@ -178,7 +196,7 @@ export class MeasuredRun {
       this.announce();
       this.observer.onLevelStart?.(unit, level, false);
       await run.begin(ready);
-      await this.driver.start(drive, mode.count);
+      await this.driver.start(drive, this.requestCount() ?? 0);
       const result = await run.measure();
       await this.checkOnce();
       return result;
@@ -208,7 +226,7 @@ export class MeasuredRun {
 
   private async warmUp(level: number): Promise<void> {
     const count = this.plan.measurement.warmupRequests;
-    const drive = this.load.drive(level);
+    const drive = this.driveAt(level);
     this.announce();
     const warmUp = drive.kind === "closed" ? { ...drive, concurrency: Math.min(drive.concurrency, count) } : drive;
     this.observer.onLevelStart?.(this.load.search.unit, warmUp.kind === "closed" ? warmUp.concurrency : level, true);

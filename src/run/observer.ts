@@ -16,6 +16,10 @@ export interface PreparedRun {
   readonly service: Service;
   readonly dataset: Dataset;
   readonly levelUnit: "concurrency" | "request-rate";
+  /** Requests that will be sent in all, where their number is fixed. */
+  readonly requestCount: number | undefined;
+  /** Whether lanes wait for their answers before they send again. */
+  readonly callMode: "sync" | "async";
   /** Things the user should know, one sentence each. */
   readonly warnings: readonly string[];
 }
@@ -75,8 +79,17 @@ export interface RunResult {
 /** One request, for exports. Times are wall-clock nanoseconds since the epoch. */
 export interface RequestRecord {
   readonly sendEpochNs: bigint;
-  readonly endEpochNs: bigint;
+  /** Correlation id; 0 for a request that belongs to no sequence. */
+  readonly sequenceId: number;
   readonly inputs: readonly Tensor[];
+  /** One, where requests do not have several; an empty last one included. */
+  readonly responses: readonly ResponseRecord[];
+}
+
+/** One response of a request, for exports. */
+export interface ResponseRecord {
+  readonly epochNs: bigint;
+  /** Of an empty response: every output of the model, without data. */
   readonly outputs: ReadonlyMap<string, Tensor>;
 }
 

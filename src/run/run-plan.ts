@@ -5,9 +5,9 @@ import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { WireRequest } from "../transport/request.ts";
 import { traceSends } from "./create-client.ts";
+import { createFeed } from "./create-feed.ts";
 import { Driver } from "./driver.ts";
-import { RequestFeed } from "./feed.ts";
-import { checkOpenFiles, laneCountOf } from "./lanes.ts";
+import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import type { RunObserver, RunResult } from "./observer.ts";
 import { RunSignal } from "./run-signal.ts";
 import { openTarget, type Session } from "./session.ts";
@@ -54,8 +54,7 @@ async function runPlan(
     const settingUp = target.setUp();
     settingUp.catch(() => {});
     const driver = new Driver({
-      laneCount: laneCountOf(plan, load.search),
-      isSync: plan.client.callMode === "sync",
+      ...laneOptionsOf(plan, load.search, UNKNOWN_MODEL),
       stallTimeoutNs: plan.client.stallTimeoutMs * 1e6,
       createClient: (options) => {
         const client = target.createClient(options);
@@ -65,8 +64,9 @@ async function runPlan(
     try {
       driver.prepareFirst();
       session = await settingUp;
-      const usesIds = plan.client.callMode === "async" || session.service.wire === "grpc-stream";
-      const feed = new RequestFeed(session.service, session.dataset, usesIds);
+      const lanes = laneOptionsOf(plan, load.search, session.service);
+      driver.setLanes(lanes);
+      const feed = await createFeed(plan, load.search, session, lanes);
       const startNs = nowNs();
       if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
       observer ??= await openObserver();
@@ -88,7 +88,7 @@ function concurrencyAtOnce({ measurement, outputs }: Plan, load: PreparedLoad): 
   const { mode, warmupRequests } = measurement;
   if (mode.kind !== "time-windows" && mode.kind !== "count-windows") return undefined;
   if (warmupRequests > 0 || outputs.style !== "perf_analyzer" || outputs.verbosity === 2) return undefined;
-  const drive = load.drive(levelAt(load.search.levels, 0) ?? 1);
+  const drive = load.drive(levelAt(load.search.levels, 0) ?? 1, []);
   return drive.kind === "closed" ? drive.concurrency : undefined;
 }
 

@@ -40,12 +40,17 @@ export class Schedule {
   /** When the lane's next request is due; a new time with each call. */
   nextDueNs(lane: number): number {
     const dueNs = this.startNs + this.pacer.nextDueNs(lane);
-    this.behind[lane] = nowNs() - dueNs > DELAY_TOLERANCE_NS;
+    this.behind[lane] = this.isLate(dueNs);
     return dueNs;
   }
 
   /** Whether the lane's next request was due before the lane came to wait for it. */
   isBehind(lane: number): boolean {
     return this.behind[lane] === true;
+  }
+
+  /** Whether a request that was due then is late by now. */
+  isLate(dueNs: number): boolean {
+    return nowNs() - dueNs > DELAY_TOLERANCE_NS;
   }
 }

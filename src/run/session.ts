@@ -56,7 +56,7 @@ export async function openTarget(plan: Plan, observer: RunObserver): Promise<Tar
       const found = await front.setUp(ask);
       const shaped = applyShapes(found.model, target.shapes);
       const service: Service = { ...found, model: shaped.model };
-      const dataset = await loadInputs(plan.inputs, service.model);
+      const dataset = await loadInputs(plan, service.model);
       const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings];
       return { service, dataset, warnings, counters: () => readCounters(service, ask) };
     },

@@ -1,18 +1,12 @@
-import { RECORD_DELAYED, RECORD_FAILED, type RecordColumns } from "../measure/records.ts";
+import { RECORD_DELAYED, RECORD_FAILED, RECORD_SEQUENCE_END, type RecordColumns } from "../measure/records.ts";
 import type { Call } from "../transport/client.ts";
+import type { Slots } from "./slots.ts";
 
-/**
- * Puts a finished request into the columns.
- * @param intendedNs when it was due; NaN where nothing was scheduled
- */
-export function writeRecord(
-  records: RecordColumns,
-  call: Call,
-  hasFailed: boolean,
-  intendedNs: number,
-  isDelayed: boolean,
-): void {
+/** Puts a finished request into the columns, with what its slot knows of it. */
+export function writeRecord(records: RecordColumns, call: Call, hasFailed: boolean, slots: Slots): void {
   const { row } = records;
+  const { slot } = call;
+  const intendedNs = slots.intendedNs[slot] as number;
   const isScheduled = !Number.isNaN(intendedNs);
   records.intendedSendNs[row] = isScheduled ? intendedNs : call.sendStartNs;
   records.sendStartNs[row] = call.sendStartNs;
@@ -20,6 +14,10 @@ export function writeRecord(
   records.firstByteNs[row] = call.firstByteNs;
   records.endNs[row] = call.endNs;
   records.decodeNs[row] = call.decodeNs;
-  records.flags[row] = (hasFailed ? RECORD_FAILED : 0) | (isScheduled && isDelayed ? RECORD_DELAYED : 0);
+  records.responseCount[row] = call.responseCount;
+  records.flags[row] =
+    (hasFailed ? RECORD_FAILED : 0) |
+    (isScheduled && slots.isDelayed[slot] === true ? RECORD_DELAYED : 0) |
+    (slots.endsSequence[slot] === true ? RECORD_SEQUENCE_END : 0);
   records.commit();
 }

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
+import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { type Assertion, assertionSchema, toAssertionPlan } from "./assertions.ts";
@@ -70,6 +71,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     name: definition.name,
     target: target.kind === "triton" ? { ...target, url: overrides.url ?? target.url } : target,
     load: toLoadPlan(load),
+    sequences: DEFAULT_SEQUENCES,
     inputs: toInputsPlan(definition.inputs ?? random(), folder),
     measurement: {
       mode: toExtentPlan(load) ?? toStabilityMode(stability ?? {}),
@@ -79,7 +81,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     },
     client: {
       kind: overrides.client ?? definition.client ?? "own",
-      callMode: isAsync ? "async" : "sync",
+      callMode: isAsync ? "async" : "auto",
       maxLanes: null,
       stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
     },

@@ -1,8 +1,8 @@
 import type { TargetPlan } from "../plan/plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { ReadStreamed } from "../transport/grpc/stream-client.ts";
 import type { Header, WireRequest } from "../transport/request.ts";
+import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { ServerCounters } from "./statistics.ts";
 import type { Tensor, TensorSpec } from "./tensor.ts";
 
@@ -36,13 +36,24 @@ export interface InferResponse {
   readonly text: string;
 }
 
+/** A request's place in a sequence, as the server is told. */
+export interface SequenceMark {
+  /** Correlation id, 1 or more. */
+  readonly id: number;
+  readonly isStart: boolean;
+  readonly isEnd: boolean;
+}
+
 /** Encodes and decodes one model's inference requests for one protocol. */
 export interface InferCodec {
   /**
    * @param idDigits number of decimal digits to leave room for as the request id; 0 sends none
+   * @param sequenceStamp what `stampSequence` gave for a request that belongs to a sequence; others of its length can take its place
    * @throws UserError when a tensor cannot be written in the chosen format
    */
-  encode(tensors: readonly Tensor[], idDigits: number): WireRequest;
+  encode(tensors: readonly Tensor[], idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
+  /** The part of a request's stamp that tells of its sequence; it follows the id's digits. */
+  stampSequence(mark: SequenceMark): Uint8Array;
   /** Throws `ProtocolError` when the body is not a response. `jsonBytes` is the length of its JSON part, 0 for all of it. */
   decode(body: Uint8Array, jsonBytes: number): InferResponse;
   /** A failure with the server's own explanation in it, where the body has one. */
@@ -82,6 +93,10 @@ export interface Service {
   readonly wire: Wire;
   /** Items per request. */
   readonly batchSize: number;
+  /** Requests belong to sequences. */
+  readonly isSequence: boolean;
+  /** A request may have any number of responses. */
+  readonly isDecoupled: boolean;
   /** True when the server answers the same request from a cache, which it reports apart. */
   readonly isResponseCacheEnabled: boolean;
   /** How to ask for the server's counters; resolves with undefined where it has none. The server is asked at the first call. */

@@ -6,6 +6,15 @@ import type { WireRequest } from "./request.ts";
  * reused: nothing is allocated per request.
  */
 
+/** One response of a request that may have several. */
+export interface ReceivedResponse {
+  /** When the socket read that completed it began to be handled. */
+  readonly readNs: number;
+  readonly body: Uint8Array;
+  /** It only says that no more will come. */
+  readonly isEmpty: boolean;
+}
+
 /** The state of a slot's current or last request. Times are {@link nowNs} nanoseconds. */
 export class Call {
   readonly slot: number;
@@ -13,10 +22,16 @@ export class Call {
   sendStartNs = 0;
   /** When all bytes had been handed to the socket. */
   sendEndNs = 0;
-  /** When the socket read that held the response's first byte began to be handled. */
+  /** When the socket read that held the response's first byte began to be handled; on a stream, that completed the first response. */
   firstByteNs = 0;
-  /** When the socket read that completed the response began to be handled. */
+  /** When the socket read that completed the response began to be handled; of several the last one that is not empty. */
   endNs = 0;
+  /** Responses with content; always 1 where the protocol has one per request. */
+  responseCount = 1;
+  /** Messages received for the request, an empty last one included. */
+  messageCount = 1;
+  /** The responses one by one, where a stream carries them and bodies are kept. Valid during `onDone`. */
+  responses: ReceivedResponse[] = [];
   /** Time spent reading the response's bytes apart, in nanoseconds, where a client measures it. */
   decodeNs = 0;
   /** Set when the request failed. */
@@ -48,6 +63,8 @@ export interface ClientOptions {
    */
   readonly laneCount: number;
   readonly onDone: OnDone;
+  /** Told of each response of a request that has others to follow. */
+  readonly onResponse?: ((call: Call) => void) | undefined;
   /** Told of heads of requests and responses as text, `>` for sent and `<` for received; for traces only, it costs time. */
   readonly onWire?: ((direction: ">" | "<", head: string) => void) | undefined;
 }

@@ -122,6 +122,7 @@ function normaliseCell(cell: string): string {
 
 interface ProfileRequest {
   timestamp: number;
+  sequence_id?: number;
   request_inputs: Record<string, unknown>;
   response_timestamps: number[];
   response_outputs: Record<string, unknown>[];
@@ -145,6 +146,11 @@ export function normaliseProfile(bytes: Uint8Array, context: Context): string[] 
     lines.push(
       `  window boundaries: ${describeCount(boundaries.length, context)}, ${isAscending(boundaries) ? "ascending" : "in another order"}`,
     );
+    const ids = requests.map(({ sequence_id: id }) => id).filter((id) => id !== undefined);
+    if (ids.length > 0)
+      lines.push(
+        `  sequence ids: from ${Math.min(...ids)}${context.hasRequestCount ? `, ${new Set(ids).size} of them` : ""}`,
+      );
     lines.push(`  answers ${requests.every(isAnsweredLater) ? "after" : "not always after"} their requests`);
     lines.push(...[...new Set(requests.map((request) => describeRequest(request, context)))].sort());
   }
@@ -163,9 +169,11 @@ function describeRequest(request: ProfileRequest, context: Context): string {
     response_outputs: outputs,
     timestamp: _,
     response_timestamps: times,
+    sequence_id: id,
     ...rest
   } = request;
-  const answers = outputs.map(describe).join(" ");
+  // What a sequence's answers are depends on its length, which is drawn anew in every run.
+  const answers = outputs.map((output) => (id === undefined ? describe(output) : Object.keys(output).join())).join(" ");
   return `  ${describe(inputs)} -> ${times.length} x ${answers}${describeRest(rest)}`;
 }
 

@@ -75,7 +75,7 @@ test("concurrency keeps the level outstanding", () => {
     search: "linear",
   });
   assert.equal(load.search.unit, "concurrency");
-  assert.deepEqual(load.drive(7), { kind: "closed", concurrency: 7 });
+  assert.deepEqual(load.drive(7, []), { kind: "closed", concurrency: 7 });
 });
 
 test("a request rate makes arrivals anew for each level", () => {
@@ -89,7 +89,7 @@ test("a request rate makes arrivals anew for each level", () => {
     });
     assert.equal(load.search.unit, "request-rate");
     const times = [0, 1].map(() => {
-      const drive = load.drive(10);
+      const drive = load.drive(10, []);
       assert.equal(drive.kind, "scheduled");
       return Array.from({ length: 5 }, (drive as Extract<typeof drive, { kind: "scheduled" }>).arrivals);
     });
@@ -127,7 +127,7 @@ test("a ramp holds every level equally long", () => {
 test("a ramp is one measurement at its largest level", () => {
   const load = concurrencyRampMode.prepare({ kind: "concurrency-ramp", start: 9, end: 2, overMs: 100 });
   assert.deepEqual(load.search.levels, { kind: "list", values: [9] });
-  const drive = load.drive(9);
+  const drive = load.drive(9, []);
   assert.ok(drive.kind === "ramp");
   assert.equal(drive.maxConcurrency, 9);
   assert.deepEqual([drive.concurrencyAt(0), drive.concurrencyAt(100e6)], [9, 2]);
@@ -160,7 +160,7 @@ test("intervals are read from a file in microseconds, and their mode loops them"
     assert.deepEqual(readIntervalsNs(path), [100e3, 200e3, 500e3]);
     const load = intervalsMode.prepare({ kind: "intervals", file: path });
     assert.deepEqual(load.search.levels, { kind: "list", values: [3750] });
-    const drive = load.drive(3750);
+    const drive = load.drive(3750, []);
     assert.ok(drive.kind === "scheduled");
     assert.deepEqual(Array.from({ length: 4 }, drive.arrivals), [100e3, 300e3, 800e3, 900e3]);
   });

@@ -18,6 +18,10 @@ export interface WindowParts {
   readonly latenciesNs?: readonly number[];
   /** Present for scheduled loads. */
   readonly scheduledNs?: readonly number[];
+  /** Present for models with several responses per request. */
+  readonly firstResponseNs?: readonly number[];
+  readonly sequenceCount?: number;
+  readonly responseCount?: number;
   readonly failedCount?: number;
   readonly delayedCount?: number;
   readonly sentCount?: number;
@@ -40,7 +44,10 @@ export function makeWindow(parts: WindowParts = {}): WindowResult {
     failedCount: parts.failedCount ?? 0,
     delayedCount: parts.delayedCount ?? 0,
     sentCount: parts.sentCount ?? latenciesNs.length,
+    sequenceCount: parts.sequenceCount ?? 0,
+    responseCount: parts.responseCount ?? latenciesNs.length,
     latency,
+    firstResponse: parts.firstResponseNs === undefined ? latency : tallyOf(parts.firstResponseNs),
     scheduledLatency: parts.scheduledNs === undefined ? latency : tallyOf(parts.scheduledNs),
     sendDelay: tallyOf([]),
     sendMeanNs: parts.sendMeanNs ?? 0,

@@ -33,12 +33,13 @@ function fill(records: RecordColumns, row: Row): void {
   records.firstByteNs[at] = row.firstByteNs ?? row.endNs;
   records.endNs[at] = row.endNs;
   records.decodeNs[at] = row.decodeNs ?? 0;
+  records.responseCount[at] = 1;
   records.flags[at] = row.flags ?? 0;
   records.commit();
 }
 
 function tallyRows(rows: readonly Row[], isScheduled = false, countsReading = true): WindowTally {
-  const tally = new WindowTally(isScheduled, countsReading);
+  const tally = new WindowTally({ isScheduled, countsReading, isDecoupled: false });
   const records = new RecordColumns((columns, count) => tally.add(columns, count));
   for (const row of rows) fill(records, row);
   records.drain();

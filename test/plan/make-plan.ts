@@ -1,4 +1,5 @@
 import type { Plan, TritonTargetPlan } from "../../src/plan/plan.ts";
+import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 
 /** Plans for tests. */
@@ -18,6 +19,7 @@ export function makePlan(change: PlanChange = {}): Plan {
     version: 1,
     name: "a test",
     load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
+    sequences: DEFAULT_SEQUENCES,
     inputs: { kind: "random", stringLength: 128, stringData: "" },
     failures: { maxRatio: null },
     assertions: [],
@@ -45,7 +47,7 @@ export function makePlan(change: PlanChange = {}): Plan {
       latencyLimitMs: null,
       ...measurement,
     },
-    client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 10_000, ...client },
+    client: { kind: "own", callMode: "auto", maxLanes: null, stallTimeoutMs: 10_000, ...client },
     outputs: {
       style: "rampart",
       verbosity: 0,

@@ -3,25 +3,27 @@ import { test } from "node:test";
 import { loadInputs } from "../../src/registry/input-kinds.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
 import { makeModel, spec } from "../inputs/make-model.ts";
+import { makePlan } from "../plan/make-plan.ts";
 
 const model = makeModel([spec("IN", "INT32", [2])]);
 
 test("the kind of inputs decides where data comes from", async () => {
   const options = { stringLength: 8, stringData: "" };
-  const zero = await loadInputs({ kind: "zero", ...options }, model);
+  const zero = await loadInputs(makePlan({ inputs: { kind: "zero", ...options } }), model);
   assert.deepEqual(zero.streams[0]?.[0]?.inputs.get("IN")?.bytes, new Uint8Array(8));
-  const random = await loadInputs({ kind: "random", ...options }, model);
+  const random = await loadInputs(makePlan({ inputs: { kind: "random", ...options } }), model);
   assert.equal(random.streams[0]?.[0]?.inputs.get("IN")?.bytes[0], 0x67);
-  await assert.rejects(async () => loadInputs({ kind: "json", files: ["/nonexistent"] }, model), /cannot be read/);
-  await assert.rejects(
-    async () => loadInputs({ kind: "directory", directory: "/nonexistent" }, model),
-    /cannot be read/,
-  );
+  const files = makePlan({ inputs: { kind: "json", files: ["/nonexistent"] } });
+  await assert.rejects(async () => loadInputs(files, model), /cannot be read/);
+  const directory = makePlan({ inputs: { kind: "directory", directory: "/nonexistent" } });
+  await assert.rejects(async () => loadInputs(directory, model), /cannot be read/);
+  const timed = makePlan({ load: { kind: "fixed-schedule" }, inputs: { kind: "zero", ...options } });
+  await assert.rejects(async () => loadInputs(timed, model), /a fixed schedule needs data with times/);
 });
 
 test("the kind of load decides how requests come about", () => {
   const closed = prepareLoad({ kind: "concurrency", levels: { kind: "list", values: [2] }, search: "linear" });
-  assert.deepEqual(closed.drive(2), { kind: "closed", concurrency: 2 });
-  assert.equal(prepareLoad({ kind: "concurrency-ramp", start: 1, end: 2, overMs: 1 }).drive(2).kind, "ramp");
+  assert.deepEqual(closed.drive(2, []), { kind: "closed", concurrency: 2 });
+  assert.equal(prepareLoad({ kind: "concurrency-ramp", start: 1, end: 2, overMs: 1 }).drive(2, []).kind, "ramp");
   assert.throws(() => prepareLoad({ kind: "intervals", file: "/nonexistent" }), /failed to open file/);
 });

@@ -101,11 +101,16 @@ test("a file that can not be written is an error that names it", () => {
 
 const record = (ns: bigint, value = 1): RequestRecord => ({
   sendEpochNs: ns,
-  endEpochNs: ns + 5n,
+  sequenceId: 0,
   inputs: [{ name: "IN", datatype: "INT32", shape: [1, 2], bytes: new Uint8Array(Int32Array.of(value, 2).buffer) }],
-  outputs: new Map([
-    ["OUT", { name: "OUT", datatype: "FP32", shape: [1, 1], bytes: new Uint8Array(Float32Array.of(3).buffer) }],
-  ]),
+  responses: [
+    {
+      epochNs: ns + 5n,
+      outputs: new Map([
+        ["OUT", { name: "OUT", datatype: "FP32", shape: [1, 1], bytes: new Uint8Array(Float32Array.of(3).buffer) }],
+      ]),
+    },
+  ],
 });
 
 test("a profile export holds the windows' requests and their bounds, and nothing from between", () => {

@@ -34,6 +34,8 @@ export function makePrepared(plan: Plan, change: Partial<PreparedRun> = {}): Pre
     service: makeService(),
     dataset: makeDataset(1, false),
     levelUnit: "concurrency",
+    callMode: plan.client.callMode === "async" ? "async" : "sync",
+    requestCount: plan.measurement.mode.kind === "requests" ? (plan.measurement.mode.count ?? undefined) : undefined,
     warnings: [],
     ...change,
   };

@@ -78,6 +78,8 @@ export function makeService(batchSize = 1): Service {
     model: MODEL,
     wire: "http",
     batchSize,
+    isSequence: false,
+    isDecoupled: false,
     isResponseCacheEnabled: false,
     statistics: () => Promise.resolve(undefined),
     warnings: [],
@@ -89,6 +91,8 @@ export function makeService(batchSize = 1): Service {
         payload: tensors[0]?.bytes ?? new Uint8Array(0),
         ...(idDigits > 0 ? { stampPlace: { offset: 0, idDigits } } : {}),
       }),
+      stampSequence: ({ id, isStart, isEnd }) =>
+        new TextEncoder().encode(` ${id}${isStart ? " start" : ""}${isEnd ? " end" : ""}`),
       decode: () => ({ id: "", outputs: new Map(), text: "" }),
       explain: (failure) => failure,
       describe: () => "",
@@ -118,7 +122,10 @@ export interface DriverUnderTest {
 }
 
 /** Makes the driver, by default with its work. */
-export function makeDriver(options: Partial<DriverOptions> = {}, hasWork = true): DriverUnderTest {
+export function makeDriver(
+  { feed: given, ...options }: Partial<DriverOptions> & { readonly feed?: RequestFeed } = {},
+  hasWork = true,
+): DriverUnderTest {
   let client: FakeClient | undefined;
   const failures: DriverUnderTest["failures"] = [];
   const flags: number[] = [];
@@ -126,6 +133,9 @@ export function makeDriver(options: Partial<DriverOptions> = {}, hasWork = true)
   const driver = new Driver({
     laneCount: 2 ** 30,
     isSync: true,
+    keepsOrder: false,
+    sequenceCount: 4,
+    isSerial: false,
     stallTimeoutNs: 1e9,
     createClient: ({ onDone }) => {
       client = new FakeClient(onDone);
@@ -133,7 +143,7 @@ export function makeDriver(options: Partial<DriverOptions> = {}, hasWork = true)
     },
     ...options,
   });
-  const feed = new RequestFeed(makeService(), makeDataset(1), false);
+  const feed = given ?? new RequestFeed(makeService(), makeDataset(1), { usesIds: false });
   const work: DriverWork = {
     feed,
     needsBodies: false,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LevelsPlan } from "../../src/plan/plan.ts";
 import { RequestFeed } from "../../src/run/feed.ts";
-import { laneCountOf } from "../../src/run/lanes.ts";
+import { laneOptionsOf, UNKNOWN_MODEL } from "../../src/run/lanes.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeDataset, makeService } from "./fake-client.ts";
 
@@ -10,53 +10,53 @@ import { makeDataset, makeService } from "./fake-client.ts";
 
 function stepsOf(feed: RequestFeed, lanes: readonly number[]): number[] {
   return lanes.map((lane) => {
-    feed.next(lane);
+    feed.next(lane, 0);
     return feed.step;
   });
 }
 
 test("lanes go through the data in turn: lane L begins at L and goes on by the number of lanes", () => {
-  const feed = new RequestFeed(makeService(), makeDataset(5), false);
+  const feed = new RequestFeed(makeService(), makeDataset(5), { usesIds: false });
   feed.setActiveLanes(2);
   assert.deepEqual(stepsOf(feed, [0, 1, 0, 1, 0, 1]), [0, 1, 2, 3, 4, 0]);
 });
 
 test("a batch takes several steps at once", () => {
-  const feed = new RequestFeed(makeService(2), makeDataset(5), false);
+  const feed = new RequestFeed(makeService(2), makeDataset(5), { usesIds: false });
   feed.setActiveLanes(1);
   assert.deepEqual(stepsOf(feed, [0, 0, 0, 0]), [0, 2, 4, 1]);
-  const request = feed.next(0);
+  const request = feed.next(0, 0);
   assert.deepEqual([feed.step, ...request.payload], [3, 3, 4]);
 });
 
 test("made-up data has one step for all", () => {
-  const feed = new RequestFeed(makeService(), makeDataset(3, false), false);
+  const feed = new RequestFeed(makeService(), makeDataset(3, false), { usesIds: false });
   feed.setActiveLanes(4);
   assert.deepEqual(stepsOf(feed, [0, 1, 2, 3, 0]), [0, 0, 0, 0, 0]);
 });
 
 test("a step is encoded once and sent many times", () => {
-  const feed = new RequestFeed(makeService(), makeDataset(2), false);
-  const first = feed.next(0);
-  const second = feed.next(0);
+  const feed = new RequestFeed(makeService(), makeDataset(2), { usesIds: false });
+  const first = feed.next(0, 0);
+  const second = feed.next(0, 0);
   assert.notEqual(first, second);
-  assert.equal(feed.next(0), first);
-  assert.equal(feed.next(0), second);
+  assert.equal(feed.next(0, 0), first);
+  assert.equal(feed.next(0, 0), second);
   assert.equal(feed.stamp, undefined);
 });
 
 test("ids count up per lane, and a longer id has an encoding of its own", () => {
-  const feed = new RequestFeed(makeService(), makeDataset(1), true);
+  const feed = new RequestFeed(makeService(), makeDataset(1), { usesIds: true });
   const texts: string[] = [];
   const requests = Array.from({ length: 11 }, () => {
-    const request = feed.next(0);
+    const request = feed.next(0, 0);
     texts.push(new TextDecoder().decode(feed.stamp));
     return request;
   });
   assert.deepEqual(texts, ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]);
   assert.equal(requests[9], requests[0]);
   assert.deepEqual([requests[9]?.stampPlace?.idDigits, requests[10]?.stampPlace?.idDigits], [1, 2]);
-  feed.next(1);
+  feed.next(1, 0);
   assert.equal(new TextDecoder().decode(feed.stamp), String(1n << 48n));
 });
 
@@ -77,7 +77,11 @@ const lanes: readonly (readonly [
 for (const [name, callMode, maxLanes, unit, count] of lanes) {
   test(name, () => {
     assert.equal(
-      laneCountOf(makePlan({ client: { callMode, maxLanes } }), { unit, levels: list, search: "linear" }),
+      laneOptionsOf(
+        makePlan({ client: { callMode, maxLanes } }),
+        { unit, levels: list, search: "linear" },
+        UNKNOWN_MODEL,
+      ).laneCount,
       count,
     );
   });
@@ -85,5 +89,7 @@ for (const [name, callMode, maxLanes, unit, count] of lanes) {
 
 test("synchronous concurrency shares no lane", () => {
   const plan = makePlan({ client: { callMode: "sync", maxLanes: 2 } });
-  assert.ok(laneCountOf(plan, { unit: "concurrency", levels: list, search: "linear" }) > 1e6);
+  assert.ok(
+    laneOptionsOf(plan, { unit: "concurrency", levels: list, search: "linear" }, UNKNOWN_MODEL).laneCount > 1e6,
+  );
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { AssertionPlan, InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
+import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import {
@@ -49,6 +50,7 @@ describe("a scenario's plan", () => {
         tls: DEFAULT_TLS,
       },
       load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
+      sequences: DEFAULT_SEQUENCES,
       inputs: { kind: "random", stringLength: 128, stringData: "" },
       measurement: {
         mode: { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 },
@@ -56,7 +58,7 @@ describe("a scenario's plan", () => {
         percentile: null,
         latencyLimitMs: null,
       },
-      client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 60_000 },
+      client: { kind: "own", callMode: "auto", maxLanes: null, stallTimeoutMs: 60_000 },
       failures: { maxRatio: null },
       assertions: [],
       outputs: {
@@ -86,7 +88,7 @@ describe("a scenario's plan", () => {
       percentile: 95,
       latencyLimitMs: 0.25,
     });
-    assert.deepEqual(plan.client, { kind: "undici", callMode: "sync", maxLanes: null, stallTimeoutMs: 120_000 });
+    assert.deepEqual(plan.client, { kind: "undici", callMode: "auto", maxLanes: null, stallTimeoutMs: 120_000 });
     assert.equal(plan.failures.maxRatio, 0.25);
   });
 
@@ -211,7 +213,7 @@ describe("a target's plan", () => {
     test(name, () => {
       const plan = planOf({ target });
       assert.deepEqual({ ...plan.target, ...expected }, plan.target);
-      assert.equal(plan.client.callMode, plan.target.isStreaming ? "async" : "sync");
+      assert.equal(plan.client.callMode, plan.target.isStreaming ? "async" : "auto");
     });
   }
 });
@@ -271,7 +273,7 @@ describe("a load's plan", () => {
       const plan = planOf({ load });
       assert.deepEqual(plan.load, expected);
       assert.deepEqual(plan.measurement.mode, mode);
-      assert.equal(plan.client.callMode, load.kind === "rate" ? "async" : "sync");
+      assert.equal(plan.client.callMode, load.kind === "rate" ? "async" : "auto");
     });
   }
 });

@@ -12,8 +12,8 @@ const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
 
 /** Runs the command. @param command how it was called, for help. Returns the exit code. */
 export async function runPerfAnalyzer(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  const { settings, problems, warnings, deprecations } = readSettings(parseFlags(args));
-  for (const line of deprecations) io.err(`${line}\n`);
+  const { settings, problems, warnings, lines } = readSettings(parseFlags(args));
+  for (const line of lines) io.err(`${line}\n`);
   if (settings.isHelp) {
     const { formatHelp } = await import("./help.ts");
     io.out(formatHelp(command));
@@ -80,7 +80,7 @@ function conclude(result: RunResult, io: CommandIo): number {
 }
 
 function printLaneErrors(result: RunResult, io: CommandIo): void {
-  const isAsync = result.prepared.plan.client.callMode === "async";
+  const isAsync = result.prepared.callMode === "async";
   io.err(
     isAsync
       ? "Failed to retrieve results from inference request.\n"

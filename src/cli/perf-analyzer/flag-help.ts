@@ -42,6 +42,47 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
     unit: "microseconds, one per line",
     help: "Send requests at these gaps, over and over.",
   },
+  "--fixed-schedule": {
+    group: "measurement",
+    help: "Send every entry of --input-data once, at the time in milliseconds that its field 'timestamp' gives.",
+  },
+  "--periodic-concurrency-range": {
+    group: "measurement",
+    unit: "requests",
+    help: "Send START requests over streams, then STEP more (default 1) whenever all of the last ones have brought --request-period responses, until END have been sent. Needs --profile-export-file.",
+  },
+  "--request-period": {
+    group: "measurement",
+    unit: "responses",
+    default: "10",
+    help: "Responses of each request before --periodic-concurrency-range sends more.",
+  },
+  "--sequence-length": {
+    group: "measurement",
+    unit: "requests",
+    default: "20, or the length of the data stream",
+    help: "Length of a sequence, for models that take sequences.",
+  },
+  "--sequence-length-variation": {
+    group: "measurement",
+    unit: "percent",
+    default: "20",
+    help: "A sequence is longer or shorter than --sequence-length by so much at most.",
+  },
+  "--sequence-id-range": {
+    group: "measurement",
+    default: "1, without an end",
+    help: "Correlation ids of sequences: from START to END - 1, then over again.",
+  },
+  "--num-of-sequences": {
+    group: "measurement",
+    default: "4",
+    help: "Sequences under way at once with request rates, intervals and schedules. With concurrency each request outstanding belongs to its own.",
+  },
+  "--serial-sequences": {
+    group: "measurement",
+    help: "With request rates, have no sequence send before its last answer has come. Only streams can send earlier: elsewhere requests could overtake one another.",
+  },
   "--measurement-interval": {
     group: "measurement",
     unit: "milliseconds",

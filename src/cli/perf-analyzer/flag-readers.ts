@@ -2,13 +2,13 @@ import { fileSystem } from "../../runtime/files.ts";
 import {
   checkRange,
   type FlagReader,
-  isFile,
   readCount,
   readDeprecatedEnd,
   readFormat,
   readParameter,
   readShape,
 } from "./flag-values.ts";
+import { LOAD_FLAG_READERS } from "./load-flag-readers.ts";
 import { SSL_FLAG_READERS } from "./ssl-flag-readers.ts";
 import { readRange } from "./values.ts";
 
@@ -99,16 +99,7 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
     if (settings.requestRate !== undefined)
       checkRange(reader, "--request-rate-range", message, settings.requestRate, value);
   },
-  "--request-intervals": (settings, reader, value) => {
-    settings.intervalsFile = value;
-    if (isFile(value)) return;
-    reader.fail(
-      "--request-intervals",
-      "Failed to parse --request-intervals. The value must be a valid file path",
-      value,
-      "Give an existing file with one time interval in microseconds per line.",
-    );
-  },
+  ...LOAD_FLAG_READERS,
   "--request-distribution": (settings, reader, value) => {
     if (value === "constant" || value === "poisson") settings.distribution = value;
     else

@@ -21,7 +21,7 @@ function checkModes(settings: Settings): Problem[] {
   const rule = (isBroken: boolean, path: string, message: string, hint: string): void => {
     if (isBroken) problems.push({ path, message, hint });
   };
-  const { concurrency, requestRate, intervalsFile } = settings;
+  const { concurrency } = settings;
   rule(
     settings.model === "",
     "-m",
@@ -34,24 +34,7 @@ function checkModes(settings: Settings): Problem[] {
     `Failed to parse --concurrency-range. The concurrency must be ${MAX_CONCURRENCY} at most.`,
     "Give fewer requests outstanding.",
   );
-  rule(
-    concurrency !== undefined && requestRate !== undefined,
-    "--request-rate-range",
-    "Cannot use both Concurrency and RequestRate inference load modes.",
-    "Give --concurrency-range or --request-rate-range.",
-  );
-  rule(
-    concurrency !== undefined && intervalsFile !== undefined,
-    "--request-intervals",
-    "Cannot use both Concurrency and CustomIntervals inference load modes.",
-    "Give --concurrency-range or --request-intervals.",
-  );
-  rule(
-    requestRate !== undefined && intervalsFile !== undefined,
-    "--request-intervals",
-    "Cannot use both RequestRate and CustomIntervals inference load modes.",
-    "Give --request-rate-range or --request-intervals.",
-  );
+  problems.push(...checkLoadModes(settings));
   rule(
     settings.isStreaming && settings.protocol !== "grpc",
     "--streaming",
@@ -94,6 +77,56 @@ function checkModes(settings: Settings): Problem[] {
     "Cannot use --client grpc-js with HTTP.",
     "Give own or undici.",
   );
+  return problems;
+}
+
+/** One load at a time, and what each of the rarer ones needs. */
+function checkLoadModes(settings: Settings): Problem[] {
+  const problems: Problem[] = [];
+  const { periodic, requestCount, warmupRequests } = settings;
+  const given: (readonly [name: string, flag: string])[] = [];
+  if (periodic !== undefined) given.push(["PeriodicConcurrency", "--periodic-concurrency-range"]);
+  if (settings.isFixedSchedule) given.push(["FixedSchedule", "--fixed-schedule"]);
+  if (settings.concurrency !== undefined) given.push(["Concurrency", "--concurrency-range"]);
+  if (settings.requestRate !== undefined) given.push(["RequestRate", "--request-rate-range"]);
+  if (settings.intervalsFile !== undefined) given.push(["CustomIntervals", "--request-intervals"]);
+  const [first, second] = given;
+  if (first !== undefined && second !== undefined)
+    problems.push({
+      path: second[1],
+      message: `Cannot use both ${first[0]} and ${second[0]} inference load modes.`,
+      hint: `Give ${first[1]} or ${second[1]}.`,
+    });
+  if (periodic !== undefined && !(settings.isStreaming && settings.protocol === "grpc"))
+    problems.push({
+      path: "--periodic-concurrency-range",
+      message: "The --periodic-concurrency-range option requires bi-directional gRPC streaming.",
+      hint: "Add -i grpc --streaming.",
+    });
+  if (periodic !== undefined && settings.profileExportFile === "")
+    problems.push({
+      path: "--profile-export-file",
+      message: "Must provide --profile-export-file when using the --periodic-concurrency-range option.",
+      hint: "Name the file for the measured requests.",
+    });
+  if (settings.isFixedSchedule && !hasPath(settings.inputData))
+    problems.push({
+      path: "--fixed-schedule",
+      message: "Must provide --input-data when using the --fixed-schedule option.",
+      hint: "Give a JSON file whose entries have a 'timestamp' in milliseconds.",
+    });
+  for (const [flag, isGivenToo] of [
+    ["--request-count", requestCount !== undefined],
+    ["--warmup-request-count", warmupRequests > 0],
+  ] as const) {
+    if (!isGivenToo || (periodic === undefined && !settings.isFixedSchedule)) continue;
+    const mode = periodic === undefined ? "--fixed-schedule" : "--periodic-concurrency-range";
+    problems.push({
+      path: flag,
+      message: `Cannot specify \`${flag}\` when using \`${mode}\`.`,
+      hint: "Leave it out: the load says how many requests there are.",
+    });
+  }
   return problems;
 }
 
@@ -148,7 +181,10 @@ function checkCounts(settings: Settings): Problem[] {
   const problems: Problem[] = [];
   const rate = settings.requestRate;
   const concurrency =
-    rate === undefined && settings.intervalsFile === undefined
+    rate === undefined &&
+    settings.intervalsFile === undefined &&
+    !settings.isFixedSchedule &&
+    settings.periodic === undefined
       ? (settings.concurrency ?? { start: 1, end: 1 })
       : undefined;
   const hasManyLevels = (range: { start: number; end: number | undefined } | undefined): boolean =>

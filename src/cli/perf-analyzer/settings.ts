@@ -1,4 +1,4 @@
-import type { RequestParameterPlan, TlsPlan } from "../../plan/plan.ts";
+import type { RequestParameterPlan, SequencesPlan, TlsPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { FLAG_READERS } from "./flag-readers.ts";
 import { flagName } from "./flags.ts";
@@ -21,6 +21,11 @@ export interface Settings {
   requestRate: RangeValue | undefined;
   intervalsFile: string | undefined;
   distribution: "constant" | "poisson";
+  isFixedSchedule: boolean;
+  periodic: { start: number; end: number; step: number } | undefined;
+  periodResponses: number;
+  /** What the flags of sequences say. */
+  sequences: { -readonly [K in keyof SequencesPlan]?: SequencesPlan[K] | undefined };
   windowMs: number;
   measurementMode: "time_windows" | "count_windows";
   requestsPerWindow: number;
@@ -64,8 +69,8 @@ export interface ReadSettings {
   readonly settings: Settings;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
-  /** Lines about deprecated flags, whole. */
-  readonly deprecations: readonly string[];
+  /** Whole lines for stderr, in the original's words. */
+  readonly lines: readonly string[];
 }
 
 /** Reads the values of all flags given. */
@@ -78,8 +83,8 @@ export function readSettings(parsed: ParsedFlags): ReadSettings {
   }
   for (const argument of parsed.positional)
     reader.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
-  const { warnings, deprecations } = reader;
-  return { settings, problems: [...parsed.problems, ...reader.problems], warnings, deprecations };
+  const { warnings, lines } = reader;
+  return { settings, problems: [...parsed.problems, ...reader.problems], warnings, lines };
 }
 
 function defaults(): Settings {
@@ -95,6 +100,10 @@ function defaults(): Settings {
     requestRate: undefined,
     intervalsFile: undefined,
     distribution: "constant",
+    isFixedSchedule: false,
+    periodic: undefined,
+    periodResponses: 10,
+    sequences: {},
     windowMs: 5000,
     measurementMode: "time_windows",
     requestsPerWindow: 50,

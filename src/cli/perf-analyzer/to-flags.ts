@@ -1,4 +1,5 @@
 import type { LevelsPlan, Plan, TlsPlan } from "../../plan/plan.ts";
+import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 
 /** From a plan to the flags of perf_analyzer mode that do the same. */
 
@@ -17,6 +18,7 @@ export function toFlags(plan: Plan): FlagsFromPlan {
   const args = [
     ...targetFlags(plan, notes),
     ...loadFlags(plan, notes),
+    ...sequenceFlags(plan),
     ...inputFlags(plan),
     ...measurementFlags(plan, notes),
     ...clientFlags(plan),
@@ -88,9 +90,27 @@ function loadFlags({ load, client, target }: Plan, notes: string[]): string[] {
     notes.push("concurrency that changes over time is a scenario's alone");
   }
   if ("search" in load && load.search === "binary") args.push("--binary-search");
+  if (load.kind === "fixed-schedule") args.push("--fixed-schedule");
+  if (load.kind === "periodic-concurrency") {
+    const { start, end, step, periodResponses } = load;
+    args.push("--periodic-concurrency-range", `${start}:${end}:${step}`, "--request-period", String(periodResponses));
+    notes.push("--periodic-concurrency-range needs a --profile-export-file");
+  }
   // Streams are asynchronous by themselves.
-  if (client.callMode === "async" && !target.isStreaming) args.push("--async");
+  if (client.callMode !== "auto" && !target.isStreaming) args.push(`--${client.callMode}`);
   return args;
+}
+
+function sequenceFlags({ sequences }: Plan): string[] {
+  const { length, lengthVariationPct, startId, idCount, concurrent, isSerial } = sequences;
+  const ids = idCount === null ? String(startId) : `${startId}:${startId + idCount}`;
+  return [
+    ...(length === null ? [] : ["--sequence-length", String(length)]),
+    ...unless(String(DEFAULT_SEQUENCES.lengthVariationPct), "--sequence-length-variation", String(lengthVariationPct)),
+    ...unless(String(DEFAULT_SEQUENCES.startId), "--sequence-id-range", ids),
+    ...unless(String(DEFAULT_SEQUENCES.concurrent), "--num-of-sequences", String(concurrent)),
+    ...(isSerial ? ["--serial-sequences"] : []),
+  ];
 }
 
 function inputFlags({ inputs }: Plan): string[] {
@@ -118,7 +138,8 @@ function measurementFlags({ load, measurement }: Plan, notes: string[]): string[
   if ("stabilityPct" in mode) args.push("-s", String(mode.stabilityPct));
   if ("maxTrials" in mode && mode.maxTrials !== DEFAULTS.maxTrials) args.push("-r", String(mode.maxTrials));
   const isRange = "levels" in load && load.levels.kind === "range" && load.levels.start !== load.levels.end;
-  if (mode.kind === "requests" && !isRange) args.push("--request-count", String(mode.count));
+  if (mode.kind === "requests" && !isRange && load.kind !== "fixed-schedule" && load.kind !== "periodic-concurrency")
+    args.push("--request-count", String(mode.count));
   if (mode.kind === "requests" && isRange) notes.push("flags count requests at a single level only");
   if (mode.kind === "duration") {
     notes.push("flags measure until windows agree, not for a given time");

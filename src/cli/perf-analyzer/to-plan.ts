@@ -1,5 +1,6 @@
-import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan, TlsPlan } from "../../plan/plan.ts";
+import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan, SequencesPlan, TlsPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
+import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { isDirectory } from "../output-files.ts";
 import { checkTogether, isGiven } from "./rules.ts";
@@ -44,6 +45,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       tls: toTls(settings, warnings),
     },
     load,
+    sequences: toSequences(settings),
     inputs: toInputs(settings),
     measurement: {
       mode: toMode(settings),
@@ -53,7 +55,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
     },
     client: {
       kind: settings.client,
-      callMode: isAsync ? "async" : "sync",
+      callMode: isAsync ? "async" : settings.isSync ? "sync" : "auto",
       maxLanes: toMaxLanes(settings, load, isAsync),
       stallTimeoutMs: settings.stallTimeoutMs,
     },
@@ -81,7 +83,22 @@ function toTls({ protocol, url, sslGrpc, sslHttps }: Settings, warnings: string[
   return { ...DEFAULT_TLS, ...(isGrpc ? sslGrpc : sslHttps) };
 }
 
+function toSequences({ sequences }: Settings): SequencesPlan {
+  const {
+    length = DEFAULT_SEQUENCES.length,
+    lengthVariationPct = DEFAULT_SEQUENCES.lengthVariationPct,
+    startId = DEFAULT_SEQUENCES.startId,
+    idCount = DEFAULT_SEQUENCES.idCount,
+    concurrent = DEFAULT_SEQUENCES.concurrent,
+    isSerial = DEFAULT_SEQUENCES.isSerial,
+  } = sequences;
+  return { length, lengthVariationPct, startId, idCount, concurrent, isSerial };
+}
+
 function toLoad(settings: Settings, isAsync: boolean, warnings: string[]): LoadPlan {
+  if (settings.isFixedSchedule) return { kind: "fixed-schedule" };
+  if (settings.periodic !== undefined)
+    return { kind: "periodic-concurrency", ...settings.periodic, periodResponses: settings.periodResponses };
   if (settings.intervalsFile !== undefined) return { kind: "intervals", file: settings.intervalsFile };
   const search = settings.isBinarySearch ? "binary" : "linear";
   if (settings.requestRate !== undefined) {
@@ -129,7 +146,7 @@ function toLevels(range: {
 
 function toMaxLanes(settings: Settings, load: LoadPlan, isAsync: boolean): number | null {
   if (load.kind !== "concurrency") return settings.maxThreads ?? DEFAULT_RATE_THREADS;
-  if (!isAsync) return null;
+  if (!isAsync && settings.isSync) return null;
   return settings.maxThreads ?? Math.max(DEFAULT_MAX_THREADS, settings.concurrency?.end ?? 1);
 }
 
@@ -144,6 +161,8 @@ function toInputs(settings: Settings): InputsPlan {
 }
 
 function toMode(settings: Settings): MeasurementModePlan {
+  if (settings.isFixedSchedule) return { kind: "requests", count: null };
+  if (settings.periodic !== undefined) return { kind: "requests", count: settings.periodic.end };
   if (settings.requestCount !== undefined) return { kind: "requests", count: settings.requestCount };
   const stability = { stabilityPct: settings.stabilityPct, maxTrials: settings.maxTrials };
   if (settings.measurementMode === "count_windows")

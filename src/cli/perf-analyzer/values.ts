@@ -6,11 +6,11 @@ import type { Problem } from "../../plan/problem.ts";
 export class ValueReader {
   readonly problems: Problem[] = [];
   readonly warnings: string[] = [];
-  /** Lines for stderr about flags that have a successor, in the original's words. */
-  readonly deprecations: string[] = [];
+  /** Whole lines for stderr, in the original's words: successors of flags, and values that are replaced. */
+  readonly lines: string[] = [];
 
   deprecate(flag: string, successor: string): void {
-    this.deprecations.push(
+    this.lines.push(
       `Warning: ${flag} is deprecated and will be removed in an upcoming version. Use ${successor} instead.`,
     );
   }

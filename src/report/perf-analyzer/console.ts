@@ -1,4 +1,11 @@
-import { inferPerSec, saturationReason, sentPerSec, stabilizingLatencyNs } from "../../measure/metrics.ts";
+import {
+  inferPerSec,
+  responsesPerSec,
+  saturationReason,
+  sentPerSec,
+  sequencesPerSec,
+  stabilizingLatencyNs,
+} from "../../measure/metrics.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { LevelResult, PreparedRun, RunResult, TraceEvent } from "../../run/observer.ts";
@@ -46,17 +53,18 @@ class PerfAnalyzerConsole implements Report {
       const steps = streams.length === 1 ? ` with ${(streams[0] ?? []).length} step/steps` : "";
       this.sink.out(` Successfully read data for ${streams.length} stream/streams${steps}.\n`);
     }
-    this.sink.out(formatSettings(this.plan));
+    this.sink.out(formatSettings(prepared));
   }
 
   onLevelStart(unit: "concurrency" | "request-rate", level: number): void {
+    const { kind } = this.plan.load;
+    if (kind === "intervals" || kind === "fixed-schedule" || kind === "periodic-concurrency") return;
     if (unit === "concurrency") this.sink.out(`Request concurrency: ${level}\n`);
-    else if (this.plan.load.kind !== "intervals")
-      this.sink.out(`Request Rate: ${formatStreamNumber(level)} inference requests per second\n`);
+    else this.sink.out(`Request Rate: ${formatStreamNumber(level)} inference requests per second\n`);
   }
 
   onWindow(trial: number, window: WindowResult, latencyNs: number): void {
-    if (this.plan.outputs.verbosity === 0) return;
+    if (this.plan.outputs.verbosity === 0 || this.isSilent) return;
     const { percentile } = this.plan.measurement;
     const throughput = formatStreamNumber(inferPerSec(window, this.plan.target.batchSize));
     const latency =
@@ -72,6 +80,10 @@ class PerfAnalyzerConsole implements Report {
 
   onLevelEnd(result: LevelResult): void {
     const { latencyLimitMs } = this.plan.measurement;
+    if (this.isSilent) {
+      if (result.outcome === "measured") this.sink.err(`rampart: ${formatPeriodic(result, this.plan)}\n`);
+      return;
+    }
     if (result.isLatencyUnstable)
       this.sink.err("Warning: Request latency is not stabilizing. Please try lowering the request rate.\n");
     if (result.outcome === "over-limit")
@@ -88,7 +100,7 @@ class PerfAnalyzerConsole implements Report {
 
   finish(result: RunResult): void {
     const levels = printedLevels(result);
-    if (levels.length === 0) return;
+    if (levels.length === 0 || this.isSilent) return;
     const { percentile } = this.plan.measurement;
     const heading = percentile === null ? "Average" : `p${percentile}`;
     this.sink.out(`Inferences/Second vs. Client ${heading} Batch Latency\n`);
@@ -101,6 +113,11 @@ class PerfAnalyzerConsole implements Report {
         `${name}: ${formatStreamNumber(level)}, throughput: ${throughput} infer/sec, latency ${latency} usec${mark}\n`,
       );
     }
+  }
+
+  /** The original prints nothing of periodic concurrency: its results are in the profile export. */
+  private get isSilent(): boolean {
+    return this.plan.load.kind === "periodic-concurrency";
   }
 
   private explainUnstable(result: LevelResult): string {
@@ -133,7 +150,10 @@ class PerfAnalyzerConsole implements Report {
   private printClient({ window, unit }: LevelResult): void {
     const { percentile } = this.plan.measurement;
     const { out } = this.sink;
+    const { isSequence = false, isDecoupled = false } = this.prepared?.service ?? {};
     out(`    Request count: ${window.requestCount}\n`);
+    if (isSequence)
+      out(`    Sequence count: ${window.sequenceCount} (${formatStreamNumber(sequencesPerSec(window))} seq/sec)\n`);
     if (window.failedCount > 0)
       this.sink.err(
         `rampart: ${window.failedCount} requests failed in the measured windows and are not counted above.\n`,
@@ -146,6 +166,7 @@ class PerfAnalyzerConsole implements Report {
       );
     }
     out(`    Throughput: ${formatStreamNumber(inferPerSec(window, this.plan.target.batchSize))} infer/sec\n`);
+    if (isDecoupled) out(`    Response Throughput: ${formatStreamNumber(responsesPerSec(window))} infer/sec\n`);
     if (this.plan.outputs.verbosity > 0) out(`    Avg client overhead: ${window.overheadPct.toFixed(2)}%\n`);
     if (percentile === null) {
       out(
@@ -159,7 +180,8 @@ class PerfAnalyzerConsole implements Report {
     }
     for (const shown of reportedPercentiles(percentile))
       out(`    p${shown} latency: ${window.latency.percentileUs(shown)} usec\n`);
-    out(`    ${this.formatLibraryTime(window)}\n`);
+    out(`    ${isDecoupled ? "" : this.formatLibraryTime(window)}\n`);
+    if (isDecoupled) this.sink.err(`rampart: ${formatFirstResponse(window, percentile)}\n`);
   }
 
   private formatLibraryTime(window: WindowResult): string {
@@ -195,24 +217,43 @@ export function reportedPercentiles(percentile: number | null): number[] {
   return [...all].sort((a, b) => a - b);
 }
 
+function formatPeriodic({ window }: LevelResult, { target, outputs, measurement }: Plan): string {
+  const { requestCount, responseCount, latency } = window;
+  const throughput = `${formatStreamNumber(inferPerSec(window, target.batchSize))} infer/sec, ${formatStreamNumber(responsesPerSec(window))} responses/sec`;
+  const latencyUs = `latency avg ${toWholeUs(latency.meanNs)} usec, p99 ${latency.percentileUs(99)} usec`;
+  const file = `the requests are in ${outputs.profileExportFile}`;
+  return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}; ${formatFirstResponse(window, measurement.percentile)}; ${file}`;
+}
+
+/** The original says that it measures the first response, and prints the latency of the last. */
+function formatFirstResponse({ firstResponse }: WindowResult, percentile: number | null): string {
+  const percentiles = reportedPercentiles(percentile).map(
+    (shown) => `p${shown} ${firstResponse.percentileUs(shown)} usec`,
+  );
+  return `the latencies are those of the last response; of the first: avg ${toWholeUs(firstResponse.meanNs)} usec, ${percentiles.join(", ")}`;
+}
+
 function deviationUs(window: WindowResult): number {
   return toWholeUs(window.latency.deviationNs ?? 0);
 }
 
-function formatSettings(plan: Plan): string {
+function formatSettings({ plan, service, callMode, requestCount }: PreparedRun): string {
   const lines = ["*** Measurement Settings ***", `  Batch size: ${plan.target.batchSize}`, "  Service Kind: TRITON"];
-  const { mode, warmupRequests } = plan.measurement;
+  const { warmupRequests } = plan.measurement;
   if (warmupRequests > 0) lines.push(`  Sending ${warmupRequests} warmup request${warmupRequests > 1 ? "s" : ""}`);
-  if (mode.kind === "requests") lines.push(`  Sending ${mode.count} benchmark request${mode.count > 1 ? "s" : ""}`);
-  else lines.push(...windowLines(plan));
+  if (plan.load.kind === "periodic-concurrency") lines.push(...periodicLines(plan));
+  else if (requestCount !== undefined)
+    lines.push(`  Sending ${requestCount} benchmark request${requestCount > 1 ? "s" : ""}`);
+  else lines.push(...windowLines(plan, callMode));
   lines.push(...loadLines(plan));
-  lines.push(`  Using ${plan.client.callMode === "async" ? "asynchronous" : "synchronous"} calls for inference`);
+  lines.push(`  Using ${callMode === "async" ? "asynchronous" : "synchronous"} calls for inference`);
+  if (service.isDecoupled) lines.push("  Detected decoupled model, using the first response for measuring latency");
   return `${lines.join("\n")}\n\n`;
 }
 
-function windowLines(plan: Plan): string[] {
+function windowLines(plan: Plan, callMode: "sync" | "async"): string[] {
   const { mode, percentile } = plan.measurement;
-  const metric = plan.client.callMode === "async" ? "throughput" : "latency and throughput";
+  const metric = callMode === "async" ? "throughput" : "latency and throughput";
   // The missing blank after the percentile is the original's, and scripts look for it.
   const stabilizing =
     percentile === null ? `  Stabilizing using average ${metric}` : `  Stabilizing using p${percentile}${metric}`;
@@ -231,6 +272,12 @@ function windowLines(plan: Plan): string[] {
     ];
   }
   return [];
+}
+
+/** What the original says of windows although there are none: scripts may look for it. */
+function periodicLines(plan: Plan): string[] {
+  const mode = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 } as const;
+  return windowLines({ ...plan, measurement: { ...plan.measurement, mode } }, "async");
 }
 
 function loadLines(plan: Plan): string[] {

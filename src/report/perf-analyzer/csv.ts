@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { inferPerSec } from "../../measure/metrics.ts";
+import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
@@ -40,6 +40,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
   return [
     levelUnit === "concurrency" ? "Concurrency" : "Request Rate",
     "Inferences/Second",
+    ...(service.isDecoupled ? ["Response Throughput"] : []),
     "Client Send",
     ...(hasServer
       ? [
@@ -72,6 +73,7 @@ function formatRow(
   return [
     formatStreamNumber(level),
     formatStreamNumber(inferPerSec(window, plan.target.batchSize)),
+    ...(service.isDecoupled ? [formatStreamNumber(responsesPerSec(window))] : []),
     sendUs,
     ...(!hasServerCounters ? [] : serverColumns(window, service.isResponseCacheEnabled, sink)),
     receiveUs,

@@ -1,4 +1,12 @@
-import { errorRatio, estimatePercentile, inferPerSec, saturationReason, sentPerSec } from "../../measure/metrics.ts";
+import {
+  errorRatio,
+  estimatePercentile,
+  inferPerSec,
+  responsesPerSec,
+  saturationReason,
+  sentPerSec,
+  sequencesPerSec,
+} from "../../measure/metrics.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import { formatMetric, judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
@@ -67,11 +75,15 @@ class RampartConsole implements Report {
 
   private formatLevels(levels: readonly LevelResult[]): string {
     const isScheduled = levels.some(({ window }) => window.scheduledLatency !== window.latency);
+    const isDecoupled = levels.some(({ window }) => window.firstResponse !== window.latency);
+    const hasSequences = levels.some(({ window }) => window.sequenceCount > 0);
     const percentiles = [50, 90, 99];
     const header = [
       levels[0]?.unit === "concurrency" ? "concurrency" : "req/s asked",
       ...(isScheduled ? ["req/s sent"] : []),
       "infer/s",
+      ...(isDecoupled ? ["responses/s", "p99 of the first"] : []),
+      ...(hasSequences ? ["sequences/s"] : []),
       "average",
       ...percentiles.map((percentile) => `p${percentile}`),
       ...(isScheduled ? ["p99 from due time"] : []),
@@ -87,6 +99,10 @@ class RampartConsole implements Report {
         formatCount(level.level),
         ...(isScheduled ? [formatCount(sentPerSec(window))] : []),
         formatCount(inferPerSec(window, this.plan.target.batchSize)),
+        ...(isDecoupled
+          ? [formatCount(responsesPerSec(window)), hasSamples ? formatUs(window.firstResponse.percentileUs(99)) : "-"]
+          : []),
+        ...(hasSequences ? [formatCount(sequencesPerSec(window))] : []),
         hasSamples ? formatDurationNs(window.latency.meanNs) : "-",
         ...percentiles.map((percentile) => (hasSamples ? formatUs(window.latency.percentileUs(percentile)) : "-")),
         ...(isScheduled ? [hasSamples ? formatUs(window.scheduledLatency.percentileUs(99)) : "-"] : []),
@@ -158,6 +174,9 @@ class RampartConsole implements Report {
 function describeLoad(plan: Plan): string {
   const { load } = plan;
   if (load.kind === "intervals") return `intervals from ${load.file}`;
+  if (load.kind === "fixed-schedule") return "requests at the times of the data";
+  if (load.kind === "periodic-concurrency")
+    return `${load.start} requests, then ${load.step} more after every ${load.periodResponses} responses, up to ${load.end}`;
   if (load.kind === "concurrency-ramp")
     return `concurrency from ${load.start} to ${load.end} over ${formatDurationNs(load.overMs * 1e6)}`;
   const name = load.kind === "concurrency" ? "concurrency" : `${load.distribution} request rate`;

@@ -1,7 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
-import { errorRatio, estimatePercentile, inferPerSec, saturationReason, sentPerSec } from "../../measure/metrics.ts";
+import {
+  errorRatio,
+  estimatePercentile,
+  inferPerSec,
+  responsesPerSec,
+  saturationReason,
+  sentPerSec,
+  sequencesPerSec,
+} from "../../measure/metrics.ts";
 import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
@@ -68,7 +76,17 @@ function toLevelJson(plan: Plan, { unit, level, outcome, window, trials, instabi
     inferPerSec: inferPerSec(window, plan.target.batchSize),
     sentPerSec: sentPerSec(window),
     errorRatio: errorRatio(window),
+    ...(window.sequenceCount === 0
+      ? {}
+      : { sequences: window.sequenceCount, sequencesPerSec: sequencesPerSec(window) }),
     latency: toLatencyJson(window.latency),
+    ...(window.firstResponse === window.latency
+      ? {}
+      : {
+          responses: window.responseCount,
+          responsesPerSec: responsesPerSec(window),
+          firstResponse: toLatencyJson(window.firstResponse),
+        }),
     ...(window.scheduledLatency === window.latency
       ? {}
       : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),

@@ -1,4 +1,4 @@
-import type { ReadStreamed } from "../../transport/grpc/stream-client.ts";
+import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 import type { InferCodec, Query } from "../service.ts";
 import type { TritonModel } from "./model.ts";
 

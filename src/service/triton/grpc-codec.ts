@@ -1,18 +1,22 @@
 import type { RequestParameterPlan, TritonTargetPlan } from "../../plan/plan.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
-import type { StreamedResponse } from "../../transport/grpc/stream-client.ts";
 import type { WireRequest } from "../../transport/request.ts";
+import type { StreamedResponse } from "../../transport/streamed-responses.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
 import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
-import { isDatatype, type Tensor } from "../tensor.ts";
+import { isDatatype, joinBytes, type Tensor } from "../tensor.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
 import { toInferParameter } from "./parameters.ts";
+import { stampGrpcSequence } from "./sequence-stamp.ts";
 
 /** KServe v2 inference over gRPC: `ModelInfer` and `ModelStreamInfer`. */
 
 const SERVICE = "/inference.GRPCInferenceService";
 const ID_FIELD = 3;
+const PARAMETERS_FIELD = 4;
+const FINAL_RESPONSE = "triton_final_response";
+const NO_BYTES = new Uint8Array(0);
 
 /** Path of a method of Triton's gRPC service. */
 export function methodPath(method: string): string {
@@ -33,7 +37,9 @@ export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): In
     parameters[name] = toInferParameter(options.parameters[name] as RequestParameterPlan);
   const path = methodPath(options.isStreaming ? "ModelStreamInfer" : "ModelInfer");
   return {
-    encode: (tensors, idDigits) => encodeRequest(path, model, parameters, tensors, idDigits),
+    encode: (tensors, idDigits, sequenceStamp) =>
+      encodeRequest(path, model, parameters, tensors, idDigits, sequenceStamp),
+    stampSequence: stampGrpcSequence,
     decode: (body) => decodeResponse(body),
     // gRPC failures carry the server's words in grpc-message already.
     explain: (failure) => failure,
@@ -47,11 +53,12 @@ function encodeRequest(
   parameters: ProtoObject,
   tensors: readonly Tensor[],
   idDigits: number,
+  sequenceStamp: Uint8Array = NO_BYTES,
 ): WireRequest {
   const writer = new ProtoWriter();
   writer.string(1, model.name);
   if (model.version !== "") writer.string(2, model.version);
-  const stampOffset = idDigits > 0 ? writer.string(ID_FIELD, "0".repeat(idDigits)) : 0;
+  if (idDigits > 0) writer.string(ID_FIELD, "0".repeat(idDigits));
   const inputs: ProtoObject[] = [];
   const outputs: ProtoObject[] = [];
   const contents: Uint8Array[] = [];
@@ -62,15 +69,13 @@ function encodeRequest(
   for (const { name } of model.outputs) outputs.push({ name });
   const rest = encodeMessage(INFER_REQUEST, { parameters, inputs, outputs, raw_input_contents: contents });
   const head = writer.finish();
-  const payload = new Uint8Array(head.length + rest.length);
-  payload.set(head);
-  payload.set(rest, head.length);
   return {
     path,
     method: "POST",
     headers: [],
-    payload,
-    ...(idDigits > 0 ? { stampPlace: { offset: stampOffset, idDigits } } : {}),
+    payload: joinBytes([head, sequenceStamp, rest]),
+    // The id's digits end the head.
+    ...(idDigits + sequenceStamp.length > 0 ? { stampPlace: { offset: head.length - idDigits, idDigits } } : {}),
   };
 }
 
@@ -94,7 +99,7 @@ function decodeResponse(body: Uint8Array): InferResponse {
 
 const latin1 = new TextDecoder("latin1");
 
-/** Reads one `ModelStreamInferResponse`: only its error and its response's id, so that it costs little. */
+/** Reads one `ModelStreamInferResponse`: only what tells whose it is and whether others follow, so that it costs little. */
 export function readStreamed(message: Uint8Array): StreamedResponse {
   const reader = new ProtoReader(message);
   let body = new Uint8Array(0) as Uint8Array;
@@ -104,15 +109,43 @@ export function readStreamed(message: Uint8Array): StreamedResponse {
     else if (reader.fieldNumber === 2) body = reader.bytes();
     else reader.skip();
   }
-  return { id: readId(body), failure: failure?.message === "" ? undefined : failure, body };
+  return { ...readEnvelope(body), failure: failure?.message === "" ? undefined : failure, body };
 }
 
-function readId(response: Uint8Array): string {
+function readEnvelope(response: Uint8Array): Pick<StreamedResponse, "id" | "isFinal" | "isEmpty"> {
   const reader = new ProtoReader(response);
+  let id = "";
+  // Servers that do not say send one response per request.
+  let isFinal = true;
+  let hasOutputs = false;
   while (reader.next()) {
-    if (reader.fieldNumber === ID_FIELD) return latin1.decode(reader.bytes());
-    // Fields come in ascending order from every known server; those after the id may still be in any order.
-    reader.skip();
+    if (reader.fieldNumber === ID_FIELD) id = latin1.decode(reader.bytes());
+    else if (reader.fieldNumber === PARAMETERS_FIELD) {
+      const flag = readFinalFlag(reader.bytes());
+      if (flag !== undefined) isFinal = flag;
+    } else {
+      if (reader.fieldNumber > PARAMETERS_FIELD) hasOutputs = true;
+      reader.skip();
+    }
   }
-  return "";
+  return { id, isFinal, isEmpty: isFinal && !hasOutputs };
+}
+
+/** What a map entry says of the response being the last; undefined when it is about something else. */
+function readFinalFlag(entry: Uint8Array): boolean | undefined {
+  const reader = new ProtoReader(entry);
+  let name = "";
+  let value: Uint8Array = NO_BYTES;
+  while (reader.next()) {
+    if (reader.fieldNumber === 1) name = latin1.decode(reader.bytes());
+    else if (reader.fieldNumber === 2) value = reader.bytes();
+    else reader.skip();
+  }
+  if (name !== FINAL_RESPONSE) return undefined;
+  const parameter = new ProtoReader(value);
+  while (parameter.next()) {
+    if (parameter.fieldNumber === 1) return parameter.varint() !== 0;
+    parameter.skip();
+  }
+  return false;
 }

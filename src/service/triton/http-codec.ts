@@ -5,6 +5,7 @@ import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
 import { parseLossless } from "../lossless-json.ts";
 import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
 import { isDatatype, joinBytes, type Tensor } from "../tensor.ts";
+import { stampHttpSequence } from "./sequence-stamp.ts";
 
 /** KServe v2 inference over HTTP, with Triton's binary tensor data extension or with JSON tensors. */
 
@@ -16,6 +17,9 @@ export interface HttpCodecOptions {
   readonly inputFormat: TensorFormat;
   readonly outputFormat: TensorFormat;
 }
+
+/** What stands before a request's id. */
+const ID_START = '{"id":"';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -37,7 +41,9 @@ function encodeSegment(text: string): string {
 export function createHttpCodec(model: ModelInfo, options: HttpCodecOptions): InferCodec {
   const path = modelPath(model, "/infer");
   return {
-    encode: (tensors, idDigits) => encodeRequest(path, model, options, tensors, idDigits),
+    encode: (tensors, idDigits, sequenceStamp) =>
+      encodeRequest(path, model, options, tensors, "0".repeat(idDigits), sequenceStamp),
+    stampSequence: stampHttpSequence,
     decode: decodeResponse,
     explain: explainFailure,
     describe: (request) => decoder.decode(request.payload.subarray(0, jsonBytesOf(request))),
@@ -49,7 +55,8 @@ function encodeRequest(
   model: ModelInfo,
   options: HttpCodecOptions,
   tensors: readonly Tensor[],
-  idDigits: number,
+  id: string,
+  sequenceStamp: Uint8Array | undefined,
 ): WireRequest {
   const isJson = options.inputFormat === "json";
   const isBinaryOutput = options.outputFormat === "binary";
@@ -62,8 +69,9 @@ function encodeRequest(
   }
   for (const { name } of model.outputs)
     outputs.push(`{"name":${JSON.stringify(name)},"parameters":{"binary_data":${isBinaryOutput}}}`);
+  const afterId = sequenceStamp === undefined ? '"' : decoder.decode(sequenceStamp);
   const head = encoder.encode(
-    `{"id":"${"0".repeat(idDigits)}","inputs":[${inputs.join(",")}],"outputs":[${outputs.join(",")}]}`,
+    `${ID_START}${id}${afterId},"inputs":[${inputs.join(",")}],"outputs":[${outputs.join(",")}]}`,
   );
   const headers: Header[] = [
     ["Inference-Header-Content-Length", String(head.length)],
@@ -74,8 +82,9 @@ function encodeRequest(
     method: "POST",
     headers,
     payload: joinBytes([head, ...data]),
-    // The id's digits follow `{"id":"`.
-    ...(idDigits > 0 ? { stampPlace: { offset: 7, idDigits } } : {}),
+    ...(id !== "" || sequenceStamp !== undefined
+      ? { stampPlace: { offset: ID_START.length, idDigits: id.length } }
+      : {}),
   };
 }
 

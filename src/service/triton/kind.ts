@@ -48,13 +48,15 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
   const metadata = await metadataAnswer;
   const config = await configAnswer;
   const model = readModel(metadata, config, target.modelVersion);
-  refuseUnsupported(model, target.batchSize);
+  refuseUnsupported(model, target);
   let statistics: Promise<StatisticsQuery | undefined> | undefined;
   return {
     model,
     codec: createCodec(model),
     wire: wireOf(target),
     batchSize: target.batchSize,
+    isSequence: model.scheduler === "sequence" || model.scheduler === "ensemble-sequence",
+    isDecoupled: model.isDecoupled,
     isResponseCacheEnabled: model.isResponseCacheEnabled,
     statistics: () => {
       statistics ??= findStatistics(api, name, ask);
@@ -90,7 +92,14 @@ function warningsOf(target: TritonTargetPlan): string[] {
 }
 
 /** Models that need more than this version can do are refused before any load, never measured wrongly. */
-function refuseUnsupported(model: TritonModel, batchSize: number): void {
+function refuseUnsupported(model: TritonModel, { batchSize, isStreaming }: TritonTargetPlan): void {
+  if (model.isDecoupled && !isStreaming) {
+    throw new RunError(
+      "unsupported",
+      `model '${model.name}' is decoupled: its requests may have several responses, which only gRPC streams carry`,
+      "Give -i grpc --streaming.",
+    );
+  }
   if (model.maxBatchSize === 0 && batchSize > 1) {
     throw new RunError(
       "unsupported",

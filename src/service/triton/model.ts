@@ -76,8 +76,6 @@ function schedulerOf(config: AnswerObject): SchedulerKind {
 }
 
 /** What a model belongs to that this version cannot measure yet, in the plural; empty when it can. */
-export function unsupportedKindOf({ isDecoupled, scheduler }: TritonModel): string {
-  if (isDecoupled) return "decoupled models";
-  if (scheduler === "sequence" || scheduler === "ensemble-sequence") return "sequence models";
-  return scheduler === "ensemble" ? "ensemble models" : "";
+export function unsupportedKindOf({ scheduler }: TritonModel): string {
+  return scheduler === "ensemble" || scheduler === "ensemble-sequence" ? "ensemble models" : "";
 }

@@ -14,9 +14,9 @@ import { verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { describeConnectError, type Failure, messageOfProtocol } from "../failure.ts";
 import { lineIndexOf } from "../grpc/lanes.ts";
-import type { ReadStreamed, StreamedResponse } from "../grpc/stream-client.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
+import { addResponse, expectResponses, type ReadStreamed, type StreamedResponse } from "../streamed-responses.ts";
 import { USER_AGENT } from "../user-agent.ts";
 
 const MAX_MESSAGE_BYTES = -1; // no limit, as the own client
@@ -177,8 +177,9 @@ class JsLane {
     }
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
     const slot = this.active.get(id);
-    this.active.delete(id);
-    slot?.finish(response.failure, response.body, readNs);
+    const isOver = response.isFinal || response.failure !== undefined;
+    if (isOver) this.active.delete(id);
+    slot?.receive(response, readNs, isOver);
   }
 
   /** Gives up a stream that no longer makes sense. */
@@ -212,6 +213,8 @@ class JsSlot {
   private readonly metadata: Metadata;
   private readonly options: ClientOptions;
   private id = "";
+  /** When a response last came, or the request was sent. */
+  private heardNs = 0;
   private current: ClientUnaryCall | undefined;
 
   constructor(call: Call, channel: Client, lane: JsLane | undefined, metadata: Metadata, options: ClientOptions) {
@@ -228,22 +231,36 @@ class JsSlot {
     call.body = undefined;
     call.isActive = true;
     call.firstByteNs = 0;
+    if (this.lane !== undefined) expectResponses(call);
     const message = Buffer.from(request.payload);
     if (stamp !== undefined && request.stampPlace !== undefined) message.set(stamp, request.stampPlace.offset);
     this.id = stamp === undefined ? "" : latin1.decode(stamp.subarray(0, request.stampPlace?.idDigits ?? 0));
     call.sendStartNs = nowNs();
+    this.heardNs = call.sendStartNs;
     if (this.lane === undefined) this.sendUnary(path, message);
     else this.lane.send(path, this.id, message, this);
     call.sendEndNs = nowNs();
   }
 
-  finish(failure: Failure | undefined, body: Uint8Array, readNs: number): void {
+  finish(body: Uint8Array, readNs: number): void {
     const call = this.call;
     if (!call.isActive) return;
     call.firstByteNs = readNs;
     call.endNs = readNs;
     call.body = this.options.keepBodies ? body.slice() : undefined;
-    call.failure = failure;
+    call.isActive = false;
+    this.options.onDone(call);
+  }
+
+  receive(response: StreamedResponse, readNs: number, isOver: boolean): void {
+    const call = this.call;
+    if (!call.isActive) return;
+    this.heardNs = readNs;
+    addResponse(call, response, readNs, this.options.keepBodies);
+    if (!isOver) {
+      this.options.onResponse?.(call);
+      return;
+    }
     call.isActive = false;
     this.options.onDone(call);
   }
@@ -259,7 +276,7 @@ class JsSlot {
   }
 
   failIfSilentSince(deadlineNs: number): void {
-    if (!this.call.isActive || this.call.sendStartNs > deadlineNs) return;
+    if (!this.call.isActive || this.heardNs > deadlineNs) return;
     this.lane?.forget(this.id);
     this.current?.cancel();
     this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
@@ -274,7 +291,7 @@ class JsSlot {
       this.metadata,
       (error: ServiceError | null, value?: Buffer) => {
         if (error !== null) this.fail(toFailure(error.code, error.details));
-        else this.finish(undefined, new Uint8Array(value ?? Buffer.alloc(0)), nowNs());
+        else this.finish(new Uint8Array(value ?? Buffer.alloc(0)), nowNs());
       },
     );
   }

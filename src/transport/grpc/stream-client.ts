@@ -5,23 +5,12 @@ import { type Failure, messageOfProtocol } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import type { Endpoint, Header } from "../request.ts";
+import { addResponse, expectResponses, type ReadStreamed, type StreamedResponse } from "../streamed-responses.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
 import { type GrpcMessage, StampScratch } from "./encode.ts";
 import type { Line, LineUser } from "./line.ts";
 import { MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
-
-/** What a service reads from one message of a stream. */
-export interface StreamedResponse {
-  /** The request's id, as it was sent; empty when the message does not say. */
-  readonly id: string;
-  readonly failure: Failure | undefined;
-  /** The response's own message, without the stream's wrapping. */
-  readonly body: Uint8Array;
-}
-
-/** Reads one message of a stream. Throws `ProtocolError` when it cannot. */
-export type ReadStreamed = (message: Uint8Array) => StreamedResponse;
 
 /** The gRPC client of the measured path for bidirectional streams: one long stream per lane, answers matched by request id. */
 export class GrpcStreamClient extends GrpcClient<StreamSlot> {
@@ -37,7 +26,7 @@ export class GrpcStreamClient extends GrpcClient<StreamSlot> {
     const index = call.slot % this.options.laneCount;
     let lane = this.lanes[index];
     if (lane === undefined) {
-      lane = new LaneStream(line, this.readStreamed, this.options);
+      lane = new LaneStream(line, this.readStreamed);
       this.lanes[index] = lane;
     }
     return new StreamSlot(call, lane, this.options);
@@ -57,7 +46,6 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
   path = "";
   private readonly line: Line;
   private readonly readStreamed: ReadStreamed;
-  private readonly options: ClientOptions;
   private readonly reader = new MessageReader(this, true);
   /** Requests under way, oldest first. */
   private readonly active = new Map<string, StreamSlot>();
@@ -68,10 +56,9 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
   private isOpening = false;
   private head: GrpcHead | undefined;
 
-  constructor(line: Line, readStreamed: ReadStreamed, options: ClientOptions) {
+  constructor(line: Line, readStreamed: ReadStreamed) {
     this.line = line;
     this.readStreamed = readStreamed;
-    this.options = options;
   }
 
   send(path: string, slot: StreamSlot): void {
@@ -152,8 +139,9 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
     const slot = this.active.get(id);
     if (slot === undefined) return;
-    this.active.delete(id);
-    slot.finish(response.failure, this.options.keepBodies ? response.body.slice() : undefined, readNs, decodeNs);
+    const isOver = response.isFinal || response.failure !== undefined;
+    if (isOver) this.active.delete(id);
+    slot.receive(response, readNs, decodeNs, isOver);
   }
 
   onFailed(problem: StreamFailure): void {
@@ -177,6 +165,8 @@ class StreamSlot implements GrpcSlot, SendTicket {
   private readonly lane: LaneStream;
   private readonly options: ClientOptions;
   private scratch = new StampScratch();
+  /** When this call's stream last brought a response, or the request was sent. */
+  private heardNs = 0;
 
   constructor(call: Call, lane: LaneStream, options: ClientOptions) {
     this.call = call;
@@ -192,8 +182,10 @@ class StreamSlot implements GrpcSlot, SendTicket {
     call.decodeNs = 0;
     call.isActive = true;
     call.firstByteNs = 0;
+    expectResponses(call);
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
+    this.heardNs = call.sendStartNs;
     this.id = decoder.decode(stamp.subarray(0, message.idDigits));
     this.bytes = this.scratch.fill(message, stamp);
     this.lane.send(path, this);
@@ -203,13 +195,15 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.call.sendEndNs = sentNs;
   }
 
-  finish(failure: Failure | undefined, body: Uint8Array | undefined, readNs: number, decodeNs: number): void {
+  receive(response: StreamedResponse, readNs: number, decodeNs: number, isOver: boolean): void {
     const call = this.call;
-    call.firstByteNs = readNs;
-    call.endNs = readNs;
-    call.decodeNs = decodeNs;
-    call.body = body;
-    call.failure = failure;
+    this.heardNs = readNs;
+    call.decodeNs += decodeNs;
+    addResponse(call, response, readNs, this.options.keepBodies);
+    if (!isOver) {
+      this.options.onResponse?.(call);
+      return;
+    }
     call.isActive = false;
     this.options.onDone(call);
   }
@@ -226,7 +220,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
 
   failIfSilentSince(deadlineNs: number): boolean {
     const call = this.call;
-    if (!call.isActive || call.sendStartNs > deadlineNs) return false;
+    if (!call.isActive || this.heardNs > deadlineNs) return false;
     this.lane.forget(this);
     // The bytes may still wait for a window: the next request must not be written over them.
     this.scratch = new StampScratch();

@@ -20,7 +20,7 @@ function dueTimesNs(flags: readonly string[], count: number): number[] {
   assert.deepEqual(problems, []);
   const load = prepareLoad(toPlan(settings).plan.load);
   const { levels } = load.search;
-  const drive = load.drive(levels.kind === "list" ? (levels.values[0] as number) : levels.start);
+  const drive = load.drive(levels.kind === "list" ? (levels.values[0] as number) : levels.start, []);
   assert.equal(drive.kind, "scheduled");
   const { arrivals } = drive as Extract<typeof drive, { kind: "scheduled" }>;
   return Array.from({ length: count }, arrivals);

@@ -1,0 +1,15 @@
+import type { SequencesPlan } from "../plan/plan.ts";
+import type { Builders, Schema } from "../plan/schema.ts";
+
+/** Describes the part of a plan that says how sequences are made. */
+export function sequencesSchema(v: Builders): Schema<SequencesPlan> {
+  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  return v.object({
+    length: v.nullable(count),
+    lengthVariationPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+    startId: count,
+    idCount: v.nullable(count),
+    concurrent: count,
+    isSerial: v.boolean(),
+  });
+}

@@ -1,0 +1,47 @@
+import { largestLevel } from "../load/levels.ts";
+import type { LevelSearch } from "../load/load-mode.ts";
+import type { Sequences } from "../load/sequences.ts";
+import type { Plan } from "../plan/plan.ts";
+import { RunError } from "../plan/problem.ts";
+import type { LaneOptions } from "./driver-work.ts";
+import { RequestFeed } from "./feed.ts";
+import type { Session } from "./session.ts";
+
+/** Seed of what varies the lengths of sequences and deals them data streams: the same in every run. */
+const SEQUENCE_SEED = 5489;
+
+/** Makes what gives lanes their requests, for a model that is known by now. Throws `RunError` when sequences cannot be told apart. */
+export async function createFeed(
+  plan: Plan,
+  search: LevelSearch,
+  { service, dataset }: Session,
+  { isSync }: LaneOptions,
+): Promise<RequestFeed> {
+  const usesIds = !isSync || service.wire === "grpc-stream";
+  const sequences = service.isSequence ? await createSequences(plan, search, dataset) : undefined;
+  return new RequestFeed(service, dataset, { usesIds, sequences });
+}
+
+async function createSequences(plan: Plan, search: LevelSearch, dataset: Session["dataset"]): Promise<Sequences> {
+  checkIds(plan, search);
+  const { Sequences } = await import("../load/sequences.ts");
+  const { createRandom } = await import("../load/arrivals.ts");
+  return new Sequences({
+    plan: plan.sequences,
+    streamLengths: dataset.isFromJson ? dataset.streams.map((steps) => steps.length) : [],
+    random: createRandom(SEQUENCE_SEED),
+  });
+}
+
+function checkIds({ sequences }: Plan, search: LevelSearch): void {
+  const atOnce = search.unit === "concurrency" ? largestLevel(search.levels) : sequences.concurrent;
+  const { idCount } = sequences;
+  if (idCount === null || (atOnce !== undefined && idCount >= atOnce)) return;
+  throw new RunError(
+    "unsupported",
+    "sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur.",
+    atOnce === undefined
+      ? "Give the concurrency an end, or no --sequence-id-range."
+      : `${atOnce} sequences are under way at once: widen --sequence-id-range to as many ids, or lower the load.`,
+  );
+}

@@ -1,0 +1,114 @@
+import type { Arrivals } from "../load/arrivals.ts";
+import { nowNs } from "../runtime/clock.ts";
+import type { ActiveLoad, Sender } from "./active-load.ts";
+import { DueTimer } from "./due-timer.ts";
+import { Schedule } from "./schedule.ts";
+import type { SequenceDeal } from "./sequence-deal.ts";
+
+/** Requests that are due at given times. Asynchronous lanes send them whatever is outstanding; synchronous ones wait for their answer first. */
+export class ScheduledLoad implements ActiveLoad {
+  private readonly sender: Sender;
+  private readonly deal: SequenceDeal | undefined;
+  private readonly timer: DueTimer;
+  private schedule: Schedule | undefined;
+
+  /** @param deal which sequence each request continues; absent where there are none */
+  constructor(sender: Sender, deal: SequenceDeal | undefined) {
+    this.sender = sender;
+    this.deal = deal;
+    this.timer = new DueTimer(() => sender.guard(() => this.tick()));
+  }
+
+  get activeLanes(): number {
+    return this.schedule === undefined ? 0 : this.sender.laneCount;
+  }
+
+  /** Begins a schedule; nothing may be outstanding. */
+  start(arrivals: Arrivals): void {
+    const { laneCount, slots } = this.sender;
+    this.sender.setActiveLanes(laneCount);
+    slots.grow(laneCount);
+    slots.deal(laneCount);
+    this.schedule = new Schedule(arrivals, laneCount);
+    this.timer.set(this.schedule.firstDueNs);
+  }
+
+  goOn(slot: number): void {
+    const { isSync, slots, laneCount, quota } = this.sender;
+    const { schedule } = this;
+    const lane = slot % laneCount;
+    this.deal?.remove(slots.sequences[slot] as number);
+    if (!isSync) slots.release(slot);
+    if (schedule === undefined || quota <= 0) this.endSequences();
+    else if (isSync) this.sendOrWait(schedule, lane, schedule.nextDueNs(lane));
+    else this.unblock(schedule, lane);
+  }
+
+  stop(): void {
+    this.schedule = undefined;
+    this.timer.clear();
+    this.endSequences();
+    this.sender.flush();
+  }
+
+  /** Sends what is due by now. */
+  private tick(): void {
+    const { schedule } = this;
+    if (schedule === undefined) return;
+    const tickNs = nowNs();
+    while (schedule.firstDueNs <= tickNs && this.sender.quota > 0) {
+      const dueNs = schedule.firstDueNs;
+      const lane = schedule.pop();
+      this.sendDue(schedule, lane, dueNs, schedule.isBehind(lane));
+    }
+    const isOver = this.sender.quota <= 0;
+    if (isOver) this.endSequences();
+    this.sender.flush();
+    this.timer.set(isOver ? Number.POSITIVE_INFINITY : schedule.firstDueNs);
+  }
+
+  /** Sends a request that is due, and has an asynchronous lane wait for its next one; without a free sequence both wait. */
+  private sendDue(schedule: Schedule, lane: number, dueNs: number, isDelayed: boolean): void {
+    const { isSync, slots } = this.sender;
+    const sequence = this.deal === undefined ? 0 : this.deal.pick(lane);
+    if (sequence === undefined) {
+      this.deal?.block(lane, dueNs);
+      return;
+    }
+    this.deal?.add(sequence);
+    this.sender.send(isSync ? lane : slots.take(lane), sequence, dueNs, isDelayed);
+    if (!isSync) schedule.push(lane, schedule.nextDueNs(lane));
+  }
+
+  private sendOrWait(schedule: Schedule, lane: number, dueNs: number): void {
+    if (dueNs <= nowNs()) {
+      this.sendDue(schedule, lane, dueNs, schedule.isBehind(lane));
+      return;
+    }
+    const wasFirst = dueNs < schedule.firstDueNs;
+    schedule.push(lane, dueNs);
+    if (wasFirst) this.timer.set(dueNs);
+  }
+
+  /** One of the lane's sequences can go on: so does the request that waited for it. */
+  private unblock(schedule: Schedule, lane: number): void {
+    const dueNs = this.deal?.unblock(lane);
+    if (dueNs === undefined) return;
+    this.sendDue(schedule, lane, dueNs, schedule.isLate(dueNs));
+    this.timer.set(schedule.firstDueNs);
+  }
+
+  /** Ends the open sequences that wait for no answer. */
+  private endSequences(): void {
+    const { deal } = this;
+    const { sequences, laneCount, isSync, slots } = this.sender;
+    if (deal === undefined || sequences === undefined) return;
+    for (let sequence = 0; sequence < deal.count; sequence++) {
+      const lane = sequence % laneCount;
+      if (!sequences.isOpen(sequence) || deal.isBusy(sequence)) continue;
+      if (isSync && !this.sender.isIdle(lane)) continue;
+      deal.add(sequence);
+      this.sender.sendEnd(isSync ? lane : slots.take(lane), sequence);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/** What the driver knows of the request that each slot carries, and which slots carry none. */
+export class Slots {
+  /** When the slot's request was due; NaN: it was sent as soon as could be. */
+  readonly intendedNs: number[] = [];
+  /** Whether it was sent later than it was due. */
+  readonly isDelayed: boolean[] = [];
+  /** Its step of the data. */
+  readonly steps: number[] = [];
+  /** Index of its sequence. */
+  readonly sequences: number[] = [];
+  readonly sequenceIds: number[] = [];
+  readonly endsSequence: boolean[] = [];
+  /** By lane: slots without a request, where lanes may have several. */
+  private readonly free: number[][] = [];
+  private laneCount = 1;
+
+  get count(): number {
+    return this.intendedNs.length;
+  }
+
+  /** Makes slots until there are so many. */
+  grow(count: number): void {
+    while (this.count < count) this.add();
+  }
+
+  /** Deals all slots to lanes, every one of them without a request: slot `s` is lane `s % laneCount`'s. */
+  deal(laneCount: number): void {
+    this.laneCount = laneCount;
+    this.free.length = 0;
+    for (let lane = 0; lane < laneCount; lane++) this.free.push([]);
+    for (let slot = this.count - 1; slot >= 0; slot--) this.release(slot);
+  }
+
+  /** A slot of the lane without a request. All busy ones make a new round of slots, since an open loop never waits. */
+  take(lane: number): number {
+    const free = this.freeOf(lane).pop();
+    if (free !== undefined) return free;
+    // Slots belong to lanes by their number, so a whole round of them is added.
+    for (let i = 0; i < this.laneCount; i++) {
+      const slot = this.add();
+      if (slot % this.laneCount !== lane) this.release(slot);
+    }
+    return this.count - this.laneCount + lane;
+  }
+
+  /** The slot's request is over. */
+  release(slot: number): void {
+    this.freeOf(slot % this.laneCount).push(slot);
+  }
+
+  private freeOf(lane: number): number[] {
+    return this.free[lane] as number[];
+  }
+
+  private add(): number {
+    this.intendedNs.push(Number.NaN);
+    this.isDelayed.push(false);
+    this.steps.push(0);
+    this.sequences.push(0);
+    this.sequenceIds.push(0);
+    this.endsSequence.push(false);
+    return this.count - 1;
+  }
+}

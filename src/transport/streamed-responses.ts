@@ -1,0 +1,43 @@
+import type { Call } from "./client.ts";
+import type { Failure } from "./failure.ts";
+
+/** Requests on a stream, each of which may have any number of responses. */
+
+/** What a service reads from one message of a stream. */
+export interface StreamedResponse {
+  /** The request's id, as it was sent; empty when the message does not say. */
+  readonly id: string;
+  readonly failure: Failure | undefined;
+  /** No more responses follow for the request. */
+  readonly isFinal: boolean;
+  /** It has no content and only says that it is the last. */
+  readonly isEmpty: boolean;
+  /** The response's own message, without the stream's wrapping. */
+  readonly body: Uint8Array;
+}
+
+/** Reads one message of a stream. Throws `ProtocolError` when it cannot. */
+export type ReadStreamed = (message: Uint8Array) => StreamedResponse;
+
+/** Makes a call ready for a request whose responses are to be counted. */
+export function expectResponses(call: Call): void {
+  call.responseCount = 0;
+  call.messageCount = 0;
+  if (call.responses.length > 0) call.responses = [];
+}
+
+/** Adds a response to its call; after the last one, or a failure, the call is over. */
+export function addResponse(call: Call, response: StreamedResponse, readNs: number, keepsBodies: boolean): void {
+  const { failure, isEmpty, body } = response;
+  call.messageCount++;
+  if (call.messageCount === 1) call.firstByteNs = readNs;
+  // The latency of a request is that of its last response with content.
+  if (!isEmpty || call.responseCount === 0 || failure !== undefined) call.endNs = readNs;
+  if (!isEmpty) call.responseCount++;
+  call.failure = failure;
+  if (!keepsBodies) return;
+  // A view would be overwritten by the next read.
+  const kept = body.slice();
+  call.body = kept;
+  call.responses.push({ readNs, body: kept, isEmpty });
+}
