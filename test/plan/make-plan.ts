@@ -1,4 +1,5 @@
 import type { Plan, TritonTargetPlan } from "../../src/plan/plan.ts";
+import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 
 /** Plans for tests. */
@@ -20,6 +21,7 @@ export function makePlan(change: PlanChange = {}): Plan {
     load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
     inputs: { kind: "random", stringLength: 128, stringData: "" },
     failures: { maxRatio: null },
+    telemetry: NO_TELEMETRY,
     assertions: [],
     ...rest,
     target: {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { AssertionPlan, InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
+import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import {
@@ -58,6 +59,7 @@ describe("a scenario's plan", () => {
       },
       client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 60_000 },
       failures: { maxRatio: null },
+      telemetry: NO_TELEMETRY,
       assertions: [],
       outputs: {
         style: "rampart",

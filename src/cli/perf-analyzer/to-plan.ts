@@ -1,6 +1,8 @@
-import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan, TlsPlan } from "../../plan/plan.ts";
+import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan, TelemetryPlan, TlsPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
+import { DEFAULT_METRICS_INTERVAL_MS, NO_TELEMETRY, NO_TRACE } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
+import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { isDirectory } from "../output-files.ts";
 import { checkTogether, isGiven } from "./rules.ts";
 import type { Settings } from "./settings.ts";
@@ -30,7 +32,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
     name: settings.model,
     target: {
       kind: "triton",
-      url: settings.url ?? (settings.protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
+      url: toUrl(settings),
       protocol: settings.protocol ?? "http",
       model: settings.model,
       modelVersion: settings.modelVersion,
@@ -58,6 +60,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       stallTimeoutMs: settings.stallTimeoutMs,
     },
     failures: { maxRatio: settings.maxFailureRatio },
+    telemetry: toTelemetry(settings, warnings),
     assertions: [],
     outputs: {
       style: "perf_analyzer",
@@ -69,6 +72,26 @@ export function toPlan(settings: Settings): PlanFromFlags {
     },
   };
   return { plan, problems, warnings };
+}
+
+function toUrl({ url, protocol }: Settings): string {
+  return url ?? (protocol === "grpc" ? "localhost:8001" : "localhost:8000");
+}
+
+function toTelemetry(settings: Settings, warnings: string[]): TelemetryPlan {
+  const { isCollectingMetrics, metricsUrl, metricsIntervalMs, trace, csvFile, isVerboseCsv } = settings;
+  if (!isCollectingMetrics && !isGiven(trace)) return NO_TELEMETRY;
+  if (isCollectingMetrics && csvFile !== "" && !isVerboseCsv)
+    warnings.push("rampart: the metrics are in the CSV only with --verbose-csv.");
+  return {
+    metrics: isCollectingMetrics
+      ? {
+          url: metricsUrl ?? defaultMetricsUrl(toUrl(settings)),
+          intervalMs: metricsIntervalMs ?? DEFAULT_METRICS_INTERVAL_MS,
+        }
+      : null,
+    trace: isGiven(trace) ? { ...NO_TRACE, ...trace } : null,
+  };
 }
 
 /** The flags of each protocol have their own names; with HTTP an https:// URL asks for TLS. */

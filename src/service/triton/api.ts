@@ -1,5 +1,5 @@
 import type { ReadStreamed } from "../../transport/grpc/stream-client.ts";
-import type { InferCodec, Query } from "../service.ts";
+import type { InferCodec, Query, TraceQueries } from "../service.ts";
 import type { TritonModel } from "./model.ts";
 
 /** The calls to Triton that are not inference: the same questions over HTTP and gRPC, with answers of the same form. */
@@ -24,5 +24,6 @@ export interface TritonApi {
 export interface FrontEnd {
   readonly api: TritonApi;
   readonly readStreamed?: ReadStreamed;
+  traceQueries(): Promise<TraceQueries>;
   createCodec(model: TritonModel): InferCodec;
 }
