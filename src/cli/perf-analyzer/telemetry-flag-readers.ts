@@ -29,7 +29,7 @@ export const TELEMETRY_FLAG_READERS: Readonly<Record<string, FlagReader>> = {
     settings.trace.file = value;
   },
   "--trace-level": (settings, reader, value) => {
-    const { levels = [] } = settings.trace;
+    const levels = settings.trace.levels ?? [];
     // Several levels add up, as the help says; OFF is the opposite of them all.
     if (value === "OFF") settings.trace.levels = ["OFF"];
     else if (value === "TIMESTAMPS" || value === "TENSORS") {
