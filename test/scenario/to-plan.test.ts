@@ -92,6 +92,15 @@ describe("a scenario's plan", () => {
     assert.equal(plan.failures.maxRatio, 0.25);
   });
 
+  test("reads metrics where Triton has them unless told otherwise", () => {
+    const metricsOf = (change: Partial<ScenarioDefinition>, overrides?: PlanOverrides): unknown =>
+      planOf(change, overrides).telemetry.metrics;
+    assert.deepEqual(metricsOf({ metrics: {} }), { url: "host:8002/metrics", intervalMs: 1000 });
+    assert.deepEqual(metricsOf({ metrics: {} }, { url: "other:2" }), { url: "other:8002/metrics", intervalMs: 1000 });
+    const metrics = { url: "https://m/gpus", every: "250 ms" } as const;
+    assert.deepEqual(metricsOf({ metrics, target: embedded() }), { url: "https://m/gpus", intervalMs: 250 });
+  });
+
   test("is changed by the command line", () => {
     const plan = planOf(
       { client: "own", stallTimeout: "1 s" },
