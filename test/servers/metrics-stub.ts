@@ -1,4 +1,6 @@
-import { createServer } from "node:http";
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
 /** What {@link startMetricsStub} can be told. */
@@ -9,6 +11,8 @@ export interface MetricsStubOptions {
   readonly delayMs?: (scrape: number) => number;
   /** Default: 200. */
   readonly status?: number;
+  /** PEM files: it speaks TLS. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
 }
 
 /** A server of metrics in Prometheus' text format. */
@@ -43,7 +47,7 @@ export function twoGpus(scrape: number): string {
 /** Starts a server of metrics on loopback. */
 export async function startMetricsStub(options: MetricsStubOptions = {}): Promise<MetricsStub> {
   const scrapes: { atMs: number; path: string }[] = [];
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     const scrape = scrapes.length;
     scrapes.push({ atMs: performance.now(), path: request.url ?? "" });
     const body = (options.text ?? twoGpus)(scrape);
@@ -54,7 +58,12 @@ export async function startMetricsStub(options: MetricsStubOptions = {}): Promis
     const delayMs = options.delayMs?.(scrape) ?? 0;
     if (delayMs === 0) answer();
     else if (Number.isFinite(delayMs)) setTimeout(answer, delayMs);
-  });
+  };
+  const { tls } = options;
+  const server =
+    tls === undefined
+      ? createServer(listener)
+      : createTlsServer({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);

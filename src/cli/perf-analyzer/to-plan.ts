@@ -95,11 +95,12 @@ function toTelemetry(settings: Settings, warnings: string[]): TelemetryPlan {
 }
 
 /** The flags of each protocol have their own names; with HTTP an https:// URL asks for TLS. */
-function toTls({ protocol, url, sslGrpc, sslHttps }: Settings, warnings: string[]): TlsPlan {
+function toTls({ protocol, url, metricsUrl, sslGrpc, sslHttps }: Settings, warnings: string[]): TlsPlan {
   const isGrpc = protocol === "grpc";
   if (isGiven(sslGrpc) && (!isGrpc || sslGrpc.isEnabled !== true))
     warnings.push("rampart: the --ssl-grpc flags have no effect without -i grpc and --ssl-grpc-use-ssl.");
-  if (isGiven(sslHttps) && (isGrpc || url?.includes("https://") !== true))
+  const usesHttps = url?.includes("https://") === true || metricsUrl?.startsWith("https://") === true;
+  if (isGiven(sslHttps) && (isGrpc || !usesHttps))
     warnings.push("rampart: the --ssl-https flags have no effect without an https:// URL.");
   return { ...DEFAULT_TLS, ...(isGrpc ? sslGrpc : sslHttps) };
 }

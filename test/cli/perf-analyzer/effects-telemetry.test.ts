@@ -6,6 +6,7 @@ import type { Plan } from "../../../src/plan/plan.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { type KserveServer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { type MetricsStub, type MetricsStubOptions, startMetricsStub, twoGpus } from "../../servers/metrics-stub.ts";
+import { makeCertificates } from "../../servers/tls.ts";
 import { type CommandResult, QUICK_WINDOWS, runCommand as run, startCommand, withFolder } from "./run-command.ts";
 
 /** What the flags of metrics and traces ask of the server, and when. `flag-table.ts` names these tests. */
@@ -191,6 +192,27 @@ test("more than 16 GPUs are left to the CSV, which has them only with --verbose-
       }),
     ),
   );
+});
+
+test("metrics over https are trusted by the --ssl-https flags", LIMIT, async () => {
+  const { caFile, certFile, keyFile, remove } = await makeCertificates();
+  try {
+    await withServer({}, (server) =>
+      withMetrics({ tls: { certFile, keyFile } }, async (stub) => {
+        const url = `https://localhost:${stub.port}/metrics`;
+        const flags = ["--collect-metrics", "--metrics-url", url];
+        const args = ["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, ...flags];
+        const trusted = await runCommand([...args, "--ssl-https-ca-certificates-file", caFile]);
+        assert.deepEqual({ code: trusted.code, err: trusted.err }, { code: 0, err: "" });
+        assert.match(trusted.out, /^ {6}GPU-aaa : 25%$/m);
+        const untrusted = await runCommand(args);
+        assert.equal(untrusted.code, 0);
+        assert.match(untrusted.err, /^rampart: no metrics from https:\/\/localhost:\d+\/metrics: .+\n$/);
+      }),
+    );
+  } finally {
+    await remove();
+  }
 });
 
 const FORMER = { trace_level: ["OFF"], trace_rate: "1000", trace_count: "-1", log_frequency: "0", trace_file: "" };
