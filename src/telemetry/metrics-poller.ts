@@ -3,6 +3,9 @@ import { messageOf } from "../plan/problem.ts";
 import { nowNs } from "../runtime/clock.ts";
 import { missingFamilies, readGpuMetrics } from "./gpu-metrics.ts";
 
+/** Timers take 31 bits of milliseconds; longer ones would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Something about the metrics that the user should know; each kind is told once. */
 export type MetricsWarning =
   | { readonly kind: "metrics-unreachable"; readonly url: string; readonly reason: string }
@@ -71,7 +74,7 @@ export class MetricsPoller {
     }
     const { intervalMs } = this.options;
     const tookMs = (nowNs() - startNs) / 1e6;
-    this.timer = setTimeout(() => void this.poll(), Math.max(0, intervalMs - tookMs));
+    this.timer = setTimeout(() => void this.poll(), Math.min(MAX_TIMER_MS, Math.max(0, intervalMs - tookMs)));
     this.add(outcome);
     if (tookMs > intervalMs) this.warn([{ kind: "metrics-slow", tookMs: Math.floor(tookMs), intervalMs }]);
   }

@@ -77,6 +77,16 @@ test("it reads at once and then at the interval, one reading at a time", LIMIT, 
   poller.stop();
 });
 
+test("an interval of years is no interval of nothing", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 1e12);
+  poller.start();
+  (await endpoint.asked()).answer(twoGpus(0));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.equal(endpoint.count, 1);
+  poller.stop();
+});
+
 test("what was read belongs to the window in which it arrived", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 1);
