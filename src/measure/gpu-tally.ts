@@ -10,6 +10,7 @@ export const GPU_METRICS = [
   "memoryTotalBytes",
 ] as const;
 
+/** One of them. */
 export type GpuMetric = (typeof GPU_METRICS)[number];
 
 /** One reading: the values of each metric by the GPU's UUID. Metrics the server does not tell are absent. */

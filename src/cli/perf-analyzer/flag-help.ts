@@ -167,7 +167,7 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
   },
   "--trace-rate": { group: "telemetry", help: "One request of N is traced." },
   "--trace-count": { group: "telemetry", help: "Most traces; -1: no limit." },
-  "--trace-file": { group: "telemetry", help: "The server's file for traces. Servers since 2023 refuse to change it." },
+  "--trace-file": { group: "telemetry", help: "The server's file for traces. Triton 2.51 refuses to change it." },
   "--log-frequency": { group: "telemetry", help: "The server writes a file after so many traces; 0: at the end." },
   "-f": { group: "output", help: "Write the results as CSV." },
   "--verbose-csv": { group: "output", help: "More columns in the CSV." },

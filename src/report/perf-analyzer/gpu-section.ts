@@ -41,6 +41,7 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
+/** The headings of the CSV columns. */
 export const GPU_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name);
 
 /** Lines of the section, each with its line break. */

@@ -5,6 +5,7 @@ import { TRACE_SETTING_REQUEST, TRACE_SETTING_RESPONSE } from "./messages.ts";
 
 /** Triton's trace extension over gRPC: one method that also tells the settings when it is given none. */
 
+/** The questions over gRPC. */
 export const grpcTrace: TraceQueries = {
   read: () => query({}),
   write: (values) => query(values),

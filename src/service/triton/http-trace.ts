@@ -6,6 +6,7 @@ import { httpQuery } from "./http-api.ts";
 
 const PATH = "/v2/trace/setting";
 
+/** The questions over HTTP. */
 export const httpTrace: TraceQueries = {
   read: () => httpQuery("GET", PATH),
   write: (values) => httpQuery("POST", PATH, toBody(values)),
