@@ -22,7 +22,14 @@ export {
   type ThroughputMetric,
   throughput,
 } from "./scenario/assertions.ts";
-export type { ClientOf, LatencyOf, Scenario, ScenarioDefinition, StabilityOptions } from "./scenario/define.ts";
+export type {
+  ClientOf,
+  LatencyOf,
+  MetricsOptions,
+  Scenario,
+  ScenarioDefinition,
+  StabilityOptions,
+} from "./scenario/define.ts";
 export { type Inputs, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
 export {
   type Extent,

@@ -1,3 +1,4 @@
+import { GpuTally } from "./gpu-tally.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import { sumDeltas } from "./server-delta.ts";
 import type { WindowResult } from "./window.ts";
@@ -39,12 +40,21 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
       loopLagMeanNs: overTime((window) => window.health.loopLagMeanNs),
     },
     server: sumDeltas(windows.map((window) => window.server)),
+    gpu: mergeGpus(windows.map((window) => window.gpu)),
   };
 }
 
 function mergeTallies(tallies: readonly LatencyTally[]): LatencyTally {
   const merged = new LatencyTally();
   for (const tally of tallies) merged.merge(tally);
+  return merged;
+}
+
+function mergeGpus(tallies: readonly (GpuTally | undefined)[]): GpuTally | undefined {
+  const known = tallies.filter((tally) => tally !== undefined);
+  if (known.length === 0) return undefined;
+  const merged = new GpuTally();
+  for (const tally of known) merged.merge(tally);
   return merged;
 }
 

@@ -35,7 +35,7 @@ export interface DeltaResult {
 
 /**
  * The change between two answers. Without a version asked for it is that of the highest version whose queue moved.
- * @returns undefined when no version changed
+ * @returns undefined when no version changed, or when its counters fell: the server began anew
  */
 export function subtractCounters(
   before: readonly ServerCounters[],
@@ -51,6 +51,7 @@ export function subtractCounters(
   const chosen = moved.sort((a, b) => Number(b.version) - Number(a.version))[0];
   if (chosen === undefined) return undefined;
   const base = find(before, chosen);
+  if (base !== undefined && chosen.successCount < base.successCount) return undefined;
   const delta = Object.fromEntries(COUNTERS.map((name) => [name, chosen[name] - (base?.[name] ?? 0)]));
   return { delta: { ...delta, version: chosen.version } as ServerDelta, hasManyVersions: moved.length > 1 };
 }

@@ -1,3 +1,4 @@
+import type { GpuTally } from "./gpu-tally.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
 import type { ServerDelta } from "./server-delta.ts";
@@ -49,6 +50,8 @@ export interface WindowResult {
   readonly health: ClientHealth;
   /** Change of the server's own counters; absent when it has none. */
   readonly server: ServerDelta | undefined;
+  /** What was read of the server's GPUs; absent when nothing is read of them. */
+  readonly gpu?: GpuTally | undefined;
 }
 
 /** What of a run decides how its records are counted. */
@@ -134,6 +137,7 @@ export interface WindowFrame {
   readonly isScheduled: boolean;
   readonly health: ClientHealth;
   readonly server: ServerDelta | undefined;
+  readonly gpu?: GpuTally | undefined;
 }
 
 /** Closes a window. */
@@ -159,6 +163,7 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     overheadPct: overheadPct(tally, frame, durationNs),
     health: frame.health,
     server: frame.server,
+    gpu: frame.gpu,
   };
 }
 

@@ -15,6 +15,7 @@ export interface Plan {
   readonly measurement: MeasurementPlan;
   readonly client: ClientPlan;
   readonly failures: FailuresPlan;
+  readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
   readonly outputs: OutputsPlan;
 }
@@ -238,6 +239,36 @@ export interface ClientPlan {
 export interface FailuresPlan {
   /** Share of failed requests, 0 to 1, above which the run ends; null: failures are only counted. 0: the first failure ends it. */
   readonly maxRatio: number | null;
+}
+
+/** What is asked of the server and set in it besides the load. */
+export interface TelemetryPlan {
+  /** Null: none are read. */
+  readonly metrics: MetricsPlan | null;
+  /** Null: they stay as they are. */
+  readonly trace: TracePlan | null;
+}
+
+/** GPU metrics of the server, read while a level is measured. */
+export interface MetricsPlan {
+  /** Of metrics in Prometheus' text format: `host:port/path`, `http://…` or `https://…`. */
+  readonly url: string;
+  readonly intervalMs: number;
+}
+
+/** What a trace of the server holds. */
+export type TraceLevel = "OFF" | "TIMESTAMPS" | "TENSORS";
+
+/** Trace settings of the server, all models' alike, set for the run and set back after it. Null: stays as it is. */
+export interface TracePlan {
+  readonly file: string | null;
+  readonly levels: readonly TraceLevel[] | null;
+  /** One request of so many is traced. */
+  readonly rate: number | null;
+  /** Most traces; -1: no limit. */
+  readonly count: number | null;
+  /** The server writes a file after so many traces; 0: when it stops or its settings change. */
+  readonly logFrequency: number | null;
 }
 
 /** What an assertion looks at. */

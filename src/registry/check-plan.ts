@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import { sequencesSchema } from "../load/sequences-schema.ts";
-import type { LoadPlan, Plan } from "../plan/plan.ts";
+import type { LoadPlan, Plan, TelemetryPlan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
+import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
 import { TARGETS } from "./service-kinds.ts";
@@ -52,6 +53,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       stallTimeoutMs: positive,
     }),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
+    telemetry: telemetrySchema(),
     assertions: v.array(
       v.object({
         metric: v.variant("kind", [
@@ -73,6 +75,25 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       jsonFile: v.string(),
     }),
   });
+}
+
+function telemetrySchema(): Schema<TelemetryPlan> {
+  const isMetricsUrl = (url: string): boolean => parseMetricsUrl(url) !== undefined;
+  const whole = v.pipe(v.number(), v.integer("must be a whole number"));
+  const natural = v.nullable(v.pipe(whole, v.minValue(0, "must be 0 or more")));
+  const metrics = v.object({
+    url: v.pipe(v.string(), v.check(isMetricsUrl, "must be a URL without a name and password")),
+    intervalMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+  });
+  const level = v.picklist(["OFF", "TIMESTAMPS", "TENSORS"], "must be OFF, TIMESTAMPS or TENSORS");
+  const trace = v.object({
+    file: v.nullable(v.string()),
+    levels: v.nullable(v.pipe(v.array(level), v.minLength(1, "must not be empty"))),
+    rate: natural,
+    count: v.nullable(v.pipe(whole, v.minValue(-1, "must be -1 or more"))),
+    logFrequency: natural,
+  });
+  return v.object({ metrics: v.nullable(metrics), trace: v.nullable(trace) });
 }
 
 type Described = Readonly<Record<string, { schema(v: Builders): Schema<unknown> }>>;
@@ -107,7 +128,14 @@ function toProblems(prefix: string, result: v.SafeParseResult<Schema<unknown>>):
 /** Rules between parts of a plan. */
 function checkTogether(plan: Plan): Problem[] {
   const problems: Problem[] = [];
-  const { client, load, measurement, target } = plan;
+  const { client, load, measurement, target, telemetry } = plan;
+  if (telemetry.trace !== null && target.kind === "embedded") {
+    problems.push({
+      path: "telemetry.trace",
+      message: "the embedded target has no trace settings",
+      hint: "Leave it out, or measure a Triton.",
+    });
+  }
   if (client.kind === "undici" && target.protocol !== "http") {
     problems.push({
       path: "client.kind",

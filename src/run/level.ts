@@ -8,6 +8,7 @@ import { toWindowResult, type WindowResult, WindowTally } from "../measure/windo
 import type { Plan } from "../plan/plan.ts";
 import { nowNs, sleepMs, sleepUnless, toEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/statistics.ts";
+import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import type { Driver } from "./driver.ts";
 import type { HealthMonitor } from "./health-monitor.ts";
 import type { LevelResult, RunObserver } from "./observer.ts";
@@ -33,6 +34,8 @@ export interface LevelContext {
   readonly health: HealthMonitor;
   readonly signal: RunSignal;
   readonly observer: RunObserver;
+  /** Reads the server's metrics; undefined when the plan asks for none. */
+  readonly poller: MetricsPoller | undefined;
   readonly unit: "concurrency" | "request-rate";
   readonly isScheduled: boolean;
   readonly isAsync: boolean;
@@ -40,6 +43,8 @@ export interface LevelContext {
   checkFailures(): void;
   /** Ends the run: it cannot go on. */
   fail(error: unknown): void;
+  /** Tells that several versions of the model served the window. */
+  warnOfVersions(): void;
 }
 
 /** Receives the driver's records and cuts them into windows. */
@@ -106,6 +111,7 @@ export class LevelRun {
     const { mode } = plan.measurement;
     if (mode.kind === "duration") this.meter.timeline = new Timeline(this.windowStartNs, mode.durationMs * 1e6);
     health.start();
+    this.context.poller?.start();
     [this.countersBefore] = await Promise.all([session.counters(), ready]);
     // Without load there is nothing to measure yet: the time the server took to tell its counters is not the load's.
     if (driver.activeLanes === 0) this.windowStartNs = nowNs();
@@ -250,7 +256,8 @@ export class LevelRun {
     const tally = this.meter.cut();
     const startNs = this.windowStartNs;
     const sentCount = driver.sentCount - this.sentBefore;
-    const frame = { startNs, endNs, sentCount, laneCount: driver.activeLanes, isScheduled, health: health.take() };
+    const gpu = this.context.poller?.take();
+    const frame = { startNs, endNs, sentCount, laneCount: driver.activeLanes, isScheduled, health: health.take(), gpu };
     this.windowStartNs = endNs;
     this.sentBefore = driver.sentCount;
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
@@ -282,6 +289,7 @@ export class LevelRun {
       const seen = result === undefined ? 0 : result.delta.successCount;
       if (seen >= expected || nowNs() > giveUpNs) {
         this.countersBefore = after;
+        if (result?.hasManyVersions === true) this.context.warnOfVersions();
         return result?.delta;
       }
       await sleepMs(COUNTER_POLL_MS);

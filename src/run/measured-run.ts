@@ -7,6 +7,7 @@ import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { nowNs, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
+import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import type { Driver } from "./driver.ts";
 import { FailurePolicy } from "./failure-policy.ts";
 import type { RequestFeed } from "./feed.ts";
@@ -27,6 +28,8 @@ export interface RunParts {
   readonly session: Session;
   readonly feed: RequestFeed;
   readonly driver: Driver;
+  /** Reads the server's metrics; undefined when the plan asks for none. */
+  readonly poller: MetricsPoller | undefined;
   /** Before the first request. */
   readonly startNs: number;
   /** Rejects when the plan is not sound. */
@@ -48,6 +51,7 @@ export class MeasuredRun {
   private readonly health = new HealthMonitor();
   private readonly policy: FailurePolicy;
   private readonly driver: Driver;
+  private readonly poller: MetricsPoller | undefined;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
   /** When each step of the data is due, where the load follows the data. */
@@ -56,9 +60,11 @@ export class MeasuredRun {
   private isDriverOpen = false;
   private isAnnounced = false;
   private isChecked = false;
+  private hasWarnedOfVersions = false;
 
-  constructor({ plan, observer, signal, load, session, feed, driver, startNs, check }: RunParts) {
+  constructor({ plan, observer, signal, load, session, feed, driver, poller, startNs, check }: RunParts) {
     this.plan = plan;
+    this.poller = poller;
     this.check = check;
     this.startNs = startNs;
     this.observer = observer;
@@ -163,7 +169,7 @@ export class MeasuredRun {
     const { signal } = this;
     // When the very first request has failed already, the run is told of all the same.
     if (signal.isInterrupted || (signal.isStopped && this.isAnnounced)) return false;
-    const result = await this.measureLevel(level);
+    const result = await this.measureLevel(level).finally(() => this.poller?.stop());
     this.policy.checkRatio();
     this.levels.push(result);
     this.observer.onLevelEnd?.(result);
@@ -181,11 +187,13 @@ export class MeasuredRun {
       health: this.health,
       signal: this.signal,
       observer: this.observer,
+      poller: this.poller,
       unit,
       isScheduled: drive.kind === "scheduled",
       isAsync: this.prepared.callMode === "async",
       checkFailures: () => this.policy.checkRatio(),
       fail: (error) => this.signal.fail(toRunError(error)),
+      warnOfVersions: () => this.warnOfVersions(),
     };
     const run = new LevelRun(context, this.meter, level);
     this.isDriverOpen = true;
@@ -207,6 +215,12 @@ export class MeasuredRun {
     await this.checkOnce();
     await run.begin(undefined);
     return run.measure();
+  }
+
+  private warnOfVersions(): void {
+    if (this.hasWarnedOfVersions) return;
+    this.hasWarnedOfVersions = true;
+    this.observer.onWarning?.({ kind: "many-versions", model: this.session.service.model.name });
   }
 
   /** Says what will be done, once: while connections open or when the load has begun, not before. */

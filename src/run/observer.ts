@@ -6,6 +6,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
 import type { Service } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
+import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
 import type { FailureCount } from "./failure-log.ts";
 
 /** What a run tells while it goes on, and what it ends with. Reports are written against these. */
@@ -104,9 +105,18 @@ export type TraceEvent =
   /** A connection for questions outside the load was made. */
   | { readonly kind: "connect"; readonly url: string };
 
+/** Something that came up during the run and that the user should know; nothing is told twice. */
+export type RunWarning =
+  | MetricsWarning
+  /** Several versions of the model moved while none was asked for: the server's times are those of the highest. */
+  | { readonly kind: "many-versions"; readonly model: string }
+  /** The server's trace settings could not be set back. */
+  | { readonly kind: "trace-kept"; readonly settings: string; readonly reason: string };
+
 /** Follows a run. All calls are synchronous and in order. */
 export interface RunObserver {
   onTrace?(event: TraceEvent): void;
+  onWarning?(warning: RunWarning): void;
   onPrepared?(prepared: PreparedRun): void;
   onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void;
   /** @param latencyNs the latency that stability looks at */
@@ -127,6 +137,9 @@ export function joinObservers(observers: readonly RunObserver[]): RunObserver {
   return {
     onTrace: (event) => {
       for (const observer of observers) observer.onTrace?.(event);
+    },
+    onWarning: (warning) => {
+      for (const observer of observers) observer.onWarning?.(warning);
     },
     onPrepared: (prepared) => {
       for (const observer of observers) observer.onPrepared?.(prepared);

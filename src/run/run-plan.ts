@@ -10,6 +10,7 @@ import { Driver } from "./driver.ts";
 import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import type { RunObserver, RunResult } from "./observer.ts";
 import { RunSignal } from "./run-signal.ts";
+import type { ServerMetrics } from "./server-metrics.ts";
 import { openTarget, type Session } from "./session.ts";
 
 /** Begins a plan's run: reaches the target, and has the first request on its way as soon as can be. */
@@ -48,7 +49,10 @@ async function runPlan(
   const firstConcurrency = concurrencyAtOnce(plan, load);
   let observer = firstConcurrency === undefined ? await openObserver() : undefined;
   const target = await openTarget(plan, observer ?? {});
+  let restoreTrace: (() => Promise<void>) | undefined;
+  let metrics: ServerMetrics | undefined;
   try {
+    restoreTrace = await target.setTrace?.();
     let session: Session | undefined;
     // The driver is made and opens its first connection while the server thinks.
     const settingUp = target.setUp();
@@ -70,22 +74,34 @@ async function runPlan(
       const startNs = nowNs();
       if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
       observer ??= await openObserver();
+      if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
       const { MeasuredRun } = await import("./measured-run.ts");
-      return await new MeasuredRun({ plan, observer, signal, load, session, feed, driver, startNs, check }).execute();
+      const poller = metrics?.poller;
+      const parts = { plan, observer, signal, load, session, feed, driver, poller, startNs, check };
+      return await new MeasuredRun(parts).execute();
     } finally {
       driver.close();
     }
   } finally {
+    metrics?.close();
+    await restoreTrace?.();
     await target.close();
   }
+}
+
+async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMetrics | undefined> {
+  const { openServerMetrics } = await import("./server-metrics.ts");
+  return openServerMetrics(plan, (warning) => observer.onWarning?.(warning));
 }
 
 /**
  * The concurrency of the first level, where its first request may leave before anything is measured or told: windows begin later, no
  * request is counted off, and the server's counters are not asked for beforehand.
  */
-function concurrencyAtOnce({ measurement, outputs }: Plan, load: PreparedLoad): number | undefined {
+function concurrencyAtOnce({ measurement, outputs, telemetry }: Plan, load: PreparedLoad): number | undefined {
   const { mode, warmupRequests } = measurement;
+  // A Ctrl-C has to be heard from the moment on when the server's settings are changed.
+  if (telemetry.trace !== null) return undefined;
   if (mode.kind !== "time-windows" && mode.kind !== "count-windows") return undefined;
   if (warmupRequests > 0 || outputs.style !== "perf_analyzer" || outputs.verbosity === 2) return undefined;
   const drive = load.drive(levelAt(load.search.levels, 0) ?? 1, []);

@@ -22,6 +22,8 @@ export interface Target {
    */
   setUp(): Promise<Session>;
   createClient(options: ClientOptions): LoadClient;
+  /** Sets the trace settings the plan asks for; resolves with what sets the former ones back. Undefined when it asks for none. */
+  readonly setTrace: (() => Promise<() => Promise<void>>) | undefined;
   close(): Promise<void>;
 }
 
@@ -51,7 +53,12 @@ export async function openTarget(plan: Plan, observer: RunObserver): Promise<Tar
       ? createControl
       : await loadClient(plan.client.kind, address.wire, endpoint, front.readStreamed);
   const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
+  const { trace } = plan.telemetry;
   return {
+    setTrace:
+      trace === null
+        ? undefined
+        : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
     setUp: async () => {
       const found = await front.setUp(ask);
       const shaped = applyShapes(found.model, target.shapes);
@@ -130,8 +137,9 @@ export function createAsk(
 }
 
 function toRunError(error: unknown, address: ServiceAddress, what: string): RunError {
+  const failed = what === "" ? "" : `failed to get ${what}: `;
   if (!(error instanceof ControlError))
-    return new RunError("refused", `failed to get ${what}: ${messageOf(error)}`, "Is this a KServe v2 server?");
+    return new RunError("refused", `${failed}${messageOf(error)}`, "Is this a KServe v2 server?");
   const { failure, body } = error;
   const server = address.url;
   switch (failure.kind) {
@@ -143,27 +151,27 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
           : "failed to connect to all addresses; last error";
       return new RunError(
         "unreachable",
-        `failed to get ${what}: ${said}: ${server}: ${failure.message}`,
+        `${failed}${said}: ${server}: ${failure.message}`,
         `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
       );
     }
     case "stalled":
       return new RunError(
         "stalled",
-        `failed to get ${what}: ${server} accepted the connection but did not answer: ${failure.message}`,
+        `${failed}${server} accepted the connection but did not answer: ${failure.message}`,
         "Look at the server, or raise --stall-timeout.",
       );
     case "http":
     case "grpc":
       return new RunError(
         "refused",
-        `failed to get ${what}: ${readServerError(failure.message, body)}`,
+        `${failed}${readServerError(failure.message, body)}`,
         "Check the model's name and version, and that the server has loaded it.",
       );
     default:
       return new RunError(
         "refused",
-        `failed to get ${what}: ${failure.message}`,
+        `${failed}${failure.message}`,
         `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of a KServe v2 server?`,
       );
   }

@@ -18,6 +18,14 @@ export interface StabilityOptions {
   readonly percentile?: number;
 }
 
+/** Which metrics of the server are read, and how often. */
+export interface MetricsOptions {
+  /** Metrics in Prometheus' text format. Default: port 8002 of the target's host, path `/metrics`; the embedded target has none. */
+  readonly url?: string;
+  /** Time between two readings. Default: `"1 s"`. */
+  readonly every?: Duration;
+}
+
 /** The latencies that exist under a load: only a schedule has an intended send. */
 export type LatencyOf<S extends LoadSort> = S extends "scheduled" ? LatencyName : "latency";
 
@@ -40,6 +48,8 @@ export interface ScenarioDefinition<P extends Protocol = Protocol, S extends Loa
   /** Requests sent before each level and left out of its measurement. Default: 0. */
   readonly warmupRequests?: number;
   readonly stability?: StabilityOptions;
+  /** GPU metrics of the server to read while measuring. Default: none. */
+  readonly metrics?: MetricsOptions;
   /** No level is measured beyond the first that reaches this latency. Default: none. */
   readonly latencyLimit?: Duration;
   /** The run ends when a larger share of requests than this, 0 to 1, has failed. Default: failures are counted, and assertions judge. */

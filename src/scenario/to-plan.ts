@@ -1,12 +1,14 @@
 import * as v from "valibot";
-import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
+import type { MeasurementModePlan, MetricsPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
+import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
+import { defaultMetricsUrl, parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { type Assertion, assertionSchema, toAssertionPlan } from "./assertions.ts";
-import type { Scenario, StabilityOptions } from "./define.ts";
+import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
 import { type Inputs, inputsSchema, random, toInputsPlan } from "./inputs.ts";
 import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
@@ -35,6 +37,7 @@ interface CheckedDefinition {
   readonly assert?: readonly Assertion[];
   readonly warmupRequests?: number;
   readonly stability?: StabilityOptions;
+  readonly metrics?: MetricsOptions;
   readonly latencyLimit?: Duration;
   readonly maxFailureRatio?: number;
   readonly client?: Plan["client"]["kind"];
@@ -86,6 +89,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
     },
     failures: { maxRatio: definition.maxFailureRatio ?? null },
+    telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
     outputs: {
       style: "rampart",
@@ -96,6 +100,12 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       jsonFile: overrides.jsonFile ?? "",
     },
   };
+}
+
+function toMetricsPlan(metrics: MetricsOptions | undefined, targetUrl: string): MetricsPlan | null {
+  if (metrics === undefined) return null;
+  const { url = defaultMetricsUrl(targetUrl), every } = metrics;
+  return { url, intervalMs: every === undefined ? DEFAULT_METRICS_INTERVAL_MS : toMs(every) };
 }
 
 function toStabilityMode({ window, percent, trials }: StabilityOptions): MeasurementModePlan {
@@ -133,6 +143,17 @@ function definitionSchema(): Schema<CheckedDefinition> {
         percentile: v.optional(
           v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100")),
         ),
+      }),
+    ),
+    metrics: v.optional(
+      v.strictObject({
+        url: v.optional(
+          v.pipe(
+            v.string("must be text"),
+            v.check((url) => parseMetricsUrl(url) !== undefined, 'must be a URL such as "localhost:8002/metrics"'),
+          ),
+        ),
+        every: v.optional(spanSchema()),
       }),
     ),
     latencyLimit: v.optional(spanSchema()),
@@ -188,6 +209,12 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       message: "the scenario's target is embedded() and has no address",
       value: overrides.url,
       hint: "Leave it out, or give the scenario a triton(…) target.",
+    });
+  if (target.kind === "embedded" && definition.metrics !== undefined && definition.metrics.url === undefined)
+    problems.push({
+      path: "metrics.url",
+      message: "the target is embedded(), which has no metrics",
+      hint: "Remove metrics, or name a server that has some.",
     });
   for (const [index, { metric }] of assert.entries()) {
     if ("of" in metric && metric.of === "scheduledLatency" && load.kind !== "rate")

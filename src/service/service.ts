@@ -73,7 +73,7 @@ export interface Query {
 
 /**
  * Asks a server and reads its answer.
- * @param what completes "failed to get …" should it fail
+ * @param what completes "failed to get …" should it fail; empty: the failure is told by itself
  */
 export type Ask = (query: Query, what: string) => Promise<unknown>;
 
@@ -81,6 +81,17 @@ export type Ask = (query: Query, what: string) => Promise<unknown>;
 export interface StatisticsQuery {
   readonly query: Query;
   read(answer: unknown): ServerCounters[];
+}
+
+/** Trace settings of a server by the names that its protocol gives them, each with its values. */
+export type TraceValues = Readonly<Record<string, readonly string[]>>;
+
+/** The questions about a server's trace settings, those of all models alike. */
+export interface TraceQueries {
+  read(): Query;
+  write(values: TraceValues): Query;
+  /** The settings of an answer to either. Throws `ProtocolError`. */
+  parse(answer: unknown): TraceValues;
 }
 
 /** What carries a service's requests. */
@@ -132,6 +143,8 @@ export interface ServiceFront {
    * is not supported.
    */
   setUp(ask: Ask): Promise<Service>;
+  /** How to ask for the server's trace settings; loaded when called. */
+  traceQueries(): Promise<TraceQueries>;
   /** Asks the server for the models it has ready, sorted by name; the target's model is not looked at. */
   listModels(ask: Ask): Promise<ListedModel[]>;
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { describe, test } from "node:test";
+import { startMetricsStub } from "../servers/metrics-stub.ts";
 import { startTriton } from "../servers/triton.ts";
 import { findDeadPort } from "./dead-port.ts";
 import { type Result, requiredShare, runGolden } from "./runner.ts";
@@ -33,9 +34,17 @@ function runAll(): Promise<readonly Result[]> {
 
 async function startAndRun(): Promise<readonly Result[]> {
   const triton = await startTriton();
+  const gpus = await startMetricsStub();
   try {
-    return await runGolden(covered, { http: triton.httpPort, grpc: triton.grpcPort, dead: await findDeadPort() });
+    return await runGolden(covered, {
+      http: triton.httpPort,
+      grpc: triton.grpcPort,
+      metrics: triton.metricsPort,
+      gpus: gpus.port,
+      dead: await findDeadPort(),
+    });
   } finally {
+    await gpus.stop();
     await triton.stop();
   }
 }

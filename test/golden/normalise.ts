@@ -117,6 +117,8 @@ export function normaliseCsv(text: string): string[] {
 }
 
 function normaliseCell(cell: string): string {
+  // A metric per GPU: `UUID:value;UUID:value;`.
+  if (cell.endsWith(";")) return cell.replace(/:[\d.e+]+;/g, ":N;");
   return cell !== "" && Number.isFinite(Number(cell)) ? "N" : cell;
 }
 

@@ -16,6 +16,10 @@ export const defaultCommand = process.env.RAMPART_COMMAND ?? "node_modules/.bin/
 export interface Ports {
   http: number;
   grpc: number;
+  /** Triton's metrics. */
+  metrics: number;
+  /** Metrics of two GPUs: `startMetricsStub`. */
+  gpus: number;
   /** A port on which nothing listens. */
   dead: number;
 }

@@ -113,6 +113,14 @@ test("a version asked for counts alone, moved or not; other models never", () =>
   assert.equal(subtractCounters(before, after, { name: "absent", version: "" }), undefined);
 });
 
+test("a version that was loaded meanwhile counts from nothing; counters that fell tell nothing", () => {
+  const loaded = subtractCounters([counters("1", 5)], [counters("1", 5), counters("2", 3)], simple);
+  assert.deepEqual([loaded?.delta.version, loaded?.delta.successCount, loaded?.hasManyVersions], ["2", 3, false]);
+  const asked = { name: "simple", version: "1" };
+  assert.equal(subtractCounters([counters("1", 50)], [counters("1", 4)], asked), undefined);
+  assert.equal(subtractCounters([counters("1", 50)], [counters("1", 4)], simple), undefined);
+});
+
 test("a version loaded meanwhile counts from zero", () => {
   assert.deepEqual(subtractCounters([], [counters("3", 4)], simple)?.delta, makeDelta(4, { version: "3" }));
 });

@@ -1,5 +1,6 @@
 import type { Plan, TritonTargetPlan } from "../../src/plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
+import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 
 /** Plans for tests. */
@@ -22,6 +23,7 @@ export function makePlan(change: PlanChange = {}): Plan {
     sequences: DEFAULT_SEQUENCES,
     inputs: { kind: "random", stringLength: 128, stringData: "" },
     failures: { maxRatio: null },
+    telemetry: NO_TELEMETRY,
     assertions: [],
     ...rest,
     target: {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Plan } from "../../src/plan/plan.ts";
+import type { MockPlan, Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { NO_TRACE } from "../../src/plan/telemetry.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { INPUT_KINDS } from "../../src/registry/input-kinds.ts";
 import { LOAD_MODES } from "../../src/registry/load-modes.ts";
@@ -59,6 +60,9 @@ const sound: readonly (readonly [path: string, value: unknown])[] = [
   ["measurement.mode", { kind: "duration", durationMs: 1 }],
   ["measurement.percentile", 99.9],
   ["failures.maxRatio", 1],
+  ["telemetry.metrics", { url: "host:1/metrics", intervalMs: 0.5 }],
+  ["telemetry.trace", { file: "f", levels: ["TIMESTAMPS"], rate: 0, count: -1, logFrequency: 0 }],
+  ["telemetry.trace", { file: null, levels: null, rate: null, count: null, logFrequency: null }],
   [
     "target",
     {
@@ -119,6 +123,21 @@ const unsound: readonly (readonly [path: string, value: unknown, reported?: stri
     [{ metric: { kind: "latency-percentile", percentile: 99, of: "x" }, comparison: "is", limit: 5 }],
     "assertions.0.metric.of",
   ],
+  ["telemetry", undefined, "telemetry"],
+  ["telemetry.metrics", { url: "ftp://host", intervalMs: 1 }, "telemetry.metrics.url"],
+  ["telemetry.metrics", { url: "host", intervalMs: 0 }, "telemetry.metrics.intervalMs"],
+  [
+    "telemetry.trace",
+    { file: null, levels: [], rate: null, count: null, logFrequency: null },
+    "telemetry.trace.levels",
+  ],
+  [
+    "telemetry.trace",
+    { file: null, levels: ["ALL"], rate: null, count: null, logFrequency: null },
+    "telemetry.trace.levels.0",
+  ],
+  ["telemetry.trace", { file: null, levels: null, rate: 1.5, count: null, logFrequency: null }, "telemetry.trace.rate"],
+  ["telemetry.trace", { file: null, levels: null, rate: null, count: -2, logFrequency: null }, "telemetry.trace.count"],
   ["outputs.style", "xml"],
   ["outputs.verbosity", 3],
   ["outputs.csvFile", null],
@@ -164,9 +183,19 @@ test("an unknown kind is told with those there are", () => {
   }
 });
 
+const MOCK: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
+
 const together: readonly (readonly [name: string, plan: Plan, path: string])[] = [
   ["undici with gRPC", makePlan({ target: { protocol: "grpc" }, client: { kind: "undici" } }), "client.kind"],
   ["grpc-js with HTTP", makePlan({ client: { kind: "grpc-js" } }), "client.kind"],
+  [
+    "traces of the embedded target",
+    {
+      ...makePlan({ telemetry: { metrics: null, trace: { ...NO_TRACE, rate: 1 } } }),
+      target: { kind: "embedded", protocol: "http", isStreaming: false, batchSize: 1, mock: MOCK },
+    },
+    "telemetry.trace",
+  ],
   ["a synchronous stream", makePlan({ target: { protocol: "grpc", isStreaming: true } }), "client.callMode"],
   [
     "a binary search without a limit",

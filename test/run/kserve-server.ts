@@ -65,6 +65,8 @@ export interface KserveOptions {
   /** False: no statistics extension. */
   readonly hasStatistics?: boolean;
   readonly isResponseCacheEnabled?: boolean;
+  /** Told of each asked change of the trace settings: a string is the error to answer with status 400, `"hang"` no answer at all. */
+  readonly onTrace?: (change: Readonly<Record<string, unknown>>) => string | undefined;
   /** Awaited before an inference is answered. A string is the error to answer with status 400; `"drop"` closes the connection. */
   /** How long the server takes to tell its statistics. Default: 0. */
   readonly statisticsDelayMs?: number;
@@ -91,6 +93,15 @@ export class KserveServer {
   readonly infers: SeenInfer[] = [];
   outstanding = 0;
   maxOutstanding = 0;
+  /** Its trace settings, as Triton has them over HTTP. */
+  trace: Readonly<Record<string, unknown>> = {
+    trace_level: ["OFF"],
+    trace_rate: "1000",
+    trace_count: "-1",
+    log_frequency: "0",
+    trace_file: "",
+    trace_mode: "triton",
+  };
   successCount = 0;
   failCount = 0;
   inferenceCount = 0;
@@ -183,8 +194,17 @@ export class KserveServer {
     };
     this.requests.push(seen);
     if (seen.path.endsWith("/infer")) await this.infer(seen, request, response);
+    else if (seen.path === "/v2/trace/setting") this.answerTrace(seen, response);
     else this.answerQuestion(seen.path, response);
     this.changed();
+  }
+
+  private answerTrace({ method, body }: SeenRequest, response: ServerResponse): void {
+    const change = method === "POST" ? (JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown>) : {};
+    const error = method === "POST" ? this.options.onTrace?.(change) : undefined;
+    if (error === "hang") return;
+    if (error === undefined) this.trace = { ...this.trace, ...change };
+    sendJson(response, error === undefined ? 200 : 400, error === undefined ? this.trace : { error });
   }
 
   private answerQuestion(path: string, response: ServerResponse): void {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { AssertionPlan, InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
+import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import {
@@ -60,6 +61,7 @@ describe("a scenario's plan", () => {
       },
       client: { kind: "own", callMode: "auto", maxLanes: null, stallTimeoutMs: 60_000 },
       failures: { maxRatio: null },
+      telemetry: NO_TELEMETRY,
       assertions: [],
       outputs: {
         style: "rampart",
@@ -90,6 +92,15 @@ describe("a scenario's plan", () => {
     });
     assert.deepEqual(plan.client, { kind: "undici", callMode: "auto", maxLanes: null, stallTimeoutMs: 120_000 });
     assert.equal(plan.failures.maxRatio, 0.25);
+  });
+
+  test("reads metrics where Triton has them unless told otherwise", () => {
+    const metricsOf = (change: Partial<ScenarioDefinition>, overrides?: PlanOverrides): unknown =>
+      planOf(change, overrides).telemetry.metrics;
+    assert.deepEqual(metricsOf({ metrics: {} }), { url: "host:8002/metrics", intervalMs: 1000 });
+    assert.deepEqual(metricsOf({ metrics: {} }, { url: "other:2" }), { url: "other:8002/metrics", intervalMs: 1000 });
+    const metrics = { url: "https://m/gpus", every: "250 ms" } as const;
+    assert.deepEqual(metricsOf({ metrics, target: embedded() }), { url: "https://m/gpus", intervalMs: 250 });
   });
 
   test("is changed by the command line", () => {

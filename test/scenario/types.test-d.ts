@@ -32,6 +32,7 @@ const scheduled = { ...http, load: rate(100) };
 /** Sound scenarios. */
 export const sound = [
   defineScenario({ name: "least", target: embedded(), load: hold(1) }),
+  defineScenario({ ...closed, metrics: { url: "host:8002/metrics", every: "1 s" } }),
   defineScenario({
     name: "everything",
     target: triton("https://host:8000/prefix", {

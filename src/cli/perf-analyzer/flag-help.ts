@@ -1,7 +1,15 @@
 /** What help says of each flag that is obeyed. */
 
 /** Headings of the help text. */
-export type FlagGroup = "general" | "measurement" | "input" | "server" | "output" | "deprecated" | "rampart";
+export type FlagGroup =
+  | "general"
+  | "measurement"
+  | "input"
+  | "server"
+  | "telemetry"
+  | "output"
+  | "deprecated"
+  | "rampart";
 
 /** One flag's part of the help. */
 export interface FlagHelp {
@@ -181,6 +189,27 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
   "--ssl-https-client-certificate-type": { group: "server", default: "PEM", help: "Form of that file." },
   "--ssl-https-private-key-file": { group: "server", help: "The client's private key with https://." },
   "--ssl-https-private-key-type": { group: "server", default: "PEM", help: "Form of that file." },
+  "--collect-metrics": { group: "telemetry", help: "Read the server's GPU metrics in each window and report them." },
+  "--metrics-url": {
+    group: "telemetry",
+    default: "port 8002 of the server, path /metrics",
+    help: "Where the metrics are, in Prometheus' text format: host:port/path, http://… or https://….",
+  },
+  "--metrics-interval": {
+    group: "telemetry",
+    unit: "milliseconds",
+    default: "1000",
+    help: "Time between two readings.",
+  },
+  "--trace-level": {
+    group: "telemetry",
+    isRepeatable: true,
+    help: "What the server traces; OFF: nothing.",
+  },
+  "--trace-rate": { group: "telemetry", help: "One request of N is traced." },
+  "--trace-count": { group: "telemetry", help: "Most traces; -1: no limit." },
+  "--trace-file": { group: "telemetry", help: "The server's file for traces. Triton 2.51 refuses to change it." },
+  "--log-frequency": { group: "telemetry", help: "The server writes a file after so many traces; 0: at the end." },
   "-f": { group: "output", help: "Write the results as CSV." },
   "--verbose-csv": { group: "output", help: "More columns in the CSV." },
   "--profile-export-file": { group: "output", help: "Write every request as JSON; the file must not exist yet." },

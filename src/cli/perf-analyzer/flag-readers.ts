@@ -10,6 +10,7 @@ import {
 } from "./flag-values.ts";
 import { LOAD_FLAG_READERS } from "./load-flag-readers.ts";
 import { SSL_FLAG_READERS } from "./ssl-flag-readers.ts";
+import { TELEMETRY_FLAG_READERS } from "./telemetry-flag-readers.ts";
 import { readRange } from "./values.ts";
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -256,6 +257,7 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
   },
   "--request-parameter": readParameter,
   ...SSL_FLAG_READERS,
+  ...TELEMETRY_FLAG_READERS,
   "-f": (settings, _reader, value) => {
     settings.csvFile = value;
   },

@@ -74,6 +74,15 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "ssl-https-private-key-file", value: "FILE" },
   { name: "ssl-https-private-key-type", value: "PEM|DER" },
 
+  { name: "collect-metrics" },
+  { name: "metrics-url", value: "URL" },
+  { name: "metrics-interval", value: "MSEC" },
+  { name: "trace-file", value: "FILE" },
+  { name: "trace-level", value: "OFF|TIMESTAMPS|TENSORS" },
+  { name: "trace-rate", value: "N" },
+  { name: "trace-count", value: "N" },
+  { name: "log-frequency", value: "N" },
+
   { name: "", short: "f", value: "FILE" },
   { name: "verbose-csv" },
   { name: "profile-export-file", value: "FILE" },
@@ -106,14 +115,6 @@ export function laterFlags(): FlagSpec[] {
     laterFlag("grpc-method", "PACKAGE.SERVICE/METHOD", []),
     laterFlag("grpc-compression-algorithm", "none|gzip|deflate", ["none"]),
     laterFlag("bls-composing-models", "NAME[:VERSION],...", [""]),
-    laterFlag("collect-metrics"),
-    laterFlag("metrics-url", "URL", []),
-    laterFlag("metrics-interval", "MSEC", []),
-    laterFlag("trace-file", "FILE", [""]),
-    laterFlag("trace-level", "OFF|TIMESTAMPS|TENSORS", ["OFF"]),
-    laterFlag("trace-rate", "N", ["1000"]),
-    laterFlag("trace-count", "N", ["-1"]),
-    laterFlag("log-frequency", "N", ["0"]),
     laterFlag("enable-mpi"),
   ];
 }

@@ -8,6 +8,7 @@ const TITLES: Readonly<Record<FlagGroup, string>> = {
   measurement: "Load and measurement",
   input: "Input data",
   server: "Server",
+  telemetry: "The server's metrics, and its trace settings during the run (set back afterwards)",
   output: "Results",
   deprecated: "Deprecated",
   rampart: "Of Rampart's own",

@@ -59,6 +59,17 @@ function checkModes(settings: Settings): Problem[] {
     "can not use streaming with synchronous API",
     "Leave --sync out.",
   );
+  for (const [flag, value] of [
+    ["--metrics-url", settings.metricsUrl],
+    ["--metrics-interval", settings.metricsIntervalMs],
+  ] as const) {
+    rule(
+      value !== undefined && !settings.isCollectingMetrics,
+      flag,
+      `Must specify --collect-metrics when using the ${flag} option.`,
+      `Add --collect-metrics, or leave ${flag} out.`,
+    );
+  }
   rule(
     settings.inputData.includes("zero") && hasPath(settings.inputData),
     "--input-data",

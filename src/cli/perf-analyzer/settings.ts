@@ -1,4 +1,4 @@
-import type { RequestParameterPlan, SequencesPlan, TlsPlan } from "../../plan/plan.ts";
+import type { RequestParameterPlan, SequencesPlan, TlsPlan, TracePlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { FLAG_READERS } from "./flag-readers.ts";
 import { flagName } from "./flags.ts";
@@ -52,6 +52,11 @@ export interface Settings {
   /** What the `--ssl-grpc-…` flags say, and the `--ssl-https-…` flags. */
   sslGrpc: Mutable<Partial<TlsPlan>>;
   sslHttps: Mutable<Partial<TlsPlan>>;
+  isCollectingMetrics: boolean;
+  metricsUrl: string | undefined;
+  metricsIntervalMs: number | undefined;
+  /** What the flags of traces say. */
+  trace: Mutable<Partial<TracePlan>>;
   csvFile: string;
   jsonFile: string;
   isVerboseCsv: boolean;
@@ -128,6 +133,10 @@ function defaults(): Settings {
     headers: [],
     sslGrpc: {},
     sslHttps: {},
+    isCollectingMetrics: false,
+    metricsUrl: undefined,
+    metricsIntervalMs: undefined,
+    trace: {},
     csvFile: "",
     jsonFile: "",
     isVerboseCsv: false,

@@ -1,5 +1,7 @@
 import type { LevelsPlan, Plan, TlsPlan } from "../../plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
+import { DEFAULT_METRICS_INTERVAL_MS } from "../../plan/telemetry.ts";
+import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 
 /** From a plan to the flags of perf_analyzer mode that do the same. */
 
@@ -20,6 +22,7 @@ export function toFlags(plan: Plan): FlagsFromPlan {
     ...loadFlags(plan, notes),
     ...sequenceFlags(plan),
     ...inputFlags(plan),
+    ...telemetryFlags(plan),
     ...measurementFlags(plan, notes),
     ...clientFlags(plan),
   ];
@@ -119,6 +122,27 @@ function inputFlags({ inputs }: Plan): string[] {
   const args = inputs.kind === "zero" ? ["--input-data", "zero"] : [];
   if (inputs.stringLength !== DEFAULTS.stringLength) args.push("--string-length", String(inputs.stringLength));
   if (inputs.stringData !== "") args.push("--string-data", inputs.stringData);
+  return args;
+}
+
+function telemetryFlags({ telemetry: { metrics, trace }, target }: Plan): string[] {
+  const args: string[] = [];
+  if (metrics !== null) {
+    args.push("--collect-metrics");
+    if (target.kind === "embedded" || metrics.url !== defaultMetricsUrl(target.url))
+      args.push("--metrics-url", metrics.url);
+    if (metrics.intervalMs !== DEFAULT_METRICS_INTERVAL_MS)
+      args.push("--metrics-interval", String(Math.max(1, Math.round(metrics.intervalMs))));
+  }
+  for (const level of trace?.levels ?? []) args.push("--trace-level", level);
+  for (const [flag, value] of [
+    ["--trace-file", trace?.file],
+    ["--trace-rate", trace?.rate],
+    ["--trace-count", trace?.count],
+    ["--log-frequency", trace?.logFrequency],
+  ] as const) {
+    if (value !== undefined && value !== null) args.push(flag, String(value));
+  }
   return args;
 }
 

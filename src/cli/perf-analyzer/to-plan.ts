@@ -1,7 +1,17 @@
-import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan, SequencesPlan, TlsPlan } from "../../plan/plan.ts";
+import type {
+  InputsPlan,
+  LoadPlan,
+  MeasurementModePlan,
+  Plan,
+  SequencesPlan,
+  TelemetryPlan,
+  TlsPlan,
+} from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
+import { DEFAULT_METRICS_INTERVAL_MS, NO_TELEMETRY, NO_TRACE } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
+import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { isDirectory } from "../output-files.ts";
 import { checkTogether, isGiven } from "./rules.ts";
 import type { Settings } from "./settings.ts";
@@ -31,7 +41,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
     name: settings.model,
     target: {
       kind: "triton",
-      url: settings.url ?? (settings.protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
+      url: toUrl(settings),
       protocol: settings.protocol ?? "http",
       model: settings.model,
       modelVersion: settings.modelVersion,
@@ -60,6 +70,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       stallTimeoutMs: settings.stallTimeoutMs,
     },
     failures: { maxRatio: settings.maxFailureRatio },
+    telemetry: toTelemetry(settings, warnings),
     assertions: [],
     outputs: {
       style: "perf_analyzer",
@@ -73,12 +84,33 @@ export function toPlan(settings: Settings): PlanFromFlags {
   return { plan, problems, warnings };
 }
 
+function toUrl({ url, protocol }: Settings): string {
+  return url ?? (protocol === "grpc" ? "localhost:8001" : "localhost:8000");
+}
+
+function toTelemetry(settings: Settings, warnings: string[]): TelemetryPlan {
+  const { isCollectingMetrics, metricsUrl, metricsIntervalMs, trace, csvFile, isVerboseCsv } = settings;
+  if (!isCollectingMetrics && !isGiven(trace)) return NO_TELEMETRY;
+  if (isCollectingMetrics && csvFile !== "" && !isVerboseCsv)
+    warnings.push("rampart: the metrics are in the CSV only with --verbose-csv.");
+  return {
+    metrics: isCollectingMetrics
+      ? {
+          url: metricsUrl ?? defaultMetricsUrl(toUrl(settings)),
+          intervalMs: metricsIntervalMs ?? DEFAULT_METRICS_INTERVAL_MS,
+        }
+      : null,
+    trace: isGiven(trace) ? { ...NO_TRACE, ...trace } : null,
+  };
+}
+
 /** The flags of each protocol have their own names; with HTTP an https:// URL asks for TLS. */
-function toTls({ protocol, url, sslGrpc, sslHttps }: Settings, warnings: string[]): TlsPlan {
+function toTls({ protocol, url, metricsUrl, sslGrpc, sslHttps }: Settings, warnings: string[]): TlsPlan {
   const isGrpc = protocol === "grpc";
   if (isGiven(sslGrpc) && (!isGrpc || sslGrpc.isEnabled !== true))
     warnings.push("rampart: the --ssl-grpc flags have no effect without -i grpc and --ssl-grpc-use-ssl.");
-  if (isGiven(sslHttps) && (isGrpc || url?.includes("https://") !== true))
+  const usesHttps = url?.includes("https://") === true || metricsUrl?.startsWith("https://") === true;
+  if (isGiven(sslHttps) && (isGrpc || !usesHttps))
     warnings.push("rampart: the --ssl-https flags have no effect without an https:// URL.");
   return { ...DEFAULT_TLS, ...(isGrpc ? sslGrpc : sslHttps) };
 }

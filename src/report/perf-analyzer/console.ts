@@ -1,3 +1,4 @@
+import type { GpuTally } from "../../measure/gpu-tally.ts";
 import {
   inferPerSec,
   responsesPerSec,
@@ -8,9 +9,11 @@ import {
 } from "../../measure/metrics.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { LevelResult, PreparedRun, RunResult, TraceEvent } from "../../run/observer.ts";
+import type { LevelResult, PreparedRun, RunResult, RunWarning, TraceEvent } from "../../run/observer.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
+import { formatPerfAnalyzerWarning } from "../warnings.ts";
+import { formatGpuSection } from "./gpu-section.ts";
 import { formatServerSection } from "./server-section.ts";
 
 /** perf_analyzer's text, line by line; scripts read it. Rampart's own lines go to stderr and begin with `rampart: `. */
@@ -27,6 +30,7 @@ class PerfAnalyzerConsole implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private prepared: PreparedRun | undefined;
+  private hasSaidWhyNoMetrics = false;
 
   constructor(plan: Plan, sink: TextSink) {
     this.plan = plan;
@@ -42,6 +46,11 @@ class PerfAnalyzerConsole implements Report {
     else if (event.kind === "response")
       this.sink.out(isGrpc ? `${event.text}\n` : `inference response: ${event.text}\n`);
     else this.sink.err(`${event.direction} ${event.head}`);
+  }
+
+  onWarning(warning: RunWarning): void {
+    if (warning.kind === "metrics-unreachable") this.hasSaidWhyNoMetrics = true;
+    this.sink.err(`${formatPerfAnalyzerWarning(warning)}\n`);
   }
 
   onPrepared(prepared: PreparedRun): void {
@@ -137,6 +146,7 @@ class PerfAnalyzerConsole implements Report {
     } else if (result.hasServerCounters) {
       this.sink.err("rampart: the server's statistics did not change, so no server times are shown.\n");
     }
+    if (window.gpu !== undefined) this.printGpus(window.gpu);
     if (window.overheadPct > OVERHEAD_PCT_THRESHOLD) {
       this.sink.out(
         "[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.\n",
@@ -145,6 +155,12 @@ class PerfAnalyzerConsole implements Report {
     const reason = saturationReason(window);
     if (reason !== undefined)
       this.sink.err(`rampart: the client may have been the limit, not the server: ${reason}.\n`);
+  }
+
+  private printGpus(gpu: GpuTally): void {
+    this.sink.out(`  Server Prometheus Metrics: \n${formatGpuSection(gpu)}`);
+    if (gpu.count === 0 && !this.hasSaidWhyNoMetrics)
+      this.sink.err("rampart: no metrics were read within the measured windows, so none are shown.\n");
   }
 
   private printClient({ window, unit }: LevelResult): void {

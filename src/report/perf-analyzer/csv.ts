@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { GpuTally } from "../../measure/gpu-tally.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
@@ -6,6 +7,7 @@ import type { LevelResult, RunResult } from "../../run/observer.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
 import { printedLevels, reportedPercentiles } from "./console.ts";
+import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput. */
 
@@ -55,7 +57,12 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
     "Client Recv",
     ...reportedPercentiles(plan.measurement.percentile).map((percentile) => `p${percentile} latency`),
     ...(plan.outputs.isVerboseCsv
-      ? [...(plan.measurement.percentile === null ? ["Avg latency"] : []), "request/response", "response wait"]
+      ? [
+          ...(plan.measurement.percentile === null ? ["Avg latency"] : []),
+          "request/response",
+          "response wait",
+          ...(plan.telemetry.metrics === null ? [] : GPU_COLUMNS),
+        ]
       : []),
   ];
 }
@@ -83,6 +90,7 @@ function formatRow(
           ...(plan.measurement.percentile === null ? [meanUs] : []),
           sendUs + receiveUs,
           Math.max(0, meanUs - sendUs - receiveUs),
+          ...(plan.telemetry.metrics === null ? [] : gpuCells(window.gpu ?? new GpuTally())),
         ]
       : []),
   ];

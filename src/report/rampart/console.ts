@@ -12,9 +12,11 @@ import { formatMetric, judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { LoadPlan, Plan } from "../../plan/plan.ts";
 import { formatDurationNs } from "../../plan/units.ts";
-import type { LevelResult, PreparedRun, RunResult } from "../../run/observer.ts";
+import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
 import type { Report, TextSink } from "../report.ts";
+import { formatRampartWarning } from "../warnings.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "./format.ts";
+import { describeGpus } from "./gpus.ts";
 
 /** Rampart's own report for people: a row per level, then what stands behind the numbers. */
 
@@ -42,6 +44,10 @@ class RampartConsole implements Report {
     const version = model.version === "" ? "" : ` version ${model.version}`;
     this.sink.out(`${this.plan.name}: model ${model.name}${version} on ${where}, ${describeLoad(this.plan)}\n`);
     for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
+  }
+
+  onWarning(warning: RunWarning): void {
+    this.sink.err(`${formatRampartWarning(warning)}\n`);
   }
 
   onLevelStart(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void {
@@ -136,6 +142,7 @@ class RampartConsole implements Report {
     notes.push(
       `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late, overhead ${window.overheadPct.toFixed(2)} %`,
     );
+    if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
     return `\n${describeLevel(this.plan.load, unit, level)}\n${notes.map((note) => `  ${note}\n`).join("")}`;
   }
 

@@ -15,6 +15,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
 import type { Report } from "../report.ts";
+import { toGpuJson } from "./gpus.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
@@ -100,6 +101,7 @@ function toLevelJson(plan: Plan, { unit, level, outcome, window, trials, instabi
       saturation: saturationReason(window) ?? null,
     },
     ...(window.server === undefined ? {} : { server: window.server }),
+    ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     timeline: timeline.map((bucket) => ({
       startSec: bucket.startNs / 1e9,
       endSec: bucket.endNs / 1e9,

@@ -1,5 +1,4 @@
-import type { ReadStreamed } from "../../transport/streamed-responses.ts";
-import type { InferCodec, Query } from "../service.ts";
+import type { InferCodec, Query, TraceQueries } from "../service.ts";
 import type { TritonModel } from "./model.ts";
 
 /** The calls to Triton that are not inference: the same questions over HTTP and gRPC, with answers of the same form. */
@@ -24,5 +23,6 @@ export interface TritonApi {
 export interface FrontEnd {
   readonly api: TritonApi;
   readonly readStreamed?: ReadStreamed;
+  traceQueries(): Promise<TraceQueries>;
   createCodec(model: TritonModel): InferCodec;
 }

@@ -28,7 +28,8 @@ function named(model: ModelName): Uint8Array {
   });
 }
 
-function grpcQuery(method: string, payload: Uint8Array, answer: MessageSpec): Query {
+/** A question over gRPC. */
+export function grpcQuery(method: string, payload: Uint8Array, answer: MessageSpec): Query {
   return {
     request: { path: methodPath(method), method: "POST", headers: [], payload },
     read: (bytes) => decodeMessage(answer, bytes),

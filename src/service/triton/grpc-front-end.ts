@@ -11,6 +11,7 @@ export function createGrpcFrontEnd({
   return {
     api: grpcApi,
     readStreamed,
+    traceQueries: async () => (await import("./grpc-trace.ts")).grpcTrace,
     createCodec: (model) => createGrpcCodec(model, { isStreaming, parameters }),
   };
 }

@@ -19,7 +19,8 @@ export const httpApi: TritonApi = {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-function httpQuery(method: "GET" | "POST", path: string, body = ""): Query {
+/** A question over HTTP whose answer is JSON. */
+export function httpQuery(method: "GET" | "POST", path: string, body = ""): Query {
   return {
     request: {
       path,

@@ -30,6 +30,7 @@ function toServiceFront(target: TritonTargetPlan, front: FrontEnd): ServiceFront
   return {
     readStreamed: target.isStreaming ? front.readStreamed : undefined,
     setUp: (ask) => setUp(target, front, ask),
+    traceQueries: front.traceQueries,
     listModels: async (ask) => (await import("./list-models.ts")).listTritonModels(front.api, ask),
   };
 }
@@ -68,7 +69,11 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
 
 function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
   const formats = { inputFormat: target.inputTensorFormat, outputFormat: target.outputTensorFormat };
-  return { api: httpApi, createCodec: (model) => createHttpCodec(model, formats) };
+  return {
+    api: httpApi,
+    createCodec: (model) => createHttpCodec(model, formats),
+    traceQueries: async () => (await import("./http-trace.ts")).httpTrace,
+  };
 }
 
 /** Nothing but the statistics depends on the server's extensions, so nothing else waits for them. */

@@ -101,6 +101,16 @@ export const MODEL_STATISTICS: MessageSpec = message(() => ({
   ],
 }));
 
+/** What both sides of `TraceSetting` have: settings by name, each with its values. */
+const traceValues = message(() => ({ value: [1, "string", "repeated"] }));
+
+export const TRACE_SETTING_REQUEST: MessageSpec = message(() => ({
+  settings: [1, traceValues, "map"],
+  model_name: [2, "string"],
+}));
+
+export const TRACE_SETTING_RESPONSE: MessageSpec = message(() => ({ settings: [1, traceValues, "map"] }));
+
 export const INFER_REQUEST: MessageSpec = message(() => ({
   model_name: [1, "string"],
   model_version: [2, "string"],

@@ -7,7 +7,7 @@
 export interface FlagRow {
   /** As `flagName` spells it. */
   readonly flag: string;
-  readonly effect: "wire" | "schedule" | "output" | "tls";
+  readonly effect: "wire" | "schedule" | "output" | "tls" | "telemetry";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
@@ -15,6 +15,8 @@ export interface FlagRow {
 }
 
 const HTTPS_TRUST = "over https whom to trust and what name is due are asked apart, as curl asks them";
+const METRICS = "--collect-metrics reads --metrics-url every --metrics-interval and reports each GPU of each level";
+const TRACE = "the trace flags are set before anything is asked and set back after the run";
 const COUNT_WINDOWS = "--measurement-mode count_windows and --measurement-request-count make windows end by requests";
 
 /** Flags that this version obeys. */
@@ -141,6 +143,14 @@ export const OBEYED: readonly FlagRow[] = [
     test: "the client shows its certificate over https, from PEM and from DER files",
   },
   { flag: "--request-parameter", effect: "wire", test: "--request-parameter goes with every request over gRPC" },
+  { flag: "--collect-metrics", effect: "telemetry", test: METRICS },
+  { flag: "--metrics-url", effect: "telemetry", test: METRICS },
+  { flag: "--metrics-interval", effect: "telemetry", test: METRICS },
+  { flag: "--trace-level", effect: "telemetry", test: TRACE },
+  { flag: "--trace-rate", effect: "telemetry", test: TRACE },
+  { flag: "--trace-count", effect: "telemetry", test: TRACE },
+  { flag: "--trace-file", effect: "telemetry", test: TRACE },
+  { flag: "--log-frequency", effect: "telemetry", test: TRACE },
   { flag: "-f", effect: "output", test: "-f writes a row per level into a CSV, replacing an older file" },
   { flag: "--verbose-csv", effect: "output", test: "--verbose-csv adds columns" },
   {
@@ -195,14 +205,6 @@ export const LATER: readonly LaterRow[] = [
   { flag: "--grpc-method", accepted: [], refused: "a.B/C" },
   { flag: "--grpc-compression-algorithm", accepted: ["none"], refused: "gzip" },
   { flag: "--bls-composing-models", accepted: [""], refused: "a,b" },
-  { flag: "--collect-metrics", accepted: [] },
-  { flag: "--metrics-url", accepted: [], refused: "localhost:8002/metrics" },
-  { flag: "--metrics-interval", accepted: [], refused: "1000" },
-  { flag: "--trace-file", accepted: [""], refused: "trace.json" },
-  { flag: "--trace-level", accepted: ["OFF"], refused: "TIMESTAMPS" },
-  { flag: "--trace-rate", accepted: ["1000"], refused: "500" },
-  { flag: "--trace-count", accepted: ["-1"], refused: "100" },
-  { flag: "--log-frequency", accepted: ["0"], refused: "10" },
   { flag: "--enable-mpi", accepted: [] },
 ];
 

@@ -6,6 +6,7 @@ import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { MockPlan, Plan } from "../../../src/plan/plan.ts";
+import { NO_TRACE } from "../../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 
@@ -144,6 +145,21 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
   ["a count and a warm-up", { measurement: { mode: { kind: "requests", count: 500 }, warmupRequests: 7 } }],
   ["another client", { client: { kind: "undici", stallTimeoutMs: 2000 } }],
   ["failures", { failures: { maxRatio: 0.25 } }],
+  [
+    "metrics where Triton has them",
+    { target: { url: "gpu:9" }, telemetry: { metrics: { url: "gpu:8002/metrics", intervalMs: 1000 }, trace: null } },
+  ],
+  ["metrics elsewhere", { telemetry: { metrics: { url: "https://h/metrics", intervalMs: 250 }, trace: null } }],
+  [
+    "trace settings",
+    {
+      telemetry: {
+        metrics: null,
+        trace: { file: "t.json", levels: ["TIMESTAMPS", "TENSORS"], rate: 1, count: -1, logFrequency: 0 },
+      },
+    },
+  ],
+  ["one trace setting", { telemetry: { metrics: null, trace: { ...NO_TRACE, levels: ["OFF"] } } }],
 ];
 
 describe("a plan as flags, read back, is the same:", () => {
@@ -160,6 +176,7 @@ describe("a plan as flags, read back, is the same:", () => {
       const { kind, callMode, stallTimeoutMs } = again.client;
       assert.deepEqual({ ...plan.client, kind, callMode, stallTimeoutMs }, plan.client);
       assert.equal(again.failures.maxRatio, plan.failures.maxRatio ?? 0);
+      assert.deepEqual(again.telemetry, plan.telemetry);
     });
   }
 });

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
 import { readSettings, type Settings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { type PlanFromFlags, toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
+import { NO_TELEMETRY } from "../../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 
@@ -61,6 +62,7 @@ test("without flags the plan is perf_analyzer's default", () => {
     },
     client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 60_000 },
     failures: { maxRatio: 0 },
+    telemetry: NO_TELEMETRY,
     assertions: [],
     outputs: {
       style: "perf_analyzer",

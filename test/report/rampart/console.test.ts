@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { GpuTally } from "../../../src/measure/gpu-tally.ts";
 import { createRampartConsole } from "../../../src/report/rampart/console.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "../../../src/report/rampart/format.ts";
 import type { LevelResult, RunResult } from "../../../src/run/observer.ts";
+import { readGpuMetrics } from "../../../src/telemetry/gpu-metrics.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { twoGpus } from "../../servers/metrics-stub.ts";
 import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
 
 function print(change: PlanChange, levels: readonly LevelResult[], rest: Partial<RunResult> = {}): string {
@@ -54,6 +57,31 @@ test("every assertion prints its limit, its measured value and pass or FAIL", ()
   const out = print({ assertions }, [makeLevel()]);
   assert.match(out, /^pass +p99 latency below 2 ms +1 ms$/m);
   assert.match(out, /^FAIL +p99 latency below 500 us +1 ms$/m);
+});
+
+test("GPUs of the server stand behind their level, a warning on stderr", () => {
+  const gpu = new GpuTally();
+  for (const scrape of [0, 1, 2]) gpu.add(readGpuMetrics(twoGpus(scrape)));
+  const out = print({}, [makeLevel({ window: { ...makeWindow(), gpu } })]);
+  assert.match(
+    out,
+    /^ {2}GPU-aaa: 26 % busy, 51\.5 W on average of 300 W, 20 J spent, at most 1,000 MB of 17,180 MB of memory used \(3 readings\)$/m,
+  );
+  const none = new GpuTally();
+  assert.match(
+    print({}, [makeLevel({ window: { ...makeWindow(), gpu: none } })]),
+    /no metrics of the server were read/,
+  );
+  none.add({});
+  assert.match(print({}, [makeLevel({ window: { ...makeWindow(), gpu: none } })]), /name no GPU \(1 reading\)$/m);
+  const sink = makeSink();
+  const report = createRampartConsole(makePlan(), sink);
+  report.onWarning?.({ kind: "metrics-unreachable", url: "h:1/m", reason: "Connection refused" });
+  report.onWarning?.({ kind: "many-versions", model: "m" });
+  assert.equal(
+    sink.printed.err,
+    "rampart: no metrics from h:1/m: Connection refused.\nrampart: several versions of model m served requests; the server's times are those of the highest.\n",
+  );
 });
 
 test("numbers and tables are aligned for people", () => {

@@ -1,0 +1,86 @@
+/** What was read of a server's GPUs while something was measured. */
+
+/** What is known of a GPU; energy is counted since the server started. */
+export const GPU_METRICS = [
+  "utilizationRatio",
+  "powerWatts",
+  "powerLimitWatts",
+  "energyJoules",
+  "memoryUsedBytes",
+  "memoryTotalBytes",
+] as const;
+
+/** One of them. */
+export type GpuMetric = (typeof GPU_METRICS)[number];
+
+/** One reading: the values of each metric by the GPU's UUID. Metrics the server does not tell are absent. */
+export type GpuReading = { readonly [K in GpuMetric]?: ReadonlyMap<string, number> };
+
+/** The readings of one metric of one GPU. */
+export interface GpuSeries {
+  readonly count: number;
+  readonly mean: number;
+  readonly max: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Joins readings, first to last; its size does not grow with their number. */
+export class GpuTally {
+  private readings = 0;
+  private readonly series = new Map<GpuMetric, Map<string, GpuSeries>>();
+
+  /** How many readings there were, those without a GPU included. */
+  get count(): number {
+    return this.readings;
+  }
+
+  add(reading: GpuReading): void {
+    this.readings++;
+    for (const metric of GPU_METRICS) {
+      for (const [uuid, value] of reading[metric] ?? [])
+        this.append(metric, uuid, { count: 1, mean: value, max: value, first: value, last: value });
+    }
+  }
+
+  /** Adds all of a later tally. */
+  merge(later: GpuTally): void {
+    this.readings += later.readings;
+    for (const [metric, byUuid] of later.series) {
+      for (const [uuid, series] of byUuid) this.append(metric, uuid, series);
+    }
+  }
+
+  /** A metric of every GPU that told it, in the order of their UUIDs. */
+  of(metric: GpuMetric): [uuid: string, series: GpuSeries][] {
+    return [...(this.series.get(metric) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  /** The UUIDs of all GPUs, in order. */
+  get uuids(): string[] {
+    const uuids = new Set<string>();
+    for (const byUuid of this.series.values()) for (const uuid of byUuid.keys()) uuids.add(uuid);
+    return [...uuids].sort();
+  }
+
+  private append(metric: GpuMetric, uuid: string, later: GpuSeries): void {
+    let byUuid = this.series.get(metric);
+    if (byUuid === undefined) {
+      byUuid = new Map();
+      this.series.set(metric, byUuid);
+    }
+    const earlier = byUuid.get(uuid);
+    byUuid.set(uuid, earlier === undefined ? later : joinSeries(earlier, later));
+  }
+}
+
+function joinSeries(earlier: GpuSeries, later: GpuSeries): GpuSeries {
+  const count = earlier.count + later.count;
+  return {
+    count,
+    mean: (earlier.mean * earlier.count + later.mean * later.count) / count,
+    max: Math.max(earlier.max, later.max),
+    first: earlier.first,
+    last: later.last,
+  };
+}

@@ -1,0 +1,67 @@
+import type { GpuMetric, GpuSeries, GpuTally } from "../../measure/gpu-tally.ts";
+import { formatStreamNumber } from "../number-format.ts";
+
+/** The server's GPU metrics of a level as perf_analyzer reports them, per GPU. */
+
+const MOST_GPUS = 16;
+
+interface Column {
+  /** The heading of the section's part and of the CSV's column. */
+  readonly name: string;
+  readonly metric: GpuMetric;
+  /** What stands for all readings. */
+  pick(series: GpuSeries): string;
+  format(value: string, series: GpuSeries): string;
+}
+
+const COLUMNS: readonly Column[] = [
+  {
+    name: "Avg GPU Utilization",
+    metric: "utilizationRatio",
+    pick: ({ mean }) => formatStreamNumber(mean),
+    format: (_, { mean }) => `${formatStreamNumber(mean * 100)}%`,
+  },
+  {
+    name: "Avg GPU Power Usage",
+    metric: "powerWatts",
+    pick: ({ mean }) => formatStreamNumber(mean),
+    format: (value) => `${value} watts`,
+  },
+  {
+    name: "Max GPU Memory Usage",
+    metric: "memoryUsedBytes",
+    pick: ({ max }) => String(Math.trunc(max)),
+    format: (value) => `${value} bytes`,
+  },
+  {
+    name: "Total GPU Memory",
+    metric: "memoryTotalBytes",
+    pick: ({ first }) => String(Math.trunc(first)),
+    format: (value) => `${value} bytes`,
+  },
+];
+
+/** The headings of the CSV columns. */
+export const GPU_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name);
+
+/** Lines of the section, each with its line break. */
+export function formatGpuSection(tally: GpuTally): string {
+  if (COLUMNS.some(({ metric }) => tally.of(metric).length > MOST_GPUS))
+    return "Too many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics.\n";
+  let text = "";
+  for (const { name, metric, pick, format } of COLUMNS) {
+    text += `    ${name}:\n`;
+    for (const [uuid, series] of tally.of(metric)) text += `      ${uuid} : ${format(pick(series), series)}\n`;
+  }
+  return text;
+}
+
+/** The cells of a CSV row: `UUID:value;` for each GPU. */
+export function gpuCells(tally: GpuTally): string[] {
+  return COLUMNS.map(({ metric, pick }) =>
+    tally
+      .of(metric)
+      .map(([uuid, series]) => `${uuid}:${pick(series)};`)
+      .join(""),
+  );
+}

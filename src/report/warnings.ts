@@ -1,0 +1,38 @@
+import type { RunWarning } from "../run/observer.ts";
+
+/** Warnings that come up during a run, as lines for stderr without a line break. */
+
+/** In perf_analyzer's words where it has the same warning; scripts look for them. */
+export function formatPerfAnalyzerWarning(warning: RunWarning): string {
+  switch (warning.kind) {
+    case "metrics-missing":
+      return `WARNING: Unable to parse '${warning.family}' metric.`;
+    case "metrics-slow":
+      // The original names a flag that it does not have.
+      return `WARNING: Triton metrics endpoint latency (${warning.tookMs}ms) is larger than the querying interval (${warning.intervalMs}ms). Please try a larger querying interval via \`--metrics-interval\`.`;
+    case "many-versions":
+      return `WARNING: Multiple versions of model ${warning.model} are loaded in the triton server, and the version to use was unspecified. The stats for that model may be inaccurate.`;
+    default:
+      return formatRampartWarning(warning);
+  }
+}
+
+/** In Rampart's own words. */
+export function formatRampartWarning(warning: RunWarning): string {
+  return `rampart: ${describe(warning)}.`;
+}
+
+function describe(warning: RunWarning): string {
+  switch (warning.kind) {
+    case "metrics-unreachable":
+      return `no metrics from ${warning.url}: ${warning.reason}`;
+    case "metrics-missing":
+      return `the server's metrics have no ${warning.family}`;
+    case "metrics-slow":
+      return `reading the metrics took ${warning.tookMs} ms, longer than the ${warning.intervalMs} ms between two readings`;
+    case "many-versions":
+      return `several versions of model ${warning.model} served requests; the server's times are those of the highest`;
+    case "trace-kept":
+      return `the server's trace settings could not be set back from ${warning.settings}: ${warning.reason}`;
+  }
+}

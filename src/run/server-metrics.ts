@@ -1,0 +1,50 @@
+import type { Plan } from "../plan/plan.ts";
+import { DEFAULT_TLS } from "../plan/tls.ts";
+import { MetricsPoller, type MetricsWarning } from "../telemetry/metrics-poller.ts";
+import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
+import { ControlClient } from "../transport/control-client.ts";
+import { Http1Client } from "../transport/http1/client.ts";
+import type { WireRequest } from "../transport/request.ts";
+import { resolveEndpoint } from "./endpoint.ts";
+
+/** An answer that takes longer is none; the next reading follows it. */
+const FETCH_TIMEOUT_NS = 10e9; // 10 s
+
+/** The metrics of a plan's server, over a client of their own. */
+export interface ServerMetrics {
+  readonly poller: MetricsPoller;
+  close(): void;
+}
+
+/** Prepares to read the metrics a plan asks for; undefined when it asks for none. Throws `UserError` for files of TLS that cannot be read. */
+export function openServerMetrics(plan: Plan, warn: (warning: MetricsWarning) => void): ServerMetrics | undefined {
+  const { metrics } = plan.telemetry;
+  const url = metrics === null ? undefined : parseMetricsUrl(metrics.url);
+  if (metrics === null || url === undefined) return undefined;
+  const tls = plan.target.kind === "triton" ? plan.target.tls : DEFAULT_TLS;
+  const address = { url: `${url.protocol}//${url.host}`, wire: "http", defaultPort: 80, headers: [] } as const;
+  // Whether the model's port speaks TLS says nothing of this one; the URL does.
+  const endpoint = resolveEndpoint(address, { ...tls, isEnabled: false });
+  const control = new ControlClient(FETCH_TIMEOUT_NS, (options) => new Http1Client(endpoint, options));
+  const request: WireRequest = {
+    path: `${url.pathname}${url.search}`,
+    method: "GET",
+    // A connection that idles between readings may be closed by the server just when the next one is sent.
+    headers: [["Connection", "close"]],
+    payload: new Uint8Array(0),
+  };
+  const decoder = new TextDecoder();
+  const poller = new MetricsPoller({
+    url: metrics.url,
+    intervalMs: metrics.intervalMs,
+    fetch: async () => decoder.decode(await control.call(request)),
+    warn,
+  });
+  return {
+    poller,
+    close: () => {
+      poller.stop();
+      control.close();
+    },
+  };
+}

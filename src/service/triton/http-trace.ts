@@ -1,0 +1,30 @@
+import { ProtocolError } from "../../transport/failure.ts";
+import type { TraceQueries, TraceValues } from "../service.ts";
+import { httpQuery } from "./http-api.ts";
+
+/** Triton's trace extension over HTTP. */
+
+const PATH = "/v2/trace/setting";
+
+/** The questions over HTTP. */
+export const httpTrace: TraceQueries = {
+  read: () => httpQuery("GET", PATH),
+  write: (values) => httpQuery("POST", PATH, toBody(values)),
+  parse: parseSettings,
+};
+
+/** Only the levels are a list; everything else is one text. */
+function toBody(values: TraceValues): string {
+  const body: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) body[name] = name === "trace_level" ? value : value[0];
+  return JSON.stringify(body);
+}
+
+function parseSettings(answer: unknown): TraceValues {
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer))
+    throw new ProtocolError("trace settings are not an object");
+  const values: Record<string, readonly string[]> = {};
+  for (const [name, value] of Object.entries(answer))
+    values[name] = (Array.isArray(value) ? value : [value]).map(String);
+  return values;
+}

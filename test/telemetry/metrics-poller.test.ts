@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MetricsPoller, type MetricsWarning } from "../../src/telemetry/metrics-poller.ts";
+import { twoGpus } from "../servers/metrics-stub.ts";
+
+/** When metrics are read, and what is told of it. */
+
+const LIMIT = { timeout: 20_000 };
+
+/** An endpoint whose answers the test gives. */
+class Endpoint {
+  readonly warnings: MetricsWarning[] = [];
+  /** How the readings under way are ended, oldest first. */
+  readonly pending: { answer(text: string): void; fail(reason: Error): void }[] = [];
+  count = 0;
+  private onAsked: () => void = () => {};
+
+  readonly fetch = (): Promise<string> => {
+    this.count++;
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    this.pending.push({ answer: resolve, fail: reject });
+    this.onAsked();
+    return promise;
+  };
+
+  readonly warn = (warning: MetricsWarning): void => {
+    this.warnings.push(warning);
+  };
+
+  /** Resolves once a reading is under way, and gives it. */
+  async asked(): Promise<{ answer(text: string): void; fail(reason: Error): void }> {
+    while (this.pending.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.onAsked = resolve;
+      });
+    }
+    return this.pending.shift() as { answer(text: string): void; fail(reason: Error): void };
+  }
+}
+
+function makePoller(endpoint: Endpoint, intervalMs: number): MetricsPoller {
+  return new MetricsPoller({ url: "host:1/metrics", intervalMs, fetch: endpoint.fetch, warn: endpoint.warn });
+}
+
+/** Lets everything that waits for a promise go on. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+const utilizationOf = (poller: MetricsPoller): number[] =>
+  poller
+    .take()
+    .of("utilizationRatio")
+    .map(([, { mean }]) => mean);
+
+test("it reads at once and then at the interval, one reading at a time", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 20);
+  const startMs = performance.now();
+  poller.start();
+  assert.equal(endpoint.count, 1);
+  for (let scrape = 0; scrape < 4; scrape++) (await endpoint.asked()).answer(twoGpus(scrape));
+  await settle();
+  assert.equal(endpoint.count, 4);
+  // Timers may come a little early by the clock.
+  assert.ok(performance.now() - startMs > 55);
+  const tally = poller.take();
+  assert.equal(tally.count, 4);
+  assert.deepEqual(tally.of("memoryUsedBytes")[0], [
+    "GPU-aaa",
+    { count: 4, mean: 1000000001.5, max: 1000000003, first: 1000000000, last: 1000000003 },
+  ]);
+  await endpoint.asked();
+  assert.equal(endpoint.pending.length, 0);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assert.equal(endpoint.count, 5, "no second reading while one is under way");
+  poller.stop();
+});
+
+test("an interval of years is no interval of nothing", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 1e12);
+  poller.start();
+  (await endpoint.asked()).answer(twoGpus(0));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.equal(endpoint.count, 1);
+  poller.stop();
+});
+
+test("what was read belongs to the window in which it arrived", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 1);
+  poller.start();
+  (await endpoint.asked()).answer(twoGpus(0));
+  const second = await endpoint.asked();
+  assert.deepEqual(utilizationOf(poller), [0.25, 0.5]);
+  assert.deepEqual(utilizationOf(poller), []);
+  second.answer(twoGpus(1));
+  await endpoint.asked();
+  assert.deepEqual(utilizationOf(poller), [0.26, 0.5]);
+  poller.stop();
+});
+
+test("a start drops what was read before, and what is still under way", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 10_000);
+  poller.start();
+  const stale = await endpoint.asked();
+  poller.start();
+  assert.equal(endpoint.count, 1, "the reading under way is waited for");
+  stale.answer(twoGpus(2));
+  (await endpoint.asked()).answer(twoGpus(1));
+  await settle();
+  assert.deepEqual(utilizationOf(poller), [0.26, 0.5]);
+  poller.stop();
+});
+
+test("once stopped it reads no more, and tells nothing", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 1);
+  poller.start();
+  const last = await endpoint.asked();
+  poller.stop();
+  last.fail(new Error("closed"));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.equal(endpoint.count, 1);
+  assert.deepEqual(endpoint.warnings, []);
+  assert.equal(poller.take().count, 0);
+});
+
+test("a failure is told once; it goes on reading", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 1);
+  poller.start();
+  for (const reason of ["Connection refused", "HTTP status 503"]) (await endpoint.asked()).fail(new Error(reason));
+  (await endpoint.asked()).answer(twoGpus(0));
+  await endpoint.asked();
+  assert.deepEqual(endpoint.warnings, [
+    { kind: "metrics-unreachable", url: "host:1/metrics", reason: "Connection refused" },
+  ]);
+  assert.equal(poller.take().count, 1);
+  poller.stop();
+});
+
+test("missing families are told once, those of the first reading that lacks some", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 1);
+  poller.start();
+  for (const text of [twoGpus(0), 'nv_gpu_utilization{gpu_uuid="a"} 1', ""]) (await endpoint.asked()).answer(text);
+  await endpoint.asked();
+  assert.deepEqual(
+    endpoint.warnings,
+    ["nv_gpu_power_usage", "nv_gpu_memory_used_bytes", "nv_gpu_memory_total_bytes"].map((family) => ({
+      kind: "metrics-missing",
+      family,
+    })),
+  );
+  assert.equal(poller.take().count, 3);
+  poller.stop();
+});
+
+test("a reading slower than the interval is told once", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 5);
+  poller.start();
+  for (let scrape = 0; scrape < 2; scrape++) {
+    const reading = await endpoint.asked();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    reading.answer(twoGpus(scrape));
+  }
+  await endpoint.asked();
+  poller.stop();
+  const [warning, ...others] = endpoint.warnings;
+  assert.deepEqual(others, []);
+  assert.ok(warning?.kind === "metrics-slow");
+  assert.equal(warning.intervalMs, 5);
+  assert.ok(Number.isInteger(warning.tookMs) && warning.tookMs >= 15, String(warning.tookMs));
+});
