@@ -41,6 +41,8 @@ export interface TritonTargetPlan {
   readonly shapes: Readonly<Record<string, readonly number[]>>;
   /** Parameters of every request besides its tensors, by name; gRPC only. */
   readonly parameters: Readonly<Record<string, RequestParameterPlan>>;
+  /** How requests are compressed; gRPC only. */
+  readonly compression: "none" | "gzip" | "deflate";
   readonly tls: TlsPlan;
 }
 

@@ -11,6 +11,9 @@ export interface StampPlace {
   readonly idDigits: number;
 }
 
+/** How gRPC messages are compressed. */
+export type MessageCompression = "gzip" | "deflate";
+
 /** An encoded request: an HTTP body or a gRPC message, and where it goes. */
 export interface WireRequest {
   /** HTTP: the path and query. gRPC: `/package.Service/Method`. */
@@ -35,4 +38,6 @@ export interface Endpoint {
   readonly tls?: import("../runtime/socket.ts").TlsSettings | undefined;
   /** Headers (HTTP) or metadata (gRPC) of every request. */
   readonly headers: readonly Header[];
+  /** gRPC only: how requests are compressed; default: not at all. */
+  readonly compression?: MessageCompression | undefined;
 }

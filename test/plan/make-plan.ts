@@ -35,6 +35,7 @@ export function makePlan(change: PlanChange = {}): Plan {
       headers: [],
       shapes: {},
       parameters: {},
+      compression: "none",
       tls: DEFAULT_TLS,
       ...target,
     },

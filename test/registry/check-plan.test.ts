@@ -89,6 +89,8 @@ const unsound: readonly (readonly [path: string, value: unknown, reported?: stri
   ["target.headers", [["bad name", "x"]], "target.headers.0.0"],
   ["target.shapes", { IN: [0] }, "target.shapes.IN.0"],
   ["target.parameters", { n: { type: "int", value: "1" } }],
+  ["target.compression", "gzip"],
+  ["target.compression", "lz4"],
   ["target.parameters", { n: { type: "float", value: "1" } }, "target.parameters.n.type"],
   ["target.tls.verifyPeer", "yes"],
   ["target.tls.keyType", "P12"],

@@ -46,6 +46,7 @@ describe("a scenario's plan", () => {
         headers: [],
         shapes: {},
         parameters: {},
+        compression: "none",
         tls: DEFAULT_TLS,
       },
       load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
@@ -128,6 +129,11 @@ describe("a target's plan", () => {
       "triton over a gRPC stream",
       triton("h:1", { protocol: "grpc", model: "m", streaming: true }),
       { protocol: "grpc", isStreaming: true },
+    ],
+    [
+      "triton with compressed requests",
+      triton("h:1", { protocol: "grpc", model: "m", compression: "deflate" }),
+      { compression: "deflate" },
     ],
     [
       "triton with every option",

@@ -121,6 +121,11 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
     isRepeatable: true,
     help: "Parameter of every request; TYPE is bool, int, uint, double or string. gRPC only.",
   },
+  "--grpc-compression-algorithm": {
+    group: "server",
+    default: "none",
+    help: "Compress requests that become shorter by it. gRPC only.",
+  },
   "--ssl-grpc-use-ssl": { group: "server", help: "Use TLS with gRPC." },
   "--ssl-grpc-root-certifications-file": { group: "server", help: "PEM of the authorities to trust with gRPC." },
   "--ssl-grpc-private-key-file": { group: "server", help: "PEM of the client's private key with gRPC." },

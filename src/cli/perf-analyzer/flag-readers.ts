@@ -3,6 +3,7 @@ import {
   checkRange,
   type FlagReader,
   isFile,
+  readCompression,
   readCount,
   readDeprecatedEnd,
   readFormat,
@@ -264,6 +265,7 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
       );
   },
   "--request-parameter": readParameter,
+  "--grpc-compression-algorithm": readCompression,
   ...SSL_FLAG_READERS,
   "-f": (settings, _reader, value) => {
     settings.csvFile = value;

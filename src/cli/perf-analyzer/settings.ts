@@ -37,6 +37,8 @@ export interface Settings {
   inputData: string[];
   shapes: Record<string, number[]>;
   parameters: Record<string, RequestParameterPlan>;
+  /** Undefined when nothing was said of it. */
+  compression: "none" | "gzip" | "deflate" | undefined;
   stringLength: number;
   stringData: string;
   inputTensorFormat: "binary" | "json";
@@ -110,6 +112,7 @@ function defaults(): Settings {
     inputData: [],
     shapes: {},
     parameters: {},
+    compression: undefined,
     stringLength: 128,
     stringData: "",
     inputTensorFormat: "binary",

@@ -41,6 +41,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       headers: settings.headers,
       shapes: settings.shapes,
       parameters: settings.parameters,
+      compression: settings.compression ?? "none",
       tls: toTls(settings, warnings),
     },
     load,

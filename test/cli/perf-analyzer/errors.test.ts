@@ -81,6 +81,16 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
   ["-i grpc --request-parameter a:yes:bool", "Failed to parse --request-parameter. 'yes' is no bool."],
   ["-i grpc --request-parameter a:x:double", "Failed to parse --request-parameter. 'x' is no double."],
   ["--request-parameter a:1:int", "The --request-parameter option is currently only supported by gRPC protocol."],
+  [
+    "-i grpc --grpc-compression-algorithm lz4",
+    "Failed to parse --grpc-compression-algorithm. Unsupported type provided: 'lz4'. The available options are 'gzip', 'deflate', or 'none'.",
+  ],
+  [
+    "-i grpc --grpc-compression-algorithm GZIP",
+    "Failed to parse --grpc-compression-algorithm. Unsupported type provided: 'GZIP'.",
+  ],
+  ["--grpc-compression-algorithm gzip", "Using compression algorithm is only allowed with gRPC protocol."],
+  ["--grpc-compression-algorithm none", "Using compression algorithm is only allowed with gRPC protocol."],
   ["-H nocolon", "Failed to parse -H (header). There must be a colon after the header's name."],
   ["-H :value", "Failed to parse -H (header). There must be a colon after the header's name."],
   ["--client curl", "Failed to parse --client. Unsupported type provided: 'curl'."],

@@ -7,7 +7,7 @@
 export interface FlagRow {
   /** As `flagName` spells it. */
   readonly flag: string;
-  readonly effect: "wire" | "schedule" | "output" | "tls";
+  readonly effect: "wire" | "schedule" | "output" | "tls" | "compression";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
@@ -141,6 +141,11 @@ export const OBEYED: readonly FlagRow[] = [
     test: "the client shows its certificate over https, from PEM and from DER files",
   },
   { flag: "--request-parameter", effect: "wire", test: "--request-parameter goes with every request over gRPC" },
+  {
+    flag: "--grpc-compression-algorithm",
+    effect: "compression",
+    test: "--grpc-compression-algorithm compresses the inference requests and says so, and nothing else",
+  },
   { flag: "-f", effect: "output", test: "-f writes a row per level into a CSV, replacing an older file" },
   { flag: "--verbose-csv", effect: "output", test: "--verbose-csv adds columns" },
   {
@@ -193,7 +198,6 @@ export const LATER: readonly LaterRow[] = [
   { flag: "--triton-server-directory", accepted: ["/opt/tritonserver"], refused: "/elsewhere" },
   { flag: "--model-repository", accepted: [""], refused: "/models" },
   { flag: "--grpc-method", accepted: [], refused: "a.B/C" },
-  { flag: "--grpc-compression-algorithm", accepted: ["none"], refused: "gzip" },
   { flag: "--bls-composing-models", accepted: [""], refused: "a,b" },
   { flag: "--collect-metrics", accepted: [] },
   { flag: "--metrics-url", accepted: [], refused: "localhost:8002/metrics" },

@@ -58,6 +58,7 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
       },
     },
   ],
+  ["compression", { target: { protocol: "grpc", url: "localhost:8001", compression: "deflate" } }],
   [
     "TLS with gRPC",
     {

@@ -49,6 +49,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       headers: [],
       shapes: {},
       parameters: {},
+      compression: "none",
       tls: DEFAULT_TLS,
     },
     load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
