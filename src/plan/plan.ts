@@ -187,6 +187,8 @@ export interface ClientPlan {
   readonly maxLanes: number | null;
   /** A request without a byte for so long has failed. */
   readonly stallTimeoutMs: number;
+  /** The ranks of an MPI job begin each level together, and measure it until it is stable for all of them. */
+  readonly isMpi: boolean;
 }
 
 /** What failed requests do to the run. */

@@ -48,6 +48,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       callMode: v.picklist(["sync", "async"], "must be sync or async"),
       maxLanes: v.nullable(count),
       stallTimeoutMs: positive,
+      isMpi: v.boolean(),
     }),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
     assertions: v.array(

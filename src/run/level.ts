@@ -11,6 +11,7 @@ import type { ServerCounters } from "../service/statistics.ts";
 import type { Driver } from "./driver.ts";
 import type { HealthMonitor } from "./health-monitor.ts";
 import type { LevelResult, RunObserver } from "./observer.ts";
+import type { Peers } from "./peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
 
@@ -32,6 +33,7 @@ export interface LevelContext {
   readonly driver: Driver;
   readonly health: HealthMonitor;
   readonly signal: RunSignal;
+  readonly peers: Peers;
   readonly observer: RunObserver;
   readonly unit: "concurrency" | "request-rate";
   readonly isScheduled: boolean;
@@ -120,7 +122,7 @@ export class LevelRun {
   private async measureWindows(
     mode: Extract<Plan["measurement"]["mode"], { kind: "time-windows" | "count-windows" }>,
   ): Promise<LevelResult> {
-    const { signal, plan, observer } = this.context;
+    const { signal, plan, observer, peers } = this.context;
     const { latencyLimitMs, percentile } = plan.measurement;
     const judge = new StabilityJudge({
       toleranceRatio: mode.stabilityPct / 100,
@@ -136,15 +138,20 @@ export class LevelRun {
       trials++;
       recent.push(window.requestCount === 0 ? undefined : window);
       if (recent.length > STABILITY_WINDOWS) recent.shift();
+      let isSettled = false;
       if (window.requestCount === 0) {
         judge.add(0, Number.POSITIVE_INFINITY);
         observer.onWindowError?.(trials, NO_REQUESTS);
-        continue;
+      } else {
+        const latencyNs = stabilizingLatencyNs(window, percentile);
+        judge.add(inferPerSec(window, this.batchSize), latencyNs);
+        observer.onWindow?.(trials, window, latencyNs);
+        isSettled = judge.isStable || judge.isOverLimit;
       }
-      const latencyNs = stabilizingLatencyNs(window, percentile);
-      judge.add(inferPerSec(window, this.batchSize), latencyNs);
-      observer.onWindow?.(trials, window, latencyNs);
-      if (judge.isStable || judge.isOverLimit) break;
+      if (await peers.areAllStable(isSettled, signal)) {
+        if (peers.count > 1) observer.onAllStable?.();
+        break;
+      }
     }
     if (signal.isStopped) return this.partial(recent, trials);
     return this.judged(recent, judge, trials);

@@ -14,6 +14,7 @@ import { HealthMonitor } from "./health-monitor.ts";
 import { RequestJudge } from "./judge.ts";
 import { type LevelContext, LevelError, LevelMeter, LevelRun } from "./level.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
+import type { Peers } from "./peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
 
@@ -26,6 +27,7 @@ export interface RunParts {
   readonly session: Session;
   readonly feed: RequestFeed;
   readonly driver: Driver;
+  readonly peers: Peers;
   /** Before the first request. */
   readonly startNs: number;
   /** Rejects when the plan is not sound. */
@@ -47,6 +49,7 @@ export class MeasuredRun {
   private readonly health = new HealthMonitor();
   private readonly policy: FailurePolicy;
   private readonly driver: Driver;
+  private readonly peers: Peers;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
   private readonly startNs: number;
@@ -54,7 +57,7 @@ export class MeasuredRun {
   private isAnnounced = false;
   private isChecked = false;
 
-  constructor({ plan, observer, signal, load, session, feed, driver, startNs, check }: RunParts) {
+  constructor({ plan, observer, signal, load, session, feed, driver, peers, startNs, check }: RunParts) {
     this.plan = plan;
     this.check = check;
     this.startNs = startNs;
@@ -71,6 +74,7 @@ export class MeasuredRun {
     };
     const judge = new RequestJudge(session.service, feed, plan.outputs.verbosity, observer);
     this.driver = driver;
+    this.peers = peers;
     this.policy = new FailurePolicy(plan, signal, driver);
     driver.take({
       feed,
@@ -91,6 +95,8 @@ export class MeasuredRun {
       if (this.plan.outputs.style === "rampart") before = await this.session.counters();
       if (this.load.search.search === "binary") await this.searchBinary();
       else await this.searchLinear();
+      // Until then the load goes on: the others measure under it.
+      if (!this.signal.isStopped) await this.peers.waitForEnd(this.signal);
     } catch (error) {
       if (error instanceof UserError) throw error;
       this.signal.fail(this.explainNothing(error) ?? toRunError(error));
@@ -142,6 +148,7 @@ export class MeasuredRun {
 
   /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
   private async runLevel(level: number): Promise<boolean> {
+    await this.peers.waitForAll(this.signal);
     if (this.plan.measurement.warmupRequests > 0 && !this.signal.isStopped) await this.warmUp(level);
     const { signal } = this;
     // When the very first request has failed already, the run is told of all the same.
@@ -163,6 +170,7 @@ export class MeasuredRun {
       driver: this.driver,
       health: this.health,
       signal: this.signal,
+      peers: this.peers,
       observer: this.observer,
       unit,
       isScheduled: drive.kind === "scheduled",

@@ -82,6 +82,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       callMode: isAsync ? "async" : "sync",
       maxLanes: null,
       stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
+      isMpi: false,
     },
     failures: { maxRatio: definition.maxFailureRatio ?? null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),

@@ -46,7 +46,7 @@ export function makePlan(change: PlanChange = {}): Plan {
       latencyLimitMs: null,
       ...measurement,
     },
-    client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 10_000, ...client },
+    client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 10_000, isMpi: false, ...client },
     outputs: {
       style: "rampart",
       verbosity: 0,

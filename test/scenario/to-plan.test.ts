@@ -57,7 +57,7 @@ describe("a scenario's plan", () => {
         percentile: null,
         latencyLimitMs: null,
       },
-      client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 60_000 },
+      client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 60_000, isMpi: false },
       failures: { maxRatio: null },
       assertions: [],
       outputs: {

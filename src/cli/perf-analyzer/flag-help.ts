@@ -92,6 +92,10 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
     default: "16, or 4 with request rates",
     help: "Most threads; each has its connection and, with --sync, one request outstanding.",
   },
+  "--enable-mpi": {
+    group: "measurement",
+    help: "Under mpirun (Open MPI): all ranks begin each level together and measure it until it is stable for all of them.",
+  },
   "-b": { group: "input", default: "1", help: "Batch size of each request." },
   "--input-data": {
     group: "input",

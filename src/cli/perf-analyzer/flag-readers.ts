@@ -49,6 +49,9 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
   "--binary-search": (settings) => {
     settings.isBinarySearch = true;
   },
+  "--enable-mpi": (settings) => {
+    settings.isMpi = true;
+  },
   "--verbose-csv": (settings) => {
     settings.isVerboseCsv = true;
   },

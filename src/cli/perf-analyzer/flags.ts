@@ -40,6 +40,7 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "async", short: "a" },
   { name: "sync" },
   { name: "max-threads", value: "N" },
+  { name: "enable-mpi" },
 
   { name: "", short: "b", value: "N" },
   { name: "input-data", value: "random|zero|PATH" },
@@ -114,7 +115,6 @@ export function laterFlags(): FlagSpec[] {
     laterFlag("trace-rate", "N", ["1000"]),
     laterFlag("trace-count", "N", ["-1"]),
     laterFlag("log-frequency", "N", ["0"]),
-    laterFlag("enable-mpi"),
   ];
 }
 

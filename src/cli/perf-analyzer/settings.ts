@@ -55,6 +55,7 @@ export interface Settings {
   profileExportFile: string;
   client: "own" | "undici" | "grpc-js";
   stallTimeoutMs: number;
+  isMpi: boolean;
   maxFailureRatio: number;
   isDryRun: boolean;
   isHelp: boolean;
@@ -128,6 +129,7 @@ function defaults(): Settings {
     profileExportFile: "",
     client: "own",
     stallTimeoutMs: 60_000,
+    isMpi: false,
     maxFailureRatio: 0,
     isDryRun: false,
     isHelp: false,

@@ -133,6 +133,7 @@ function measurementFlags({ load, measurement }: Plan, notes: string[]): string[
 /** Flags that only Rampart has. */
 function clientFlags({ client, failures }: Plan): string[] {
   const args: string[] = [];
+  if (client.isMpi) args.push("--enable-mpi");
   if (client.kind !== "own") args.push("--client", client.kind);
   if (client.stallTimeoutMs !== DEFAULTS.stallTimeoutMs)
     args.push("--stall-timeout", String(client.stallTimeoutMs / 1000));

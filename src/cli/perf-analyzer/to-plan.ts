@@ -57,6 +57,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       callMode: isAsync ? "async" : "sync",
       maxLanes: toMaxLanes(settings, load, isAsync),
       stallTimeoutMs: settings.stallTimeoutMs,
+      isMpi: settings.isMpi,
     },
     failures: { maxRatio: settings.maxFailureRatio },
     assertions: [],
