@@ -112,6 +112,7 @@ const unsound: readonly (readonly [path: string, value: unknown, reported?: stri
   ["client.callMode", "both"],
   ["client.maxLanes", 0],
   ["client.stallTimeoutMs", 0],
+  ["client.isMpi", "yes"],
   ["failures.maxRatio", 1.01],
   ["failures.maxRatio", -0.1],
   ["assertions", [{ metric: { kind: "throughput" }, comparison: "over", limit: 5 }], "assertions.0.comparison"],
@@ -135,7 +136,7 @@ test("all problems of all parts are told at once", () => {
   const plan = withValue("target.batchSize", 0) as { load: unknown; inputs: unknown; client: unknown; name: string };
   plan.load = { kind: "concurrency", levels: { kind: "list", values: [0] }, search: "never" };
   plan.inputs = { kind: "nowhere" };
-  plan.client = { kind: "own", callMode: "sync", maxLanes: 0, stallTimeoutMs: -1 };
+  plan.client = { kind: "own", callMode: "sync", maxLanes: 0, stallTimeoutMs: -1, isMpi: false };
   plan.name = "";
   assert.deepEqual(pathsOf(plan), [
     "client.maxLanes",

@@ -68,6 +68,8 @@ export interface KserveOptions {
   /** Awaited before an inference is answered. A string is the error to answer with status 400; `"drop"` closes the connection. */
   /** How long the server takes to tell its statistics. Default: 0. */
   readonly statisticsDelayMs?: number;
+  /** How long the server takes to tell of its model. Default: 0. */
+  readonly metadataDelayMs?: number;
   readonly onInfer?: (request: SeenInfer) => Promise<string | undefined> | string | undefined;
 }
 
@@ -191,7 +193,7 @@ export class KserveServer {
     const base = `/v2/models/${this.model}`;
     const suffix = path.startsWith(base) ? path.slice(base.length).replace(/^\/versions\/[^/]+/, "") : undefined;
     if (path === "/v2") sendJson(response, 200, { name: "test", version: "1", extensions: this.extensions });
-    else if (suffix === "") sendJson(response, 200, this.metadata);
+    else if (suffix === "") setTimeout(() => sendJson(response, 200, this.metadata), this.options.metadataDelayMs ?? 0);
     else if (suffix === "/config") sendJson(response, 200, this.config);
     else if (suffix === "/stats")
       setTimeout(() => sendJson(response, 200, this.statistics), this.options.statisticsDelayMs ?? 0);

@@ -87,7 +87,13 @@ describe("a scenario's plan", () => {
       percentile: 95,
       latencyLimitMs: 0.25,
     });
-    assert.deepEqual(plan.client, { kind: "undici", callMode: "sync", maxLanes: null, stallTimeoutMs: 120_000 });
+    assert.deepEqual(plan.client, {
+      kind: "undici",
+      callMode: "sync",
+      maxLanes: null,
+      stallTimeoutMs: 120_000,
+      isMpi: false,
+    });
     assert.equal(plan.failures.maxRatio, 0.25);
   });
 

@@ -7,7 +7,7 @@
 export interface FlagRow {
   /** As `flagName` spells it. */
   readonly flag: string;
-  readonly effect: "wire" | "schedule" | "output" | "tls" | "compression";
+  readonly effect: "wire" | "schedule" | "output" | "tls" | "compression" | "processes";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
@@ -74,6 +74,11 @@ export const OBEYED: readonly FlagRow[] = [
     flag: "--binary-search",
     effect: "schedule",
     test: "--binary-search looks for the highest level under -l by halving",
+  },
+  {
+    flag: "--enable-mpi",
+    effect: "processes",
+    test: "--enable-mpi: the ranks begin a level together and measure it until all are stable",
   },
   { flag: "--async", effect: "wire", test: "--async numbers its requests by lane" },
   { flag: "--sync", effect: "wire", test: "--sync sends requests without a number, as without flags" },
@@ -207,7 +212,6 @@ export const LATER: readonly LaterRow[] = [
   { flag: "--trace-rate", accepted: ["1000"], refused: "500" },
   { flag: "--trace-count", accepted: ["-1"], refused: "100" },
   { flag: "--log-frequency", accepted: ["0"], refused: "10" },
-  { flag: "--enable-mpi", accepted: [] },
 ];
 
 /** All flag names of perf_analyzer, long names first, as its help and its command line know them: kept by hand, apart from the code. */

@@ -143,6 +143,7 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
     },
   ],
   ["a count and a warm-up", { measurement: { mode: { kind: "requests", count: 500 }, warmupRequests: 7 } }],
+  ["the ranks of an MPI job", { client: { isMpi: true } }],
   ["another client", { client: { kind: "undici", stallTimeoutMs: 2000 } }],
   ["failures", { failures: { maxRatio: 0.25 } }],
 ];
@@ -158,8 +159,8 @@ describe("a plan as flags, read back, is the same:", () => {
       assert.deepEqual(simplify(again.load), simplify(plan.load));
       assert.deepEqual(again.inputs, plan.inputs);
       assert.deepEqual(again.measurement, plan.measurement);
-      const { kind, callMode, stallTimeoutMs } = again.client;
-      assert.deepEqual({ ...plan.client, kind, callMode, stallTimeoutMs }, plan.client);
+      const { kind, callMode, stallTimeoutMs, isMpi } = again.client;
+      assert.deepEqual({ ...plan.client, kind, callMode, stallTimeoutMs, isMpi }, plan.client);
       assert.equal(again.failures.maxRatio, plan.failures.maxRatio ?? 0);
     });
   }

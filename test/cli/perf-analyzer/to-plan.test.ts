@@ -60,7 +60,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       percentile: null,
       latencyLimitMs: null,
     },
-    client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 60_000 },
+    client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 60_000, isMpi: false },
     failures: { maxRatio: 0 },
     assertions: [],
     outputs: {
