@@ -28,7 +28,7 @@ writeFileSync(
 );
 await $`${join(root, "node_modules", ".bin", "tsc")} -p ${join(work, "tsconfig.json")}`;
 rmSync(join(work, "tsconfig.json"));
-const { name, version, description, dependencies, engines } = JSON.parse(
+const { name, version, description, dependencies, optionalDependencies, engines } = JSON.parse(
   readFileSync(join(root, "package.json"), "utf8"),
 ) as Record<string, unknown>;
 const manifest = {
@@ -41,6 +41,7 @@ const manifest = {
   exports: { ".": { types: "./lib/index.d.ts", default: "./lib/index.js" } },
   files: ["lib"],
   dependencies,
+  optionalDependencies,
 };
 writeFileSync(join(work, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 cpSync(join(root, "README.md"), join(work, "README.md"));

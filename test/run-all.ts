@@ -27,6 +27,7 @@ const GROUPS: readonly Group[] = ["checks", "bun", "deno", "node", "executable",
 /** Tests of the command as a process, which the runtimes run among the unit tests. */
 const COMMAND_TESTS = [
   "./test/cli/mock.test.ts",
+  "./test/cli/perf-analyzer/effects-processes.test.ts",
   "./test/cli/run-exit-codes.test.ts",
   "./test/cli/run-flags.test.ts",
   "./test/wizard/init.test.ts",

@@ -1,6 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
 import type { Report, TextSink } from "../report/report.ts";
 import { joinObservers, type RunObserver, type RunResult } from "../run/observer.ts";
+import { ALONE, type Peers } from "../run/peers.ts";
 import { startPlan } from "../run/run-plan.ts";
 
 /** What a command is given by the executable: where its text goes, and how it learns of Ctrl-C. */
@@ -14,9 +15,15 @@ export interface CommandIo extends TextSink {
 /**
  * Runs a plan with its reports.
  * @param onInterrupt called at the first Ctrl-C
+ * @param peers with whom; it is left open
  * @throws UserError for a plan that cannot be run, RunError when the target does not let it begin
  */
-export async function executePlan(plan: Plan, io: CommandIo, onInterrupt: () => void): Promise<RunResult> {
+export async function executePlan(
+  plan: Plan,
+  io: CommandIo,
+  onInterrupt: () => void,
+  peers: Peers = ALONE,
+): Promise<RunResult> {
   let reports: Report[] = [];
   // Until there is something to report a Ctrl-C ends the process as it always does.
   let stopListening = (): void => {};
@@ -29,7 +36,8 @@ export async function executePlan(plan: Plan, io: CommandIo, onInterrupt: () => 
     reports = await createReports(plan, io);
     return joinObservers(reports);
   };
-  const running = startPlan(plan, openReports, async () => (await import("../registry/check-plan.ts")).checkPlan(plan));
+  const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
+  const running = startPlan(plan, openReports, check, peers);
   let result: RunResult;
   try {
     result = await running.result;

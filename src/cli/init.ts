@@ -199,6 +199,7 @@ function probeTarget(url: string, protocol: "http" | "grpc"): ServerTargetPlan {
     headers: [],
     shapes: {},
     parameters: {},
+    compression: "none",
     tls: DEFAULT_TLS,
   };
 }

@@ -1,4 +1,5 @@
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
+import { gunzipSync, inflateSync } from "node:zlib";
 import { messageOf } from "../plan/problem.ts";
 import { decodeMessage, encodeMessage, type ProtoObject } from "../service/protobuf/message.ts";
 import * as messages from "../service/triton/messages.ts";
@@ -6,7 +7,7 @@ import { MockError, type MockModel } from "./model.ts";
 
 /** KServe v2 over gRPC. Framing is the runtime's own HTTP/2 server; only gRPC's length prefixes are handled here. */
 
-const STATUS = { ok: 0, invalidArgument: 3, notFound: 5, unimplemented: 12 } as const;
+const STATUS = { ok: 0, invalidArgument: 3, notFound: 5, unimplemented: 12, internal: 13 } as const;
 const PREFIX_BYTES = 5;
 
 /** A call that ends with another status than OK. */
@@ -49,15 +50,16 @@ export function createGrpcServer(model: MockModel): Http2Server {
       String(headers[":path"] ?? "")
         .split("/")
         .pop() ?? "";
+    const encoding = String(headers["grpc-encoding"] ?? "identity");
     stream.on("error", () => {});
-    if (method === "ModelStreamInfer") serveStream(model, stream);
-    else serveUnary(model, stream, method);
+    if (method === "ModelStreamInfer") serveStream(model, stream, encoding);
+    else serveUnary(model, stream, method, encoding);
   });
   server.on("session", (session) => session.on("error", () => {}));
   return server;
 }
 
-function serveUnary(model: MockModel, stream: ServerHttp2Stream, method: string): void {
+function serveUnary(model: MockModel, stream: ServerHttp2Stream, method: string, encoding: string): void {
   const pieces: Buffer[] = [];
   stream.on("data", (piece: Buffer) => pieces.push(piece));
   stream.on("end", () => {
@@ -66,8 +68,7 @@ function serveUnary(model: MockModel, stream: ServerHttp2Stream, method: string)
       finish(stream, STATUS.unimplemented, `unknown method ${method}`);
       return;
     }
-    const message = Buffer.concat(pieces).subarray(PREFIX_BYTES);
-    void answerUnary(stream, async () => handler(model, new Uint8Array(message)));
+    void answerUnary(stream, async () => handler(model, unframe(Buffer.concat(pieces), encoding)));
   });
 }
 
@@ -84,7 +85,7 @@ async function answerUnary(stream: ServerHttp2Stream, answer: () => Promise<Uint
 }
 
 /** Answers each message as soon as it is ready; the stream ends when the client has ended and all answers are out. */
-function serveStream(model: MockModel, stream: ServerHttp2Stream): void {
+function serveStream(model: MockModel, stream: ServerHttp2Stream, encoding: string): void {
   let buffer = Buffer.alloc(0);
   let pending = 0;
   let hasEnded = false;
@@ -97,10 +98,10 @@ function serveStream(model: MockModel, stream: ServerHttp2Stream): void {
     while (buffer.length >= PREFIX_BYTES) {
       const size = buffer.readUInt32BE(1);
       if (buffer.length < PREFIX_BYTES + size) return;
-      const message = new Uint8Array(buffer.subarray(PREFIX_BYTES, PREFIX_BYTES + size));
+      const message = buffer.subarray(0, PREFIX_BYTES + size);
       buffer = buffer.subarray(PREFIX_BYTES + size);
       pending++;
-      void answerStreamed(model, message).then((answer) => {
+      void answerStreamed(model, message, encoding).then((answer) => {
         pending--;
         if (!stream.destroyed) stream.write(frame(answer));
         endIfDone();
@@ -113,8 +114,10 @@ function serveStream(model: MockModel, stream: ServerHttp2Stream): void {
   });
 }
 
-async function answerStreamed(model: MockModel, message: Uint8Array): Promise<Uint8Array> {
+async function answerStreamed(model: MockModel, framed: Buffer, encoding: string): Promise<Uint8Array> {
+  let message: Uint8Array = new Uint8Array(0);
   try {
+    message = unframe(framed, encoding);
     return encodeMessage(messages.STREAM_INFER_RESPONSE, { infer_response: await infer(model, message) });
   } catch (error) {
     return encodeMessage(messages.STREAM_INFER_RESPONSE, {
@@ -169,7 +172,7 @@ function unknownModel(name: string, version: string): StatusError {
 
 function codeOf(error: unknown): number {
   if (error instanceof StatusError) return error.code;
-  return error instanceof MockError ? STATUS.invalidArgument : 13;
+  return error instanceof MockError ? STATUS.invalidArgument : STATUS.internal;
 }
 
 function open(stream: ServerHttp2Stream): void {
@@ -186,6 +189,19 @@ function finish(stream: ServerHttp2Stream, code: number, message: string): void 
     "grpc-message": encodeURIComponent(message),
   };
   stream.respond(headers, { endStream: true });
+}
+
+/** The message of a frame, decompressed if it is compressed. */
+function unframe(framed: Buffer, encoding: string): Uint8Array {
+  const message = framed.subarray(PREFIX_BYTES);
+  if (framed[0] !== 1) return new Uint8Array(message);
+  const decompress = { gzip: gunzipSync, deflate: inflateSync }[encoding];
+  if (decompress === undefined) throw new StatusError(STATUS.unimplemented, `unknown grpc-encoding ${encoding}`);
+  try {
+    return new Uint8Array(decompress(message));
+  } catch (error) {
+    throw new StatusError(STATUS.internal, `bad ${encoding} data: ${messageOf(error)}`);
+  }
 }
 
 function frame(message: Uint8Array): Buffer {

@@ -44,6 +44,8 @@ export interface TritonTargetPlan {
   readonly shapes: Readonly<Record<string, readonly number[]>>;
   /** Parameters of every request besides its tensors, by name; gRPC only. */
   readonly parameters: Readonly<Record<string, RequestParameterPlan>>;
+  /** How requests are compressed; gRPC only. */
+  readonly compression: "none" | "gzip" | "deflate";
   readonly tls: TlsPlan;
 }
 
@@ -233,6 +235,8 @@ export interface ClientPlan {
   readonly maxLanes: number | null;
   /** A request without a byte for so long has failed. */
   readonly stallTimeoutMs: number;
+  /** The ranks of an MPI job begin each level together, and measure it until it is stable for all of them. */
+  readonly isMpi: boolean;
 }
 
 /** What failed requests do to the run. */

@@ -51,6 +51,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       callMode: v.picklist(["sync", "async", "auto"], "must be sync, async or auto"),
       maxLanes: v.nullable(count),
       stallTimeoutMs: positive,
+      isMpi: v.boolean(),
     }),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
     telemetry: telemetrySchema(),

@@ -12,6 +12,7 @@ import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import type { Driver } from "./driver.ts";
 import type { HealthMonitor } from "./health-monitor.ts";
 import type { LevelResult, RunObserver } from "./observer.ts";
+import type { Peers } from "./peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
 
@@ -33,6 +34,7 @@ export interface LevelContext {
   readonly driver: Driver;
   readonly health: HealthMonitor;
   readonly signal: RunSignal;
+  readonly peers: Peers;
   readonly observer: RunObserver;
   /** Reads the server's metrics; undefined when the plan asks for none. */
   readonly poller: MetricsPoller | undefined;
@@ -128,7 +130,7 @@ export class LevelRun {
   private async measureWindows(
     mode: Extract<Plan["measurement"]["mode"], { kind: "time-windows" | "count-windows" }>,
   ): Promise<LevelResult> {
-    const { signal, plan, observer } = this.context;
+    const { signal, plan, observer, peers } = this.context;
     const { latencyLimitMs, percentile } = plan.measurement;
     const judge = new StabilityJudge({
       toleranceRatio: mode.stabilityPct / 100,
@@ -144,15 +146,20 @@ export class LevelRun {
       trials++;
       recent.push(window.requestCount === 0 ? undefined : window);
       if (recent.length > STABILITY_WINDOWS) recent.shift();
+      let isSettled = false;
       if (window.requestCount === 0) {
         judge.add(0, Number.POSITIVE_INFINITY);
         observer.onWindowError?.(trials, NO_REQUESTS);
-        continue;
+      } else {
+        const latencyNs = stabilizingLatencyNs(window, percentile);
+        judge.add(inferPerSec(window, this.batchSize), latencyNs);
+        observer.onWindow?.(trials, window, latencyNs);
+        isSettled = judge.isStable || judge.isOverLimit;
       }
-      const latencyNs = stabilizingLatencyNs(window, percentile);
-      judge.add(inferPerSec(window, this.batchSize), latencyNs);
-      observer.onWindow?.(trials, window, latencyNs);
-      if (judge.isStable || judge.isOverLimit) break;
+      if (await peers.areAllStable(isSettled, signal)) {
+        if (peers.count > 1) observer.onAllStable?.();
+        break;
+      }
     }
     if (signal.isStopped) return this.partial(recent, trials);
     return this.judged(recent, judge, trials);

@@ -16,6 +16,7 @@ import { RequestJudge } from "./judge.ts";
 import { callModeOf } from "./lanes.ts";
 import { type LevelContext, LevelError, LevelMeter, LevelRun } from "./level.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
+import type { Peers } from "./peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
 
@@ -30,6 +31,7 @@ export interface RunParts {
   readonly driver: Driver;
   /** Reads the server's metrics; undefined when the plan asks for none. */
   readonly poller: MetricsPoller | undefined;
+  readonly peers: Peers;
   /** Before the first request. */
   readonly startNs: number;
   /** Rejects when the plan is not sound. */
@@ -52,6 +54,7 @@ export class MeasuredRun {
   private readonly policy: FailurePolicy;
   private readonly driver: Driver;
   private readonly poller: MetricsPoller | undefined;
+  private readonly peers: Peers;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
   /** When each step of the data is due, where the load follows the data. */
@@ -62,7 +65,7 @@ export class MeasuredRun {
   private isChecked = false;
   private hasWarnedOfVersions = false;
 
-  constructor({ plan, observer, signal, load, session, feed, driver, poller, startNs, check }: RunParts) {
+  constructor({ plan, observer, signal, load, session, feed, driver, poller, peers, startNs, check }: RunParts) {
     this.plan = plan;
     this.poller = poller;
     this.check = check;
@@ -84,6 +87,7 @@ export class MeasuredRun {
     };
     const judge = new RequestJudge(session.service, feed, plan.outputs.verbosity, observer);
     this.driver = driver;
+    this.peers = peers;
     this.policy = new FailurePolicy(plan, signal, driver);
     driver.take({
       feed,
@@ -104,6 +108,8 @@ export class MeasuredRun {
       if (this.plan.outputs.style === "rampart") before = await this.session.counters();
       if (this.load.search.search === "binary") await this.searchBinary();
       else await this.searchLinear();
+      // Until then the load goes on: the others measure under it.
+      if (!this.signal.isStopped) await this.peers.waitForEnd(this.signal);
     } catch (error) {
       if (error instanceof UserError) throw error;
       this.signal.fail(this.explainNothing(error) ?? toRunError(error));
@@ -165,6 +171,7 @@ export class MeasuredRun {
 
   /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
   private async runLevel(level: number): Promise<boolean> {
+    await this.peers.waitForAll(this.signal);
     if (this.plan.measurement.warmupRequests > 0 && !this.signal.isStopped) await this.warmUp(level);
     const { signal } = this;
     // When the very first request has failed already, the run is told of all the same.
@@ -186,6 +193,7 @@ export class MeasuredRun {
       driver: this.driver,
       health: this.health,
       signal: this.signal,
+      peers: this.peers,
       observer: this.observer,
       poller: this.poller,
       unit,

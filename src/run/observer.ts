@@ -123,6 +123,8 @@ export interface RunObserver {
   onWindow?(trial: number, window: WindowResult, latencyNs: number): void;
   /** A window without a measurement. */
   onWindowError?(trial: number, message: string): void;
+  /** All processes that measure together are stable. */
+  onAllStable?(): void;
   onLevelEnd?(result: LevelResult): void;
   /** Every successful request in the order they ended; only when `wantsRecords`. */
   onRecord?(record: RequestRecord): void;
@@ -152,6 +154,9 @@ export function joinObservers(observers: readonly RunObserver[]): RunObserver {
     },
     onWindowError: (trial, message) => {
       for (const observer of observers) observer.onWindowError?.(trial, message);
+    },
+    onAllStable: () => {
+      for (const observer of observers) observer.onAllStable?.();
     },
     onLevelEnd: (result) => {
       for (const observer of observers) observer.onLevelEnd?.(result);

@@ -9,6 +9,7 @@ import { createFeed } from "./create-feed.ts";
 import { Driver } from "./driver.ts";
 import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import type { RunObserver, RunResult } from "./observer.ts";
+import { ALONE, type Peers } from "./peers.ts";
 import { RunSignal } from "./run-signal.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 import { openTarget, type Session } from "./session.ts";
@@ -28,14 +29,16 @@ export interface RunningPlan {
  * @param openObserver makes what follows the run, called once before anything is told; it rejects when it cannot
  * @param check rejects when the plan is not sound; it is called before anything is reported, but not where it would delay the first request:
  *   front doors check what users gave them themselves, so that this guards against mistakes of their own
+ * @param peers who measures with it; default: nobody
  */
 export function startPlan(
   plan: Plan,
   openObserver: () => Promise<RunObserver>,
   check: () => Promise<unknown>,
+  peers: Peers = ALONE,
 ): RunningPlan {
   const signal = new RunSignal();
-  return { result: runPlan(plan, openObserver, signal, check), interrupt: () => signal.interrupt() };
+  return { result: runPlan(plan, openObserver, signal, check, peers), interrupt: () => signal.interrupt() };
 }
 
 async function runPlan(
@@ -43,10 +46,11 @@ async function runPlan(
   openObserver: () => Promise<RunObserver>,
   signal: RunSignal,
   check: () => Promise<unknown>,
+  peers: Peers,
 ): Promise<RunResult> {
   const load = prepareLoad(plan.load);
   checkOpenFiles(plan, load.search);
-  const firstConcurrency = concurrencyAtOnce(plan, load);
+  const firstConcurrency = peers.count > 1 ? undefined : concurrencyAtOnce(plan, load);
   let observer = firstConcurrency === undefined ? await openObserver() : undefined;
   const target = await openTarget(plan, observer ?? {});
   let restoreTrace: (() => Promise<void>) | undefined;
@@ -77,7 +81,7 @@ async function runPlan(
       if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
-      const parts = { plan, observer, signal, load, session, feed, driver, poller, startNs, check };
+      const parts = { plan, observer, signal, load, session, feed, driver, poller, peers, startNs, check };
       return await new MeasuredRun(parts).execute();
     } finally {
       driver.close();

@@ -48,10 +48,11 @@ export async function openTarget(plan: Plan, observer: RunObserver): Promise<Tar
   const createControl = await loadClient(controlKind, controlWire, endpoint);
   const control = openControl(plan, address, createControl, observer);
   const front = await kind.open(target);
+  const { compression } = address;
   const createClient =
-    plan.client.kind === controlKind && address.wire === controlWire
+    plan.client.kind === controlKind && address.wire === controlWire && compression === undefined
       ? createControl
-      : await loadClient(plan.client.kind, address.wire, endpoint, front.readStreamed);
+      : await loadClient(plan.client.kind, address.wire, { ...endpoint, compression }, front.readStreamed);
   const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
   const { trace } = plan.telemetry;
   return {

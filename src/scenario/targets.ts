@@ -52,6 +52,8 @@ export interface TritonGrpcOptions extends TritonCommonOptions {
   readonly protocol: "grpc";
   /** One bidirectional stream per connection instead of a call per request. Default: false. */
   readonly streaming?: boolean;
+  /** Compresses requests that become shorter by it. Default: none. */
+  readonly compression?: "gzip" | "deflate";
 }
 
 /** A latency of the embedded target: constant, or drawn from a distribution: `"uniform:1ms:9ms"`, `"normal:5ms:1ms"` (mean and deviation), `"exponential:5ms"`. */
@@ -105,6 +107,7 @@ type CheckedTriton = TritonCommonOptions & {
   readonly streaming?: boolean;
   readonly inputTensorFormat?: "binary" | "json";
   readonly outputTensorFormat?: "binary" | "json";
+  readonly compression?: "gzip" | "deflate";
 };
 
 type CheckedEmbedded = EmbeddedCommonOptions & { readonly protocol?: Protocol; readonly streaming?: boolean };
@@ -133,6 +136,7 @@ export function targetSchema(): Schema<CheckedTarget> {
     batchSize: v.optional(countSchema()),
     inputTensorFormat: format,
     outputTensorFormat: format,
+    compression: v.optional(v.picklist(["gzip", "deflate"], 'must be "gzip" or "deflate"')),
     shapes: v.optional(
       v.record(v.string(), v.array(countSchema(), "must be a list of sizes"), "must be sizes by the input's name"),
     ),
@@ -191,6 +195,17 @@ export function targetSchema(): Schema<CheckedTarget> {
       ),
       ["options", "streaming"],
     ),
+    v.forward(
+      v.partialCheck(
+        [
+          ["options", "compression"],
+          ["options", "protocol"],
+        ],
+        ({ options }) => !("compression" in options) || options.protocol === "grpc",
+        'needs protocol: "grpc"',
+      ),
+      ["options", "compression"],
+    ),
   ) as Schema<CheckedTarget>;
 }
 
@@ -220,6 +235,7 @@ export function toTargetPlan(
     headers: Object.entries(options.headers ?? {}),
     shapes: options.shapes ?? {},
     parameters: {},
+    compression: options.compression ?? "none",
     tls: toTlsPlan(options.tls, folder),
   };
 }

@@ -87,6 +87,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       callMode: isAsync ? "async" : "auto",
       maxLanes: null,
       stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
+      isMpi: false,
     },
     failures: { maxRatio: definition.maxFailureRatio ?? null },
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },

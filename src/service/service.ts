@@ -1,7 +1,7 @@
 import type { TargetPlan } from "../plan/plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { Header, WireRequest } from "../transport/request.ts";
+import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { ServerCounters } from "./statistics.ts";
 import type { Tensor, TensorSpec } from "./tensor.ts";
@@ -123,6 +123,8 @@ export interface ServiceAddress {
   readonly wire: Wire;
   readonly defaultPort: number;
   readonly headers: readonly Header[];
+  /** How the load's requests are compressed, with gRPC; questions never are. */
+  readonly compression?: MessageCompression | undefined;
 }
 
 /** A service kind: one folder under `service/`, one line in the registry. `T` is its part of the plan. */

@@ -3,13 +3,18 @@
 /** A header's name and value. */
 export type Header = readonly [name: string, value: string];
 
-/** Where in the payload a request's stamp goes: what differs from one sending to the next, which is its id. */
+/** Where in the payload a request's stamp goes: what differs from one sending to the next, as its id and its place in a sequence. */
 export interface StampPlace {
   /** Byte offset in `payload`. */
   readonly offset: number;
-  /** The stamp begins with so many decimal digits of the id; a stamp of another length needs another encoding. */
+  /** Bytes of the stamp; one of another length needs another encoding. */
+  readonly length: number;
+  /** The stamp begins with so many decimal digits of the id. */
   readonly idDigits: number;
 }
+
+/** How gRPC messages are compressed. */
+export type MessageCompression = "gzip" | "deflate";
 
 /** An encoded request: an HTTP body or a gRPC message, and where it goes. */
 export interface WireRequest {
@@ -35,4 +40,6 @@ export interface Endpoint {
   readonly tls?: import("../runtime/socket.ts").TlsSettings | undefined;
   /** Headers (HTTP) or metadata (gRPC) of every request. */
   readonly headers: readonly Header[];
+  /** gRPC only: how requests are compressed; default: not at all. */
+  readonly compression?: MessageCompression | undefined;
 }

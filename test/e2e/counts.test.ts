@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { recordNumbers, runWithReport } from "./command.ts";
 import { openTriton, readServerCounts, type TritonAddresses, waitForCounts } from "./servers.ts";
@@ -24,6 +25,8 @@ interface Case {
 
 /** Three windows are always stable within 999 %: this suite is about counts. */
 const WINDOWS = ["-p", "150", "-s", "999", "-r", "5"];
+
+const REPEAT = join(import.meta.dirname, "..", "golden", "inputs", "repeat.json");
 
 const CASES: readonly Case[] = [
   { name: "HTTP, synchronous", protocol: "http", flags: ["--request-count", "500"], count: 500 },
@@ -96,6 +99,44 @@ const CASES: readonly Case[] = [
     name: "gRPC, Poisson rate",
     protocol: "grpc",
     flags: ["--request-rate-range", "200", "--request-distribution", "poisson", ...WINDOWS],
+  },
+  {
+    name: "sequences over HTTP",
+    model: "simple_sequence",
+    protocol: "http",
+    flags: ["--request-count", "300", "--concurrency-range", "3", "--sequence-length", "7"],
+  },
+  {
+    name: "sequences over gRPC, synchronous",
+    model: "simple_sequence",
+    protocol: "grpc",
+    flags: ["--sync", "--concurrency-range", "1:2", ...WINDOWS],
+  },
+  {
+    name: "sequences over a stream at a rate",
+    model: "simple_sequence",
+    protocol: "grpc",
+    flags: ["--streaming", "--request-rate-range", "100:200:100", "--num-of-sequences", "3", ...WINDOWS],
+  },
+  {
+    name: "sequences over a stream with grpc-js",
+    model: "simple_sequence",
+    protocol: "grpc",
+    flags: ["--client", "grpc-js", "--streaming", "--request-count", "90", "--concurrency-range", "2"],
+  },
+  {
+    name: "a decoupled model",
+    model: "repeat_int32",
+    protocol: "grpc",
+    flags: ["--streaming", "--request-count", "30", "--concurrency-range", "3", "--input-data", REPEAT],
+    count: 30,
+  },
+  {
+    name: "a decoupled model with grpc-js",
+    model: "repeat_int32",
+    protocol: "grpc",
+    flags: ["--client", "grpc-js", "--streaming", "--request-count", "10", "--input-data", REPEAT],
+    count: 10,
   },
   {
     name: "strings",

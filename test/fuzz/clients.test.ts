@@ -43,7 +43,7 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.record({
   ending: fc.constantFrom("close", "close", "reset", "stay"),
 });
 
-const REQUEST = postRequest("/test/Call", latin1("id=0000"), { stampPlace: { offset: 3, idDigits: 4 } });
+const REQUEST = postRequest("/test/Call", latin1("id=0000"), { stampPlace: { offset: 3, length: 4, idDigits: 4 } });
 const HTTP_ANSWER = latin1("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
 const STREAMED = grpcMessage(join(new Uint8Array([0x12, 6, 0x1a, 4]), latin1("0001")));
 const UNARY_ANSWER = join(settings({ 3: 100 }), grpcAnswer(1, latin1("answer")));

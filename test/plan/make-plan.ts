@@ -39,6 +39,7 @@ export function makePlan(change: PlanChange = {}): Plan {
       headers: [],
       shapes: {},
       parameters: {},
+      compression: "none",
       tls: DEFAULT_TLS,
       ...target,
     },
@@ -49,7 +50,7 @@ export function makePlan(change: PlanChange = {}): Plan {
       latencyLimitMs: null,
       ...measurement,
     },
-    client: { kind: "own", callMode: "auto", maxLanes: null, stallTimeoutMs: 10_000, ...client },
+    client: { kind: "own", callMode: "auto", maxLanes: null, stallTimeoutMs: 10_000, isMpi: false, ...client },
     outputs: {
       style: "rampart",
       verbosity: 0,

@@ -93,6 +93,8 @@ const unsound: readonly (readonly [path: string, value: unknown, reported?: stri
   ["target.headers", [["bad name", "x"]], "target.headers.0.0"],
   ["target.shapes", { IN: [0] }, "target.shapes.IN.0"],
   ["target.parameters", { n: { type: "int", value: "1" } }],
+  ["target.compression", "gzip"],
+  ["target.compression", "lz4"],
   ["target.parameters", { n: { type: "float", value: "1" } }, "target.parameters.n.type"],
   ["target.tls.verifyPeer", "yes"],
   ["target.tls.keyType", "P12"],
@@ -114,6 +116,7 @@ const unsound: readonly (readonly [path: string, value: unknown, reported?: stri
   ["client.callMode", "both"],
   ["client.maxLanes", 0],
   ["client.stallTimeoutMs", 0],
+  ["client.isMpi", "yes"],
   ["failures.maxRatio", 1.01],
   ["failures.maxRatio", -0.1],
   ["assertions", [{ metric: { kind: "throughput" }, comparison: "over", limit: 5 }], "assertions.0.comparison"],
@@ -152,7 +155,7 @@ test("all problems of all parts are told at once", () => {
   const plan = withValue("target.batchSize", 0) as { load: unknown; inputs: unknown; client: unknown; name: string };
   plan.load = { kind: "concurrency", levels: { kind: "list", values: [0] }, search: "never" };
   plan.inputs = { kind: "nowhere" };
-  plan.client = { kind: "own", callMode: "sync", maxLanes: 0, stallTimeoutMs: -1 };
+  plan.client = { kind: "own", callMode: "sync", maxLanes: 0, stallTimeoutMs: -1, isMpi: false };
   plan.name = "";
   assert.deepEqual(pathsOf(plan), [
     "client.maxLanes",
@@ -196,7 +199,11 @@ const together: readonly (readonly [name: string, plan: Plan, path: string])[] =
     },
     "telemetry.trace",
   ],
-  ["a synchronous stream", makePlan({ target: { protocol: "grpc", isStreaming: true } }), "client.callMode"],
+  [
+    "a synchronous stream",
+    makePlan({ target: { protocol: "grpc", isStreaming: true }, client: { callMode: "sync" } }),
+    "client.callMode",
+  ],
   [
     "a binary search without a limit",
     makePlan({ load: { kind: "concurrency", levels: { kind: "range", start: 1, end: 4, step: 1 }, search: "binary" } }),

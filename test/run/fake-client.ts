@@ -89,7 +89,7 @@ export function makeService(batchSize = 1): Service {
         method: "POST",
         headers: [],
         payload: tensors[0]?.bytes ?? new Uint8Array(0),
-        ...(idDigits > 0 ? { stampPlace: { offset: 0, idDigits } } : {}),
+        ...(idDigits > 0 ? { stampPlace: { offset: 0, length: idDigits, idDigits } } : {}),
       }),
       stampSequence: ({ id, isStart, isEnd }) =>
         new TextEncoder().encode(` ${id}${isStart ? " start" : ""}${isEnd ? " end" : ""}`),

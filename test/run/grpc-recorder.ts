@@ -1,5 +1,6 @@
 import type { Http2Server, Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
+import { gunzipSync, inflateSync } from "node:zlib";
 import { createGrpcServer } from "../../src/mock/grpc-server.ts";
 import { MockModel } from "../../src/mock/model.ts";
 import type { MockPlan } from "../../src/plan/plan.ts";
@@ -12,8 +13,10 @@ import { INFER_REQUEST } from "../../src/service/triton/messages.ts";
 export interface SeenCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The messages sent so far, without their prefixes. */
+  /** The messages sent so far, without their prefixes and decompressed. */
   readonly messages: Uint8Array[];
+  /** The compressed-flag of each message. */
+  readonly flags: number[];
 }
 
 /** A listening recorder. */
@@ -41,13 +44,17 @@ export async function startGrpcRecorder(plan: MockPlan = PLAIN_MOCK): Promise<Gr
   });
   server.on("stream", (stream, headers) => {
     const messages: Uint8Array[] = [];
-    calls.push({ path: String(headers[":path"]), headers: { ...headers } as SeenCall["headers"], messages });
+    const flags: number[] = [];
+    calls.push({ path: String(headers[":path"]), headers: { ...headers } as SeenCall["headers"], messages, flags });
+    const decompress = headers["grpc-encoding"] === "gzip" ? gunzipSync : inflateSync;
     let buffer = Buffer.alloc(0);
     stream.on("data", (piece: Buffer) => {
       buffer = Buffer.concat([buffer, piece]);
       while (buffer.length >= PREFIX_BYTES && buffer.length >= PREFIX_BYTES + buffer.readUInt32BE(1)) {
         const end = PREFIX_BYTES + buffer.readUInt32BE(1);
-        messages.push(new Uint8Array(buffer.subarray(PREFIX_BYTES, end)));
+        const message = buffer.subarray(PREFIX_BYTES, end);
+        flags.push(buffer[0] as number);
+        messages.push(new Uint8Array(buffer[0] === 1 ? decompress(message) : message));
         buffer = buffer.subarray(end);
       }
     });

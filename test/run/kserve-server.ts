@@ -52,6 +52,7 @@ interface TensorJson {
 /** The JSON part of an inference request. */
 export interface InferJson {
   readonly id?: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
   readonly inputs: TensorJson[];
   readonly outputs?: TensorJson[];
 }
@@ -65,11 +66,15 @@ export interface KserveOptions {
   /** False: no statistics extension. */
   readonly hasStatistics?: boolean;
   readonly isResponseCacheEnabled?: boolean;
+  /** The model takes sequences. */
+  readonly isSequence?: boolean;
   /** Told of each asked change of the trace settings: a string is the error to answer with status 400, `"hang"` no answer at all. */
   readonly onTrace?: (change: Readonly<Record<string, unknown>>) => string | undefined;
   /** Awaited before an inference is answered. A string is the error to answer with status 400; `"drop"` closes the connection. */
   /** How long the server takes to tell its statistics. Default: 0. */
   readonly statisticsDelayMs?: number;
+  /** How long the server takes to tell of its model. Default: 0. */
+  readonly metadataDelayMs?: number;
   readonly onInfer?: (request: SeenInfer) => Promise<string | undefined> | string | undefined;
 }
 
@@ -211,7 +216,7 @@ export class KserveServer {
     const base = `/v2/models/${this.model}`;
     const suffix = path.startsWith(base) ? path.slice(base.length).replace(/^\/versions\/[^/]+/, "") : undefined;
     if (path === "/v2") sendJson(response, 200, { name: "test", version: "1", extensions: this.extensions });
-    else if (suffix === "") sendJson(response, 200, this.metadata);
+    else if (suffix === "") setTimeout(() => sendJson(response, 200, this.metadata), this.options.metadataDelayMs ?? 0);
     else if (suffix === "/config") sendJson(response, 200, this.config);
     else if (suffix === "/stats")
       setTimeout(() => sendJson(response, 200, this.statistics), this.options.statisticsDelayMs ?? 0);
@@ -295,6 +300,7 @@ export class KserveServer {
       max_batch_size: this.options.maxBatchSize ?? 8,
       input: this.inputs.map(describe),
       output: this.outputs.map(describe),
+      ...(this.options.isSequence === true ? { sequence_batching: { max_sequence_idle_microseconds: 5_000_000 } } : {}),
       ...(this.options.isResponseCacheEnabled === true ? { response_cache: { enable: true } } : {}),
     };
   }

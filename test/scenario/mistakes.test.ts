@@ -71,6 +71,18 @@ const targets: readonly Mistake[] = [
   ["an unknown option", { target: anyTriton("h:1", { model: "m", modle: 1 }) }, "target.modle", /not an option here/],
   ["an unknown protocol", { target: anyTriton("h:1", { model: "m", protocol: "x" }) }, "target.protocol", /"grpc"/],
   ["a stream over HTTP", { target: anyTriton("h:1", { model: "m", streaming: true }) }, "target.streaming", /"grpc"/],
+  [
+    "compression over HTTP",
+    { target: anyTriton("h:1", { model: "m", compression: "gzip" }) },
+    "target.compression",
+    /"grpc"/,
+  ],
+  [
+    "an unknown compression",
+    { target: anyTriton("h:1", { model: "m", protocol: "grpc", compression: "lz4" }) },
+    "target.compression",
+    /"gzip" or "deflate"/,
+  ],
   ["a stream of the embedded target", { target: anyEmbedded({ streaming: true }) }, "target.streaming", /"grpc"/],
   ["an empty batch", { target: triton("h:1", { model: "m", batchSize: 0 }) }, "target.batchSize", /1 or more/],
   ["a shape of nothing", { target: triton("h:1", { model: "m", shapes: { IN: [0] } }) }, "target.shapes.IN.0", /1 or/],

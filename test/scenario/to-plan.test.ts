@@ -48,6 +48,7 @@ describe("a scenario's plan", () => {
         headers: [],
         shapes: {},
         parameters: {},
+        compression: "none",
         tls: DEFAULT_TLS,
       },
       load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
@@ -59,7 +60,7 @@ describe("a scenario's plan", () => {
         percentile: null,
         latencyLimitMs: null,
       },
-      client: { kind: "own", callMode: "auto", maxLanes: null, stallTimeoutMs: 60_000 },
+      client: { kind: "own", callMode: "auto", maxLanes: null, stallTimeoutMs: 60_000, isMpi: false },
       failures: { maxRatio: null },
       telemetry: NO_TELEMETRY,
       assertions: [],
@@ -90,7 +91,13 @@ describe("a scenario's plan", () => {
       percentile: 95,
       latencyLimitMs: 0.25,
     });
-    assert.deepEqual(plan.client, { kind: "undici", callMode: "auto", maxLanes: null, stallTimeoutMs: 120_000 });
+    assert.deepEqual(plan.client, {
+      kind: "undici",
+      callMode: "auto",
+      maxLanes: null,
+      stallTimeoutMs: 120_000,
+      isMpi: false,
+    });
     assert.equal(plan.failures.maxRatio, 0.25);
   });
 
@@ -141,6 +148,11 @@ describe("a target's plan", () => {
       "triton over a gRPC stream",
       triton("h:1", { protocol: "grpc", model: "m", streaming: true }),
       { protocol: "grpc", isStreaming: true },
+    ],
+    [
+      "triton with compressed requests",
+      triton("h:1", { protocol: "grpc", model: "m", compression: "deflate" }),
+      { compression: "deflate" },
     ],
     [
       "triton with every option",

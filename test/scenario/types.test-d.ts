@@ -158,6 +158,8 @@ export const wrongTargets = [
   triton("localhost:8000", { model: "simple", streaming: true }),
   // @ts-expect-error Streams are gRPC's.
   triton("localhost:8000", { protocol: "http", model: "simple", streaming: true }),
+  // @ts-expect-error: nor are requests compressed
+  triton("localhost:8000", { protocol: "http", model: "simple", compression: "gzip" }),
   // @ts-expect-error Tensor formats are HTTP's.
   triton("localhost:8001", { protocol: "grpc", model: "simple", inputTensorFormat: "json" }),
   // @ts-expect-error A header's value is text.

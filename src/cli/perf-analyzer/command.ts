@@ -1,5 +1,6 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import type { RunResult } from "../../run/observer.ts";
+import { joinPeers } from "../../run/peers.ts";
 import { type CommandIo, executePlan } from "../execute.ts";
 import { VERSION } from "../version.ts";
 import { parseFlags } from "./parse.ts";
@@ -36,13 +37,16 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
     io.out(`${JSON.stringify(await checkPlan(built.plan), null, 2)}\n`);
     return EXIT.measured;
   }
+  const peers = await joinPeers(built.plan, (line) => io.err(`${line}\n`));
   try {
-    const result = await executePlan(built.plan, io, () => {
+    const onInterrupt = (): void =>
       io.out("Interrupt signal (2) received.\nWaiting for in-flight inferences to complete.\n");
-    });
-    return conclude(result, io);
+    return conclude(await executePlan(built.plan, io, onInterrupt, peers), io);
   } catch (error) {
     return explain(error, io);
+  } finally {
+    // The first rank that exits with an error makes mpirun end the others: all have said what they have to say by then.
+    await peers.close();
   }
 }
 

@@ -141,6 +141,10 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
     default: "16, or 4 with request rates",
     help: "Most threads; each has its connection and, with --sync, one request outstanding.",
   },
+  "--enable-mpi": {
+    group: "measurement",
+    help: "Under mpirun (Open MPI): all ranks begin each level together and measure it until it is stable for all of them.",
+  },
   "-b": { group: "input", default: "1", help: "Batch size of each request." },
   "--input-data": {
     group: "input",
@@ -169,6 +173,11 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
     group: "server",
     isRepeatable: true,
     help: "Parameter of every request; TYPE is bool, int, uint, double or string. gRPC only.",
+  },
+  "--grpc-compression-algorithm": {
+    group: "server",
+    default: "none",
+    help: "Compress requests that become shorter by it. gRPC only.",
   },
   "--ssl-grpc-use-ssl": { group: "server", help: "Use TLS with gRPC." },
   "--ssl-grpc-root-certifications-file": { group: "server", help: "PEM of the authorities to trust with gRPC." },

@@ -2,6 +2,7 @@ import { fileSystem } from "../../runtime/files.ts";
 import {
   checkRange,
   type FlagReader,
+  readCompression,
   readCount,
   readDeprecatedEnd,
   readFormat,
@@ -48,6 +49,9 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
   },
   "--binary-search": (settings) => {
     settings.isBinarySearch = true;
+  },
+  "--enable-mpi": (settings) => {
+    settings.isMpi = true;
   },
   "--verbose-csv": (settings) => {
     settings.isVerboseCsv = true;
@@ -256,6 +260,7 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
       );
   },
   "--request-parameter": readParameter,
+  "--grpc-compression-algorithm": readCompression,
   ...SSL_FLAG_READERS,
   ...TELEMETRY_FLAG_READERS,
   "-f": (settings, _reader, value) => {

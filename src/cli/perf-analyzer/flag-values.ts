@@ -75,6 +75,18 @@ export function readFormat(reader: ValueReader, flag: string, value: string): "b
   return undefined;
 }
 
+/** `none`, `gzip` or `deflate` into the settings. */
+export function readCompression(settings: Settings, reader: ValueReader, value: string): void {
+  if (value === "none" || value === "gzip" || value === "deflate") settings.compression = value;
+  else
+    reader.fail(
+      "--grpc-compression-algorithm",
+      `Failed to parse --grpc-compression-algorithm. Unsupported type provided: '${value}'. The available options are 'gzip', 'deflate', or 'none'.`,
+      value,
+      "Give gzip, deflate or none.",
+    );
+}
+
 /** `NAME:D1,D2,…` into the settings' shapes. */
 export function readShape(settings: Settings, reader: ValueReader, value: string): void {
   const colon = value.lastIndexOf(":");

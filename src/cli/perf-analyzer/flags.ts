@@ -48,6 +48,7 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "async", short: "a" },
   { name: "sync" },
   { name: "max-threads", value: "N" },
+  { name: "enable-mpi" },
 
   { name: "", short: "b", value: "N" },
   { name: "input-data", value: "random|zero|PATH" },
@@ -62,6 +63,7 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "streaming" },
   { name: "", short: "H", value: "NAME:VALUE" },
   { name: "request-parameter", value: "NAME:VALUE:TYPE" },
+  { name: "grpc-compression-algorithm", value: "none|gzip|deflate" },
   { name: "ssl-grpc-use-ssl" },
   { name: "ssl-grpc-root-certifications-file", value: "FILE" },
   { name: "ssl-grpc-private-key-file", value: "FILE" },
@@ -113,9 +115,7 @@ export function laterFlags(): FlagSpec[] {
     laterFlag("triton-server-directory", "DIR", ["/opt/tritonserver"]),
     laterFlag("model-repository", "DIR", [""]),
     laterFlag("grpc-method", "PACKAGE.SERVICE/METHOD", []),
-    laterFlag("grpc-compression-algorithm", "none|gzip|deflate", ["none"]),
     laterFlag("bls-composing-models", "NAME[:VERSION],...", [""]),
-    laterFlag("enable-mpi"),
   ];
 }
 

@@ -48,6 +48,12 @@ function checkModes(settings: Settings): Problem[] {
     "Add -i grpc.",
   );
   rule(
+    settings.compression !== undefined && settings.protocol !== "grpc",
+    "--grpc-compression-algorithm",
+    "Using compression algorithm is only allowed with gRPC protocol.",
+    "Add -i grpc.",
+  );
+  rule(
     settings.isAsync && settings.isSync,
     "--sync",
     "Cannot specify --async and --sync simultaneously.",

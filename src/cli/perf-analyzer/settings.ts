@@ -42,6 +42,8 @@ export interface Settings {
   inputData: string[];
   shapes: Record<string, number[]>;
   parameters: Record<string, RequestParameterPlan>;
+  /** Undefined when nothing was said of it. */
+  compression: "none" | "gzip" | "deflate" | undefined;
   stringLength: number;
   stringData: string;
   inputTensorFormat: "binary" | "json";
@@ -63,6 +65,7 @@ export interface Settings {
   profileExportFile: string;
   client: "own" | "undici" | "grpc-js";
   stallTimeoutMs: number;
+  isMpi: boolean;
   maxFailureRatio: number;
   isDryRun: boolean;
   isHelp: boolean;
@@ -124,6 +127,7 @@ function defaults(): Settings {
     inputData: [],
     shapes: {},
     parameters: {},
+    compression: undefined,
     stringLength: 128,
     stringData: "",
     inputTensorFormat: "binary",
@@ -143,6 +147,7 @@ function defaults(): Settings {
     profileExportFile: "",
     client: "own",
     stallTimeoutMs: 60_000,
+    isMpi: false,
     maxFailureRatio: 0,
     isDryRun: false,
     isHelp: false,

@@ -44,6 +44,7 @@ function targetFlags({ target }: Plan, notes: string[]): string[] {
     for (const [name, value] of target.headers) args.push("-H", `${name}: ${value}`);
     for (const [name, { type, value }] of Object.entries(target.parameters))
       args.push("--request-parameter", `${name}:${value}:${type}`);
+    args.push(...unless("none", "--grpc-compression-algorithm", target.compression));
     if (target.inputTensorFormat !== "binary") args.push("--input-tensor-format", target.inputTensorFormat);
     if (target.outputTensorFormat !== "binary") args.push("--output-tensor-format", target.outputTensorFormat);
     args.push(...(isGrpc ? grpcTlsFlags(target.tls, notes) : httpsFlags(target.tls)));
@@ -177,6 +178,7 @@ function measurementFlags({ load, measurement }: Plan, notes: string[]): string[
 /** Flags that only Rampart has. */
 function clientFlags({ client, failures }: Plan): string[] {
   const args: string[] = [];
+  if (client.isMpi) args.push("--enable-mpi");
   if (client.kind !== "own") args.push("--client", client.kind);
   if (client.stallTimeoutMs !== DEFAULTS.stallTimeoutMs)
     args.push("--stall-timeout", String(client.stallTimeoutMs / 1000));

@@ -83,6 +83,10 @@ class PerfAnalyzerConsole implements Report {
     this.sink.out(`  Pass [${trial}] throughput: ${throughput} infer/sec. ${latency}\n`);
   }
 
+  onAllStable(): void {
+    if (this.plan.outputs.verbosity > 0) this.sink.out("All models on all MPI ranks are stable\n");
+  }
+
   onWindowError(trial: number, message: string): void {
     if (this.plan.outputs.verbosity > 0) this.sink.out(`  Pass [${trial}] cb::Error: ${message}\n`);
   }

@@ -65,6 +65,7 @@ export function toTritonTarget(target: EmbeddedTargetPlan, port: number): Triton
     headers: [],
     shapes: {},
     parameters: {},
+    compression: "none",
     tls: DEFAULT_TLS,
   };
 }

@@ -1,3 +1,4 @@
+import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 import type { InferCodec, Query, TraceQueries } from "../service.ts";
 import type { TritonModel } from "./model.ts";
 

@@ -69,13 +69,14 @@ function encodeRequest(
   for (const { name } of model.outputs) outputs.push({ name });
   const rest = encodeMessage(INFER_REQUEST, { parameters, inputs, outputs, raw_input_contents: contents });
   const head = writer.finish();
+  const stampBytes = idDigits + sequenceStamp.length;
   return {
     path,
     method: "POST",
     headers: [],
     payload: joinBytes([head, sequenceStamp, rest]),
     // The id's digits end the head.
-    ...(idDigits + sequenceStamp.length > 0 ? { stampPlace: { offset: head.length - idDigits, idDigits } } : {}),
+    ...(stampBytes > 0 ? { stampPlace: { offset: head.length - idDigits, length: stampBytes, idDigits } } : {}),
   };
 }
 

@@ -83,7 +83,13 @@ function encodeRequest(
     headers,
     payload: joinBytes([head, ...data]),
     ...(id !== "" || sequenceStamp !== undefined
-      ? { stampPlace: { offset: ID_START.length, idDigits: id.length } }
+      ? {
+          stampPlace: {
+            offset: ID_START.length,
+            length: id.length + (sequenceStamp?.length ?? 0),
+            idDigits: id.length,
+          },
+        }
       : {}),
   };
 }

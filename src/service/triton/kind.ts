@@ -18,6 +18,7 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
     wire: wireOf(target),
     defaultPort: target.protocol === "http" ? 8000 : 8001,
     headers: target.headers,
+    ...(target.compression === "none" ? {} : { compression: target.compression }),
   }),
   open: (target) => (target.protocol === "http" ? toServiceFront(target, httpFrontEnd(target)) : openGrpc(target)),
 };

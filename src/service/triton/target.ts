@@ -29,6 +29,7 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
     headers: v.array(v.tuple([headerName, headerValue])),
     shapes: v.record(v.string(), v.array(whole)),
     parameters: v.record(v.string(), parameterSchema(v)),
+    compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
     tls: v.object({
       isEnabled: v.boolean(),
       caFile: v.string(),
@@ -52,6 +53,13 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
         "are only possible with gRPC",
       ),
       ["parameters"],
+    ),
+    v.forward(
+      v.check(
+        ({ compression, protocol }) => protocol === "grpc" || compression === "none",
+        "is only possible with gRPC",
+      ),
+      ["compression"],
     ),
   );
 }

@@ -21,6 +21,9 @@ import { USER_AGENT } from "../user-agent.ts";
 
 const MAX_MESSAGE_BYTES = -1; // no limit, as the own client
 
+/** gRPC's numbers of them. */
+const ALGORITHMS = { identity: 0, deflate: 1, gzip: 2 } as const;
+
 const identity = (bytes: Buffer): Buffer => bytes;
 const latin1 = new TextDecoder("latin1");
 
@@ -116,6 +119,7 @@ function createChannel(endpoint: Endpoint): Client {
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
     // Each channel has a connection of its own, as the own client's lines have.
     "grpc.use_local_subchannel_pool": 1,
+    "grpc.default_compression_algorithm": ALGORITHMS[endpoint.compression ?? "identity"],
   });
 }
 

@@ -63,7 +63,7 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {
     let message = this.encoded.get(request);
     if (message === undefined) {
-      message = encodeGrpcMessage(request);
+      message = encodeGrpcMessage(request, this.endpoint.compression);
       this.encoded.set(request, message);
     }
     (this.slots[slot] as Slot).send(request.path, message, stamp);

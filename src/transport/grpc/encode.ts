@@ -1,4 +1,5 @@
-import type { Endpoint, Header, WireRequest } from "../request.ts";
+import type { Endpoint, Header, MessageCompression, WireRequest } from "../request.ts";
+import { ACCEPTED_ENCODINGS, type CompressedSeal, compressMessage } from "./compression.ts";
 import { frameMessage, MESSAGE_PREFIX_BYTES } from "./messages.ts";
 
 /** A gRPC message with its prefix, and where its stamp goes. */
@@ -8,13 +9,27 @@ export interface GrpcMessage {
   readonly stampOffset: number;
   /** How many digits of the id the stamp begins with. */
   readonly idDigits: number;
+  /** Writes what else depends on the stamp. */
+  readonly seal?: CompressedSeal | undefined;
 }
 
-export function encodeGrpcMessage(request: WireRequest): GrpcMessage {
+/** Frames a request, compressed where that makes it shorter. */
+export function encodeGrpcMessage(
+  { payload, stampPlace }: WireRequest,
+  compression: MessageCompression | undefined,
+): GrpcMessage {
+  const idDigits = stampPlace?.idDigits ?? 0;
+  const place = stampPlace === undefined ? undefined : { offset: stampPlace.offset, length: stampPlace.length };
+  const compressed = compression === undefined ? undefined : compressMessage(payload, compression, place);
+  if (compressed === undefined) {
+    const stampOffset = place === undefined ? -1 : MESSAGE_PREFIX_BYTES + place.offset;
+    return { bytes: frameMessage(payload, false), stampOffset, idDigits };
+  }
   return {
-    bytes: frameMessage(request.payload),
-    stampOffset: request.stampPlace === undefined ? -1 : MESSAGE_PREFIX_BYTES + request.stampPlace.offset,
-    idDigits: request.stampPlace?.idDigits ?? 0,
+    bytes: frameMessage(compressed.bytes, true),
+    stampOffset: place === undefined ? -1 : MESSAGE_PREFIX_BYTES + compressed.stampOffset,
+    idDigits,
+    seal: compressed.seal,
   };
 }
 
@@ -27,8 +42,10 @@ export function grpcHeaders(endpoint: Endpoint, path: string, userAgent: string)
     [":authority", endpoint.authority],
     ["te", "trailers"],
     ["content-type", "application/grpc"],
+    ["grpc-accept-encoding", ACCEPTED_ENCODINGS],
     ["user-agent", userAgent],
   ];
+  if (endpoint.compression !== undefined) headers.push(["grpc-encoding", endpoint.compression]);
   for (const [name, value] of endpoint.headers) headers.push([name.toLowerCase(), value]);
   return headers;
 }
@@ -41,6 +58,7 @@ export class StampScratch {
     if (this.bytes.length !== message.bytes.length) this.bytes = new Uint8Array(message.bytes.length);
     this.bytes.set(message.bytes);
     this.bytes.set(stamp, message.stampOffset);
+    message.seal?.write(this.bytes, stamp);
     return this.bytes;
   }
 }

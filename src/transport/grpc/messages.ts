@@ -1,13 +1,14 @@
 import { ProtocolError } from "../failure.ts";
+import { checkEncoding, decompressMessage, MAX_MESSAGE_BYTES } from "./compression.ts";
 
 /** gRPC's length-prefixed messages inside HTTP/2 data. */
 
 export const MESSAGE_PREFIX_BYTES = 5;
-const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
 
 /** A message with its prefix, ready to be sent as DATA. */
-export function frameMessage(message: Uint8Array): Uint8Array {
+export function frameMessage(message: Uint8Array, isCompressed: boolean): Uint8Array {
   const framed = new Uint8Array(MESSAGE_PREFIX_BYTES + message.length);
+  framed[0] = isCompressed ? 1 : 0;
   framed[1] = message.length >>> 24;
   framed[2] = message.length >>> 16;
   framed[3] = message.length >>> 8;
@@ -23,9 +24,12 @@ export interface MessageSink {
 }
 
 const NO_BYTES = new Uint8Array(0);
+const NO_ENCODING = "identity";
 
-/** Cuts the data of one stream into messages. */
+/** Cuts the data of one stream into messages, and decompresses those that are compressed. */
 export class MessageReader {
+  /** The stream's `grpc-encoding`: what its compressed messages are compressed with. */
+  encoding = NO_ENCODING;
   private readonly sink: MessageSink;
   private keepsBytes: boolean;
   private readonly prefix = new Uint8Array(MESSAGE_PREFIX_BYTES);
@@ -34,7 +38,9 @@ export class MessageReader {
   private received = 0;
   private body: Uint8Array | undefined;
 
-  /** @param keepsBytes false only counts bytes: nothing is copied and the sink learns of a message without its content */
+  /**
+   * @param keepsBytes false only counts bytes: nothing is copied or decompressed, and the sink learns of a message without its content
+   */
   constructor(sink: MessageSink, keepsBytes: boolean) {
     this.sink = sink;
     this.keepsBytes = keepsBytes;
@@ -48,6 +54,7 @@ export class MessageReader {
   /** Ready for another stream. @param keepsBytes as for the constructor */
   reset(keepsBytes: boolean): void {
     this.keepsBytes = keepsBytes;
+    this.encoding = NO_ENCODING;
     this.prefixBytes = 0;
     this.received = 0;
     this.body = undefined;
@@ -74,8 +81,8 @@ export class MessageReader {
     }
     if (this.prefixBytes < MESSAGE_PREFIX_BYTES) return position;
     const prefix = this.prefix;
-    if (prefix[0] === 1) throw new ProtocolError("compressed gRPC message although no compression was offered");
-    if (prefix[0] !== 0) throw new ProtocolError(`bad gRPC message flag ${prefix[0]}`);
+    if (prefix[0] === 1) checkEncoding(this.encoding);
+    else if (prefix[0] !== 0) throw new ProtocolError(`bad gRPC message flag ${prefix[0]}`);
     this.size =
       (prefix[1] as number) * 2 ** 24 +
       (((prefix[2] as number) << 16) | ((prefix[3] as number) << 8) | (prefix[4] as number));
@@ -112,6 +119,11 @@ export class MessageReader {
     this.prefixBytes = 0;
     this.received = 0;
     this.body = undefined;
-    this.sink.onMessage(bytes, start, end);
+    if (this.prefix[0] === 0 || !this.keepsBytes) {
+      this.sink.onMessage(bytes, start, end);
+      return;
+    }
+    const message = decompressMessage(bytes.subarray(start, end), this.encoding);
+    this.sink.onMessage(message, 0, message.length);
   }
 }

@@ -108,6 +108,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
       const head = readHead(headers);
       if (!isLast) {
         this.head = head;
+        this.reader.encoding = head.encoding;
         return;
       }
       this.isOpen = false;

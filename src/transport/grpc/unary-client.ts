@@ -85,7 +85,10 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
       return;
     }
     if (isLast) this.finish(head.grpcStatus < 0 && this.head !== undefined ? this.head : head);
-    else this.head = head;
+    else {
+      this.head = head;
+      this.reader.encoding = head.encoding;
+    }
   }
 
   onData(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {

@@ -187,7 +187,7 @@ test("more than 16 GPUs are left to the CSV, which has them only with --verbose-
         );
         assert.equal([...readFileSync(csv, "utf8").matchAll(/GPU-\w+:0\.25;/g)].length, 17);
         const plain = await runCommand([...args, "-f", csv]);
-        assert.equal(plain.err, "rampart: the metrics are in the CSV only with --verbose-csv.\n");
+        assert.ok(plain.err.startsWith("rampart: the metrics are in the CSV only with --verbose-csv.\n"), plain.err);
         assert.doesNotMatch(readFileSync(csv, "utf8"), /GPU/);
       }),
     ),

@@ -7,7 +7,7 @@
 export interface FlagRow {
   /** As `flagName` spells it. */
   readonly flag: string;
-  readonly effect: "wire" | "schedule" | "output" | "tls" | "telemetry";
+  readonly effect: "wire" | "schedule" | "sequences" | "output" | "tls" | "telemetry" | "compression" | "processes";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
@@ -17,6 +17,8 @@ export interface FlagRow {
 const HTTPS_TRUST = "over https whom to trust and what name is due are asked apart, as curl asks them";
 const METRICS = "--collect-metrics reads --metrics-url every --metrics-interval and reports each GPU of each level";
 const TRACE = "the trace flags are set before anything is asked and set back after the run";
+const PERIODIC = "--periodic-concurrency-range sends groups of requests, paced by --request-period responses";
+const SEQUENCE_LENGTH = "--sequence-length and --sequence-length-variation set how long sequences are";
 const COUNT_WINDOWS = "--measurement-mode count_windows and --measurement-request-count make windows end by requests";
 
 /** Flags that this version obeys. */
@@ -44,6 +46,30 @@ export const OBEYED: readonly FlagRow[] = [
     flag: "--request-intervals",
     effect: "schedule",
     test: "--request-intervals sends at the file's gaps, over and over",
+  },
+  {
+    flag: "--fixed-schedule",
+    effect: "sequences",
+    test: "--fixed-schedule sends every entry of the data once, at its time",
+  },
+  { flag: "--periodic-concurrency-range", effect: "sequences", test: PERIODIC },
+  { flag: "--request-period", effect: "sequences", test: PERIODIC },
+  { flag: "--sequence-length", effect: "sequences", test: SEQUENCE_LENGTH },
+  { flag: "--sequence-length-variation", effect: "sequences", test: SEQUENCE_LENGTH },
+  {
+    flag: "--sequence-id-range",
+    effect: "sequences",
+    test: "--sequence-id-range gives correlation ids, and fewer of them than sequences are refused",
+  },
+  {
+    flag: "--num-of-sequences",
+    effect: "sequences",
+    test: "--num-of-sequences is how many sequences a schedule has under way",
+  },
+  {
+    flag: "--serial-sequences",
+    effect: "sequences",
+    test: "--serial-sequences has a sequence wait for its answer also on a stream",
   },
   {
     flag: "--measurement-interval",
@@ -76,6 +102,11 @@ export const OBEYED: readonly FlagRow[] = [
     flag: "--binary-search",
     effect: "schedule",
     test: "--binary-search looks for the highest level under -l by halving",
+  },
+  {
+    flag: "--enable-mpi",
+    effect: "processes",
+    test: "--enable-mpi: the ranks begin a level together and measure it until all are stable",
   },
   { flag: "--async", effect: "wire", test: "--async numbers its requests by lane" },
   { flag: "--sync", effect: "wire", test: "--sync sends requests without a number, as without flags" },
@@ -151,6 +182,11 @@ export const OBEYED: readonly FlagRow[] = [
   { flag: "--trace-count", effect: "telemetry", test: TRACE },
   { flag: "--trace-file", effect: "telemetry", test: TRACE },
   { flag: "--log-frequency", effect: "telemetry", test: TRACE },
+  {
+    flag: "--grpc-compression-algorithm",
+    effect: "compression",
+    test: "--grpc-compression-algorithm compresses the inference requests and says so, and nothing else",
+  },
   { flag: "-f", effect: "output", test: "-f writes a row per level into a CSV, replacing an older file" },
   { flag: "--verbose-csv", effect: "output", test: "--verbose-csv adds columns" },
   {
@@ -186,15 +222,7 @@ export interface LaterRow {
 
 /** Flags that are refused with a value other than the default, each by a test of its own in `later-flags.test.ts`. */
 export const LATER: readonly LaterRow[] = [
-  { flag: "--sequence-length", accepted: ["20"], refused: "5" },
-  { flag: "--sequence-length-variation", accepted: ["20", "20.0"], refused: "0" },
-  { flag: "--sequence-id-range", accepted: ["1"], refused: "1:100" },
-  { flag: "--num-of-sequences", accepted: ["4"], refused: "2" },
-  { flag: "--serial-sequences", accepted: [] },
-  { flag: "--periodic-concurrency-range", accepted: [], refused: "1:4:1" },
-  { flag: "--request-period", accepted: ["10"], refused: "5" },
   { flag: "--session-concurrency", accepted: [], refused: "2" },
-  { flag: "--fixed-schedule", accepted: [] },
   { flag: "--shared-memory", accepted: ["none"], refused: "system" },
   { flag: "--output-shared-memory-size", accepted: ["102400"], refused: "4096" },
   { flag: "--service-kind", accepted: ["triton"], refused: "openai" },
@@ -203,9 +231,7 @@ export const LATER: readonly LaterRow[] = [
   { flag: "--triton-server-directory", accepted: ["/opt/tritonserver"], refused: "/elsewhere" },
   { flag: "--model-repository", accepted: [""], refused: "/models" },
   { flag: "--grpc-method", accepted: [], refused: "a.B/C" },
-  { flag: "--grpc-compression-algorithm", accepted: ["none"], refused: "gzip" },
   { flag: "--bls-composing-models", accepted: [""], refused: "a,b" },
-  { flag: "--enable-mpi", accepted: [] },
 ];
 
 /** All flag names of perf_analyzer, long names first, as its help and its command line know them: kept by hand, apart from the code. */

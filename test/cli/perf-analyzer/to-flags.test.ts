@@ -59,6 +59,7 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
       },
     },
   ],
+  ["compression", { target: { protocol: "grpc", url: "localhost:8001", compression: "deflate" } }],
   [
     "TLS with gRPC",
     {
@@ -143,6 +144,7 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
     },
   ],
   ["a count and a warm-up", { measurement: { mode: { kind: "requests", count: 500 }, warmupRequests: 7 } }],
+  ["the ranks of an MPI job", { client: { isMpi: true } }],
   ["another client", { client: { kind: "undici", stallTimeoutMs: 2000 } }],
   ["failures", { failures: { maxRatio: 0.25 } }],
   [
@@ -173,8 +175,8 @@ describe("a plan as flags, read back, is the same:", () => {
       assert.deepEqual(simplify(again.load), simplify(plan.load));
       assert.deepEqual(again.inputs, plan.inputs);
       assert.deepEqual(again.measurement, plan.measurement);
-      const { kind, callMode, stallTimeoutMs } = again.client;
-      assert.deepEqual({ ...plan.client, kind, callMode, stallTimeoutMs }, plan.client);
+      const { kind, callMode, stallTimeoutMs, isMpi } = again.client;
+      assert.deepEqual({ ...plan.client, kind, callMode, stallTimeoutMs, isMpi }, plan.client);
       assert.equal(again.failures.maxRatio, plan.failures.maxRatio ?? 0);
       assert.deepEqual(again.telemetry, plan.telemetry);
     });

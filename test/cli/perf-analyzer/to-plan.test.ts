@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
 import { readSettings, type Settings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { type PlanFromFlags, toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
+import { DEFAULT_SEQUENCES } from "../../../src/plan/sequences.ts";
 import { NO_TELEMETRY } from "../../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
@@ -50,9 +51,11 @@ test("without flags the plan is perf_analyzer's default", () => {
       headers: [],
       shapes: {},
       parameters: {},
+      compression: "none",
       tls: DEFAULT_TLS,
     },
     load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
+    sequences: DEFAULT_SEQUENCES,
     inputs: { kind: "random", stringLength: 128, stringData: "" },
     measurement: {
       mode: { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 },
@@ -60,7 +63,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       percentile: null,
       latencyLimitMs: null,
     },
-    client: { kind: "own", callMode: "sync", maxLanes: null, stallTimeoutMs: 60_000 },
+    client: { kind: "own", callMode: "auto", maxLanes: 16, stallTimeoutMs: 60_000, isMpi: false },
     failures: { maxRatio: 0 },
     telemetry: NO_TELEMETRY,
     assertions: [],
@@ -160,12 +163,13 @@ for (const [flags, expected] of levels) {
 }
 
 const lanes: readonly (readonly [flags: string, maxLanes: number | null, callMode: string])[] = [
-  ["--concurrency-range 8", null, "sync"],
-  ["--concurrency-range 8 --max-threads 2", null, "sync"],
+  ["--concurrency-range 8", 16, "auto"],
+  ["--concurrency-range 8 --sync", null, "sync"],
+  ["--concurrency-range 8 --max-threads 2", 2, "auto"],
   ["--concurrency-range 8 --async", 16, "async"],
   ["--concurrency-range 1:32 --async", 32, "async"],
   ["--concurrency-range 1:32 --async --max-threads 5", 5, "async"],
-  ["--request-rate-range 8", 4, "sync"],
+  ["--request-rate-range 8", 4, "auto"],
   ["--request-rate-range 8 --max-threads 3 --async", 3, "async"],
   ["-i grpc --streaming", 16, "async"],
 ];

@@ -10,7 +10,9 @@ import { END_STREAM, frame, GRPC_HEADERS, grpcMessage, headers, settings, TYPE, 
 
 /** Our client for bidirectional gRPC streams against a server whose every frame is scripted. */
 
-const REQUEST = postRequest("/test.Service/Stream", latin1("id=0000"), { stampPlace: { offset: 3, idDigits: 4 } });
+const REQUEST = postRequest("/test.Service/Stream", latin1("id=0000"), {
+  stampPlace: { offset: 3, length: 4, idDigits: 4 },
+});
 
 /** A ModelStreamInferResponse: an error text, and a response with an id and something else. */
 function answer(id: string, error = ""): Uint8Array {

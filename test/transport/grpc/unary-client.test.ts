@@ -89,7 +89,7 @@ describe("own gRPC client", () => {
       },
       async (driver, slots) => {
         await slots(3);
-        const request = postRequest("/m", latin1("id=0000."), { stampPlace: { offset: 3, idDigits: 4 } });
+        const request = postRequest("/m", latin1("id=0000."), { stampPlace: { offset: 3, length: 4, idDigits: 4 } });
         for (let round = 0; round < 5; round++) {
           const calls = [0, 1, 2].map((slot) => driver.queue(slot, request, `${round}00${slot}`));
           driver.client.flush();

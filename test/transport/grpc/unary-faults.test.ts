@@ -155,7 +155,7 @@ const FAULTS: readonly FaultCase[] = [
     name: "a compressed message",
     answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, grpcMessage(latin1("zip"), 1))),
     kind: "protocol",
-    message: /^compressed gRPC message although no compression was offered$/,
+    message: /^compressed gRPC message without a grpc-encoding$/,
   },
   {
     name: "a message flag that does not exist",

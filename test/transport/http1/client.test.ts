@@ -60,7 +60,9 @@ describe("own HTTP/1.1 client", () => {
       (connection) => connection.write(OK),
       async ({ server, driver }) => {
         await driver.client.reserve(2);
-        const request = postRequest("/infer", latin1('{"id":"0000"}'), { stampPlace: { offset: 7, idDigits: 4 } });
+        const request = postRequest("/infer", latin1('{"id":"0000"}'), {
+          stampPlace: { offset: 7, length: 4, idDigits: 4 },
+        });
         await Promise.all([driver.request(0, request, "0001"), driver.request(1, request, "0002")]);
         await driver.request(0, request, "0003");
         await driver.request(1, request);

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type KserveOptions, type KserveServer, takeMs, withServer } from "../../run/kserve-server.ts";
+import { ensureOpenMpi } from "../../servers/open-mpi.ts";
+import { rampartCommand, startProcess } from "../rampart-process.ts";
+import { QUICK_WINDOWS, runCommand } from "./run-command.ts";
+
+/** Processes that measure together, under Open MPI's own mpirun. `flag-table.ts` names a test. */
+
+const LIMIT = { timeout: 60_000 };
+const DEAD_URL = "127.0.0.1:1";
+const mpirun = ensureOpenMpi();
+
+interface Job {
+  readonly code: number | null;
+  /** By rank: what it printed, and where. */
+  readonly out: readonly string[];
+  readonly err: readonly string[];
+}
+
+/** Runs a job with a rank for each list of arguments. */
+async function runJob(...ranks: readonly (readonly string[])[]): Promise<Job> {
+  const one = ["-n", "1", ...rampartCommand(), "perf_analyzer", "-m", "simple"];
+  const words = ranks.flatMap((args, rank) => [...(rank === 0 ? [] : [":"]), ...one, ...args]);
+  const { code, out, err } = await startProcess([...mpirun, ...words]).result;
+  const linesOf = (text: string, rank: number, stream: string): string => {
+    const tag = `[1,${rank}]<${stream}>:`;
+    const lines = text.split("\n").filter((line) => line.startsWith(tag));
+    return lines.map((line) => `${line.slice(tag.length)}\n`).join("");
+  };
+  return {
+    code,
+    out: ranks.map((_, rank) => linesOf(out, rank, "stdout")),
+    err: ranks.map((_, rank) => linesOf(err, rank, "stderr")),
+  };
+}
+
+function withServers(
+  options: readonly [KserveOptions, KserveOptions],
+  use: (first: KserveServer, second: KserveServer) => Promise<void>,
+): Promise<void> {
+  return withServer(options[0], (first) => withServer(options[1], (second) => use(first, second)));
+}
+
+function countPasses(text: string | undefined): number {
+  return text?.match(/^ {2}Pass \[/gm)?.length ?? 0;
+}
+
+test("--enable-mpi: the ranks begin a level together and measure it until all are stable", LIMIT, async () => {
+  let heldUntilMs = 0;
+  // The second server keeps its rank waiting: at first with its model, then with every answer for eight windows.
+  const holds: KserveOptions = {
+    metadataDelayMs: 1000,
+    onInfer: ({ arrivedMs }) => {
+      if (heldUntilMs === 0) heldUntilMs = arrivedMs + 1000;
+      return takeMs(Math.max(2, heldUntilMs - performance.now()));
+    },
+  };
+  await withServers([{ onInfer: () => takeMs(2) }, holds], async (first, second) => {
+    const args = [...QUICK_WINDOWS, "-p", "100", "-r", "60", "-v", "--enable-mpi"];
+    const { code, out, err } = await runJob([...args, "-u", first.url], [...args, "-u", second.url]);
+    assert.equal(code, 0, `${out.join("\n")}\n${err.join("\n")}`);
+    const [began, alsoBegan] = [first.infers[0]?.arrivedMs ?? 0, second.infers[0]?.arrivedMs ?? 0];
+    assert.ok(Math.abs(began - alsoBegan) < 500, `began ${began - alsoBegan} ms apart`);
+    assert.match(out[1] ?? "", /Pass \[1\] cb::Error: No valid requests recorded/);
+    assert.doesNotMatch(out[0] ?? "", /cb::Error/);
+    assert.equal(countPasses(out[0]), countPasses(out[1]));
+    assert.ok(countPasses(out[0]) >= 8, `${countPasses(out[0])} windows`);
+    for (const text of out) {
+      assert.match(text, /^All models on all MPI ranks are stable$/m);
+      assert.match(text, /^Concurrency: 1, throughput: /m);
+    }
+  });
+});
+
+test("--enable-mpi: ranks with windows of different lengths go through the levels together", LIMIT, async () => {
+  await withServers([{ onInfer: () => takeMs(2) }, { onInfer: () => takeMs(2) }], async (first, second) => {
+    // The windows of the second rank are longer.
+    const args = [...QUICK_WINDOWS, "--concurrency-range", "1:3", "--enable-mpi"];
+    const { code, out } = await runJob([...args, "-u", first.url], [...args, "-p", "200", "-u", second.url]);
+    assert.equal(code, 0);
+    for (const level of [1, 2, 3])
+      for (const text of out) assert.match(text, new RegExp(`^Concurrency: ${level}, `, "m"));
+    for (const count of [2, 3]) {
+      const [rose, alsoRose] = [first, second].map((server) => firstAt(server, count));
+      assert.ok(Math.abs((rose ?? 0) - (alsoRose ?? 0)) < 200, `level ${count}: ${rose} and ${alsoRose}`);
+    }
+  });
+});
+
+/** When a server first had a request over so many connections. */
+function firstAt(server: KserveServer, connections: number): number | undefined {
+  const ports = new Set<number>();
+  return server.infers.find(({ port }) => ports.add(port).size === connections)?.arrivedMs;
+}
+
+test("--enable-mpi: a rank that fails is not waited for, and the others tell that it is missing", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const args = [...QUICK_WINDOWS, "--enable-mpi"];
+    const { code, out, err } = await runJob([...args, "-u", server.url], [...args, "-u", DEAD_URL]);
+    assert.equal(code, 99);
+    assert.match(out[0] ?? "", /^Concurrency: 1, throughput: /m);
+    assert.equal(err[0], "rampart: rank 1 has ended early: from here on its load is missing.\n");
+    assert.match(err[1] ?? "", /^error: failed to get model metadata: /);
+  });
+});
+
+test("--enable-mpi: a rank that fails under load is not waited for either", LIMIT, async () => {
+  const failing: KserveOptions = { onInfer: ({ index }) => (index < 20 ? takeMs(2) : "out of order") };
+  await withServers([{ onInfer: () => takeMs(2) }, failing], async (first, second) => {
+    const args = ["-p", "100", "-s", "1000000", "-v", "--enable-mpi"];
+    const { code, out, err } = await runJob([...args, "-u", first.url], [...args, "-u", second.url]);
+    assert.equal(code, 99);
+    assert.match(out[0] ?? "", /^Concurrency: 1, throughput: /m);
+    assert.match(err[0] ?? "", /^rampart: rank 1 has ended early/);
+    assert.match(err[1] ?? "", /Thread \[0\] had error: .*out of order/);
+  });
+});
+
+test("--enable-mpi: a job of one rank, and a count of requests", LIMIT, async () => {
+  await withServers([{}, {}], async (first, second) => {
+    const alone = await runJob([...QUICK_WINDOWS, "--enable-mpi", "-u", first.url]);
+    assert.deepEqual([alone.code, alone.err], [0, [""]]);
+    const args = ["--request-count", "20", "--warmup-request-count", "5", "--enable-mpi"];
+    first.infers.length = 0;
+    const { code, out } = await runJob([...args, "-u", first.url], [...args, "-u", second.url]);
+    assert.equal(code, 0);
+    for (const text of out) assert.match(text, /Request count: 20$/m);
+    assert.deepEqual([first.infers.length, second.infers.length], [25, 25]);
+  });
+});
+
+test("--enable-mpi without mpirun says that it has no effect, and measures", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const { code, err, out } = await runCommand(["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, "--enable-mpi"]);
+    assert.equal(code, 0);
+    assert.equal(err, "rampart: --enable-mpi has no effect: this process was not started by mpirun.\n");
+    assert.match(out, /^Concurrency: 1, throughput: /m);
+    assert.doesNotMatch(out, /MPI/);
+  });
+});
