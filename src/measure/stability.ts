@@ -46,6 +46,11 @@ export class StabilityJudge {
     return latencyLimitNs !== undefined && this.isFull && this.latencyNs.some((latency) => latency >= latencyLimitNs);
   }
 
+  /** Largest movement that is allowed, as a ratio. */
+  get toleranceRatio(): number {
+    return this.rule.toleranceRatio;
+  }
+
   /** How far each quantity moved over the recent windows: max/min minus 1, as a ratio. */
   get spread(): { readonly throughputRatio: number; readonly latencyRatio: number } {
     return { throughputRatio: spreadOf(this.inferPerSec), latencyRatio: spreadOf(this.latencyNs) };

@@ -1,3 +1,4 @@
+import type { Instability } from "../measure/instability.ts";
 import { mergeWindows } from "../measure/merge.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../measure/metrics.ts";
 import type { RecordColumns } from "../measure/records.ts";
@@ -174,8 +175,23 @@ export class LevelRun {
     const isOverLimit = isStable && this.isOverLimit(window);
     return this.result(isOverLimit ? "over-limit" : isStable ? "measured" : "unstable", window, trials, {
       isLatencyUnstable,
-      instability: isStable ? undefined : { ...judge.spread, trials },
+      instability: isStable ? undefined : this.instability(windows, judge, trials),
     });
+  }
+
+  private instability(windows: readonly WindowResult[], judge: StabilityJudge, trials: number): Instability {
+    const { percentile } = this.context.plan.measurement;
+    return {
+      ...judge.spread,
+      toleranceRatio: judge.toleranceRatio,
+      trials,
+      windows: windows.map((window) => ({
+        inferPerSec: inferPerSec(window, this.batchSize),
+        latencyNs: stabilizingLatencyNs(window, percentile),
+        requestCount: window.requestCount,
+      })),
+      isThroughputOnly: this.context.isAsync,
+    };
   }
 
   private async measureRequests(): Promise<LevelResult> {

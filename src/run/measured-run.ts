@@ -83,6 +83,7 @@ export class MeasuredRun {
       levelUnit: load.search.unit,
       warnings: session.warnings,
       callMode: callModeOf(plan, session.service),
+      laneCount: driver.laneCount,
       requestCount: this.requestCount(),
     };
     const judge = new RequestJudge(session.service, feed, plan.outputs.verbosity, observer);

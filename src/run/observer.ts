@@ -1,4 +1,5 @@
 import type { Dataset } from "../inputs/dataset.ts";
+import type { Instability } from "../measure/instability.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
 import type { WindowResult } from "../measure/window.ts";
@@ -21,16 +22,10 @@ export interface PreparedRun {
   readonly requestCount: number | undefined;
   /** Whether lanes wait for their answers before they send again. */
   readonly callMode: "sync" | "async";
+  /** Lanes among which requests are dealt; of closed loops without shared lanes more than there are requests. */
+  readonly laneCount: number;
   /** Things the user should know, one sentence each. */
   readonly warnings: readonly string[];
-}
-
-/** Why a level has no stable measurement. */
-export interface Instability {
-  /** Movement over the last windows: max/min minus 1. */
-  readonly throughputRatio: number;
-  readonly latencyRatio: number;
-  readonly trials: number;
 }
 
 /** What came of a level. */

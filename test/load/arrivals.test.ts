@@ -122,3 +122,27 @@ test("random numbers are uniform in [0, 1) and repeatable for any seed", () => {
   const chiSquare = cells.reduce((sum, seen) => sum + (seen - 1000) ** 2 / 1000, 0);
   assert.ok(chiSquare < 37.7, `chi square ${chiSquare} with 15 degrees of freedom is beyond 99.9 %`);
 });
+
+for (const seed of [0, 1, 5489, 123_456]) {
+  test(`Poisson arrivals do not depend on those before (seed ${seed}), and their counts vary as much as their mean`, () => {
+    const times = Array.from({ length: 20_000 }, poissonArrivals(1000, seed));
+    const gaps = times.map((time, index) => time - (times[index - 1] ?? 0));
+    const counts = new Array<number>(200).fill(0);
+    const stretchNs = (times.at(-1) as number) / counts.length;
+    for (const time of times) {
+      const index = Math.min(counts.length - 1, Math.floor(time / stretchNs));
+      counts[index] = (counts[index] as number) + 1;
+    }
+    const mean = times.length / counts.length;
+    const dispersion = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / mean / (counts.length - 1);
+    assert.ok(Math.abs(dispersion - 1) < 0.3, `counts vary ${dispersion} times as much as they should`);
+    const meanGap = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+    let [covariance, variance] = [0, 0];
+    for (const [index, gap] of gaps.entries()) {
+      variance += (gap - meanGap) ** 2;
+      covariance += (gap - meanGap) * ((gaps[index + 1] ?? meanGap) - meanGap);
+    }
+    // One in a thousand sequences of independent gaps is further from 0.
+    assert.ok(Math.abs(covariance / variance) < 3.3 / Math.sqrt(gaps.length), "a gap depends on the one before");
+  });
+}

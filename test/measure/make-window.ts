@@ -1,3 +1,4 @@
+import type { Instability } from "../../src/measure/instability.ts";
 import { LatencyTally } from "../../src/measure/latency-tally.ts";
 import type { ServerDelta } from "../../src/measure/server-delta.ts";
 import type { WindowResult } from "../../src/measure/window.ts";
@@ -55,6 +56,23 @@ export function makeWindow(parts: WindowParts = {}): WindowResult {
     overheadPct: parts.overheadPct ?? 0,
     health: { cpuRatio: 0.1, loopLagMaxNs: 0, loopLagMeanNs: 0, ...parts.health },
     server: parts.server,
+  };
+}
+
+/** Windows 8 to 10 of a level whose latency moved by 40 %, with 10 % allowed. */
+export function makeInstability(change: Partial<Instability> = {}): Instability {
+  return {
+    throughputRatio: 0.05,
+    latencyRatio: 0.4,
+    toleranceRatio: 0.1,
+    trials: 10,
+    windows: [
+      { inferPerSec: 100, latencyNs: 1e6, requestCount: 200 },
+      { inferPerSec: 110, latencyNs: 1.4e6, requestCount: 220 },
+      { inferPerSec: 104, latencyNs: 1.1e6, requestCount: 208 },
+    ],
+    isThroughputOnly: false,
+    ...change,
   };
 }
 

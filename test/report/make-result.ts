@@ -35,6 +35,7 @@ export function makePrepared(plan: Plan, change: Partial<PreparedRun> = {}): Pre
     dataset: makeDataset(1, false),
     levelUnit: "concurrency",
     callMode: plan.client.callMode === "async" ? "async" : "sync",
+    laneCount: 4,
     requestCount: plan.measurement.mode.kind === "requests" ? (plan.measurement.mode.count ?? undefined) : undefined,
     warnings: [],
     ...change,

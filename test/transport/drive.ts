@@ -8,6 +8,10 @@ export interface Outcome {
   readonly failure: Failure | undefined;
   readonly body: Uint8Array;
   readonly jsonBytes: number;
+  readonly responseCount: number;
+  readonly messageCount: number;
+  /** One by one, where a stream carried them. */
+  readonly responses: Call["responses"];
   readonly times: readonly [sendStart: number, sendEnd: number, firstByte: number, end: number];
 }
 
@@ -57,6 +61,9 @@ export class Driver {
       failure: call.failure,
       body: call.body ?? new Uint8Array(0),
       jsonBytes: call.jsonBytes,
+      responseCount: call.responseCount,
+      messageCount: call.messageCount,
+      responses: call.responses,
       times: [call.sendStartNs, call.sendEndNs, call.firstByteNs, call.endNs],
     });
   }

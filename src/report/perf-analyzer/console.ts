@@ -14,7 +14,10 @@ import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatPerfAnalyzerWarning } from "../warnings.ts";
 import { formatGpuSection } from "./gpu-section.ts";
+import { printedLevels, reportedPercentiles } from "./levels.ts";
+import { firstResponseNote, periodicNote, scheduleNotes, unstableNotes } from "./notes.ts";
 import { formatServerSection } from "./server-section.ts";
+import { formatSettings } from "./settings-section.ts";
 
 /** perf_analyzer's text, line by line; scripts read it. Rampart's own lines go to stderr and begin with `rampart: `. */
 
@@ -94,15 +97,17 @@ class PerfAnalyzerConsole implements Report {
   onLevelEnd(result: LevelResult): void {
     const { latencyLimitMs } = this.plan.measurement;
     if (this.isSilent) {
-      if (result.outcome === "measured") this.sink.err(`rampart: ${formatPeriodic(result, this.plan)}\n`);
+      if (result.outcome === "measured") this.note(periodicNote(result, this.plan));
       return;
     }
     if (result.isLatencyUnstable)
       this.sink.err("Warning: Request latency is not stabilizing. Please try lowering the request rate.\n");
     if (result.outcome === "over-limit")
       this.sink.err(`Measured latency went over the set limit of ${latencyLimitMs} msec. \n`);
-    else if (result.outcome === "unstable") this.sink.err(`${this.explainUnstable(result)}\n`);
-    else if (result.window.requestCount === 0) return;
+    else if (result.outcome === "unstable") {
+      this.sink.err(`${this.explainUnstable(result)}\n`);
+      for (const line of unstableNotes(result, this.plan)) this.note(line);
+    } else if (result.window.requestCount === 0) return;
     else if (result.outcome === "measured") this.printLevel(result);
     else {
       const seconds = (result.window.durationNs / 1e9).toFixed(1);
@@ -140,6 +145,10 @@ class PerfAnalyzerConsole implements Report {
     return `Failed to obtain stable measurement within ${result.trials} measurement windows for concurrency ${result.level}. Please try to increase the ${flag}.`;
   }
 
+  private note(line: string): void {
+    this.sink.err(`rampart: ${line}\n`);
+  }
+
   private printLevel(result: LevelResult): void {
     const { window } = result;
     this.sink.out("  Client: \n");
@@ -148,7 +157,7 @@ class PerfAnalyzerConsole implements Report {
       const isCached = this.prepared?.service.isResponseCacheEnabled ?? false;
       this.sink.out(`  Server: \n${formatServerSection(window.server, isCached)}`);
     } else if (result.hasServerCounters) {
-      this.sink.err("rampart: the server's statistics did not change, so no server times are shown.\n");
+      this.note("the server's statistics did not change, so no server times are shown.");
     }
     if (window.gpu !== undefined) this.printGpus(window.gpu);
     if (window.overheadPct > OVERHEAD_PCT_THRESHOLD) {
@@ -156,15 +165,17 @@ class PerfAnalyzerConsole implements Report {
         "[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.\n",
       );
     }
+    const late = this.prepared === undefined ? [] : scheduleNotes(result, this.prepared);
+    for (const line of late) this.note(line);
     const reason = saturationReason(window);
-    if (reason !== undefined)
-      this.sink.err(`rampart: the client may have been the limit, not the server: ${reason}.\n`);
+    if (reason !== undefined && late.length === 0)
+      this.note(`the client may have been the limit, not the server: ${reason}.`);
   }
 
   private printGpus(gpu: GpuTally): void {
     this.sink.out(`  Server Prometheus Metrics: \n${formatGpuSection(gpu)}`);
     if (gpu.count === 0 && !this.hasSaidWhyNoMetrics)
-      this.sink.err("rampart: no metrics were read within the measured windows, so none are shown.\n");
+      this.note("no metrics were read within the measured windows, so none are shown.");
   }
 
   private printClient({ window, unit }: LevelResult): void {
@@ -175,9 +186,7 @@ class PerfAnalyzerConsole implements Report {
     if (isSequence)
       out(`    Sequence count: ${window.sequenceCount} (${formatStreamNumber(sequencesPerSec(window))} seq/sec)\n`);
     if (window.failedCount > 0)
-      this.sink.err(
-        `rampart: ${window.failedCount} requests failed in the measured windows and are not counted above.\n`,
-      );
+      this.note(`${window.failedCount} requests failed in the measured windows and are not counted above.`);
     const delayedPct = (100 * window.delayedCount) / window.requestCount;
     if (unit === "request-rate" && delayedPct > DELAYED_PCT_THRESHOLD) {
       out(`    Avg send request rate: ${sentPerSec(window).toFixed(2)} infer/sec\n`);
@@ -201,7 +210,7 @@ class PerfAnalyzerConsole implements Report {
     for (const shown of reportedPercentiles(percentile))
       out(`    p${shown} latency: ${window.latency.percentileUs(shown)} usec\n`);
     out(`    ${isDecoupled ? "" : this.formatLibraryTime(window)}\n`);
-    if (isDecoupled) this.sink.err(`rampart: ${formatFirstResponse(window, percentile)}\n`);
+    if (isDecoupled) this.note(firstResponseNote(window, percentile));
   }
 
   private formatLibraryTime(window: WindowResult): string {
@@ -221,99 +230,6 @@ class PerfAnalyzerConsole implements Report {
   }
 }
 
-/** Levels that stand in the summary and the CSV. */
-export function printedLevels(result: RunResult): LevelResult[] {
-  // What a run measured before it failed is the user's in a scenario; the original keeps it to itself.
-  const keepsPartial = result.isInterrupted || result.prepared.plan.outputs.style === "rampart";
-  return result.levels.filter(
-    ({ outcome, window }) =>
-      window.requestCount > 0 && (outcome === "measured" || (outcome === "partial" && keepsPartial)),
-  );
-}
-
-/** The percentiles reported, ascending. */
-export function reportedPercentiles(percentile: number | null): number[] {
-  const all = new Set([50, 90, 95, 99, ...(percentile === null ? [] : [percentile])]);
-  return [...all].sort((a, b) => a - b);
-}
-
-function formatPeriodic({ window }: LevelResult, { target, outputs, measurement }: Plan): string {
-  const { requestCount, responseCount, latency } = window;
-  const throughput = `${formatStreamNumber(inferPerSec(window, target.batchSize))} infer/sec, ${formatStreamNumber(responsesPerSec(window))} responses/sec`;
-  const latencyUs = `latency avg ${toWholeUs(latency.meanNs)} usec, p99 ${latency.percentileUs(99)} usec`;
-  const file = `the requests are in ${outputs.profileExportFile}`;
-  return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}; ${formatFirstResponse(window, measurement.percentile)}; ${file}`;
-}
-
-/** The original says that it measures the first response, and prints the latency of the last. */
-function formatFirstResponse({ firstResponse }: WindowResult, percentile: number | null): string {
-  const percentiles = reportedPercentiles(percentile).map(
-    (shown) => `p${shown} ${firstResponse.percentileUs(shown)} usec`,
-  );
-  return `the latencies are those of the last response; of the first: avg ${toWholeUs(firstResponse.meanNs)} usec, ${percentiles.join(", ")}`;
-}
-
 function deviationUs(window: WindowResult): number {
   return toWholeUs(window.latency.deviationNs ?? 0);
-}
-
-function formatSettings({ plan, service, callMode, requestCount }: PreparedRun): string {
-  const lines = ["*** Measurement Settings ***", `  Batch size: ${plan.target.batchSize}`, "  Service Kind: TRITON"];
-  const { warmupRequests } = plan.measurement;
-  if (warmupRequests > 0) lines.push(`  Sending ${warmupRequests} warmup request${warmupRequests > 1 ? "s" : ""}`);
-  if (plan.load.kind === "periodic-concurrency") lines.push(...periodicLines(plan));
-  else if (requestCount !== undefined)
-    lines.push(`  Sending ${requestCount} benchmark request${requestCount > 1 ? "s" : ""}`);
-  else lines.push(...windowLines(plan, callMode));
-  lines.push(...loadLines(plan));
-  lines.push(`  Using ${callMode === "async" ? "asynchronous" : "synchronous"} calls for inference`);
-  if (service.isDecoupled) lines.push("  Detected decoupled model, using the first response for measuring latency");
-  return `${lines.join("\n")}\n\n`;
-}
-
-function windowLines(plan: Plan, callMode: "sync" | "async"): string[] {
-  const { mode, percentile } = plan.measurement;
-  const metric = callMode === "async" ? "throughput" : "latency and throughput";
-  // The missing blank after the percentile is the original's, and scripts look for it.
-  const stabilizing =
-    percentile === null ? `  Stabilizing using average ${metric}` : `  Stabilizing using p${percentile}${metric}`;
-  if (mode.kind === "count-windows") {
-    return [
-      `  Using "count_windows" mode for stabilization`,
-      stabilizing,
-      `  Minimum number of samples in each window: ${mode.requestsPerWindow}`,
-    ];
-  }
-  if (mode.kind === "time-windows") {
-    return [
-      `  Using "time_windows" mode for stabilization`,
-      stabilizing,
-      `  Measurement window: ${mode.windowMs} msec`,
-    ];
-  }
-  return [];
-}
-
-/** What the original says of windows although there are none: scripts may look for it. */
-function periodicLines(plan: Plan): string[] {
-  const mode = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 } as const;
-  return windowLines({ ...plan, measurement: { ...plan.measurement, mode } }, "async");
-}
-
-function loadLines(plan: Plan): string[] {
-  const { load } = plan;
-  const lines: string[] = [];
-  if ((load.kind === "concurrency" || load.kind === "request-rate") && load.levels.kind === "range") {
-    const { start, end } = load.levels;
-    lines.push(`  Latency limit: ${plan.measurement.latencyLimitMs ?? 0} msec`);
-    if (end !== null && load.kind === "concurrency")
-      lines.push(`  Concurrency limit: ${Math.max(start, end)} concurrent requests`);
-    if (end !== null && load.kind === "request-rate")
-      lines.push(`  Request Rate limit: ${formatStreamNumber(Math.max(start, end))} requests per seconds`);
-  }
-  if (load.kind === "request-rate") {
-    lines.push(`  Using ${load.distribution === "poisson" ? "poisson" : "uniform"} distribution on request generation`);
-  }
-  if ("search" in load && load.search === "binary") lines.push("  Using Binary Search algorithm");
-  return lines;
 }

@@ -6,8 +6,8 @@ import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
-import { printedLevels, reportedPercentiles } from "./console.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
+import { printedLevels, reportedPercentiles } from "./levels.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput. */
 

@@ -1,3 +1,4 @@
+import { explainInstability, type Remedy } from "../../measure/instability.ts";
 import {
   errorRatio,
   estimatePercentile,
@@ -7,6 +8,7 @@ import {
   sentPerSec,
   sequencesPerSec,
 } from "../../measure/metrics.ts";
+import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import { formatMetric, judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
@@ -30,6 +32,7 @@ export function createRampartConsole(plan: Plan, sink: TextSink): Report {
 class RampartConsole implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
+  private prepared: PreparedRun | undefined;
 
   constructor(plan: Plan, sink: TextSink) {
     this.plan = plan;
@@ -37,6 +40,7 @@ class RampartConsole implements Report {
   }
 
   onPrepared(prepared: PreparedRun): void {
+    this.prepared = prepared;
     const { target } = this.plan;
     const where =
       target.kind === "embedded" ? `embedded target over ${target.protocol}` : `${target.url} over ${target.protocol}`;
@@ -130,12 +134,12 @@ class RampartConsole implements Report {
       if (!p99.isReliable || window.requestCount < FEW_SAMPLES) notes.push(`${range}: too few samples for a firm p99`);
       else notes.push(range);
     }
-    if (instability !== undefined) notes.push(explainInstability(instability, this.plan));
-    if (window.delayedCount > 0) {
-      notes.push(
-        `${formatCount(window.delayedCount)} requests were sent more than 1 ms late (p99 ${formatUs(window.sendDelay.percentileUs(99))}): look at "from due time"`,
-      );
+    if (instability !== undefined) {
+      const askedPerSec = this.plan.load.kind === "request-rate" ? level : undefined;
+      const { moved, cause, remedy } = explainInstability(instability, window, askedPerSec);
+      notes.push(`not stable: ${moved}`, `${cause}; ${ADVICE[remedy]}`);
     }
+    if (unit === "request-rate") notes.push(...this.formatShortfall(window, level));
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     const { health } = window;
@@ -144,6 +148,13 @@ class RampartConsole implements Report {
     );
     if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
     return `\n${describeLevel(this.plan.load, unit, level)}\n${notes.map((note) => `  ${note}\n`).join("")}`;
+  }
+
+  private formatShortfall(window: WindowResult, level: number): string[] {
+    const { callMode = "async", laneCount = 1 } = this.prepared ?? {};
+    const askedPerSec = this.plan.load.kind === "request-rate" ? level : undefined;
+    const shortfall = explainShortfall(window, { askedPerSec, isSync: callMode === "sync", laneCount });
+    return shortfall === undefined ? [] : [`${shortfall.achieved}: look at "from due time"`, shortfall.cause];
   }
 
   private formatTimeline({ timeline }: LevelResult): string {
@@ -205,18 +216,13 @@ function describeOutcome({ outcome }: LevelResult): string {
   return outcome === "over-limit" ? "over the latency limit" : "";
 }
 
-function explainInstability(
-  { throughputRatio, latencyRatio, trials }: NonNullable<LevelResult["instability"]>,
-  plan: Plan,
-): string {
-  const { mode } = plan.measurement;
-  const tolerance = "stabilityPct" in mode ? mode.stabilityPct : 0;
-  const moved =
-    latencyRatio > throughputRatio
-      ? `latency moved by ${formatPct(latencyRatio)}`
-      : `throughput moved by ${formatPct(throughputRatio)}`;
-  return `not stable after ${trials} windows: over the last three ${moved}, allowed are ${tolerance} %; longer windows or a larger tolerance may help`;
-}
+/** What a scenario's author can do about a level that is not stable. */
+const ADVICE: Readonly<Record<Remedy, string>> = {
+  "less-load": "a lower load, or more of the machine for the client, would help",
+  "longer-windows": "longer windows would help: stability: { window: … }",
+  "more-trials": "more windows would help: stability: { trials: … }, or warmupRequests",
+  "wider-tolerance": "a wider tolerance would help: stability: { percent: … }",
+};
 
 function formatTotals(result: RunResult): string {
   const server =

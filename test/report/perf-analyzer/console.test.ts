@@ -4,7 +4,7 @@ import type { Plan } from "../../../src/plan/plan.ts";
 import { createPerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";
 import { formatServerSection } from "../../../src/report/perf-analyzer/server-section.ts";
 import type { LevelResult, RunResult } from "../../../src/run/observer.ts";
-import { makeDelta, makeWindow } from "../../measure/make-window.ts";
+import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
 
@@ -65,6 +65,20 @@ test("gRPC and a percentile change their lines", () => {
   assert.doesNotMatch(out, /Avg latency/);
   const verbose = print({ target, outputs: { verbosity: 1 } }, [makeLevel()]);
   assert.match(verbose.out, /\(marshal 20 usec \+ response wait 950 usec \+ unmarshal 30 usec\)$/m);
+});
+
+test("an unstable level says what moved, whose fault it was and which flag would help", () => {
+  const unstable = (change: Partial<LevelResult>): string =>
+    print({ measurement: { mode: { kind: "time-windows", windowMs: 50, stabilityPct: 10, maxTrials: 10 } } }, [
+      makeLevel({ outcome: "unstable", instability: makeInstability(), ...change }),
+    ]).err;
+  assert.match(
+    unstable({}),
+    /^rampart: over windows 8 to 10 latency moved by 40 % .*\nrampart: the client was not the limit .*Raise --measurement-interval \(-p\)\.$/m,
+  );
+  const window = makeWindow({ latenciesNs: new Array(30).fill(1e6), health: { cpuRatio: 1 } });
+  assert.match(unstable({ window }), /used 100 % of a core\. Lower --concurrency-range, or give the client more/);
+  assert.match(unstable({ window, unit: "request-rate" }), /Lower --request-rate-range/);
 });
 
 test("the summary stands in the order of the run and leaves out what was not measured", () => {

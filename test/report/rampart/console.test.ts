@@ -5,7 +5,7 @@ import { createRampartConsole } from "../../../src/report/rampart/console.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "../../../src/report/rampart/format.ts";
 import type { LevelResult, RunResult } from "../../../src/run/observer.ts";
 import { readGpuMetrics } from "../../../src/telemetry/gpu-metrics.ts";
-import { makeWindow } from "../../measure/make-window.ts";
+import { makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { twoGpus } from "../../servers/metrics-stub.ts";
 import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
@@ -34,17 +34,17 @@ test("scheduled loads show the latency from the due time too", () => {
 });
 
 test("a run that ended early, failures and unstable levels are plain to see", () => {
-  const out = print(
-    {},
-    [makeLevel({ outcome: "unstable", instability: { throughputRatio: 0.05, latencyRatio: 0.4, trials: 10 } })],
-    {
-      isInterrupted: true,
-      failures: [{ kind: "http", count: 4, example: "no luck", status: 500 }],
-    },
-  );
+  const out = print({}, [makeLevel({ outcome: "unstable", instability: makeInstability() })], {
+    isInterrupted: true,
+    failures: [{ kind: "http", count: 4, example: "no luck", status: 500 }],
+  });
   assert.match(out, /^PARTIAL RESULT: the run ended early\.$/m);
   assert.match(out, /UNSTABLE/);
-  assert.match(out, /not stable after 10 windows: over the last three latency moved by 40 %/);
+  assert.match(
+    out,
+    /not stable: over windows 8 to 10 latency moved by 40 % \(1 ms, 1\.4 ms, 1\.1 ms\); 10 % is allowed/,
+  );
+  assert.match(out, /it went up and down; longer windows would help: stability: \{ window: … \}/);
   assert.match(out, /^http 500 +4 +no luck$/m);
 });
 

@@ -55,7 +55,80 @@ async function withClient(
   }
 }
 
+/** Resolves once `isMet`; looks at every turn of the event loop. */
+async function until(isMet: () => boolean): Promise<void> {
+  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A response that says whether it is the last; empty ones have no outputs. */
+function part(id: string, isFinal: boolean, output = ""): Uint8Array {
+  const flag = new Uint8Array([0x12, 2, 0x08, isFinal ? 1 : 0]);
+  const entry = join(field(1, "triton_final_response"), flag);
+  const outputs = output === "" ? new Uint8Array(0) : field(6, output);
+  const response = join(field(3, id), new Uint8Array([0x22, entry.length]), entry, outputs);
+  return grpcMessage(join(new Uint8Array([0x12, response.length]), response));
+}
+
 describe("own gRPC stream client", () => {
+  test("a request with several responses ends with the last one, and an empty last one has no say in its latency", async () => {
+    const seen: [messages: number, responses: number][] = [];
+    await withClient(
+      async (connection) => {
+        await idsOf(connection, 2);
+        connection.write(headers(1, GRPC_HEADERS), data(part("0001", false, "a"), part("0002", false, "x")));
+        await until(() => seen.length === 2);
+        connection.write(data(part("0001", false, "b")));
+        await until(() => seen.length === 3);
+        connection.write(data(part("0002", true, "y"), part("0001", true)));
+      },
+      async (driver) => {
+        const [first, second] = await Promise.all([
+          driver.request(0, REQUEST, "0001"),
+          driver.request(1, REQUEST, "0002"),
+        ]);
+        assert.deepEqual([first.failure, second.failure], [undefined, undefined]);
+        assert.deepEqual([first.responseCount, first.messageCount], [2, 3]);
+        assert.deepEqual([second.responseCount, second.messageCount], [2, 2]);
+        assert.deepEqual(
+          first.responses.map(({ isEmpty, body }) => [isEmpty, toText(body).at(-1)]),
+          [
+            [false, "a"],
+            [false, "b"],
+            [true, toText(part("0001", true)).at(-1)],
+          ],
+        );
+        // The latency is that of the last response with content; the first is kept apart.
+        const [, , firstByteNs, endNs] = first.times;
+        assert.equal(firstByteNs, first.responses[0]?.readNs);
+        assert.equal(endNs, first.responses[1]?.readNs);
+        assert.ok((first.responses[2]?.readNs ?? 0) > endNs);
+        assert.equal(second.times[3], second.responses[1]?.readNs);
+        assert.deepEqual(seen, [
+          [1, 1],
+          [1, 1],
+          [2, 2],
+        ]);
+      },
+      { slots: 2, options: { onResponse: (call) => seen.push([call.messageCount, call.responseCount]) } },
+    );
+  });
+
+  test("an error ends a request whatever responses were still to come", async () => {
+    await withClient(
+      async (connection) => {
+        await idsOf(connection, 1);
+        connection.write(headers(1, GRPC_HEADERS), data(part("0001", false, "a")));
+        connection.write(data(answer("0001", "no luck"), part("0001", true)));
+        await idsOf(connection, 2);
+        connection.write(data(part("0002", true, "b")));
+      },
+      async (driver) => {
+        assert.deepEqual((await driver.request(0, REQUEST, "0001")).failure, { kind: "model", message: "no luck" });
+        assert.equal((await driver.request(0, REQUEST, "0002")).failure, undefined);
+      },
+    );
+  });
+
   test("sends all requests of a lane on one stream and tells answers apart by their ids, in any order", async () => {
     let ids: string[] = [];
     await withClient(

@@ -1,0 +1,112 @@
+import { formatDurationNs } from "../plan/units.ts";
+import { saturationReason } from "./metrics.ts";
+import type { WindowResult } from "./window.ts";
+
+/** Why a level did not become stable, in words: what moved, what was behind it, and what would help. */
+
+/** One of the windows that did not agree. */
+export interface UnsteadyWindow {
+  /** Inferences per second. */
+  readonly inferPerSec: number;
+  /** The latency that stability looks at. */
+  readonly latencyNs: number;
+  readonly requestCount: number;
+}
+
+/** A level without a stable measurement. */
+export interface Instability {
+  /** Movement over the last windows: max/min minus 1. */
+  readonly throughputRatio: number;
+  readonly latencyRatio: number;
+  /** Movement that is allowed, as a ratio. */
+  readonly toleranceRatio: number;
+  /** Windows measured in all. */
+  readonly trials: number;
+  /** The last of them, which were compared. */
+  readonly windows: readonly UnsteadyWindow[];
+  /** Latency has no say: only throughput must be steady. */
+  readonly isThroughputOnly: boolean;
+}
+
+/**
+ * What would help:
+ * - `less-load`: the client or the server is at its limit
+ * - `longer-windows`: a window holds too few requests
+ * - `more-trials`: the level was still settling
+ * - `wider-tolerance`: the movement is only a little more than is allowed
+ */
+export type Remedy = "less-load" | "longer-windows" | "more-trials" | "wider-tolerance";
+
+/** An explanation. The sentences have no full stop. */
+export interface InstabilityReport {
+  /** What moved, by how much, over which windows. */
+  readonly moved: string;
+  /** What was behind it, and whether the client was. */
+  readonly cause: string;
+  readonly remedy: Remedy;
+}
+
+const FEW_REQUESTS = 50;
+/** A rate that is missed by more than this is one that the server cannot keep up with. */
+const MISSED_RATE_RATIO = 0.02;
+
+/**
+ * Explains a level that did not become stable.
+ * @param window what was measured over the windows compared
+ * @param askedPerSec the request rate that was asked for; undefined where there was none
+ */
+export function explainInstability(
+  instability: Instability,
+  window: WindowResult,
+  askedPerSec: number | undefined,
+): InstabilityReport {
+  const { windows, toleranceRatio } = instability;
+  const moved = describeMovement(instability);
+  const saturation = saturationReason(window);
+  if (saturation !== undefined)
+    return { moved, cause: `the client may have been the limit, not the server: ${saturation}`, remedy: "less-load" };
+  const idle = `the client was not the limit (${Math.round(window.health.cpuRatio * 100)} % of a core)`;
+  const sentPerSec = window.requestCount / (window.durationNs / 1e9);
+  if (askedPerSec !== undefined && sentPerSec < askedPerSec * (1 - MISSED_RATE_RATIO))
+    return {
+      moved,
+      cause: `${idle}; the server answered ${sentPerSec.toFixed(1)} of ${askedPerSec} requests per second`,
+      remedy: "less-load",
+    };
+  const fewest = Math.min(...windows.map(({ requestCount }) => requestCount));
+  if (fewest < FEW_REQUESTS)
+    return { moved, cause: `${idle}; a window held as few as ${fewest} requests`, remedy: "longer-windows" };
+  const values = windows.map((one) => (isThroughputWorse(instability) ? one.inferPerSec : one.latencyNs));
+  if (isMonotone(values)) return { moved, cause: `${idle}; it still moved one way`, remedy: "more-trials" };
+  const worst = Math.max(instability.throughputRatio, instability.isThroughputOnly ? 0 : instability.latencyRatio);
+  if (worst <= 2 * toleranceRatio) return { moved, cause: `${idle}; it went up and down`, remedy: "wider-tolerance" };
+  return { moved, cause: `${idle}; it went up and down`, remedy: "longer-windows" };
+}
+
+function isThroughputWorse({ throughputRatio, latencyRatio, isThroughputOnly }: Instability): boolean {
+  return isThroughputOnly || throughputRatio >= latencyRatio;
+}
+
+function describeMovement(instability: Instability): string {
+  const { throughputRatio, latencyRatio, toleranceRatio, trials, windows, isThroughputOnly } = instability;
+  const throughputs = windows.map(({ inferPerSec }) => Number(inferPerSec.toPrecision(5))).join(", ");
+  const latencies = windows.map(({ latencyNs }) => formatDurationNs(latencyNs)).join(", ");
+  const parts: string[] = [];
+  if (throughputRatio > toleranceRatio)
+    parts.push(`throughput moved by ${formatPct(throughputRatio)} (${throughputs} infer/s)`);
+  if (latencyRatio > toleranceRatio && !isThroughputOnly)
+    parts.push(`latency moved by ${formatPct(latencyRatio)} (${latencies})`);
+  const first = trials - windows.length + 1;
+  // Too few windows to compare are never steady, whatever they hold.
+  if (parts.length === 0) parts.push("there were too few windows to compare");
+  return `over windows ${first} to ${trials} ${parts.join(" and ")}; ${formatPct(toleranceRatio)} is allowed`;
+}
+
+function formatPct(ratio: number): string {
+  return `${Number((ratio * 100).toFixed(ratio < 0.1 ? 2 : 1))} %`;
+}
+
+function isMonotone(values: readonly number[]): boolean {
+  const steps = values.slice(1).map((value, index) => value - (values[index] as number));
+  return steps.every((step) => step > 0) || steps.every((step) => step < 0);
+}

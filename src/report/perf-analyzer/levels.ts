@@ -1,0 +1,19 @@
+import type { LevelResult, RunResult } from "../../run/observer.ts";
+
+/** What of the levels perf_analyzer's console and CSV show. */
+
+/** Levels that stand in the summary and the CSV. */
+export function printedLevels(result: RunResult): LevelResult[] {
+  // What a run measured before it failed is the user's in a scenario; the original keeps it to itself.
+  const keepsPartial = result.isInterrupted || result.prepared.plan.outputs.style === "rampart";
+  return result.levels.filter(
+    ({ outcome, window }) =>
+      window.requestCount > 0 && (outcome === "measured" || (outcome === "partial" && keepsPartial)),
+  );
+}
+
+/** The percentiles reported, ascending. */
+export function reportedPercentiles(percentile: number | null): number[] {
+  const all = new Set([50, 90, 95, 99, ...(percentile === null ? [] : [percentile])]);
+  return [...all].sort((a, b) => a - b);
+}

@@ -1,0 +1,65 @@
+import { explainInstability, type Remedy } from "../../measure/instability.ts";
+import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
+import { explainShortfall } from "../../measure/rate-shortfall.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { LevelResult, PreparedRun } from "../../run/observer.ts";
+import { formatStreamNumber, toWholeUs } from "../number-format.ts";
+import { reportedPercentiles } from "./levels.ts";
+
+/** What Rampart adds to perf_analyzer's text: sentences for stderr that say what the numbers do not. Each is a line without its end. */
+
+/** What moved in a level that did not become stable, whose fault it was, and which flag would help. */
+export function unstableNotes({ instability, window, unit, level }: LevelResult, plan: Plan): string[] {
+  if (instability === undefined) return [];
+  const { moved, cause, remedy } = explainInstability(instability, window, askedPerSec(plan, level));
+  const isCounted = plan.measurement.mode.kind === "count-windows";
+  return [`${moved}.`, `${cause}. ${adviseFlag(remedy, unit, isCounted)}`];
+}
+
+/** What a schedule was meant to send, what it sent and what kept it; nothing when it was kept. */
+export function scheduleNotes(
+  { window, level, unit }: LevelResult,
+  { plan, callMode, laneCount }: PreparedRun,
+): string[] {
+  if (unit !== "request-rate") return [];
+  const isSync = callMode === "sync";
+  const shortfall = explainShortfall(window, { askedPerSec: askedPerSec(plan, level), isSync, laneCount });
+  if (shortfall === undefined) return [];
+  const { achieved, cause, isLaneBound } = shortfall;
+  return [`${achieved}.`, `${cause}. ${isLaneBound ? "Give --async, or raise --max-threads." : "Lower the rate."}`];
+}
+
+/** The first responses' latencies. The original says that it measures those, and prints the latency of the last. */
+export function firstResponseNote({ firstResponse }: WindowResult, percentile: number | null): string {
+  const percentiles = reportedPercentiles(percentile).map(
+    (shown) => `p${shown} ${firstResponse.percentileUs(shown)} usec`,
+  );
+  return `the latencies are those of the last response; of the first: avg ${toWholeUs(firstResponse.meanNs)} usec, ${percentiles.join(", ")}`;
+}
+
+/** All there is to say of periodic concurrency, of which the original prints nothing. */
+export function periodicNote({ window }: LevelResult, { target, outputs, measurement }: Plan): string {
+  const { requestCount, responseCount, latency } = window;
+  const throughput = `${formatStreamNumber(inferPerSec(window, target.batchSize))} infer/sec, ${formatStreamNumber(responsesPerSec(window))} responses/sec`;
+  const latencyUs = `latency avg ${toWholeUs(latency.meanNs)} usec, p99 ${latency.percentileUs(99)} usec`;
+  const first = firstResponseNote(window, measurement.percentile);
+  return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}; ${first}; the requests are in ${outputs.profileExportFile}`;
+}
+
+/** The rate of a level; undefined where requests were due at given times. */
+function askedPerSec({ load }: Plan, level: number): number | undefined {
+  return load.kind === "request-rate" ? level : undefined;
+}
+
+function adviseFlag(remedy: Remedy, unit: LevelResult["unit"], isCounted: boolean): string {
+  const windowFlag = isCounted ? "--measurement-request-count" : "--measurement-interval (-p)";
+  const loadFlag = unit === "request-rate" ? "--request-rate-range" : "--concurrency-range";
+  const advice: Readonly<Record<Remedy, string>> = {
+    "less-load": `Lower ${loadFlag}, or give the client more of the machine.`,
+    "longer-windows": `Raise ${windowFlag}.`,
+    "more-trials": "Raise --max-trials (-r), or send --warmup-request-count requests first.",
+    "wider-tolerance": `Raise --stability-percentage (-s) a little, or ${windowFlag}.`,
+  };
+  return advice[remedy];
+}

@@ -1,0 +1,67 @@
+import type { Plan } from "../../plan/plan.ts";
+import type { PreparedRun } from "../../run/observer.ts";
+import { formatStreamNumber } from "../number-format.ts";
+
+/** The `Measurement Settings` that perf_analyzer prints ahead of the levels. */
+
+/** The whole section, with the blank line after it. */
+export function formatSettings({ plan, service, callMode, requestCount }: PreparedRun): string {
+  const lines = ["*** Measurement Settings ***", `  Batch size: ${plan.target.batchSize}`, "  Service Kind: TRITON"];
+  const { warmupRequests } = plan.measurement;
+  if (warmupRequests > 0) lines.push(`  Sending ${warmupRequests} warmup request${warmupRequests > 1 ? "s" : ""}`);
+  if (plan.load.kind === "periodic-concurrency") lines.push(...periodicLines(plan));
+  else if (requestCount !== undefined)
+    lines.push(`  Sending ${requestCount} benchmark request${requestCount > 1 ? "s" : ""}`);
+  else lines.push(...windowLines(plan, callMode));
+  lines.push(...loadLines(plan));
+  lines.push(`  Using ${callMode === "async" ? "asynchronous" : "synchronous"} calls for inference`);
+  if (service.isDecoupled) lines.push("  Detected decoupled model, using the first response for measuring latency");
+  return `${lines.join("\n")}\n\n`;
+}
+
+function windowLines(plan: Plan, callMode: "sync" | "async"): string[] {
+  const { mode, percentile } = plan.measurement;
+  const metric = callMode === "async" ? "throughput" : "latency and throughput";
+  // The missing blank after the percentile is the original's, and scripts look for it.
+  const stabilizing =
+    percentile === null ? `  Stabilizing using average ${metric}` : `  Stabilizing using p${percentile}${metric}`;
+  if (mode.kind === "count-windows") {
+    return [
+      `  Using "count_windows" mode for stabilization`,
+      stabilizing,
+      `  Minimum number of samples in each window: ${mode.requestsPerWindow}`,
+    ];
+  }
+  if (mode.kind === "time-windows") {
+    return [
+      `  Using "time_windows" mode for stabilization`,
+      stabilizing,
+      `  Measurement window: ${mode.windowMs} msec`,
+    ];
+  }
+  return [];
+}
+
+/** What the original says of windows although there are none: scripts may look for it. */
+function periodicLines(plan: Plan): string[] {
+  const mode = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 } as const;
+  return windowLines({ ...plan, measurement: { ...plan.measurement, mode } }, "async");
+}
+
+function loadLines(plan: Plan): string[] {
+  const { load } = plan;
+  const lines: string[] = [];
+  if ((load.kind === "concurrency" || load.kind === "request-rate") && load.levels.kind === "range") {
+    const { start, end } = load.levels;
+    lines.push(`  Latency limit: ${plan.measurement.latencyLimitMs ?? 0} msec`);
+    if (end !== null && load.kind === "concurrency")
+      lines.push(`  Concurrency limit: ${Math.max(start, end)} concurrent requests`);
+    if (end !== null && load.kind === "request-rate")
+      lines.push(`  Request Rate limit: ${formatStreamNumber(Math.max(start, end))} requests per seconds`);
+  }
+  if (load.kind === "request-rate") {
+    lines.push(`  Using ${load.distribution === "poisson" ? "poisson" : "uniform"} distribution on request generation`);
+  }
+  if ("search" in load && load.search === "binary") lines.push("  Using Binary Search algorithm");
+  return lines;
+}

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { explainInstability } from "../../src/measure/instability.ts";
+import { makeInstability, makeWindow } from "./make-window.ts";
+
+/** Why a level did not become stable. */
+
+const window = makeWindow({ latenciesNs: new Array(600).fill(1e6), durationNs: 3e9 });
+
+test("it says what moved, by how much and over which windows", () => {
+  const both = makeInstability({ throughputRatio: 0.234, latencyRatio: 0.4 });
+  assert.equal(
+    explainInstability(both, window, undefined).moved,
+    "over windows 8 to 10 throughput moved by 23.4 % (100, 110, 104 infer/s) and latency moved by 40 % (1 ms, 1.4 ms, 1.1 ms); 10 % is allowed",
+  );
+  const latency = makeInstability({ throughputRatio: 0.05, latencyRatio: 0.4 });
+  assert.match(explainInstability(latency, window, undefined).moved, /^over windows 8 to 10 latency moved by 40 % /);
+  const asynchronous = makeInstability({ throughputRatio: 0.2, latencyRatio: 0.9, isThroughputOnly: true });
+  assert.doesNotMatch(explainInstability(asynchronous, window, undefined).moved, /latency/);
+});
+
+test("fewer windows than must agree are told as such", () => {
+  const short = makeInstability({ throughputRatio: 0, latencyRatio: 0, trials: 2 });
+  const windows = short.windows.slice(0, 2);
+  const { moved } = explainInstability({ ...short, windows }, window, undefined);
+  assert.match(moved, /^over windows 1 to 2 there were too few windows to compare/);
+});
+
+const steady = { inferPerSec: 100, latencyNs: 1e6, requestCount: 200 };
+const causes: readonly (readonly [
+  name: string,
+  change: Parameters<typeof makeInstability>[0],
+  measured: Parameters<typeof makeWindow>[0],
+  askedPerSec: number | undefined,
+  cause: RegExp,
+  remedy: string,
+])[] = [
+  [
+    "a busy client",
+    {},
+    { health: { cpuRatio: 0.97 } },
+    undefined,
+    /^the client may have been the limit, not the server: the client used 97 % of a core/,
+    "less-load",
+  ],
+  [
+    "a rate that the server does not reach",
+    {},
+    { latenciesNs: new Array(300).fill(1e6), durationNs: 3e9 },
+    150,
+    /^the client was not the limit \(10 % of a core\); the server answered 100\.0 of 150 requests per second/,
+    "less-load",
+  ],
+  [
+    "windows with few requests",
+    { windows: [steady, { ...steady, requestCount: 12 }, steady] },
+    {},
+    undefined,
+    /a window held as few as 12 requests/,
+    "longer-windows",
+  ],
+  [
+    "a level that still settles",
+    { throughputRatio: 0.5, windows: [80, 100, 120].map((inferPerSec) => ({ ...steady, inferPerSec })) },
+    {},
+    undefined,
+    /it still moved one way/,
+    "more-trials",
+  ],
+  [
+    "a little too much movement",
+    { throughputRatio: 0.12, latencyRatio: 0.05 },
+    {},
+    undefined,
+    /up and down/,
+    "wider-tolerance",
+  ],
+  ["much movement", { throughputRatio: 0.1, latencyRatio: 2 }, {}, undefined, /up and down/, "longer-windows"],
+];
+
+for (const [name, change, measured, askedPerSec, cause, remedy] of causes) {
+  test(`what is behind it: ${name}`, () => {
+    const report = explainInstability(makeInstability(change), makeWindow(measured), askedPerSec);
+    assert.match(report.cause, cause);
+    assert.equal(report.remedy, remedy);
+  });
+}
