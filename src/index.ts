@@ -33,15 +33,20 @@ export type {
 export { type Inputs, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
 export {
   type Extent,
+  fixedSchedule,
   hold,
+  intervals,
   type Load,
   type LoadSort,
+  type PeriodicOptions,
+  periodic,
   type RampOptions,
   type RateOptions,
   ramp,
   rate,
   steps,
 } from "./scenario/loads.ts";
+export type { SequenceOptions } from "./scenario/sequences.ts";
 export {
   type EmbeddedOptions,
   embedded,

@@ -2,6 +2,7 @@ import type { RecordColumns } from "../measure/records.ts";
 import type { Call, ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { RequestFeed } from "./feed.ts";
+import type { Slots } from "./slots.ts";
 
 /** What the driver is given. */
 
@@ -33,11 +34,8 @@ export interface DriverWork {
   readonly needsBodies: boolean;
   /** Takes finished requests in batches. */
   readonly onRecords: (records: RecordColumns, count: number) => void;
-  /**
-   * Judges a finished request; returns what is wrong with it, in the server's own words where there are any.
-   * @param sequenceId its correlation id; 0 when it has none
-   */
-  readonly judge: (call: Call, step: number, sequenceId: number) => Failure | undefined;
+  /** Judges a finished request, by its slot; returns what is wrong with it, in the server's own words where there are any. */
+  readonly judge: (call: Call, slots: Slots) => Failure | undefined;
   readonly onFailure: (failure: Failure, lane: number) => void;
   /** Something that is called here threw while the run goes on: the run cannot. */
   readonly onError: (error: unknown) => void;

@@ -243,6 +243,7 @@ export class Driver implements Sender {
     slots.sequences[slot] = sequence;
     slots.sequenceIds[slot] = feed.sequenceId;
     slots.endsSequence[slot] = feed.isSequenceEnd;
+    slots.isCut[slot] = feed.isCut;
     if (slot >= this.client.calls.length) void this.client.reserve(slots.count);
     this.client.send(slot, request, feed.stamp);
   }
@@ -271,7 +272,7 @@ export class Driver implements Sender {
     const { slot } = call;
     const { load, slots } = this;
     this.outstandingCount--;
-    const failure = this.todo.judge(call, slots.steps[slot] as number, slots.sequenceIds[slot] as number);
+    const failure = this.todo.judge(call, slots);
     writeRecord(this.records as RecordColumns, call, failure !== undefined, slots);
     if (failure === undefined) {
       this.completedCount++;

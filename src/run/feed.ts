@@ -33,6 +33,8 @@ export class RequestFeed {
   sequenceId = 0;
   /** Whether the request given last ends its sequence. */
   isSequenceEnd = false;
+  /** Whether steps were left out ahead of the request given last, to end its sequence early. */
+  isCut = false;
   readonly sequences: Sequences | undefined;
   private readonly service: Service;
   private readonly dataset: Dataset;
@@ -79,7 +81,9 @@ export class RequestFeed {
 
   /** The request that ends an open sequence early, as `next` gives others. */
   end(lane: number, sequence: number): WireRequest {
-    return this.nextOfSequence(lane, (this.sequences as Sequences).end(sequence));
+    const request = this.nextOfSequence(lane, (this.sequences as Sequences).end(sequence));
+    this.isCut = true;
+    return request;
   }
 
   /** The tensors of the request that begins with a step. */
@@ -108,6 +112,7 @@ export class RequestFeed {
     this.step = this.startOf(place.stream) + place.step;
     this.sequenceId = place.id;
     this.isSequenceEnd = place.isEnd;
+    this.isCut = false;
     const digits = this.nextId(lane);
     const mark = this.service.codec.stampSequence(place);
     this.stamp = digits === undefined ? mark : joinBytes([digits, mark]);

@@ -6,6 +6,7 @@ import type { Call, ReceivedResponse } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { RequestFeed } from "./feed.ts";
 import type { ResponseRecord, RunObserver } from "./observer.ts";
+import type { Slots } from "./slots.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -34,22 +35,24 @@ export class RequestJudge {
   }
 
   /** What is wrong with a finished request; undefined when it succeeded. */
-  judge(call: Call, step: number, sequenceId: number): Failure | undefined {
+  judge(call: Call, slots: Slots): Failure | undefined {
     if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
     if (!this.needsBodies) return undefined;
+    const step = slots.steps[call.slot] as number;
+    const isJudged = slots.isCut[call.slot] !== true;
     const records: ResponseRecord[] = [];
     for (const received of responsesOf(call)) {
       const response = this.decode(received, call.jsonBytes);
       if (!("outputs" in response)) return response;
       if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.text });
-      const failure = received.isEmpty ? undefined : this.validate(response, step);
+      const failure = received.isEmpty || !isJudged ? undefined : this.validate(response, step);
       if (failure !== undefined) return failure;
       const outputs = received.isEmpty ? this.noOutputs : response.outputs;
       records.push({ epochNs: toEpochNs(received.readNs), outputs });
     }
     this.observer.onRecord?.({
       sendEpochNs: toEpochNs(call.sendStartNs),
-      sequenceId,
+      sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.tensorsOf(step),
       responses: records,
     });

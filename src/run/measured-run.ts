@@ -94,7 +94,7 @@ export class MeasuredRun {
       feed,
       needsBodies: judge.needsBodies,
       onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
-      judge: (call, step, sequenceId) => judge.judge(call, step, sequenceId),
+      judge: (call, slots) => judge.judge(call, slots),
       onFailure: (failure, lane) => this.policy.add(failure, lane),
       onError: (error) => this.signal.fail(toRunError(error)),
     });

@@ -10,6 +10,8 @@ export class Slots {
   readonly sequences: number[] = [];
   readonly sequenceIds: number[] = [];
   readonly endsSequence: boolean[] = [];
+  /** Whether its sequence was cut short, so that its answer is not what the data expects. */
+  readonly isCut: boolean[] = [];
   /** By lane: slots without a request, where lanes may have several. */
   private readonly free: number[][] = [];
   private laneCount = 1;
@@ -59,6 +61,7 @@ export class Slots {
     this.sequences.push(0);
     this.sequenceIds.push(0);
     this.endsSequence.push(false);
+    this.isCut.push(false);
     return this.count - 1;
   }
 }

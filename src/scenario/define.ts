@@ -2,6 +2,7 @@ import type { Duration } from "../plan/units.ts";
 import type { Assertion, LatencyName } from "./assertions.ts";
 import type { Inputs } from "./inputs.ts";
 import type { Load, LoadSort } from "./loads.ts";
+import type { SequenceOptions } from "./sequences.ts";
 import type { Protocol, Target } from "./targets.ts";
 
 /** A scenario: what is measured, under which load, with which data, and what must hold. */
@@ -48,6 +49,8 @@ export interface ScenarioDefinition<P extends Protocol = Protocol, S extends Loa
   /** Requests sent before each level and left out of its measurement. Default: 0. */
   readonly warmupRequests?: number;
   readonly stability?: StabilityOptions;
+  /** How requests make up sequences, for models that take them. */
+  readonly sequences?: SequenceOptions;
   /** GPU metrics of the server to read while measuring. Default: none. */
   readonly metrics?: MetricsOptions;
   /** No level is measured beyond the first that reaches this latency. Default: none. */

@@ -1,9 +1,10 @@
+import { resolve } from "node:path";
 import * as v from "valibot";
 import type { LoadPlan, MeasurementModePlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
-import { countSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
+import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
 
 /** The load shapes of scenarios: when requests are sent. */
 
@@ -33,12 +34,20 @@ export type RateOptions = {
   readonly seed?: number;
 } & Extent;
 
+/** Options of {@link periodic}. */
+export interface PeriodicOptions {
+  /** Requests of each further group. Default: 1. */
+  readonly step?: number;
+  /** Responses that every request of a group must have brought before the next group is sent. Default: 10. */
+  readonly responses?: number;
+}
+
 /** `closed`: a number of requests is kept outstanding. `scheduled`: requests are due at times, whatever the server does. */
 export type LoadSort = "closed" | "scheduled";
 
 /** A load of a sort; the sort decides which latencies an assertion may look at. */
 export interface Load<S extends LoadSort = LoadSort> {
-  readonly kind: "ramp" | "hold" | "steps" | "rate";
+  readonly kind: "ramp" | "hold" | "steps" | "rate" | "intervals" | "fixed-schedule" | "periodic";
   readonly sort: S;
   readonly values: readonly number[];
   readonly options: object;
@@ -64,7 +73,27 @@ export function rate(perSec: number | readonly number[], options: RateOptions = 
   return { kind: "rate", sort: "scheduled", values: typeof perSec === "number" ? [perSec] : perSec, options };
 }
 
+/** Requests at the gaps of a file, over and over: one whole number of microseconds per line. A relative path starts at the scenario's folder. */
+export function intervals(file: string, options: Extent = {}): Load<"scheduled"> {
+  return { kind: "intervals", sort: "scheduled", values: [], options: { ...options, file } };
+}
+
+/** Every entry of the `json(…)` inputs once, at the time in milliseconds that its field `timestamp` gives. */
+export function fixedSchedule(): Load<"scheduled"> {
+  return { kind: "fixed-schedule", sort: "scheduled", values: [], options: {} };
+}
+
+/**
+ * `start` requests, then more of them in groups up to `end` in all, each group when all requests of the one before have brought some of
+ * their responses. For decoupled models over a stream.
+ */
+export function periodic(start: number, end: number, options: PeriodicOptions = {}): Load<"closed"> {
+  return { kind: "periodic", sort: "closed", values: [start, end], options };
+}
+
 interface CheckedOptions {
+  readonly file?: string;
+  readonly responses?: number;
   readonly step?: number;
   readonly for?: Duration;
   readonly requests?: number;
@@ -101,8 +130,11 @@ export function loadSchema(): Schema<CheckedLoad> {
           seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
         },
       ),
+      shape("intervals", v.array(v.never()), { ...extent, file: nameSchema("a file") }),
+      shape("fixed-schedule", v.array(v.never()), {}),
+      shape("periodic", levels, { step: v.optional(countSchema()), responses: v.optional(countSchema()) }),
     ],
-    "must be ramp(…), hold(…), steps(…) or rate(…)",
+    "must be ramp(…), hold(…), steps(…), rate(…), intervals(…), fixedSchedule() or periodic(…)",
   );
   return load as unknown as Schema<CheckedLoad>;
 }
@@ -122,6 +154,13 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
     });
   }
   const [start, end] = values as [number, number];
+  if (kind === "periodic" && (end < start || (end - start) % (step ?? 1) !== 0)) {
+    problems.push({
+      path: "load",
+      message: `periodic(${start}, ${end}) does not reach its end in groups of ${step ?? 1}`,
+      hint: "Let the end be the start and a number of whole steps.",
+    });
+  }
   if (kind === "ramp" && over === undefined && end < start) {
     problems.push({
       path: "load",
@@ -132,9 +171,20 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
   return problems;
 }
 
-/** The load of a plan. */
-export function toLoadPlan({ kind, values, options }: CheckedLoad): LoadPlan {
+/** Whether requests are due at times, whatever the server does. */
+export function isScheduled({ kind }: CheckedLoad): boolean {
+  return kind === "rate" || kind === "intervals" || kind === "fixed-schedule";
+}
+
+/** The load of a plan. @param folder where relative paths start */
+export function toLoadPlan({ kind, values, options }: CheckedLoad, folder: string): LoadPlan {
   const [start, end] = values as [number, number];
+  if (kind === "intervals") return { kind, file: resolve(folder, options.file ?? "") };
+  if (kind === "fixed-schedule") return { kind };
+  if (kind === "periodic") {
+    const { step = 1, responses = 10 } = options;
+    return { kind: "periodic-concurrency", start, end, step, periodResponses: responses };
+  }
   if (options.over !== undefined) return { kind: "concurrency-ramp", start, end, overMs: toMs(options.over) };
   if (kind === "rate") {
     const { distribution = "constant", seed = 0 } = options;
@@ -148,7 +198,9 @@ export function toLoadPlan({ kind, values, options }: CheckedLoad): LoadPlan {
 }
 
 /** How long the load asks to be measured; undefined: until it is stable. */
-export function toExtentPlan({ options }: CheckedLoad): MeasurementModePlan | undefined {
+export function toExtentPlan({ kind, values, options }: CheckedLoad): MeasurementModePlan | undefined {
+  if (kind === "fixed-schedule") return { kind: "requests", count: null };
+  if (kind === "periodic") return { kind: "requests", count: values[1] ?? 1 };
   if (options.over !== undefined) return { kind: "duration", durationMs: toMs(options.over) };
   if (options.for !== undefined) return { kind: "duration", durationMs: toMs(options.for) };
   return options.requests === undefined ? undefined : { kind: "requests", count: options.requests };

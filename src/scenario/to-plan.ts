@@ -2,7 +2,6 @@ import * as v from "valibot";
 import type { MeasurementModePlan, MetricsPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
-import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
@@ -11,7 +10,8 @@ import { type Assertion, assertionSchema, toAssertionPlan } from "./assertions.t
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
 import { type Inputs, inputsSchema, random, toInputsPlan } from "./inputs.ts";
-import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
+import { type CheckedLoad, checkLoad, isScheduled, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
+import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
 import { type CheckedTarget, targetSchema, toTargetPlan } from "./targets.ts";
 
 /** From a scenario to a plan. */
@@ -37,6 +37,7 @@ interface CheckedDefinition {
   readonly assert?: readonly Assertion[];
   readonly warmupRequests?: number;
   readonly stability?: StabilityOptions;
+  readonly sequences?: CheckedSequences;
   readonly metrics?: MetricsOptions;
   readonly latencyLimit?: Duration;
   readonly maxFailureRatio?: number;
@@ -67,14 +68,14 @@ function checkLoadAlone({ definition }: Scenario): Problem[] {
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, latencyLimit } = definition;
   const target = toTargetPlan(definition.target, folder);
-  const isAsync = load.kind === "rate" || target.isStreaming;
+  const isAsync = isScheduled(load) || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULTS.stallTimeoutMs : toMs(stallTimeout);
   return {
     version: 1,
     name: definition.name,
     target: target.kind === "triton" ? { ...target, url: overrides.url ?? target.url } : target,
-    load: toLoadPlan(load),
-    sequences: DEFAULT_SEQUENCES,
+    load: toLoadPlan(load, folder),
+    sequences: toSequencesPlan(definition.sequences),
     inputs: toInputsPlan(definition.inputs ?? random(), folder),
     measurement: {
       mode: toExtentPlan(load) ?? toStabilityMode(stability ?? {}),
@@ -158,6 +159,7 @@ function definitionSchema(): Schema<CheckedDefinition> {
       }),
     ),
     latencyLimit: v.optional(spanSchema()),
+    sequences: v.optional(sequenceOptionsSchema()),
     maxFailureRatio: v.optional(ratio),
     client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),
     stallTimeout: v.optional(spanSchema()),
@@ -218,12 +220,12 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       hint: "Remove metrics, or name a server that has some.",
     });
   for (const [index, { metric }] of assert.entries()) {
-    if ("of" in metric && metric.of === "scheduledLatency" && load.kind !== "rate")
+    if ("of" in metric && metric.of === "scheduledLatency" && !isScheduled(load))
       problems.push({
         path: `assert.${index}`,
         message: "scheduledLatency needs a load with a schedule",
         value: load.kind,
-        hint: 'Use "latency", or rate(…) as the load.',
+        hint: 'Use "latency", or rate(…), intervals(…) or fixedSchedule() as the load.',
       });
   }
   return problems;

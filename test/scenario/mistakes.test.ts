@@ -4,7 +4,7 @@ import { type Problem, UserError } from "../../src/plan/problem.ts";
 import { average, errorRate, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
-import { hold, ramp, rate, steps } from "../../src/scenario/loads.ts";
+import { hold, intervals, periodic, ramp, rate, steps } from "../../src/scenario/loads.ts";
 import { embedded, triton } from "../../src/scenario/targets.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 
@@ -104,7 +104,7 @@ const targets: readonly Mistake[] = [
 ];
 
 const loads: readonly Mistake[] = [
-  ["a number for a load", { load: 16 }, "load", /ramp\(…\), hold\(…\), steps\(…\) or rate\(…\)/],
+  ["a number for a load", { load: 16 }, "load", /ramp\(…\), hold\(…\), steps\(…\), rate\(…\), intervals\(…\)/],
   ["a concurrency of 0", { load: hold(0) }, "load.0", /1 or more/],
   ["half a request", { load: hold(1.5) }, "load.0", /whole number/],
   ["a ramp without an end", { load: anyRamp(1) }, "load.1", /must be a number/],
@@ -125,6 +125,11 @@ const loads: readonly Mistake[] = [
   ["a rate of 0", { load: rate([1, 0]) }, "load.1", /above 0/],
   ["a rate without end", { load: rate(Number.POSITIVE_INFINITY) }, "load.0", /finite/],
   ["an unknown distribution", { load: anyRate(1, { distribution: "x" }) }, "load.distribution", /"poisson"/],
+  ["intervals without a file", { load: intervals("") }, "load.file", /must be a file/],
+  ["a periodic load that misses its end", { load: periodic(1, 4, { step: 2 }) }, "load", /does not reach its end/],
+  ["sequences of no length", { sequences: { length: 0 } }, "sequences.length", /1 or more/],
+  ["ids that end where they begin", { sequences: { ids: [3, 3] } }, "sequences.ids", /above where it begins/],
+  ["an unknown option of sequences", { sequences: { size: 3 } }, "sequences.size", /not an option here/],
   ["half a seed", { load: rate(1, { seed: 0.5 }) }, "load.seed", /whole number/],
 ];
 

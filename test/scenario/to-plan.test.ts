@@ -18,7 +18,7 @@ import {
 } from "../../src/scenario/assertions.ts";
 import { defineScenario, isScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { type Inputs, json, random, zero } from "../../src/scenario/inputs.ts";
-import { hold, type Load, ramp, rate, steps } from "../../src/scenario/loads.ts";
+import { fixedSchedule, hold, intervals, type Load, periodic, ramp, rate, steps } from "../../src/scenario/loads.ts";
 import { embedded, type Target, triton } from "../../src/scenario/targets.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 
@@ -108,6 +108,19 @@ describe("a scenario's plan", () => {
     assert.deepEqual(metricsOf({ metrics: {} }, { url: "other:2" }), { url: "other:8002/metrics", intervalMs: 1000 });
     const metrics = { url: "https://m/gpus", every: "250 ms" } as const;
     assert.deepEqual(metricsOf({ metrics, target: embedded() }), { url: "https://m/gpus", intervalMs: 250 });
+  });
+
+  test("has the sequences that were asked for", () => {
+    assert.deepEqual(planOf({ sequences: {} }).sequences, DEFAULT_SEQUENCES);
+    const sequences = { length: 7, variation: 0, ids: [5, 9], concurrent: 2, serial: true } as const;
+    assert.deepEqual(planOf({ sequences }).sequences, {
+      length: 7,
+      lengthVariationPct: 0,
+      startId: 5,
+      idCount: 4,
+      concurrent: 2,
+      isSerial: true,
+    });
   });
 
   test("is changed by the command line", () => {
@@ -290,13 +303,26 @@ describe("a load's plan", () => {
       rates("poisson", 3, 100),
       { kind: "duration", durationMs: 3_600_000 },
     ],
+    [
+      "intervals",
+      intervals("gaps.txt", { requests: 9 }),
+      { kind: "intervals", file: "/folder/gaps.txt" },
+      { kind: "requests", count: 9 },
+    ],
+    ["fixed schedule", fixedSchedule(), { kind: "fixed-schedule" }, { kind: "requests", count: null }],
+    [
+      "periodic",
+      periodic(4, 16, { step: 4, responses: 3 }),
+      { kind: "periodic-concurrency", start: 4, end: 16, step: 4, periodResponses: 3 },
+      { kind: "requests", count: 16 },
+    ],
   ];
   for (const [name, load, expected, mode] of cases) {
     test(name, () => {
       const plan = planOf({ load });
       assert.deepEqual(plan.load, expected);
       assert.deepEqual(plan.measurement.mode, mode);
-      assert.equal(plan.client.callMode, load.kind === "rate" ? "async" : "auto");
+      assert.equal(plan.client.callMode, load.sort === "scheduled" ? "async" : "auto");
     });
   }
 });

@@ -4,13 +4,16 @@ import {
   defineScenario,
   embedded,
   errorRate,
+  fixedSchedule,
   hold,
+  intervals,
   json,
   p50,
   p90,
   p95,
   p99,
   percentile,
+  periodic,
   ramp,
   random,
   rate,
@@ -220,6 +223,10 @@ export const wrongLoads = [
   rate(100, { step: 2 }),
   // @ts-expect-error There is no such distribution.
   rate(100, { distribution: "uniform" }),
+  // @ts-expect-error A schedule has no length of its own to give.
+  fixedSchedule({ for: "1 s" }),
+  // @ts-expect-error The first id and the end.
+  defineScenario({ ...http, load: hold(1), sequences: { ids: [1] } }),
   // @ts-expect-error A closed load has no distribution.
   hold(1, { distribution: "poisson" }),
 ];
@@ -263,6 +270,10 @@ export const wrongMetrics = [
   // @ts-expect-error A ramp in time is closed, too.
   defineScenario({ ...grpc, load: ramp(1, 4, { over: "1 s" }), assert: [p50("scheduledLatency").below("1 ms")] }),
   defineScenario({ ...scheduled, assert: [p99("scheduledLatency").below("1 ms")] }),
+  defineScenario({ ...http, load: intervals("gaps.txt"), assert: [p99("scheduledLatency").below("1 ms")] }),
+  defineScenario({ ...http, load: fixedSchedule(), assert: [p99("scheduledLatency").below("1 ms")] }),
+  // @ts-expect-error Groups are paced by answers, not by a schedule.
+  defineScenario({ ...grpc, load: periodic(1, 4), assert: [p99("scheduledLatency").below("1 ms")] }),
   // @ts-expect-error There is no such metric.
   api.p999().below("1 ms"),
 ];

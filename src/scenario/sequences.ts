@@ -1,0 +1,50 @@
+import * as v from "valibot";
+import type { SequencesPlan } from "../plan/plan.ts";
+import type { Schema } from "../plan/schema.ts";
+import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
+import { countSchema } from "./fields.ts";
+
+/** How requests make up sequences, for models that take sequences; others do not look at it. */
+export interface SequenceOptions {
+  /** Requests per sequence. Default: as many as its data stream has, or 20. */
+  readonly length?: number;
+  /** A sequence is longer or shorter than `length` by so many percent at most. Default: 20. */
+  readonly variation?: number;
+  /** The first correlation id, and the one behind the last; they come again from there. Default: from 1, without an end. */
+  readonly ids?: readonly [first: number, end: number];
+  /** Sequences under way at once where requests are scheduled; otherwise each request outstanding belongs to its own. Default: 4. */
+  readonly concurrent?: number;
+  /** True: a sequence never has more than one request outstanding, also on a stream. Default: false. */
+  readonly serial?: boolean;
+}
+
+/** Options that were checked. */
+export type CheckedSequences = SequenceOptions;
+
+/** The schema of a scenario's sequences. */
+export function sequenceOptionsSchema(): Schema<CheckedSequences> {
+  const ids = v.pipe(
+    v.tuple([countSchema(), countSchema()], "must be the first id and the one behind the last"),
+    v.check(([first, end]) => first < end, "must end above where it begins"),
+  );
+  return v.strictObject({
+    length: v.optional(countSchema()),
+    variation: v.optional(v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"))),
+    ids: v.optional(ids),
+    concurrent: v.optional(countSchema()),
+    serial: v.optional(v.boolean("must be true or false")),
+  }) as unknown as Schema<CheckedSequences>;
+}
+
+/** The sequences of a plan. */
+export function toSequencesPlan({ length, variation, ids, concurrent, serial }: CheckedSequences = {}): SequencesPlan {
+  const [startId, endId] = ids ?? [DEFAULT_SEQUENCES.startId, undefined];
+  return {
+    length: length ?? DEFAULT_SEQUENCES.length,
+    lengthVariationPct: variation ?? DEFAULT_SEQUENCES.lengthVariationPct,
+    startId,
+    idCount: endId === undefined ? DEFAULT_SEQUENCES.idCount : endId - startId,
+    concurrent: concurrent ?? DEFAULT_SEQUENCES.concurrent,
+    isSerial: serial ?? DEFAULT_SEQUENCES.isSerial,
+  };
+}
