@@ -85,7 +85,7 @@ export class MeasuredRun {
       callMode: callModeOf(plan, session.service),
       requestCount: this.requestCount(),
     };
-    const judge = new RequestJudge(session.service, feed, plan.outputs.verbosity, observer);
+    const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer);
     this.driver = driver;
     this.peers = peers;
     this.policy = new FailurePolicy(plan, signal, driver);

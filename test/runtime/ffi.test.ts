@@ -96,6 +96,7 @@ test("a variable's address is found, and memory is read there", async () => {
   assert.equal(library.functions.pointer_to_variable(), address);
   assert.deepEqual(await readMemory(address, 5), new TextEncoder().encode("worth"));
   assert.equal(await readText(address), "worth");
+  assert.equal(library.readText(address), "worth");
   assert.equal((await readText(library.functions.long_text())).length, 10_000);
   assert.equal((await readMemory(address, 0)).length, 0);
   const copy = await readMemory(address, 5);

@@ -47,6 +47,8 @@ describe("a scenario's plan", () => {
         outputTensorFormat: "binary",
         headers: [],
         shapes: {},
+        sharedMemory: "none",
+        outputSharedMemoryBytes: 102_400,
         parameters: {},
         compression: "none",
         tls: DEFAULT_TLS,

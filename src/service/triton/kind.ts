@@ -64,6 +64,7 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
       statistics ??= findStatistics(api, name, ask);
       return statistics;
     },
+    sharedMemory: api.sharedMemory,
     warnings: warningsOf(target),
   };
 }
