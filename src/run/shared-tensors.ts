@@ -3,7 +3,7 @@ import type { LevelSearch } from "../load/load-mode.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import type { ServerTargetPlan } from "../registry/service-kinds.ts";
-import { sleepUnless } from "../runtime/clock.ts";
+import { nowNs, sleepMs, sleepUnless } from "../runtime/clock.ts";
 import type { Ask, InferCodec, Service, SharedMemoryQueries } from "../service/service.ts";
 import { type SharedPlace, sizeInPlace, type Tensor, type TensorSpec, tensorBytes } from "../service/tensor.ts";
 import {
@@ -17,6 +17,7 @@ import { atProcessEnd } from "./process-end.ts";
 
 /** A server that does not answer is not waited for longer when regions are unregistered. */
 const CLOSE_MS = 2000;
+const IN_USE_POLL_MS = 20;
 /** Places of one region do not share a line of the processor's cache. */
 const PLACE_ALIGNMENT = 64;
 const NO_BYTES = new Uint8Array(0);
@@ -179,9 +180,10 @@ export class SharedTensors {
 
   private async unregisterAll(): Promise<string[]> {
     const problems: string[] = [];
+    const giveUpNs = nowNs() + CLOSE_MS * 1e6;
     for (const region of this.registered.splice(0)) {
       try {
-        await this.options.ask(this.queries.unregister(region), `shared memory region '${region.name}' unregistered`);
+        await this.unregister(region, giveUpNs);
       } catch (error) {
         // A server that is gone has no regions any more.
         if (error instanceof RunError && error.kind === "unreachable") return problems;
@@ -189,6 +191,19 @@ export class SharedTensors {
       }
     }
     return problems;
+  }
+
+  /** Some versions of Triton refuse as long as a request uses the region, be it one whose client has gone. */
+  private async unregister(region: SharedRegion, giveUpNs: number): Promise<void> {
+    for (;;) {
+      try {
+        await this.options.ask(this.queries.unregister(region), `shared memory region '${region.name}' unregistered`);
+        return;
+      } catch (error) {
+        if (!messageOf(error).includes("currently in use") || nowNs() > giveUpNs) throw error;
+        await sleepMs(IN_USE_POLL_MS);
+      }
+    }
   }
 
   private async share(): Promise<void> {
