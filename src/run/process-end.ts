@@ -2,6 +2,9 @@
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** Deno tells no exit after an error that nobody caught. */
+const ENDS = ["exit", "uncaughtExceptionMonitor"] as const;
+
 /**
  * Undoes something when the process ends: `release` at once when it exits, and on a signal that nobody else listens to `release` and
  * then `close`, after which the signal ends the process as it would have. Returns how to stop that.
@@ -16,10 +19,10 @@ export function atProcessEnd(release: () => void, close: () => Promise<unknown>)
     void close().finally(() => process.kill(process.pid, signal));
   };
   const stop = (): void => {
-    process.off("exit", release);
+    for (const event of ENDS) process.off(event, release);
     for (const signal of SIGNALS) process.off(signal, onSignal);
   };
-  process.on("exit", release);
+  for (const event of ENDS) process.on(event, release);
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return stop;
 }

@@ -104,11 +104,11 @@ export async function openLibrary<const Symbols extends NativeSymbols>(
     const text = dlerror();
     return text === 0n ? "no reason given" : readTextWith(backend, text);
   };
-  const reasons: string[] = [];
+  const reasons = new Set<string>();
   for (const name of names) {
     const handle = dlopen(toCString(name), RTLD_NOW | RTLD_GLOBAL);
     if (handle === 0n) {
-      reasons.push(takeError());
+      reasons.add(takeError().replace(`${name}: `, ""));
       continue;
     }
     const addressOf = (symbol: string): bigint => {
@@ -128,7 +128,7 @@ export async function openLibrary<const Symbols extends NativeSymbols>(
       functions: functions as NativeLibrary<Symbols>["functions"],
     };
   }
-  throw new NativeError(`could not open ${names.join(" or ")}: ${reasons.join("; ")}`);
+  throw new NativeError(`could not open ${names.join(" or ")}: ${[...reasons].join("; ")}`);
 }
 
 /** A copy of `sizeBytes` (0 or more) of memory at an address. What is not mapped there ends the process. */

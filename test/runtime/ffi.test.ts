@@ -116,7 +116,7 @@ test("the first library that can be opened is taken", async () => {
 test("an error names the libraries that could not be opened, and why", async () => {
   await assert.rejects(openLibrary(["librampart-none.so", "librampart-none.so.1"], {}), (error) => {
     assert.ok(error instanceof NativeError);
-    assert.match(error.message, /^could not open librampart-none\.so or librampart-none\.so\.1: .*librampart-none\.so/);
+    assert.match(error.message, /^could not open librampart-none\.so or librampart-none\.so\.1: .*[Nn]o such file/);
     return true;
   });
   const text = join(folder, "text.so");

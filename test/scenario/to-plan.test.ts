@@ -165,6 +165,8 @@ describe("a target's plan", () => {
         inputTensorFormat: "json",
         outputTensorFormat: "json",
         shapes: { IN: [3, 224] },
+        sharedMemory: "system",
+        outputSharedMemoryBytes: 64,
         headers: { "x-a": "1", "x-b": "2" },
         tls: { ca: "ca.pem", cert: "cert.pem", key: "key.pem", verify: false },
       }),
@@ -175,6 +177,8 @@ describe("a target's plan", () => {
         inputTensorFormat: "json",
         outputTensorFormat: "json",
         shapes: { IN: [3, 224] },
+        sharedMemory: "system",
+        outputSharedMemoryBytes: 64,
         headers: [
           ["x-a", "1"],
           ["x-b", "2"],
