@@ -81,6 +81,8 @@ export class SharedTensors {
   private readonly memory: SharedMemory;
   private readonly stopGuard: () => void;
   private suffix = "";
+  /** A name that another process has. */
+  private takenName = "";
   private readonly names = new Set<string>();
   private readonly registered: SharedRegion[] = [];
   /** By step, counted through all streams. */
@@ -215,7 +217,7 @@ export class SharedTensors {
     this.inputs.length = 0;
     const suffix = `_${process.pid}`;
     this.warnings.push(
-      `shared memory regions of these names exist already, of another run or of one that was killed; this run's names end in ${suffix}.`,
+      `the shared memory region ${this.takenName} exists already, of another run, or of one that was killed and left it at the server or in /dev/shm; this run's names end in ${suffix}.`,
     );
     if (await this.shareAs(suffix)) return;
     throw new RunError(
@@ -276,7 +278,9 @@ export class SharedTensors {
 
   /** Makes a region, fills it and tells the server of it; undefined when its name is taken. */
   private async register(wanted: string, sizeBytes: number, bytes: Uint8Array): Promise<SharedRegion | undefined> {
-    const region = this.memory.create(this.nameOf(wanted), sizeBytes);
+    const name = this.nameOf(wanted);
+    this.takenName = name;
+    const region = this.memory.create(name, sizeBytes);
     if (region === undefined) return undefined;
     if (bytes.length > 0) region.write(0, bytes);
     try {

@@ -8,6 +8,7 @@ import { createGrpcServer } from "../../src/mock/grpc-server.ts";
 import { MockModel } from "../../src/mock/model.ts";
 import { decodeMessage, encodeMessage, type ProtoObject } from "../../src/service/protobuf/message.ts";
 import { CUDA_REGION, INFER_REQUEST, INFER_RESPONSE, NAMED_REQUEST } from "../../src/service/triton/messages.ts";
+import { type RunningProcess, startRampart } from "../cli/rampart-process.ts";
 import { PLAIN_MOCK } from "../run/grpc-recorder.ts";
 import { type SeenInfer, type SeenRegion, withServer } from "../run/kserve-server.ts";
 import { type FakeCudart, makeFakeCudart } from "../servers/fake-cudart.ts";
@@ -131,6 +132,27 @@ export default defineScenario({ name: "shared", target: ${target}, inputs: json(
     assert.match(stdout, /200 completed, 0 failed/);
     await checkNothingIsLeft();
   });
+});
+
+test("Ctrl-C while regions are registered leaves nothing either", LIMIT, async () => {
+  const earlier = listSharedMemory();
+  let running: RunningProcess | undefined;
+  const onRegion = (verb: string, name: string): Promise<undefined> | undefined => {
+    if (verb !== "register" || !name.startsWith("INPUT1")) return undefined;
+    running?.interrupt();
+    return new Promise(() => {});
+  };
+  await withServer({ onRegion }, async (server) => {
+    const startMs = Date.now();
+    running = startRampart([...FLAGS, "system", "-u", server.url]);
+    const { code } = await running.result;
+    assert.notEqual(code, 0);
+    assert.ok(Date.now() - startMs < 10_000);
+    assert.equal(server.infers.length, 0);
+    assert.equal(server.seenRegions.length, 3);
+    assert.equal(server.regions.size, 0);
+  });
+  assert.deepEqual(listSharedMemory(), earlier);
 });
 
 describe("a GPU's memory", () => {

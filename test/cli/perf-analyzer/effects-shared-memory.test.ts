@@ -154,6 +154,24 @@ for (const load of [
   });
 }
 
+test("more requests outstanding than there are places for outputs end the run", LIMIT, async () => {
+  const names = namesFor("many");
+  await withFolder(async (folder) => {
+    const file = join(folder, "sums.json");
+    writeSums(file, names);
+    await withServer(adder(names), async (server) => {
+      server.hold();
+      const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
+      const { code, err } = await runCommand([...args, "--async", "--request-rate-range", "1000"]);
+      assert.equal(code, 99);
+      assert.match(err, /^error: more than 256 requests outstanding, which have no outputs of their own to validate/m);
+      assert.equal(server.maxOutstanding, 256);
+      server.release();
+    });
+  });
+  assert.deepEqual(leftovers(names), []);
+});
+
 test("outputs of type BYTES are read from shared memory as long as they are", LIMIT, async () => {
   const names = namesFor("bytes");
   const element = Buffer.from("\u0003\0\0\0sum");
@@ -266,7 +284,8 @@ test("regions of others are left alone: names that are taken are avoided", LIMIT
         const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--request-count", "3"];
         const { code, err } = await runCommand(args);
         assert.equal(code, 0, err);
-        assert.match(err, /^rampart: shared memory regions of these names exist already.* end in _\d+\.$/m);
+        assert.match(err, /^rampart: the shared memory region \S+ exists already.* end in _\d+\.$/m);
+        assert.ok(err.includes(`region ${registered === "" ? `${names.B}_0_0` : names.SUM} exists`), err);
         assert.deepEqual([...server.regions.values()], registered === "" ? [] : [theirs]);
         assert.equal(server.infers[0]?.json.inputs[0]?.parameters?.shared_memory_region, `${names.A}_0_0${own}`);
       });
@@ -375,5 +394,22 @@ test("--shared-memory cuda without CUDA's library is an error that names it", LI
     assert.match(err, /LD_LIBRARY_PATH/);
     assert.equal(server.seenRegions.length, 0);
     assert.equal(server.infers.length, 0);
+  });
+});
+
+test("a region that a request still uses is unregistered as soon as it can be", LIMIT, async () => {
+  const names = namesFor("use");
+  let asked = 0;
+  const onRegion = (verb: string, name: string): string | undefined =>
+    verb === "unregister" && ++asked <= 5
+      ? `Cannot unregister shared memory region '${name}', it is currently in use.`
+      : undefined;
+  await withServer(adder(names, { onRegion }), async (server) => {
+    const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--request-count", "2"];
+    const { code, err } = await runCommand(args);
+    assert.equal(code, 0, err);
+    assert.equal(asked, 8);
+    assert.equal(server.regions.size, 0);
+    assert.doesNotMatch(err, /unregistered/);
   });
 });
