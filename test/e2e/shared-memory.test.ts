@@ -118,6 +118,52 @@ describe("system memory with a real Triton", () => {
     });
   }
 
+  test("a sequence's requests name the regions of their stream and step", LIMIT, async () => {
+    const file = join(folder, "sequences.json");
+    const step = (value: number): object => ({ INPUT: [value] });
+    writeFileSync(
+      file,
+      JSON.stringify({
+        data: [
+          [step(1), step(2), step(3)],
+          [step(10), step(20)],
+        ],
+      }),
+    );
+    const args = ["perf_analyzer", "-m", "simple_sequence", "-u", triton.http, "--shared-memory", "system", "-v", "-v"];
+    const outcome = await runRampart([...args, "--input-data", file, "--request-count", "40"]);
+    assert.equal(outcome.code, 0, outcome.stderr);
+    const regions = new Map<number, string[]>();
+    for (const [, text = ""] of outcome.stdout.matchAll(/^inference request: (.*)$/gm)) {
+      const { parameters, inputs } = JSON.parse(text) as {
+        parameters: { sequence_id: number };
+        inputs: { parameters: { shared_memory_region: string } }[];
+      };
+      const seen = regions.get(parameters.sequence_id) ?? [];
+      regions.set(parameters.sequence_id, [...seen, inputs[0]?.parameters.shared_memory_region ?? ""]);
+    }
+    const whole = new Set([...regions.values()].slice(0, -1).map((names) => names.join(" ")));
+    assert.deepEqual([...whole].sort(), ["INPUT_0_0 INPUT_0_1 INPUT_0_2", "INPUT_1_0 INPUT_1_1"]);
+    await checkNothingIsLeft();
+  });
+
+  test("a decoupled model shares memory, but its outputs cannot be validated there", LIMIT, async () => {
+    const file = join(folder, "decoupled.json");
+    const data = [{ IN: { content: [1, 2, 3], shape: [3] }, DELAY: { content: [1, 1, 1], shape: [3] }, WAIT: [0] }];
+    const args = ["perf_analyzer", "-m", "repeat_int32", "-i", "grpc", "--streaming", "-u", triton.grpc];
+    const run = (validation: object): ReturnType<typeof runRampart> => {
+      writeFileSync(file, JSON.stringify({ data, ...validation }));
+      return runRampart([...args, "--shared-memory", "system", "--input-data", file, "--request-count", "5"]);
+    };
+    const plain = await run({});
+    assert.equal(plain.code, 0, plain.stderr);
+    assert.match(plain.stdout, /Request count: 5\n/);
+    const validated = await run({ validation_data: [{ OUT: [1], IDX: [0] }] });
+    assert.equal(validated.code, 99);
+    assert.match(validated.stderr, /outputs of decoupled models cannot be validated in shared memory/);
+    await checkNothingIsLeft();
+  });
+
   test("a scenario shares memory as well", LIMIT, async () => {
     const file = join(folder, "shared.ts");
     const target = `triton("${triton.grpc}", { protocol: "grpc", model: "simple", sharedMemory: "system", outputSharedMemoryBytes: 64 })`;
