@@ -331,7 +331,10 @@ test("nothing is left behind after Ctrl-C, after an error, and when the server i
     const { code, err } = await runCommand([...QUICK_WINDOWS, ...flags.slice(0, 6), "-u", server.url]);
     assert.equal(code, 0, err);
     assert.ok(Date.now() - startMs < 10_000, "a silent server is not waited for");
-    assert.match(err, /^rampart: the server did not answer when its shared memory regions were to be unregistered\.$/m);
+    assert.match(
+      err,
+      /^rampart: the server may still have shared memory of this run: it did not answer when regions were to be/m,
+    );
     assert.deepEqual(leftovers(names), []);
   });
 });
