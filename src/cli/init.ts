@@ -198,6 +198,8 @@ function probeTarget(url: string, protocol: "http" | "grpc"): ServerTargetPlan {
     outputTensorFormat: "binary",
     headers: [],
     shapes: {},
+    sharedMemory: "none",
+    outputSharedMemoryBytes: 102_400,
     parameters: {},
     compression: "none",
     tls: DEFAULT_TLS,

@@ -1,6 +1,9 @@
 import { writeStderr, writeStdout } from "../runtime/stdio.ts";
 import type { CommandIo } from "./execute.ts";
 
+/** A CI system cancels with SIGTERM, a terminal goes with SIGHUP: what was measured is worth as much then, and has to be put in order. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 /**
  * The command line's text and Ctrl-C as this process has them.
  * @param loadApi what `"rampart"` exports to a scenario
@@ -18,12 +21,9 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
         if (count > 1) exitNow();
         else callback();
       };
-      // A CI system cancels with SIGTERM: what was measured is worth as much then.
-      process.on("SIGINT", listener);
-      process.on("SIGTERM", listener);
+      for (const signal of SIGNALS) process.on(signal, listener);
       return () => {
-        process.off("SIGINT", listener);
-        process.off("SIGTERM", listener);
+        for (const signal of SIGNALS) process.off(signal, listener);
       };
     },
   };

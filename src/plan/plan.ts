@@ -42,6 +42,10 @@ export interface TritonTargetPlan {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Sizes of inputs whose shape varies, without the batch dimension. */
   readonly shapes: Readonly<Record<string, readonly number[]>>;
+  /** Where tensors lie: in requests and responses, or in memory shared with a server on the same machine. */
+  readonly sharedMemory: "none" | "system" | "cuda";
+  /** Shared memory for one item of an output whose size the model does not tell. */
+  readonly outputSharedMemoryBytes: number;
   /** Parameters of every request besides its tensors, by name; gRPC only. */
   readonly parameters: Readonly<Record<string, RequestParameterPlan>>;
   /** How requests are compressed; gRPC only. */

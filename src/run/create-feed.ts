@@ -14,12 +14,12 @@ const SEQUENCE_SEED = 5489;
 export async function createFeed(
   plan: Plan,
   search: LevelSearch,
-  { service, dataset }: Session,
+  { service, dataset, shared }: Session,
   { isSync }: LaneOptions,
 ): Promise<RequestFeed> {
   const usesIds = !isSync || service.wire === "grpc-stream";
   const sequences = service.isSequence ? await createSequences(plan, search, dataset) : undefined;
-  return new RequestFeed(service, dataset, { usesIds, sequences });
+  return new RequestFeed(service, dataset, { usesIds, sequences, shared });
 }
 
 async function createSequences(plan: Plan, search: LevelSearch, dataset: Session["dataset"]): Promise<Sequences> {

@@ -205,12 +205,12 @@ export class Driver implements Sender {
   send(slot: number, sequence: number, intendedNs: number, isDelayed: boolean): void {
     if (this.quota <= 0) return;
     this.quota--;
-    const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence);
+    const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence, slot);
     this.dispatch(slot, sequence, request, intendedNs, isDelayed);
   }
 
   sendEnd(slot: number, sequence: number): void {
-    const request = (this.feed as RequestFeed).end(slot % this.laneCount, sequence);
+    const request = (this.feed as RequestFeed).end(slot % this.laneCount, sequence, slot);
     this.dispatch(slot, sequence, request, Number.NaN, false);
   }
 

@@ -10,6 +10,7 @@ import type { SequencePlace, Sequences } from "../load/sequences.ts";
 import type { Service } from "../service/service.ts";
 import { joinBytes, type Tensor } from "../service/tensor.ts";
 import type { WireRequest } from "../transport/request.ts";
+import type { SharedTensors } from "./shared-tensors.ts";
 
 /** Longest stamp of a sequence, far above any real one. */
 const MAX_STAMP_BYTES = 1024;
@@ -21,6 +22,8 @@ export interface FeedOptions {
   readonly usesIds: boolean;
   /** Requests belong to sequences. */
   readonly sequences?: Sequences | undefined;
+  /** Where tensors lie in shared memory and not in requests. */
+  readonly shared?: SharedTensors | undefined;
 }
 
 /** Gives lanes their next request: which step of the data, encoded once per distinct step, and what is stamped on it. */
@@ -46,10 +49,14 @@ export class RequestFeed {
   private readonly encoded = new Map<number, WireRequest>();
   private readonly tensors = new Map<number, Tensor[]>();
   private readonly expected = new Map<number, ExpectedOutput[]>();
+  private readonly shared: SharedTensors | undefined;
+  /** By slot, where slots have encodings of their own. */
+  private readonly encodedBySlot: Map<number, WireRequest>[] = [];
   /** Lanes in use: the stride with which a lane goes through the data. */
   private activeLanes = 1;
 
-  constructor(service: Service, dataset: Dataset, { usesIds, sequences }: FeedOptions) {
+  constructor(service: Service, dataset: Dataset, { usesIds, sequences, shared }: FeedOptions) {
+    this.shared = shared;
     this.service = service;
     this.dataset = dataset;
     this.usesIds = usesIds;
@@ -69,19 +76,20 @@ export class RequestFeed {
   /**
    * The lane's next request; look at `step`, `stamp` and the rest after the call.
    * @param sequence index of the sequence it belongs to, where there are any
+   * @param slot what it is sent on
    * @throws RunError when the data lacks a required input or cannot be encoded
    */
-  next(lane: number, sequence: number): WireRequest {
-    if (this.sequences !== undefined) return this.nextOfSequence(lane, this.sequences.next(sequence));
+  next(lane: number, sequence: number, slot = lane): WireRequest {
+    if (this.sequences !== undefined) return this.nextOfSequence(lane, this.sequences.next(sequence), slot);
     this.step = this.nextStep(lane);
     const digits = this.nextId(lane);
     this.stamp = digits;
-    return this.encode(digits?.length ?? 0, undefined);
+    return this.encode(digits?.length ?? 0, undefined, slot);
   }
 
   /** The request that ends an open sequence early, as `next` gives others. */
-  end(lane: number, sequence: number): WireRequest {
-    const request = this.nextOfSequence(lane, (this.sequences as Sequences).end(sequence));
+  end(lane: number, sequence: number, slot = lane): WireRequest {
+    const request = this.nextOfSequence(lane, (this.sequences as Sequences).end(sequence), slot);
     this.isCut = true;
     return request;
   }
@@ -91,7 +99,7 @@ export class RequestFeed {
     let tensors = this.tensors.get(step);
     if (tensors === undefined) {
       const { steps, first } = this.locate(step);
-      tensors = assembleBatch(this.service.model, steps, first, this.service.batchSize);
+      tensors = this.shared?.inputsOf(step) ?? assembleBatch(this.service.model, steps, first, this.service.batchSize);
       this.tensors.set(step, tensors);
     }
     return tensors;
@@ -108,7 +116,7 @@ export class RequestFeed {
     return expected;
   }
 
-  private nextOfSequence(lane: number, place: SequencePlace): WireRequest {
+  private nextOfSequence(lane: number, place: SequencePlace, slot: number): WireRequest {
     this.step = this.startOf(place.stream) + place.step;
     this.sequenceId = place.id;
     this.isSequenceEnd = place.isEnd;
@@ -116,7 +124,7 @@ export class RequestFeed {
     const digits = this.nextId(lane);
     const mark = this.service.codec.stampSequence(place);
     this.stamp = digits === undefined ? mark : joinBytes([digits, mark]);
-    return this.encode(digits?.length ?? 0, mark);
+    return this.encode(digits?.length ?? 0, mark, slot);
   }
 
   private nextId(lane: number): Uint8Array | undefined {
@@ -129,14 +137,26 @@ export class RequestFeed {
     return ids.next();
   }
 
-  private encode(idDigits: number, sequenceStamp: Uint8Array | undefined): WireRequest {
+  private encode(idDigits: number, sequenceStamp: Uint8Array | undefined, slot: number): WireRequest {
     const key = (this.step * MAX_ID_DIGITS + idDigits) * MAX_STAMP_BYTES + (sequenceStamp?.length ?? 0);
-    let request = this.encoded.get(key);
+    const encoded = this.encodedFor(slot);
+    let request = encoded.get(key);
     if (request === undefined) {
-      request = this.service.codec.encode(this.tensorsOf(this.step), idDigits, sequenceStamp);
-      this.encoded.set(key, request);
+      const codec = this.shared?.codecOf(slot) ?? this.service.codec;
+      request = codec.encode(this.tensorsOf(this.step), idDigits, sequenceStamp);
+      encoded.set(key, request);
     }
     return request;
+  }
+
+  private encodedFor(slot: number): Map<number, WireRequest> {
+    if (this.shared?.isPerSlot !== true) return this.encoded;
+    let encoded = this.encodedBySlot[slot];
+    if (encoded === undefined) {
+      encoded = new Map();
+      this.encodedBySlot[slot] = encoded;
+    }
+    return encoded;
   }
 
   /** As perf_analyzer deals the data: lane L starts at its own number and goes on by the number of lanes, times the batch size. */

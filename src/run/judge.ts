@@ -6,6 +6,8 @@ import type { Call, ReceivedResponse } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { RequestFeed } from "./feed.ts";
 import type { ResponseRecord, RunObserver } from "./observer.ts";
+import type { Session } from "./session.ts";
+import type { SharedTensors } from "./shared-tensors.ts";
 import type { Slots } from "./slots.ts";
 
 const NO_BYTES = new Uint8Array(0);
@@ -16,13 +18,15 @@ export class RequestJudge {
   private readonly feed: RequestFeed;
   private readonly observer: RunObserver;
   private readonly isTracing: boolean;
+  private readonly shared: SharedTensors | undefined;
   /** What an empty response is exported as. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   /** Whether responses must be kept at all. */
   readonly needsBodies: boolean;
 
-  constructor(service: Service, feed: RequestFeed, verbosity: 0 | 1 | 2, observer: RunObserver) {
+  constructor({ service, shared }: Session, feed: RequestFeed, verbosity: 0 | 1 | 2, observer: RunObserver) {
     this.service = service;
+    this.shared = shared;
     this.feed = feed;
     this.observer = observer;
     this.isTracing = verbosity === 2;
@@ -45,7 +49,7 @@ export class RequestJudge {
       const response = this.decode(received, call.jsonBytes);
       if (!("outputs" in response)) return response;
       if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.text });
-      const failure = received.isEmpty || !isJudged ? undefined : this.validate(response, step);
+      const failure = received.isEmpty || !isJudged ? undefined : this.validate(response, call.slot, step);
       if (failure !== undefined) return failure;
       const outputs = received.isEmpty ? this.noOutputs : response.outputs;
       records.push({ epochNs: toEpochNs(received.readNs), outputs });
@@ -67,9 +71,10 @@ export class RequestJudge {
     }
   }
 
-  private validate(response: InferResponse, step: number): Failure | undefined {
+  private validate(response: InferResponse, slot: number, step: number): Failure | undefined {
     for (const expected of this.feed.expectedOf(step)) {
-      const actual = response.outputs.get(expected.name)?.bytes;
+      const output = response.outputs.get(expected.name);
+      const actual = output === undefined ? undefined : (this.shared?.read(output, slot) ?? output.bytes);
       if (actual === undefined || actual.length !== expected.bytes.length) {
         return {
           kind: "validation",

@@ -55,6 +55,16 @@ function laneCountOf(
   return client.maxLanes ?? Math.max(DEFAULT_ASYNC_LANES, largestLevel(search.levels) ?? DEFAULT_ASYNC_LANES);
 }
 
+/** Requests outstanding under a load that sets no bound itself. */
+const MANY_OUTSTANDING = 256;
+
+/** How many requests a plan may have outstanding at once. */
+export function slotCountOf(plan: Plan, search: LevelSearch, model: LaneModel): number {
+  if (search.unit === "concurrency") return largestLevel(search.levels) ?? MANY_OUTSTANDING;
+  const { isSync, laneCount } = laneOptionsOf(plan, search, model);
+  return isSync ? laneCount : MANY_OUTSTANDING;
+}
+
 /** Below this nobody's limit is reached, and it is not asked for. */
 const FEW_CONNECTIONS = 64;
 /** Files a process has open besides its connections. */

@@ -86,7 +86,7 @@ export class MeasuredRun {
       laneCount: driver.laneCount,
       requestCount: this.requestCount(),
     };
-    const judge = new RequestJudge(session.service, feed, plan.outputs.verbosity, observer);
+    const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer);
     this.driver = driver;
     this.peers = peers;
     this.policy = new FailurePolicy(plan, signal, driver);

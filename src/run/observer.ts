@@ -106,7 +106,9 @@ export type RunWarning =
   /** Several versions of the model moved while none was asked for: the server's times are those of the highest. */
   | { readonly kind: "many-versions"; readonly model: string }
   /** The server's trace settings could not be set back. */
-  | { readonly kind: "trace-kept"; readonly settings: string; readonly reason: string };
+  | { readonly kind: "trace-kept"; readonly settings: string; readonly reason: string }
+  /** The server may still have a region of shared memory. */
+  | { readonly kind: "memory-kept"; readonly reason: string };
 
 /** Follows a run. All calls are synchronous and in order. */
 export interface RunObserver {

@@ -52,7 +52,7 @@ async function runPlan(
   checkOpenFiles(plan, load.search);
   const firstConcurrency = peers.count > 1 ? undefined : concurrencyAtOnce(plan, load);
   let observer = firstConcurrency === undefined ? await openObserver() : undefined;
-  const target = await openTarget(plan, observer ?? {});
+  const target = await openTarget(plan, observer ?? {}, load.search);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
   try {
@@ -89,7 +89,7 @@ async function runPlan(
   } finally {
     metrics?.close();
     await restoreTrace?.();
-    await target.close();
+    for (const reason of await target.close()) observer?.onWarning?.({ kind: "memory-kept", reason });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Dataset } from "../inputs/dataset.ts";
 import { applyShapes } from "../inputs/shapes.ts";
+import type { LevelSearch } from "../load/load-mode.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import { loadInputs } from "../registry/input-kinds.ts";
@@ -13,6 +14,7 @@ import type { Endpoint } from "../transport/request.ts";
 import { type CreateClient, loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
 import type { RunObserver } from "./observer.ts";
+import type { SharedTensors } from "./shared-tensors.ts";
 
 /** A target that was not asked anything yet. */
 export interface Target {
@@ -24,7 +26,8 @@ export interface Target {
   createClient(options: ClientOptions): LoadClient;
   /** Sets the trace settings the plan asks for; resolves with what sets the former ones back. Undefined when it asks for none. */
   readonly setTrace: (() => Promise<() => Promise<void>>) | undefined;
-  close(): Promise<void>;
+  /** Returns why shared memory could not be taken back from the server. */
+  close(): Promise<readonly string[]>;
 }
 
 /** A target that answered: its model, and the data for it. */
@@ -32,12 +35,14 @@ export interface Session {
   readonly service: Service;
   readonly dataset: Dataset;
   readonly warnings: readonly string[];
+  /** Set where tensors lie in shared memory. */
+  readonly shared: SharedTensors | undefined;
   /** The server's counters now; undefined when it has none. */
   counters(): Promise<ServerCounters[] | undefined>;
 }
 
 /** Finds the plan's target, which is started first if it is the embedded one. */
-export async function openTarget(plan: Plan, observer: RunObserver): Promise<Target> {
+export async function openTarget(plan: Plan, observer: RunObserver, search: LevelSearch): Promise<Target> {
   const started = plan.target.kind === "embedded" ? await startEmbeddedTarget(plan.target) : undefined;
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
   const kind = serviceKindOf(target);
@@ -55,6 +60,7 @@ export async function openTarget(plan: Plan, observer: RunObserver): Promise<Tar
       : await loadClient(plan.client.kind, address.wire, { ...endpoint, compression }, front.readStreamed);
   const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
   const { trace } = plan.telemetry;
+  let shared: SharedTensors | undefined;
   return {
     setTrace:
       trace === null
@@ -63,15 +69,22 @@ export async function openTarget(plan: Plan, observer: RunObserver): Promise<Tar
     setUp: async () => {
       const found = await front.setUp(ask);
       const shaped = applyShapes(found.model, target.shapes);
-      const service: Service = { ...found, model: shaped.model };
+      let service: Service = { ...found, model: shaped.model };
       const dataset = await loadInputs(plan, service.model);
-      const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings];
-      return { service, dataset, warnings, counters: () => readCounters(service, ask) };
+      if (target.sharedMemory !== "none") {
+        const { shareTensors } = await import("./shared-tensors.ts");
+        shared = await shareTensors({ plan, target, search, service, dataset, ask });
+        service = { ...service, codec: shared.codecOf(0) };
+      }
+      const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
+      return { service, dataset, warnings, shared, counters: () => readCounters(service, ask) };
     },
     createClient,
     close: async () => {
+      const problems = (await shared?.close()) ?? [];
       control.close();
       await started?.stop();
+      return problems;
     },
   };
 }

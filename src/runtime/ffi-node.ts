@@ -48,7 +48,9 @@ function loadKoffi(): Koffi {
     return createRequire(import.meta.url)("koffi") as Koffi;
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    throw new NativeError(`Node calls native libraries through the package koffi, which cannot be loaded: ${reason}`);
+    throw new NativeError(
+      `Node calls native libraries through the package koffi (npm install koffi), which cannot be loaded: ${reason}`,
+    );
   }
 }
 

@@ -47,6 +47,8 @@ export interface NativeLibrary<Symbols extends NativeSymbols> {
   readonly functions: { readonly [Name in keyof Symbols]: NativeFunction<Symbols[Name]> };
   /** The address of any symbol of the library, for example of a variable. @throws NativeError when it has none of that name. */
   addressOf(symbol: string): bigint;
+  /** As {@link readText}, at once. */
+  readText(address: bigint): string;
 }
 
 /** What a runtime must bring; numbers may arrive as bigint and the other way round, {@link bind} puts that right. */
@@ -102,11 +104,11 @@ export async function openLibrary<const Symbols extends NativeSymbols>(
     const text = dlerror();
     return text === 0n ? "no reason given" : readTextWith(backend, text);
   };
-  const reasons: string[] = [];
+  const reasons = new Set<string>();
   for (const name of names) {
     const handle = dlopen(toCString(name), RTLD_NOW | RTLD_GLOBAL);
     if (handle === 0n) {
-      reasons.push(takeError());
+      reasons.add(takeError().replace(`${name}: `, ""));
       continue;
     }
     const addressOf = (symbol: string): bigint => {
@@ -119,9 +121,14 @@ export async function openLibrary<const Symbols extends NativeSymbols>(
       const signature = symbols[symbol] as NativeSignature;
       functions[symbol] = bind(backend.functionAt(addressOf(symbol), signature), signature);
     }
-    return { name, addressOf, functions: functions as NativeLibrary<Symbols>["functions"] };
+    return {
+      name,
+      addressOf,
+      readText: (address) => readTextWith(backend, address),
+      functions: functions as NativeLibrary<Symbols>["functions"],
+    };
   }
-  throw new NativeError(`could not open ${names.join(" or ")}: ${reasons.join("; ")}`);
+  throw new NativeError(`could not open ${names.join(" or ")}: ${[...reasons].join("; ")}`);
 }
 
 /** A copy of `sizeBytes` (0 or more) of memory at an address. What is not mapped there ends the process. */

@@ -7,6 +7,9 @@ import { DEFAULT_TLS } from "../plan/tls.ts";
 import type { Duration } from "../plan/units.ts";
 import { countSchema, nameSchema } from "./fields.ts";
 
+/** perf_analyzer's default. */
+const OUTPUT_SHARED_MEMORY_BYTES = 102_400;
+
 /** The targets of scenarios: what is measured. */
 
 /** How the server is spoken to. */
@@ -33,6 +36,13 @@ interface TritonCommonOptions {
   readonly batchSize?: number;
   /** Sizes of inputs whose shape varies, without the batch dimension: `{ INPUT0: [3, 224, 224] }`. */
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
+  /**
+   * Tensors lie in memory shared with a server on the same machine, `"system"` or a GPU's, and requests tell only where. Default: they
+   * are sent.
+   */
+  readonly sharedMemory?: "system" | "cuda";
+  /** Bytes of shared memory for one item of an output of varying size, 1 or more. Default: 102,400. */
+  readonly outputSharedMemoryBytes?: number;
   /** HTTP headers or gRPC metadata of every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `true` speaks TLS with the runtime's authorities. Default: false, or true for `https://`. */
@@ -140,6 +150,8 @@ export function targetSchema(): Schema<CheckedTarget> {
     shapes: v.optional(
       v.record(v.string(), v.array(countSchema(), "must be a list of sizes"), "must be sizes by the input's name"),
     ),
+    sharedMemory: v.optional(v.picklist(["system", "cuda"], 'must be "system" or "cuda"')),
+    outputSharedMemoryBytes: v.optional(countSchema()),
     headers: v.optional(
       v.record(
         v.pipe(v.string(), v.regex(HEADER_NAME, "is not a header's name")),
@@ -234,6 +246,8 @@ export function toTargetPlan(
     outputTensorFormat: options.outputTensorFormat ?? "binary",
     headers: Object.entries(options.headers ?? {}),
     shapes: options.shapes ?? {},
+    sharedMemory: options.sharedMemory ?? "none",
+    outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? OUTPUT_SHARED_MEMORY_BYTES,
     parameters: {},
     compression: options.compression ?? "none",
     tls: toTlsPlan(options.tls, folder),

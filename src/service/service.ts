@@ -2,9 +2,10 @@ import type { TargetPlan } from "../plan/plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
+import type { SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { ServerCounters } from "./statistics.ts";
-import type { Tensor, TensorSpec } from "./tensor.ts";
+import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
 /** What every service kind offers the run: what its model takes, and requests and responses as bytes. No sockets, no clocks. */
 
@@ -60,6 +61,14 @@ export interface InferCodec {
   explain(failure: Failure, body: Uint8Array | undefined): Failure;
   /** The request as `-v -v` prints it. */
   describe(request: WireRequest): string;
+  /** The codec of requests whose outputs the server puts into shared places, by name; absent where the kind has none. */
+  withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec;
+}
+
+/** How to tell a server of memory that it shares with this process. */
+export interface SharedMemoryQueries {
+  register(region: SharedRegion): Query;
+  unregister(region: SharedRegion): Query;
 }
 
 /** A question to a server, outside the load, and how to read its answer. */
@@ -112,6 +121,8 @@ export interface Service {
   readonly isResponseCacheEnabled: boolean;
   /** How to ask for the server's counters; resolves with undefined where it has none. The server is asked at the first call. */
   statistics(): Promise<StatisticsQuery | undefined>;
+  /** Absent where the kind's servers share no memory. */
+  readonly sharedMemory?: SharedMemoryQueries;
   /** Things the user should know, one sentence each. */
   readonly warnings: readonly string[];
 }

@@ -63,8 +63,18 @@ export interface Tensor {
   readonly datatype: Datatype;
   /** All dimensions, the batch dimension included. */
   readonly shape: readonly number[];
-  /** Row-major little-endian elements; BYTES elements each with a 4-byte little-endian length before them. */
+  /** Row-major little-endian elements; BYTES elements each with a 4-byte little-endian length before them. Empty where there is a place. */
   readonly bytes: Uint8Array;
+  /** Where the data lies instead, when it is not sent. */
+  readonly place?: SharedPlace | undefined;
+}
+
+/** A part of a region that is shared with the server. */
+export interface SharedPlace {
+  /** The region's name at the server. */
+  readonly region: string;
+  readonly offset: number;
+  readonly sizeBytes: number;
 }
 
 /** Number of elements; -1 when a dimension varies. */
@@ -81,6 +91,17 @@ export function elementCount(shape: readonly number[]): number {
 export function tensorBytes(shape: readonly number[], datatype: Datatype): number {
   const count = elementCount(shape);
   return count < 0 || datatype === "BYTES" ? -1 : count * elementBytes(datatype);
+}
+
+/** Bytes that a tensor of BYTES elements takes at the beginning of a place; more than the place has when its elements do not end there. */
+export function sizeInPlace(shape: readonly number[], place: Uint8Array): number {
+  const view = new DataView(place.buffer, place.byteOffset, place.length);
+  let size = 0;
+  for (let rest = elementCount(shape); rest > 0; rest--) {
+    if (size + 4 > place.length) return place.length + 1;
+    size += 4 + view.getUint32(size, true);
+  }
+  return size;
 }
 
 /** Pieces of data as one. */

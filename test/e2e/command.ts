@@ -24,6 +24,7 @@ export interface Outcome {
 export interface RunOptions {
   readonly cwd?: string;
   readonly timeoutMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
   /** Called with all of stdout so far; may signal the process. */
   readonly onStdout?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
 }
@@ -35,6 +36,7 @@ export function runRampart(args: readonly string[], options: RunOptions = {}): P
   const [program, ...first] = commandUnderTest as [string, ...string[]];
   const child = spawn(program, [...first, ...args], {
     cwd: options.cwd ?? repository,
+    env: { ...process.env, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

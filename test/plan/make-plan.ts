@@ -38,6 +38,8 @@ export function makePlan(change: PlanChange = {}): Plan {
       outputTensorFormat: "binary",
       headers: [],
       shapes: {},
+      sharedMemory: "none",
+      outputSharedMemoryBytes: 102_400,
       parameters: {},
       compression: "none",
       tls: DEFAULT_TLS,

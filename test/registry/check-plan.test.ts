@@ -92,6 +92,8 @@ const unsound: readonly (readonly [path: string, value: unknown, reported?: stri
   ["target.isStreaming", true],
   ["target.headers", [["bad name", "x"]], "target.headers.0.0"],
   ["target.shapes", { IN: [0] }, "target.shapes.IN.0"],
+  ["target.sharedMemory", "gpu", "target.sharedMemory"],
+  ["target.outputSharedMemoryBytes", -1, "target.outputSharedMemoryBytes"],
   ["target.parameters", { n: { type: "int", value: "1" } }],
   ["target.compression", "gzip"],
   ["target.compression", "lz4"],

@@ -46,7 +46,13 @@ interface TensorJson {
   readonly datatype: string;
   readonly shape: number[];
   readonly data?: unknown[];
-  readonly parameters?: { readonly binary_data_size?: number; readonly binary_data?: boolean };
+  readonly parameters?: {
+    readonly binary_data_size?: number;
+    readonly binary_data?: boolean;
+    readonly shared_memory_region?: string;
+    readonly shared_memory_offset?: number;
+    readonly shared_memory_byte_size?: number;
+  };
 }
 
 /** The JSON part of an inference request. */
@@ -55,6 +61,17 @@ export interface InferJson {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly inputs: TensorJson[];
   readonly outputs?: TensorJson[];
+}
+
+/** A shared memory region as it was registered. */
+export interface SeenRegion {
+  readonly kind: "system" | "cuda";
+  readonly name: string;
+  readonly key?: string;
+  readonly offset?: number;
+  readonly byte_size: number;
+  readonly raw_handle?: { readonly b64: string };
+  readonly device_id?: number;
 }
 
 /** How the server behaves. */
@@ -75,6 +92,8 @@ export interface KserveOptions {
   readonly statisticsDelayMs?: number;
   /** How long the server takes to tell of its model. Default: 0. */
   readonly metadataDelayMs?: number;
+  /** Awaited before a call about shared memory is answered; a string is the error to answer. */
+  readonly onRegion?: (verb: string, name: string) => Promise<string | undefined> | string | undefined;
   readonly onInfer?: (request: SeenInfer) => Promise<string | undefined> | string | undefined;
 }
 
@@ -96,6 +115,9 @@ export const STAGE_NS = { success: 100_000, queue: 10_000, input: 5_000, infer: 
 export class KserveServer {
   readonly requests: SeenRequest[] = [];
   readonly infers: SeenInfer[] = [];
+  /** Every region ever registered, and by name those that are now. */
+  readonly seenRegions: SeenRegion[] = [];
+  readonly regions = new Map<string, SeenRegion>();
   outstanding = 0;
   maxOutstanding = 0;
   /** Its trace settings, as Triton has them over HTTP. */
@@ -200,6 +222,7 @@ export class KserveServer {
     this.requests.push(seen);
     if (seen.path.endsWith("/infer")) await this.infer(seen, request, response);
     else if (seen.path === "/v2/trace/setting") this.answerTrace(seen, response);
+    else if (seen.path.includes("sharedmemory/")) await this.answerRegion(seen, response);
     else this.answerQuestion(seen.path, response);
     this.changed();
   }
@@ -210,6 +233,26 @@ export class KserveServer {
     if (error === "hang") return;
     if (error === undefined) this.trace = { ...this.trace, ...change };
     sendJson(response, error === undefined ? 200 : 400, error === undefined ? this.trace : { error });
+  }
+
+  private async answerRegion(seen: SeenRequest, response: ServerResponse): Promise<void> {
+    const [, kind, part = "", verb = ""] =
+      /^\/v2\/(system|cuda)sharedmemory\/region\/([^/]+)\/(register|unregister)$/.exec(seen.path) ?? [];
+    const name = decodeURIComponent(part);
+    const error = await this.options.onRegion?.(verb, name);
+    if (error !== undefined) sendJson(response, 400, { error });
+    else if (kind === undefined) sendJson(response, 404, { error: `unexpected ${seen.path}` });
+    else if (verb === "unregister") {
+      this.regions.delete(name);
+      response.end();
+    } else if (this.regions.has(name))
+      sendJson(response, 400, { error: `shared memory region '${name}' already in manager` });
+    else {
+      const region = { kind, name, ...JSON.parse(new TextDecoder().decode(seen.body)) } as SeenRegion;
+      this.regions.set(name, region);
+      this.seenRegions.push(region);
+      response.end();
+    }
   }
 
   private answerQuestion(path: string, response: ServerResponse): void {
@@ -251,6 +294,7 @@ export class KserveServer {
       const shape = [...(batch === undefined ? [] : [batch]), ...dims.map((dim) => Math.max(1, dim))];
       const count = shape.reduce((product, dim) => product * dim, 1);
       const wanted = infer.json.outputs?.find((output) => output.name === name);
+      if (wanted?.parameters?.shared_memory_region !== undefined) return { name, datatype, shape };
       if (wanted?.parameters?.binary_data !== true)
         return { name, datatype, shape, data: new Array(count).fill(datatype === "BYTES" ? "" : 0) };
       const bytes = new Uint8Array(count * (ELEMENT_BYTES[datatype] ?? 4));

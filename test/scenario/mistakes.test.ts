@@ -85,6 +85,18 @@ const targets: readonly Mistake[] = [
   ],
   ["a stream of the embedded target", { target: anyEmbedded({ streaming: true }) }, "target.streaming", /"grpc"/],
   ["an empty batch", { target: triton("h:1", { model: "m", batchSize: 0 }) }, "target.batchSize", /1 or more/],
+  [
+    "shared memory of no kind",
+    { target: triton("h:1", { model: "m", sharedMemory: "gpu" as "cuda" }) },
+    "target.sharedMemory",
+    /"system" or "cuda"/,
+  ],
+  [
+    "no memory for an output",
+    { target: triton("h:1", { model: "m", sharedMemory: "system", outputSharedMemoryBytes: 0 }) },
+    "target.outputSharedMemoryBytes",
+    /1 or/,
+  ],
   ["a shape of nothing", { target: triton("h:1", { model: "m", shapes: { IN: [0] } }) }, "target.shapes.IN.0", /1 or/],
   [
     "a header that is no text",

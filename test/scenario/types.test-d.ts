@@ -44,6 +44,7 @@ export const sound = [
       version: "1",
       batchSize: 8,
       shapes: { IN: [3, 224] },
+      sharedMemory: "cuda",
       headers: { authorization: "Bearer x" },
       tls: { ca: "ca.pem", cert: "cert.pem", key: "key.pem", verify: false },
       inputTensorFormat: "json",

@@ -159,6 +159,17 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
   },
   "--string-length": { group: "input", unit: "characters", default: "128", help: "Length of random strings." },
   "--string-data": { group: "input", help: "Use this text for every string element." },
+  "--shared-memory": {
+    group: "input",
+    default: "none",
+    help: "Put tensors into memory shared with a server on this machine, the system's or a GPU's, and send only where they lie.",
+  },
+  "--output-shared-memory-size": {
+    group: "input",
+    unit: "bytes",
+    default: "102400",
+    help: "Shared memory for one batch item of an output of type BYTES or of varying shape.",
+  },
   "--input-tensor-format": { group: "input", default: "binary", help: "How input tensors are sent over HTTP." },
   "--output-tensor-format": { group: "input", default: "binary", help: "How output tensors are asked for over HTTP." },
   "-u": {

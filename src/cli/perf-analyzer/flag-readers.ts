@@ -10,6 +10,7 @@ import {
   readShape,
 } from "./flag-values.ts";
 import { LOAD_FLAG_READERS } from "./load-flag-readers.ts";
+import { SHARED_MEMORY_FLAG_READERS } from "./shared-memory-flag-readers.ts";
 import { SSL_FLAG_READERS } from "./ssl-flag-readers.ts";
 import { TELEMETRY_FLAG_READERS } from "./telemetry-flag-readers.ts";
 import { readRange } from "./values.ts";
@@ -223,6 +224,7 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
   "--string-data": (settings, _reader, value) => {
     settings.stringData = value;
   },
+  ...SHARED_MEMORY_FLAG_READERS,
   "--input-tensor-format": (settings, reader, value) => {
     settings.inputTensorFormat = readFormat(reader, "--input-tensor-format", value) ?? settings.inputTensorFormat;
   },

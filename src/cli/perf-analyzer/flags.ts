@@ -55,6 +55,8 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "shape", value: "NAME:D1,D2,..." },
   { name: "string-length", value: "N" },
   { name: "string-data", value: "TEXT" },
+  { name: "shared-memory", value: "none|system|cuda" },
+  { name: "output-shared-memory-size", value: "BYTES" },
   { name: "input-tensor-format", value: "binary|json" },
   { name: "output-tensor-format", value: "binary|json" },
 
@@ -107,8 +109,6 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
 export function laterFlags(): FlagSpec[] {
   return [
     laterFlag("session-concurrency", "N", []),
-    laterFlag("shared-memory", "none|system|cuda", ["none"]),
-    laterFlag("output-shared-memory-size", "BYTES", ["102400"]),
     laterFlag("service-kind", "triton|...", ["triton"]),
     laterFlag("endpoint", "PATH", [""]),
     laterFlag("model-signature-name", "NAME", ["serving_default"]),

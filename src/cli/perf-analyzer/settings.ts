@@ -48,6 +48,8 @@ export interface Settings {
   stringData: string;
   inputTensorFormat: "binary" | "json";
   outputTensorFormat: "binary" | "json";
+  sharedMemory: "none" | "system" | "cuda";
+  outputSharedMemoryBytes: number;
   url: string | undefined;
   protocol: "http" | "grpc" | undefined;
   headers: [name: string, value: string][];
@@ -132,6 +134,8 @@ function defaults(): Settings {
     stringData: "",
     inputTensorFormat: "binary",
     outputTensorFormat: "binary",
+    sharedMemory: "none",
+    outputSharedMemoryBytes: 102_400,
     url: undefined,
     protocol: "http",
     headers: [],

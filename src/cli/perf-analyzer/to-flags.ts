@@ -12,7 +12,12 @@ export interface FlagsFromPlan {
 }
 
 /** What the flags are by default. */
-const DEFAULTS = { stringLength: 128, maxTrials: 10, stallTimeoutMs: 60_000 } as const;
+const DEFAULTS = {
+  outputSharedMemoryBytes: 102_400,
+  stringLength: 128,
+  maxTrials: 10,
+  stallTimeoutMs: 60_000,
+} as const;
 
 /** Writes a plan as flags. An embedded target has none: its address is that of `rampart mock` with its default ports. */
 export function toFlags(plan: Plan): FlagsFromPlan {
@@ -41,6 +46,9 @@ function targetFlags({ target }: Plan, notes: string[]): string[] {
     else if (target.url !== preset) args.push("-u", target.url);
     if (target.modelVersion !== "") args.push("-x", target.modelVersion);
     for (const [name, sizes] of Object.entries(target.shapes)) args.push("--shape", `${name}:${sizes.join(",")}`);
+    if (target.sharedMemory !== "none") args.push("--shared-memory", target.sharedMemory);
+    if (target.outputSharedMemoryBytes !== DEFAULTS.outputSharedMemoryBytes)
+      args.push("--output-shared-memory-size", String(target.outputSharedMemoryBytes));
     for (const [name, value] of target.headers) args.push("-H", `${name}: ${value}`);
     for (const [name, { type, value }] of Object.entries(target.parameters))
       args.push("--request-parameter", `${name}:${value}:${type}`);

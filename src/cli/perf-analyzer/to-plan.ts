@@ -51,6 +51,8 @@ export function toPlan(settings: Settings): PlanFromFlags {
       outputTensorFormat: settings.outputTensorFormat,
       headers: settings.headers,
       shapes: settings.shapes,
+      sharedMemory: settings.sharedMemory,
+      outputSharedMemoryBytes: settings.outputSharedMemoryBytes,
       parameters: settings.parameters,
       compression: settings.compression ?? "none",
       tls: toTls(settings, warnings),

@@ -64,6 +64,8 @@ export function toTritonTarget(target: EmbeddedTargetPlan, port: number): Triton
     outputTensorFormat: "binary",
     headers: [],
     shapes: {},
+    sharedMemory: "none",
+    outputSharedMemoryBytes: 0,
     parameters: {},
     compression: "none",
     tls: DEFAULT_TLS,

@@ -1,3 +1,4 @@
+import type { CudaRegion, SystemRegion } from "../../transport/shared-memory/shared-memory.ts";
 import { decodeMessage, encodeMessage, formatText, type MessageSpec, type ProtoObject } from "../protobuf/message.ts";
 import type { Query } from "../service.ts";
 import type { ModelName, TritonApi } from "./api.ts";
@@ -19,7 +20,32 @@ export const grpcApi: TritonApi = {
       encodeMessage(messages.REPOSITORY_INDEX_REQUEST, { ready: true }),
       messages.REPOSITORY_INDEX,
     ),
+  sharedMemory: {
+    register: (region) =>
+      region.kind === "system"
+        ? grpcQuery("SystemSharedMemoryRegister", encodeSystem(region), messages.EMPTY)
+        : grpcQuery("CudaSharedMemoryRegister", encodeCuda(region), messages.EMPTY),
+    unregister: ({ kind, name }) =>
+      grpcQuery(
+        kind === "system" ? "SystemSharedMemoryUnregister" : "CudaSharedMemoryUnregister",
+        encodeMessage(messages.NAMED_REQUEST, { name }),
+        messages.EMPTY,
+      ),
+  },
 };
+
+function encodeSystem({ name, key, sizeBytes }: SystemRegion): Uint8Array {
+  return encodeMessage(messages.SYSTEM_REGION, { name, key, byte_size: sizeBytes });
+}
+
+function encodeCuda({ name, rawHandle, deviceId, sizeBytes }: CudaRegion): Uint8Array {
+  return encodeMessage(messages.CUDA_REGION, {
+    name,
+    raw_handle: rawHandle,
+    device_id: deviceId,
+    byte_size: sizeBytes,
+  });
+}
 
 function named(model: ModelName): Uint8Array {
   return encodeMessage(messages.NAMED_REQUEST, {

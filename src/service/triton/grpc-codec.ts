@@ -5,7 +5,7 @@ import type { StreamedResponse } from "../../transport/streamed-responses.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
 import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
-import { isDatatype, joinBytes, type Tensor } from "../tensor.ts";
+import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
 import { toInferParameter } from "./parameters.ts";
 import { stampGrpcSequence } from "./sequence-stamp.ts";
@@ -28,6 +28,8 @@ export interface GrpcCodecOptions {
   readonly isStreaming: boolean;
   /** Of every request; default: none. */
   readonly parameters?: TritonTargetPlan["parameters"];
+  /** Where the server puts outputs instead of sending them, by name. */
+  readonly outputPlaces?: ReadonlyMap<string, SharedPlace>;
 }
 
 /** Makes the codec of one model. */
@@ -38,12 +40,13 @@ export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): In
   const path = methodPath(options.isStreaming ? "ModelStreamInfer" : "ModelInfer");
   return {
     encode: (tensors, idDigits, sequenceStamp) =>
-      encodeRequest(path, model, parameters, tensors, idDigits, sequenceStamp),
+      encodeRequest(path, model, parameters, tensors, options.outputPlaces, idDigits, sequenceStamp),
     stampSequence: stampGrpcSequence,
-    decode: (body) => decodeResponse(body),
+    decode: (body) => decodeResponse(body, options.outputPlaces),
     // gRPC failures carry the server's words in grpc-message already.
     explain: (failure) => failure,
     describe: (request) => formatText(INFER_REQUEST, decodeMessage(INFER_REQUEST, request.payload)),
+    withOutputsAt: (outputPlaces) => createGrpcCodec(model, { ...options, outputPlaces }),
   };
 }
 
@@ -52,6 +55,7 @@ function encodeRequest(
   model: ModelInfo,
   parameters: ProtoObject,
   tensors: readonly Tensor[],
+  outputPlaces: GrpcCodecOptions["outputPlaces"],
   idDigits: number,
   sequenceStamp: Uint8Array = NO_BYTES,
 ): WireRequest {
@@ -62,11 +66,11 @@ function encodeRequest(
   const inputs: ProtoObject[] = [];
   const outputs: ProtoObject[] = [];
   const contents: Uint8Array[] = [];
-  for (const { name, datatype, shape, bytes } of tensors) {
-    inputs.push({ name, datatype, shape: [...shape] });
-    contents.push(bytes);
+  for (const { name, datatype, shape, bytes, place } of tensors) {
+    inputs.push({ name, datatype, shape: [...shape], ...placeParameters(place) });
+    if (place === undefined) contents.push(bytes);
   }
-  for (const { name } of model.outputs) outputs.push({ name });
+  for (const { name } of model.outputs) outputs.push({ name, ...placeParameters(outputPlaces?.get(name)) });
   const rest = encodeMessage(INFER_REQUEST, { parameters, inputs, outputs, raw_input_contents: contents });
   const head = writer.finish();
   const stampBytes = idDigits + sequenceStamp.length;
@@ -80,20 +84,33 @@ function encodeRequest(
   };
 }
 
-function decodeResponse(body: Uint8Array): InferResponse {
+function placeParameters(place: SharedPlace | undefined): ProtoObject {
+  if (place === undefined) return {};
+  const { region, offset, sizeBytes } = place;
+  const parameters: ProtoObject = {
+    shared_memory_region: { string_param: region },
+    shared_memory_byte_size: { int64_param: sizeBytes },
+  };
+  if (offset > 0) parameters["shared_memory_offset"] = { int64_param: offset };
+  return { parameters };
+}
+
+function decodeResponse(body: Uint8Array, places: GrpcCodecOptions["outputPlaces"]): InferResponse {
   const message = decodeMessage(INFER_RESPONSE, body);
   const raw = (message["raw_output_contents"] ?? []) as Uint8Array[];
   const outputs = new Map<string, Tensor>();
   for (const [index, output] of ((message["outputs"] ?? []) as ProtoObject[]).entries()) {
     const name = String(output["name"] ?? "");
     const datatype = String(output["datatype"] ?? "");
-    const bytes = raw[index];
+    const place = places?.get(name);
+    const bytes = place === undefined ? raw[index] : NO_BYTES;
     if (!isDatatype(datatype) || bytes === undefined) {
       throw new ProtocolError(
         `output '${name}' has ${bytes === undefined ? "no raw contents" : `the unknown datatype '${datatype}'`}`,
       );
     }
-    outputs.set(name, { name, datatype, shape: (output["shape"] ?? []) as number[], bytes: bytes.slice() });
+    const shape = (output["shape"] ?? []) as number[];
+    outputs.set(name, { name, datatype, shape, bytes: bytes.slice(), place });
   }
   return { id: String(message["id"] ?? ""), outputs, text: formatText(INFER_RESPONSE, message) };
 }

@@ -1,7 +1,8 @@
 import { ProtocolError } from "../../transport/failure.ts";
+import type { SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
 import type { Query } from "../service.ts";
 import type { TritonApi } from "./api.ts";
-import { modelPath } from "./http-codec.ts";
+import { encodeSegment, modelPath } from "./http-codec.ts";
 
 /** The questions over HTTP. */
 export const httpApi: TritonApi = {
@@ -14,7 +15,26 @@ export const httpApi: TritonApi = {
     // Over HTTP the list comes bare.
     return { ...query, read: (body) => ({ models: query.read(body) }) };
   },
+  sharedMemory: {
+    register: (region) => commandQuery(regionPath(region, "register"), JSON.stringify(describeRegion(region))),
+    unregister: (region) => commandQuery(regionPath(region, "unregister"), ""),
+  },
 };
+
+function regionPath({ kind, name }: SharedRegion, verb: string): string {
+  return `/v2/${kind}sharedmemory/region/${encodeSegment(name)}/${verb}`;
+}
+
+function describeRegion(region: SharedRegion): object {
+  if (region.kind === "system") return { key: region.key, offset: 0, byte_size: region.sizeBytes };
+  const b64 = Buffer.from(region.rawHandle).toString("base64");
+  return { raw_handle: { b64 }, device_id: region.deviceId, byte_size: region.sizeBytes };
+}
+
+/** Something to do, which is answered without a word. */
+function commandQuery(path: string, body: string): Query {
+  return { ...httpQuery("POST", path, body), read: () => undefined };
+}
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

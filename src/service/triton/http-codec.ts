@@ -4,7 +4,7 @@ import type { Header, WireRequest } from "../../transport/request.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
 import { parseLossless } from "../lossless-json.ts";
 import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
-import { isDatatype, joinBytes, type Tensor } from "../tensor.ts";
+import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
 import { stampHttpSequence } from "./sequence-stamp.ts";
 
 /** KServe v2 inference over HTTP, with Triton's binary tensor data extension or with JSON tensors. */
@@ -16,11 +16,14 @@ export type TensorFormat = "binary" | "json";
 export interface HttpCodecOptions {
   readonly inputFormat: TensorFormat;
   readonly outputFormat: TensorFormat;
+  /** Where the server puts outputs instead of sending them, by name. */
+  readonly outputPlaces?: ReadonlyMap<string, SharedPlace>;
 }
 
 /** What stands before a request's id. */
 const ID_START = '{"id":"';
 
+const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -31,7 +34,7 @@ export function modelPath(model: Pick<ModelInfo, "name" | "version">, suffix: st
 }
 
 /** A path segment. What RFC 3986 lets stand in one stands as it is: Triton decodes nothing. */
-function encodeSegment(text: string): string {
+export function encodeSegment(text: string): string {
   const encoded = encodeURIComponent(text);
   if (encoded === text) return text;
   return encoded.replace(/%(?:2B|3D|40|3A|2C|26|24|3B)/g, decodeURIComponent);
@@ -44,9 +47,10 @@ export function createHttpCodec(model: ModelInfo, options: HttpCodecOptions): In
     encode: (tensors, idDigits, sequenceStamp) =>
       encodeRequest(path, model, options, tensors, "0".repeat(idDigits), sequenceStamp),
     stampSequence: stampHttpSequence,
-    decode: decodeResponse,
+    decode: (body, jsonBytes) => decodeResponse(body, jsonBytes, options.outputPlaces),
     explain: explainFailure,
     describe: (request) => decoder.decode(request.payload.subarray(0, jsonBytesOf(request))),
+    withOutputsAt: (outputPlaces) => createHttpCodec(model, { ...options, outputPlaces }),
   };
 }
 
@@ -59,7 +63,6 @@ function encodeRequest(
   sequenceStamp: Uint8Array | undefined,
 ): WireRequest {
   const isJson = options.inputFormat === "json";
-  const isBinaryOutput = options.outputFormat === "binary";
   const inputs: string[] = [];
   const data: Uint8Array[] = [];
   const outputs: string[] = [];
@@ -67,8 +70,7 @@ function encodeRequest(
     inputs.push(formatInput(tensor, isJson));
     if (!isJson) data.push(tensor.bytes);
   }
-  for (const { name } of model.outputs)
-    outputs.push(`{"name":${JSON.stringify(name)},"parameters":{"binary_data":${isBinaryOutput}}}`);
+  for (const { name } of model.outputs) outputs.push(formatOutput(name, options));
   const afterId = sequenceStamp === undefined ? '"' : decoder.decode(sequenceStamp);
   const head = encoder.encode(
     `${ID_START}${id}${afterId},"inputs":[${inputs.join(",")}],"outputs":[${outputs.join(",")}]}`,
@@ -94,8 +96,20 @@ function encodeRequest(
   };
 }
 
+function formatOutput(name: string, { outputFormat, outputPlaces }: HttpCodecOptions): string {
+  const place = outputPlaces?.get(name);
+  const parameters = place === undefined ? `{"binary_data":${outputFormat === "binary"}}` : formatPlace(place);
+  return `{"name":${JSON.stringify(name)},"parameters":${parameters}}`;
+}
+
+function formatPlace({ region, offset, sizeBytes }: SharedPlace): string {
+  const start = `{"shared_memory_region":${JSON.stringify(region)},"shared_memory_byte_size":${sizeBytes}`;
+  return offset === 0 ? `${start}}` : `${start},"shared_memory_offset":${offset}}`;
+}
+
 function formatInput(tensor: Tensor, isJson: boolean): string {
   const start = `{"name":${JSON.stringify(tensor.name)},"datatype":"${tensor.datatype}","shape":[${tensor.shape.join(",")}]`;
+  if (tensor.place !== undefined) return `${start},"parameters":${formatPlace(tensor.place)}}`;
   if (!isJson) return `${start},"parameters":{"binary_data_size":${tensor.bytes.length}}}`;
   const elements = toJsonElements(tensor.datatype, tensor.bytes);
   if (elements === undefined) {
@@ -121,7 +135,7 @@ interface OutputJson {
   readonly parameters?: { readonly binary_data_size?: unknown };
 }
 
-function decodeResponse(body: Uint8Array, jsonBytes: number): InferResponse {
+function decodeResponse(body: Uint8Array, jsonBytes: number, places: HttpCodecOptions["outputPlaces"]): InferResponse {
   const headBytes = jsonBytes === 0 ? body.length : jsonBytes;
   if (headBytes > body.length)
     throw new ProtocolError(`Inference-Header-Content-Length ${headBytes} is longer than the body`);
@@ -130,7 +144,7 @@ function decodeResponse(body: Uint8Array, jsonBytes: number): InferResponse {
   const outputs = new Map<string, Tensor>();
   let offset = headBytes;
   for (const output of Array.isArray(json["outputs"]) ? (json["outputs"] as OutputJson[]) : []) {
-    const tensor = readOutput(output, body, offset);
+    const tensor = readOutput(output, body, offset, places);
     if (output.parameters?.binary_data_size !== undefined) offset += tensor.bytes.length;
     outputs.set(tensor.name, tensor);
   }
@@ -152,11 +166,18 @@ function parseJson(text: string): Record<string, unknown> {
   throw new ProtocolError(`response is not a JSON object: ${JSON.stringify(text.slice(0, 60))}`);
 }
 
-function readOutput(output: OutputJson, body: Uint8Array, offset: number): Tensor {
+function readOutput(
+  output: OutputJson,
+  body: Uint8Array,
+  offset: number,
+  places: HttpCodecOptions["outputPlaces"],
+): Tensor {
   const { name, datatype, shape } = output;
   if (typeof name !== "string" || typeof datatype !== "string" || !isDatatype(datatype) || !Array.isArray(shape)) {
     throw new ProtocolError(`output ${JSON.stringify(output).slice(0, 80)} lacks name, datatype or shape`);
   }
+  const place = places?.get(name);
+  if (place !== undefined) return { name, datatype, shape: shape as number[], bytes: NO_BYTES, place };
   const size = output.parameters?.binary_data_size;
   if (typeof size === "number") {
     if (offset + size > body.length) throw new ProtocolError(`output '${name}' reaches past the body`);

@@ -64,6 +64,7 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
       statistics ??= findStatistics(api, name, ask);
       return statistics;
     },
+    sharedMemory: api.sharedMemory,
     warnings: warningsOf(target),
   };
 }
@@ -86,13 +87,15 @@ async function findStatistics(api: TritonApi, name: ModelName, ask: Ask): Promis
 }
 
 function warningsOf(target: TritonTargetPlan): string[] {
-  if (target.protocol !== "grpc") return [];
+  const isGrpc = target.protocol === "grpc";
+  if (!isGrpc && target.sharedMemory === "none") return [];
+  const reason = isGrpc ? "gRPC, whose tensors are always binary" : "--shared-memory, where tensors are always binary";
   const warnings: string[] = [];
   for (const [flag, format] of [
     ["--input-tensor-format", target.inputTensorFormat],
     ["--output-tensor-format", target.outputTensorFormat],
   ] as const) {
-    if (format === "json") warnings.push(`${flag} json has no effect with gRPC, whose tensors are always binary.`);
+    if (format === "json") warnings.push(`${flag} json has no effect with ${reason}.`);
   }
   return warnings;
 }

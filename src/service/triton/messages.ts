@@ -111,6 +111,22 @@ export const TRACE_SETTING_REQUEST: MessageSpec = message(() => ({
 
 export const TRACE_SETTING_RESPONSE: MessageSpec = message(() => ({ settings: [1, traceValues, "map"] }));
 
+export const EMPTY: MessageSpec = message(() => ({}));
+
+export const SYSTEM_REGION: MessageSpec = message(() => ({
+  name: [1, "string"],
+  key: [2, "string"],
+  offset: [3, "uint64"],
+  byte_size: [4, "uint64"],
+}));
+
+export const CUDA_REGION: MessageSpec = message(() => ({
+  name: [1, "string"],
+  raw_handle: [2, "bytes"],
+  device_id: [3, "int64"],
+  byte_size: [4, "uint64"],
+}));
+
 export const INFER_REQUEST: MessageSpec = message(() => ({
   model_name: [1, "string"],
   model_version: [2, "string"],

@@ -28,6 +28,12 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
     outputTensorFormat: format,
     headers: v.array(v.tuple([headerName, headerValue])),
     shapes: v.record(v.string(), v.array(whole)),
+    sharedMemory: v.picklist(["none", "system", "cuda"], "must be none, system or cuda"),
+    outputSharedMemoryBytes: v.pipe(
+      v.number(),
+      v.integer("must be a whole number"),
+      v.minValue(0, "must be 0 or more"),
+    ),
     parameters: v.record(v.string(), parameterSchema(v)),
     compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
     tls: v.object({

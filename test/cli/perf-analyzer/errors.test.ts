@@ -243,7 +243,7 @@ test("everything wrong is told at once", async () => {
     "--sync",
     "--async",
     "--shared-memory",
-    "cuda",
+    "gpu",
     "-f",
     "/nonexistent/x",
     "-i",
@@ -257,7 +257,7 @@ test("everything wrong is told at once", async () => {
     "-b (batch size)",
     "-m (model name)",
     "--async and --sync",
-    "--shared-memory is not supported yet",
+    "Failed to parse --shared-memory.",
     "failed to open file for outputting the report",
     "-i (protocol)",
   ])

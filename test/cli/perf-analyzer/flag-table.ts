@@ -7,7 +7,16 @@
 export interface FlagRow {
   /** As `flagName` spells it. */
   readonly flag: string;
-  readonly effect: "wire" | "schedule" | "sequences" | "output" | "tls" | "telemetry" | "compression" | "processes";
+  readonly effect:
+    | "wire"
+    | "schedule"
+    | "sequences"
+    | "output"
+    | "tls"
+    | "telemetry"
+    | "compression"
+    | "processes"
+    | "shared-memory";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
@@ -124,6 +133,16 @@ export const OBEYED: readonly FlagRow[] = [
   { flag: "--shape", effect: "wire", test: "--shape gives the size of an input whose size varies" },
   { flag: "--string-length", effect: "wire", test: "--string-length sets the length of random strings" },
   { flag: "--string-data", effect: "wire", test: "--string-data is sent as every string" },
+  {
+    flag: "--shared-memory",
+    effect: "shared-memory",
+    test: "--shared-memory system puts tensors into memory shared with the server, and requests tell where",
+  },
+  {
+    flag: "--output-shared-memory-size",
+    effect: "shared-memory",
+    test: "--output-shared-memory-size is the memory for one item of an output whose size varies",
+  },
   { flag: "--input-tensor-format", effect: "wire", test: "--input-tensor-format json writes tensors into the JSON" },
   { flag: "--output-tensor-format", effect: "wire", test: "--output-tensor-format json asks for outputs as JSON" },
   { flag: "-u", effect: "wire", test: "-u says where to send, with a scheme and a path if need be" },
@@ -223,8 +242,6 @@ export interface LaterRow {
 /** Flags that are refused with a value other than the default, each by a test of its own in `later-flags.test.ts`. */
 export const LATER: readonly LaterRow[] = [
   { flag: "--session-concurrency", accepted: [], refused: "2" },
-  { flag: "--shared-memory", accepted: ["none"], refused: "system" },
-  { flag: "--output-shared-memory-size", accepted: ["102400"], refused: "4096" },
   { flag: "--service-kind", accepted: ["triton"], refused: "openai" },
   { flag: "--endpoint", accepted: [""], refused: "v1/chat/completions" },
   { flag: "--model-signature-name", accepted: ["serving_default"], refused: "other" },

@@ -89,6 +89,7 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
     },
   ],
   ["shapes", { target: { shapes: { IN: [3, 224, 224], "A:B": [1] } } }],
+  ["shared memory", { target: { sharedMemory: "cuda", outputSharedMemoryBytes: 4096 } }],
   [
     "headers",
     {

@@ -50,6 +50,8 @@ test("without flags the plan is perf_analyzer's default", () => {
       outputTensorFormat: "binary",
       headers: [],
       shapes: {},
+      sharedMemory: "none",
+      outputSharedMemoryBytes: 102_400,
       parameters: {},
       compression: "none",
       tls: DEFAULT_TLS,

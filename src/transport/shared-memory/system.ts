@@ -1,0 +1,94 @@
+import { messageOf, RunError } from "../../plan/problem.ts";
+import { fileSystem } from "../../runtime/files.ts";
+import type { SharedMemory, SystemRegion } from "./shared-memory.ts";
+
+/** On Linux an object of `shm_open` is a file in this folder, so that sharing memory takes ordinary file calls. */
+const FOLDER = "/dev/shm";
+/** The server may run as another user, and writes outputs. */
+const MODE = 0o666;
+
+const CHUNK_BYTES = 1024 * 1024; // 1 MiB
+
+/** POSIX shared memory. */
+export class SystemMemory implements SharedMemory {
+  private readonly fds: number[] = [];
+  private readonly paths: string[] = [];
+
+  constructor() {
+    if (!fileSystem().existsSync(FOLDER)) {
+      throw new RunError(
+        "unsupported",
+        `system shared memory needs ${FOLDER}, which this system does not have`,
+        "Run where the server runs, on Linux.",
+      );
+    }
+  }
+
+  create(name: string, sizeBytes: number): SystemRegion | undefined {
+    const files = fileSystem();
+    const path = `${FOLDER}/${name}`;
+    let fd: number;
+    try {
+      fd = files.openSync(path, "wx+", MODE);
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "EEXIST") return undefined;
+      throw toRunError(name, sizeBytes, error);
+    }
+    this.fds.push(fd);
+    this.paths.push(path);
+    try {
+      // What the umask took away.
+      files.fchmodSync(fd, MODE);
+    } catch (error) {
+      throw toRunError(name, sizeBytes, error);
+    }
+    const write = (offset: number, bytes: Uint8Array): void => {
+      try {
+        writeAll(fd, offset, bytes);
+      } catch (error) {
+        throw toRunError(name, sizeBytes, error);
+      }
+    };
+    // Taken now, all of it: where there is no room the server would be ended by its first write.
+    const zeros = new Uint8Array(Math.min(sizeBytes, CHUNK_BYTES));
+    for (let offset = 0; offset < sizeBytes; offset += zeros.length)
+      write(offset, zeros.subarray(0, Math.min(zeros.length, sizeBytes - offset)));
+    return {
+      kind: "system",
+      name,
+      key: `/${name}`,
+      sizeBytes,
+      write,
+      read: (offset, size) => readAll(fd, offset, size),
+    };
+  }
+
+  release(): void {
+    const files = fileSystem();
+    for (const path of this.paths.splice(0)) files.rmSync(path, { force: true });
+    for (const fd of this.fds.splice(0)) files.closeSync(fd);
+  }
+}
+
+function writeAll(fd: number, offset: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; )
+    done += fileSystem().writeSync(fd, bytes, done, bytes.length - done, offset + done);
+}
+
+function readAll(fd: number, offset: number, sizeBytes: number): Uint8Array {
+  const bytes = new Uint8Array(sizeBytes);
+  for (let done = 0; done < sizeBytes; ) {
+    const size = fileSystem().readSync(fd, bytes, done, sizeBytes - done, offset + done);
+    if (size === 0) throw new RunError("internal", "a shared memory region became shorter", "Report this.");
+    done += size;
+  }
+  return bytes;
+}
+
+function toRunError(name: string, sizeBytes: number, error: unknown): RunError {
+  return new RunError(
+    "unsupported",
+    `unable to allocate shared memory of ${sizeBytes} bytes for '${name}': ${messageOf(error)}`,
+    `Is ${FOLDER} large enough, and may this user write there?`,
+  );
+}
