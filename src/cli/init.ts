@@ -200,6 +200,7 @@ function probeTarget(url: string, protocol: "http" | "grpc"): ServerTargetPlan {
     shapes: {},
     parameters: {},
     compression: "none",
+    composingModels: [],
     tls: DEFAULT_TLS,
   };
 }

@@ -40,6 +40,7 @@ export function makePlan(change: PlanChange = {}): Plan {
       shapes: {},
       parameters: {},
       compression: "none",
+      composingModels: [],
       tls: DEFAULT_TLS,
       ...target,
     },

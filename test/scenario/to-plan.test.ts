@@ -49,6 +49,7 @@ describe("a scenario's plan", () => {
         shapes: {},
         parameters: {},
         compression: "none",
+        composingModels: [],
         tls: DEFAULT_TLS,
       },
       load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
@@ -164,6 +165,7 @@ describe("a target's plan", () => {
         outputTensorFormat: "json",
         shapes: { IN: [3, 224] },
         headers: { "x-a": "1", "x-b": "2" },
+        composingModels: ["a:3", "b"],
         tls: { ca: "ca.pem", cert: "cert.pem", key: "key.pem", verify: false },
       }),
       {
@@ -176,6 +178,10 @@ describe("a target's plan", () => {
         headers: [
           ["x-a", "1"],
           ["x-b", "2"],
+        ],
+        composingModels: [
+          { name: "a", version: "3" },
+          { name: "b", version: "" },
         ],
         tls: {
           ...DEFAULT_TLS,

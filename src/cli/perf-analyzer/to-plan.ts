@@ -53,6 +53,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       shapes: settings.shapes,
       parameters: settings.parameters,
       compression: settings.compression ?? "none",
+      composingModels: settings.composingModels,
       tls: toTls(settings, warnings),
     },
     load,

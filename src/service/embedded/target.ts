@@ -66,6 +66,7 @@ export function toTritonTarget(target: EmbeddedTargetPlan, port: number): Triton
     shapes: {},
     parameters: {},
     compression: "none",
+    composingModels: [],
     tls: DEFAULT_TLS,
   };
 }

@@ -30,6 +30,9 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
     shapes: v.record(v.string(), v.array(whole)),
     parameters: v.record(v.string(), parameterSchema(v)),
     compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
+    composingModels: v.array(
+      v.object({ name: v.pipe(v.string(), v.nonEmpty("must name a model")), version: v.string() }),
+    ),
     tls: v.object({
       isEnabled: v.boolean(),
       caFile: v.string(),
