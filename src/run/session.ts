@@ -1,3 +1,4 @@
+import { checkBatches } from "../inputs/batches.ts";
 import type { Dataset } from "../inputs/dataset.ts";
 import { applyShapes } from "../inputs/shapes.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -65,7 +66,11 @@ export async function openTarget(plan: Plan, observer: RunObserver): Promise<Tar
       const shaped = applyShapes(found.model, target.shapes);
       const service: Service = { ...found, model: shaped.model };
       const dataset = await loadInputs(plan, service.model);
+      checkBatches(dataset, service);
       const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings];
+      const streamCount = dataset.streams.length;
+      if (!service.isSequence && streamCount > 1)
+        warnings.push(`only the first of the ${streamCount} streams of data is sent: the model takes no sequences.`);
       return { service, dataset, warnings, counters: () => readCounters(service, ask) };
     },
     createClient,
