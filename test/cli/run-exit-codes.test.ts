@@ -88,7 +88,7 @@ describe("rampart run exits with", () => {
     });
     assert.equal(code, 66, out);
     assert.match(out, /UNSTABLE/);
-    assert.match(out, /not stable after 3 windows/);
+    assert.match(out, /not stable: over windows 1 to 3 /);
   });
 
   test("69 when nothing listens", async () => {

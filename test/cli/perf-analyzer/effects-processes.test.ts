@@ -134,7 +134,8 @@ test("--enable-mpi without mpirun says that it has no effect, and measures", LIM
   await withServer({}, async (server) => {
     const { code, err, out } = await runCommand(["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, "--enable-mpi"]);
     assert.equal(code, 0);
-    assert.equal(err, "rampart: --enable-mpi has no effect: this process was not started by mpirun.\n");
+    // A short run on a busy machine may say more of itself.
+    assert.match(err, /^rampart: --enable-mpi has no effect: this process was not started by mpirun\.\n/);
     assert.match(out, /^Concurrency: 1, throughput: /m);
     assert.doesNotMatch(out, /MPI/);
   });
