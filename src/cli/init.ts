@@ -202,6 +202,7 @@ function probeTarget(url: string, protocol: "http" | "grpc"): ServerTargetPlan {
     outputSharedMemoryBytes: 102_400,
     parameters: {},
     compression: "none",
+    composingModels: [],
     tls: DEFAULT_TLS,
   };
 }

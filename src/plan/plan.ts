@@ -50,7 +50,16 @@ export interface TritonTargetPlan {
   readonly parameters: Readonly<Record<string, RequestParameterPlan>>;
   /** How requests are compressed; gRPC only. */
   readonly compression: "none" | "gzip" | "deflate";
+  /** Models that the model calls by itself (business logic scripting), for their statistics; an ensemble's are known without. */
+  readonly composingModels: readonly ComposingModelPlan[];
   readonly tls: TlsPlan;
+}
+
+/** A model that the measured one calls. */
+export interface ComposingModelPlan {
+  readonly name: string;
+  /** Empty: the one that runs. */
+  readonly version: string;
 }
 
 /** A parameter of a request. Its value is text, so that 64 bits survive JSON: `true` or `false`, digits, a decimal number, or any text. */

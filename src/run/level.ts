@@ -2,7 +2,7 @@ import type { Instability } from "../measure/instability.ts";
 import { mergeWindows } from "../measure/merge.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../measure/metrics.ts";
 import type { RecordColumns } from "../measure/records.ts";
-import { subtractCounters } from "../measure/server-delta.ts";
+import { flattenComposing, type ServerDelta, subtractCounters } from "../measure/server-delta.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../measure/stability.ts";
 import { Timeline, type TimelineBucket } from "../measure/timeline.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../measure/window.ts";
@@ -47,7 +47,7 @@ export interface LevelContext {
   /** Ends the run: it cannot go on. */
   fail(error: unknown): void;
   /** Tells that several versions of the model served the window. */
-  warnOfVersions(): void;
+  warnOfVersions(model: string): void;
 }
 
 /** Receives the driver's records and cuts them into windows. */
@@ -294,7 +294,8 @@ export class LevelRun {
     const before = this.countersBefore;
     // A server that made the run end may not answer any more; what was measured counts without its times.
     if (before === undefined || signal.error !== undefined) return undefined;
-    const name = { name: session.service.model.name, version: session.service.model.version };
+    const { model, composing } = session.service;
+    const called = { name: model.name, version: model.version, composing };
     const giveUpNs = nowNs() + COUNTER_LAG_MS * 1e6;
     // With nothing outstanding the server must account for every request; under load it only has to have moved.
     const expected =
@@ -308,15 +309,20 @@ export class LevelRun {
         this.context.fail(error);
       }
       if (after === undefined) return undefined;
-      const result = subtractCounters(before, after, name);
-      const seen = result === undefined ? 0 : result.delta.successCount;
+      const delta = subtractCounters(before, after, called);
+      const seen = delta === undefined ? 0 : delta.successCount;
       if (seen >= expected || nowNs() > giveUpNs) {
         this.countersBefore = after;
-        if (result?.hasManyVersions === true) this.context.warnOfVersions();
-        return result?.delta;
+        if (delta !== undefined) this.warnOfVersions(delta);
+        return delta;
       }
       await sleepMs(COUNTER_POLL_MS);
     }
+  }
+
+  private warnOfVersions(delta: ServerDelta): void {
+    for (const { name, hasManyVersions } of [delta, ...flattenComposing(delta)])
+      if (hasManyVersions) this.context.warnOfVersions(name);
   }
 
   private get batchSize(): number {

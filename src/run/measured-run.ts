@@ -63,7 +63,7 @@ export class MeasuredRun {
   private isDriverOpen = false;
   private isAnnounced = false;
   private isChecked = false;
-  private hasWarnedOfVersions = false;
+  private readonly manyVersioned = new Set<string>();
 
   constructor({ plan, observer, signal, load, session, feed, driver, poller, peers, startNs, check }: RunParts) {
     this.plan = plan;
@@ -202,7 +202,7 @@ export class MeasuredRun {
       isAsync: this.prepared.callMode === "async",
       checkFailures: () => this.policy.checkRatio(),
       fail: (error) => this.signal.fail(toRunError(error)),
-      warnOfVersions: () => this.warnOfVersions(),
+      warnOfVersions: (model) => this.warnOfVersions(model),
     };
     const run = new LevelRun(context, this.meter, level);
     this.isDriverOpen = true;
@@ -226,10 +226,10 @@ export class MeasuredRun {
     return run.measure();
   }
 
-  private warnOfVersions(): void {
-    if (this.hasWarnedOfVersions) return;
-    this.hasWarnedOfVersions = true;
-    this.observer.onWarning?.({ kind: "many-versions", model: this.session.service.model.name });
+  private warnOfVersions(model: string): void {
+    if (this.manyVersioned.has(model)) return;
+    this.manyVersioned.add(model);
+    this.observer.onWarning?.({ kind: "many-versions", model });
   }
 
   /** Says what will be done, once: while connections open or when the load has begun, not before. */
@@ -272,12 +272,13 @@ export class MeasuredRun {
 
   private async wholeRunDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
     if (before === undefined || this.signal.error !== undefined) return undefined;
-    const { model } = this.session.service;
+    const { model, composing } = this.session.service;
+    const called = { name: model.name, version: model.version, composing };
     const giveUpNs = nowNs() + 500e6;
     for (;;) {
       const after = await this.session.counters().catch(() => undefined);
       if (after === undefined) return undefined;
-      const delta = subtractCounters(before, after, { name: model.name, version: model.version })?.delta;
+      const delta = subtractCounters(before, after, called);
       if ((delta?.successCount ?? 0) >= this.driver.completedCount || nowNs() > giveUpNs) return delta;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

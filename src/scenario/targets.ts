@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
-import type { EmbeddedTargetPlan, TlsPlan, TritonTargetPlan } from "../plan/plan.ts";
+import type { ComposingModelPlan, EmbeddedTargetPlan, TlsPlan, TritonTargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { DEFAULT_TLS } from "../plan/tls.ts";
 import type { Duration } from "../plan/units.ts";
@@ -45,6 +45,11 @@ interface TritonCommonOptions {
   readonly outputSharedMemoryBytes?: number;
   /** HTTP headers or gRPC metadata of every request. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Models that the model calls by itself (business logic scripting), `"name"` or `"name:version"`, whose server times to report too.
+   * An ensemble's are found without. Default: none.
+   */
+  readonly composingModels?: readonly string[];
   /** `true` speaks TLS with the runtime's authorities. Default: false, or true for `https://`. */
   readonly tls?: boolean | TlsOptions;
 }
@@ -128,6 +133,7 @@ export type CheckedTarget =
   | { readonly kind: "embedded"; readonly url: string; readonly options: CheckedEmbedded };
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
+const COMPOSING_MODEL = /^[^:,\s]+(?::[1-9][0-9]*)?$/;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** The schema of a scenario's target. */
@@ -157,6 +163,12 @@ export function targetSchema(): Schema<CheckedTarget> {
         v.pipe(v.string(), v.regex(HEADER_NAME, "is not a header's name")),
         headerValue,
         "must be texts by the header's name",
+      ),
+    ),
+    composingModels: v.optional(
+      v.array(
+        v.pipe(v.string("must be text"), v.regex(COMPOSING_MODEL, 'must be "name" or "name:version"')),
+        "must be a list of models",
       ),
     ),
     tls: v.optional(
@@ -250,8 +262,14 @@ export function toTargetPlan(
     outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? OUTPUT_SHARED_MEMORY_BYTES,
     parameters: {},
     compression: options.compression ?? "none",
+    composingModels: (options.composingModels ?? []).map(toComposingModel),
     tls: toTlsPlan(options.tls, folder),
   };
+}
+
+function toComposingModel(text: string): ComposingModelPlan {
+  const [name = "", version = ""] = text.split(":");
+  return { name, version };
 }
 
 function toTlsPlan(tls: boolean | TlsOptions = false, folder: string): TlsPlan {

@@ -4,7 +4,7 @@ import type { Failure } from "../transport/failure.ts";
 import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
 import type { SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
-import type { ServerCounters } from "./statistics.ts";
+import type { ComposingModel, ServerCounters } from "./statistics.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
 
 /** What every service kind offers the run: what its model takes, and requests and responses as bytes. No sockets, no clocks. */
@@ -117,8 +117,12 @@ export interface Service {
   readonly isSequence: boolean;
   /** A request may have any number of responses. */
   readonly isDecoupled: boolean;
-  /** True when the server answers the same request from a cache, which it reports apart. */
+  /** True when the server answers the same request to the model, or to one that it calls, from a cache, which it reports apart. */
   readonly isResponseCacheEnabled: boolean;
+  /** True when the cache is the model's own. */
+  readonly isOwnResponseCacheEnabled: boolean;
+  /** Models that the model calls and whose counters the server tells too; empty for most. */
+  readonly composing: readonly ComposingModel[];
   /** How to ask for the server's counters; resolves with undefined where it has none. The server is asked at the first call. */
   statistics(): Promise<StatisticsQuery | undefined>;
   /** Absent where the kind's servers share no memory. */

@@ -1,3 +1,11 @@
+/** A model that another one calls, with those it calls in turn. */
+export interface ComposingModel {
+  readonly name: string;
+  /** The version called; empty for the server's choice. */
+  readonly version: string;
+  readonly composing: readonly ComposingModel[];
+}
+
 /** A server's own counters of one model version since it started. Durations are cumulative nanoseconds. */
 export interface ServerCounters {
   readonly name: string;

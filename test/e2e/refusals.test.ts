@@ -17,9 +17,7 @@ after(async () => {
 
 describe("refusals", () => {
   for (const [model, reason] of [
-    ["simple_sequence", /sequence models are not supported yet/],
-    ["repeat_int32", /decoupled models are not supported yet/],
-    ["ensemble_two", /ensemble models are not supported yet/],
+    ["repeat_int32", /'repeat_int32' is decoupled/],
     ["no_such_model", /no_such_model/],
   ] as const) {
     test(`model ${model}`, async () => {

@@ -14,6 +14,7 @@ const measured: Transcript = {
   stderr: ["WARNING: a", "WARNING: b"],
   csv: ["Concurrency,Inferences/Second,p99 latency", "1,N,N", "2,N,N", "rows by throughput: ascending"],
   profile: undefined,
+  composingCsv: { "leaf_v1.out.csv": ["Concurrency,Client Send", "1,N", "rows by throughput: ascending"] },
 };
 
 const refused: Transcript = {
@@ -24,6 +25,7 @@ const refused: Transcript = {
   stdout: ["Request concurrency: 1"],
   stderr: [],
   csv: undefined,
+  composingCsv: {},
 };
 
 const failed: Transcript = { ...refused, name: "failed", names: ["Thread [0] had error: no"] };
@@ -42,9 +44,17 @@ const good: Outcome = {
   stderr: "rampart: a note\nWARNING: b\nWARNING: a\nWARNING: b\n",
   csv: "Concurrency,Inferences/Second,p99 latency\n2,10.5,99\n1,20,100\n",
   profile: undefined,
+  composingCsv: { "leaf_v1.out.csv": "Concurrency,Client Send\n1,0\n" },
 };
 
-const refusal: Outcome = { ...good, exitCode: 99, stdout: "", stderr: "Error: --percentile is 10\n", csv: undefined };
+const refusal: Outcome = {
+  ...good,
+  exitCode: 99,
+  stdout: "",
+  stderr: "Error: --percentile is 10\n",
+  csv: undefined,
+  composingCsv: {},
+};
 
 const cases: { title: string; transcript: Transcript; outcome: Outcome; differences: string[] }[] = [
   { title: "numbers, windows and accidents", transcript: measured, outcome: good, differences: [] },
@@ -76,6 +86,20 @@ const cases: { title: string; transcript: Transcript; outcome: Outcome; differen
       "  + 1,N,",
       "  - rows by throughput: ascending",
       "  + rows by throughput: in another order",
+    ],
+  },
+  {
+    title: "another model's file",
+    transcript: measured,
+    outcome: { ...good, composingCsv: { "twig_v1.out.csv": "Concurrency\n" } },
+    differences: [
+      "leaf_v1.out.csv:",
+      "  - Concurrency,Client Send",
+      "  - 1,N",
+      "  - rows by throughput: ascending",
+      "twig_v1.out.csv:",
+      "  + Concurrency",
+      "  + rows by throughput: ascending",
     ],
   },
   { title: "an error found early", transcript: refused, outcome: refusal, differences: [] },

@@ -15,6 +15,8 @@ export interface Outcome {
   stdout: string;
   stderr: string;
   csv: string | undefined;
+  /** The CSV files of models that the measured one calls, by file name. */
+  composingCsv: Readonly<Record<string, string>>;
   profile: Uint8Array | undefined;
 }
 
@@ -32,6 +34,11 @@ export function compare(transcript: Transcript, outcome: Outcome): string[] {
   differences.push(...titled("stderr", compareStderr(transcript, outcome.stderr)));
   const csv = outcome.csv === undefined ? undefined : normaliseCsv(outcome.csv);
   differences.push(...titled("csv", diffLines(transcript.csv ?? [], csv ?? [])));
+  for (const name of new Set([...Object.keys(transcript.composingCsv), ...Object.keys(outcome.composingCsv)])) {
+    const text = outcome.composingCsv[name];
+    const rows = text === undefined ? [] : normaliseCsv(text);
+    differences.push(...titled(name, diffLines(transcript.composingCsv[name] ?? [], rows)));
+  }
   const profile = outcome.profile === undefined ? undefined : normaliseProfile(outcome.profile, context);
   differences.push(...titled("profile export", diffLines(transcript.profile ?? [], profile ?? [])));
   return differences;

@@ -30,6 +30,8 @@ const ACCIDENTS = [
 ];
 
 const LEVEL_LINE = /^Request (?:concurrency|Rate): (?!.*throughput)/;
+/** A model that the measured one calls. */
+const MODEL_LINE = /^ +\S+, version: \d+$/;
 const FIRST_MEASURED_LINE = /^(?:Request concurrency|Request Rate| {2}Pass| {2}Client):? /;
 const SUMMARY_LINE = /^((?:Concurrency|Request Rate): [\d.]+)(, throughput: .*)$/;
 const COUNT_LINE = /^ {4}Request count: \d+$/;
@@ -58,7 +60,7 @@ export function normaliseStdout(text: string, context: Context): string[] {
 }
 
 function normaliseMeasured(line: string, context: Context): string {
-  if (LEVEL_LINE.test(line)) return line;
+  if (LEVEL_LINE.test(line) || MODEL_LINE.test(line)) return line;
   if (context.hasRequestCount && COUNT_LINE.test(line)) return line;
   const summary = line.match(SUMMARY_LINE);
   if (summary === null) return line.replace(NUMBER, "N");

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -104,11 +104,17 @@ async function execute(transcript: Transcript, ports: Ports, words: readonly str
       stdout: generalise(stdout, transcript, ports),
       stderr: generalise(stderr, transcript, ports),
       csv: existsSync(csvPath) ? readFileSync(csvPath, "utf8") : undefined,
+      composingCsv: readComposingCsv(folder),
       profile: existsSync(profilePath) ? readFileSync(profilePath) : undefined,
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function readComposingCsv(folder: string): Record<string, string> {
+  const files = readdirSync(folder).filter((file) => file.endsWith(".out.csv"));
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
 }
 
 /** The command line with this run's ports and shorter windows. */

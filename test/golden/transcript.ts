@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -21,6 +21,8 @@ export interface Transcript {
   /** Undefined where the run wrote no such file. */
   csv: string[] | undefined;
   profile: string[] | undefined;
+  /** The CSV files of models that the measured one calls, by file name. */
+  composingCsv: Readonly<Record<string, string[]>>;
 }
 
 interface CommandFile {
@@ -56,7 +58,14 @@ export function readTranscript(name: string): Transcript {
     stderr: readLines(name, "stderr.txt") ?? [],
     csv: readLines(name, "csv.txt"),
     profile: readLines(name, "profile.txt"),
+    composingCsv: readComposingCsv(name),
   };
+}
+
+/** `slow_v1.out.csv` is kept as `slow_v1.out.csv.txt`. */
+function readComposingCsv(name: string): Record<string, string[]> {
+  const files = readdirSync(join(folder, name)).filter((file) => file.endsWith(".out.csv.txt"));
+  return Object.fromEntries(files.map((file) => [file.slice(0, -".txt".length), readLines(name, file) ?? []]));
 }
 
 function readLines(name: string, file: string): string[] | undefined {

@@ -79,7 +79,10 @@ export function makeInstability(change: Partial<Instability> = {}): Instability 
 /** A change of a server's counters: `count` successes, each of so many nanoseconds per stage. */
 export function makeDelta(count: number, change: Partial<ServerDelta> = {}): ServerDelta {
   return {
+    name: "simple",
     version: "1",
+    hasManyVersions: false,
+    composing: [],
     inferenceCount: count,
     executionCount: count,
     successCount: count,

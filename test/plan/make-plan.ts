@@ -42,6 +42,7 @@ export function makePlan(change: PlanChange = {}): Plan {
       outputSharedMemoryBytes: 102_400,
       parameters: {},
       compression: "none",
+      composingModels: [],
       tls: DEFAULT_TLS,
       ...target,
     },

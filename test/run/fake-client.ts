@@ -81,6 +81,8 @@ export function makeService(batchSize = 1): Service {
     isSequence: false,
     isDecoupled: false,
     isResponseCacheEnabled: false,
+    isOwnResponseCacheEnabled: false,
+    composing: [],
     statistics: () => Promise.resolve(undefined),
     warnings: [],
     codec: {

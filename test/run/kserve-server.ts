@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
+import { statisticsOf } from "./kserve-statistics.ts";
 
 /**
  * A KServe v2 server over HTTP that writes down everything it is sent, for tests of what goes over the wire and when. It is written
@@ -87,6 +88,10 @@ export interface KserveOptions {
   readonly isSequence?: boolean;
   /** Told of each asked change of the trace settings: a string is the error to answer with status 400, `"hang"` no answer at all. */
   readonly onTrace?: (change: Readonly<Record<string, unknown>>) => string | undefined;
+  /** What else the model's configuration says. */
+  readonly config?: object;
+  /** Other models, which the model calls so many times per request. */
+  readonly called?: readonly KserveCalled[];
   /** Awaited before an inference is answered. A string is the error to answer with status 400; `"drop"` closes the connection. */
   /** How long the server takes to tell its statistics. Default: 0. */
   readonly statisticsDelayMs?: number;
@@ -95,6 +100,14 @@ export interface KserveOptions {
   /** Awaited before a call about shared memory is answered; a string is the error to answer. */
   readonly onRegion?: (verb: string, name: string) => Promise<string | undefined> | string | undefined;
   readonly onInfer?: (request: SeenInfer) => Promise<string | undefined> | string | undefined;
+}
+
+/** A model that the measured one calls. */
+export interface KserveCalled {
+  readonly name: string;
+  readonly version: string;
+  readonly timesPerRequest: number;
+  readonly config?: object;
 }
 
 const ELEMENT_BYTES: Readonly<Record<string, number>> = {
@@ -107,9 +120,6 @@ const ELEMENT_BYTES: Readonly<Record<string, number>> = {
   FP64: 8,
 };
 const INT32_16 = { datatype: "INT32", dims: [16] };
-
-/** Nanoseconds the server says each success took, by stage. */
-export const STAGE_NS = { success: 100_000, queue: 10_000, input: 5_000, infer: 50_000, output: 5_000 } as const;
 
 /** A running server. */
 export class KserveServer {
@@ -263,7 +273,16 @@ export class KserveServer {
     else if (suffix === "/config") sendJson(response, 200, this.config);
     else if (suffix === "/stats")
       setTimeout(() => sendJson(response, 200, this.statistics), this.options.statisticsDelayMs ?? 0);
+    else if (path === "/v2/models/stats") sendJson(response, 200, this.statistics);
+    else if (this.findCalled(path) !== undefined) sendJson(response, 200, this.findCalled(path)?.config ?? {});
     else sendJson(response, 400, { error: `Request for unknown model: '${path}' is not found` });
+  }
+
+  private findCalled(path: string): KserveCalled | undefined {
+    return this.options.called?.find(
+      ({ name, version }) =>
+        path === `/v2/models/${name}/config` || path === `/v2/models/${name}/versions/${version}/config`,
+    );
   }
 
   private async infer(seen: SeenRequest, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -346,33 +365,17 @@ export class KserveServer {
       output: this.outputs.map(describe),
       ...(this.options.isSequence === true ? { sequence_batching: { max_sequence_idle_microseconds: 5_000_000 } } : {}),
       ...(this.options.isResponseCacheEnabled === true ? { response_cache: { enable: true } } : {}),
+      ...this.options.config,
     };
   }
 
   private get statistics(): object {
-    const count = this.successCount;
-    const stage = (ns: number): object => ({ count, ns: count * ns });
-    return {
-      model_stats: [
-        {
-          name: this.model,
-          version: "1",
-          last_inference: 0,
-          inference_count: this.inferenceCount,
-          execution_count: count,
-          inference_stats: {
-            success: stage(STAGE_NS.success),
-            fail: { count: this.failCount, ns: 0 },
-            queue: stage(STAGE_NS.queue),
-            compute_input: stage(STAGE_NS.input),
-            compute_infer: stage(STAGE_NS.infer),
-            compute_output: stage(STAGE_NS.output),
-            cache_hit: { count: 0, ns: 0 },
-            cache_miss: { count: 0, ns: 0 },
-          },
-        },
-      ],
-    };
+    const own = statisticsOf(this.model, "1", this.successCount, this.inferenceCount, this.failCount);
+    const called = (this.options.called ?? []).map(({ name, version, timesPerRequest }) => {
+      const count = this.successCount * timesPerRequest;
+      return statisticsOf(name, version, count, count, 0);
+    });
+    return { model_stats: [own, ...called] };
   }
 }
 

@@ -105,6 +105,14 @@ const targets: readonly Mistake[] = [
     /text/,
   ],
   ["a header's name", { target: triton("h:1", { model: "m", headers: { "a b": "" } }) }, "target.headers.a b", /name/],
+  ...["", "a:", "a:x", "a,b", "a:1:2"].map(
+    (name): Mistake => [
+      `'${name}' for a model that is called`,
+      { target: triton("h:1", { model: "m", composingModels: [name] }) },
+      "target.composingModels.0",
+      /"name" or "name:version"/,
+    ],
+  ),
   ["TLS as text", { target: anyTriton("h:1", { model: "m", tls: "yes" }) }, "target.tls", /true, false or/],
   ["a large batch", { target: embedded({ batchSize: 9 }) }, "target.batchSize", /8 at most/],
   ["a bare latency", { target: anyEmbedded({ latency: 5 }) }, "target.latency", /"uniform:1ms:9ms"/],

@@ -51,6 +51,7 @@ describe("a scenario's plan", () => {
         outputSharedMemoryBytes: 102_400,
         parameters: {},
         compression: "none",
+        composingModels: [],
         tls: DEFAULT_TLS,
       },
       load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },
@@ -181,6 +182,7 @@ describe("a target's plan", () => {
         sharedMemory: "system",
         outputSharedMemoryBytes: 64,
         headers: { "x-a": "1", "x-b": "2" },
+        composingModels: ["a:3", "b"],
         tls: { ca: "ca.pem", cert: "cert.pem", key: "key.pem", verify: false },
       }),
       {
@@ -195,6 +197,10 @@ describe("a target's plan", () => {
         headers: [
           ["x-a", "1"],
           ["x-b", "2"],
+        ],
+        composingModels: [
+          { name: "a", version: "3" },
+          { name: "b", version: "" },
         ],
         tls: {
           ...DEFAULT_TLS,

@@ -190,6 +190,11 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
     default: "none",
     help: "Compress requests that become shorter by it. gRPC only.",
   },
+  "--bls-composing-models": {
+    group: "server",
+    isRepeatable: true,
+    help: "Models that a BLS model calls, whose server times to report too; an ensemble's are found without.",
+  },
   "--ssl-grpc-use-ssl": { group: "server", help: "Use TLS with gRPC." },
   "--ssl-grpc-root-certifications-file": { group: "server", help: "PEM of the authorities to trust with gRPC." },
   "--ssl-grpc-private-key-file": { group: "server", help: "PEM of the client's private key with gRPC." },

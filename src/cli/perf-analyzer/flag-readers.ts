@@ -2,6 +2,7 @@ import { fileSystem } from "../../runtime/files.ts";
 import {
   checkRange,
   type FlagReader,
+  readComposingModels,
   readCompression,
   readCount,
   readDeprecatedEnd,
@@ -263,6 +264,7 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
   },
   "--request-parameter": readParameter,
   "--grpc-compression-algorithm": readCompression,
+  "--bls-composing-models": readComposingModels,
   ...SSL_FLAG_READERS,
   ...TELEMETRY_FLAG_READERS,
   "-f": (settings, _reader, value) => {

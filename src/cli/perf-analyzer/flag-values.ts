@@ -146,6 +146,26 @@ export function readParameter(settings: Settings, reader: ValueReader, text: str
   else settings.parameters[name] = parameter;
 }
 
+/** `NAME[:VERSION],…` into the settings' composing models; blanks do not count. */
+export function readComposingModels(settings: Settings, reader: ValueReader, text: string): void {
+  for (const entry of text.split(",")) {
+    const [name = "", version, ...more] = entry.split(":");
+    const asked = { name: name.trim(), version: version?.trim() ?? "" };
+    const isVersion = version === undefined || /^[1-9][0-9]*$/.test(asked.version);
+    if (asked.name !== "" && isVersion && more.length === 0) {
+      settings.composingModels.push(asked);
+      continue;
+    }
+    reader.fail(
+      "--bls-composing-models",
+      `Failed to parse --bls-composing-models. '${entry}' is no model's name with or without a version.`,
+      text,
+      "Write for example --bls-composing-models modelA:3,modelB.",
+    );
+    return;
+  }
+}
+
 /** Whether the path is that of an existing file, and not of a directory. */
 export function isFile(path: string): boolean {
   return fileSystem().statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

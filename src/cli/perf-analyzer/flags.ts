@@ -66,6 +66,7 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "", short: "H", value: "NAME:VALUE" },
   { name: "request-parameter", value: "NAME:VALUE:TYPE" },
   { name: "grpc-compression-algorithm", value: "none|gzip|deflate" },
+  { name: "bls-composing-models", value: "NAME[:VERSION],..." },
   { name: "ssl-grpc-use-ssl" },
   { name: "ssl-grpc-root-certifications-file", value: "FILE" },
   { name: "ssl-grpc-private-key-file", value: "FILE" },
@@ -115,7 +116,6 @@ export function laterFlags(): FlagSpec[] {
     laterFlag("triton-server-directory", "DIR", ["/opt/tritonserver"]),
     laterFlag("model-repository", "DIR", [""]),
     laterFlag("grpc-method", "PACKAGE.SERVICE/METHOD", []),
-    laterFlag("bls-composing-models", "NAME[:VERSION],...", [""]),
   ];
 }
 

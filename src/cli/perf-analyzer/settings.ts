@@ -1,4 +1,4 @@
-import type { RequestParameterPlan, SequencesPlan, TlsPlan, TracePlan } from "../../plan/plan.ts";
+import type { ComposingModelPlan, RequestParameterPlan, SequencesPlan, TlsPlan, TracePlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { FLAG_READERS } from "./flag-readers.ts";
 import { flagName } from "./flags.ts";
@@ -44,6 +44,7 @@ export interface Settings {
   parameters: Record<string, RequestParameterPlan>;
   /** Undefined when nothing was said of it. */
   compression: "none" | "gzip" | "deflate" | undefined;
+  composingModels: ComposingModelPlan[];
   stringLength: number;
   stringData: string;
   inputTensorFormat: "binary" | "json";
@@ -130,6 +131,7 @@ function defaults(): Settings {
     shapes: {},
     parameters: {},
     compression: undefined,
+    composingModels: [],
     stringLength: 128,
     stringData: "",
     inputTensorFormat: "binary",

@@ -53,6 +53,11 @@ function targetFlags({ target }: Plan, notes: string[]): string[] {
     for (const [name, { type, value }] of Object.entries(target.parameters))
       args.push("--request-parameter", `${name}:${value}:${type}`);
     args.push(...unless("none", "--grpc-compression-algorithm", target.compression));
+    if (target.composingModels.length > 0)
+      args.push(
+        "--bls-composing-models",
+        target.composingModels.map(({ name, version }) => (version === "" ? name : `${name}:${version}`)).join(),
+      );
     if (target.inputTensorFormat !== "binary") args.push("--input-tensor-format", target.inputTensorFormat);
     if (target.outputTensorFormat !== "binary") args.push("--output-tensor-format", target.outputTensorFormat);
     args.push(...(isGrpc ? grpcTlsFlags(target.tls, notes) : httpsFlags(target.tls)));

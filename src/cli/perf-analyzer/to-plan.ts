@@ -55,6 +55,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       outputSharedMemoryBytes: settings.outputSharedMemoryBytes,
       parameters: settings.parameters,
       compression: settings.compression ?? "none",
+      composingModels: settings.composingModels,
       tls: toTls(settings, warnings),
     },
     load,

@@ -7,6 +7,7 @@ import {
   sequencesPerSec,
   stabilizingLatencyNs,
 } from "../../measure/metrics.ts";
+import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning, TraceEvent } from "../../run/observer.ts";
@@ -154,8 +155,9 @@ class PerfAnalyzerConsole implements Report {
     this.sink.out("  Client: \n");
     this.printClient(result);
     if (window.server !== undefined) {
-      const isCached = this.prepared?.service.isResponseCacheEnabled ?? false;
-      this.sink.out(`  Server: \n${formatServerSection(window.server, isCached)}`);
+      const noCaches = { isResponseCacheEnabled: false, isOwnResponseCacheEnabled: false };
+      this.sink.out(`  Server: \n${formatServerSection(window.server, this.prepared?.service ?? noCaches)}`);
+      this.tellUncalled(window.server);
     } else if (result.hasServerCounters) {
       this.note("the server's statistics did not change, so no server times are shown.");
     }
@@ -176,6 +178,14 @@ class PerfAnalyzerConsole implements Report {
     this.sink.out(`  Server Prometheus Metrics: \n${formatGpuSection(gpu)}`);
     if (gpu.count === 0 && !this.hasSaidWhyNoMetrics)
       this.note("no metrics were read within the measured windows, so none are shown.");
+  }
+
+  private tellUncalled(server: ServerDelta): void {
+    // An answer from the measured model's own cache calls none.
+    if (this.prepared?.service.isOwnResponseCacheEnabled === true) return;
+    for (const { name, successCount } of flattenComposing(server))
+      if (successCount === 0 && server.successCount > 0)
+        this.sink.err(`rampart: composing model '${name}' answered no request: does '${server.name}' call it?\n`);
   }
 
   private printClient({ window, unit }: LevelResult): void {

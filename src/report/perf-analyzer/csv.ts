@@ -6,10 +6,12 @@ import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
+import { formatComposingCsv } from "./composing-csv.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
 import { printedLevels, reportedPercentiles } from "./levels.ts";
+import { meanServerTimes } from "./server-columns.ts";
 
-/** perf_analyzer's CSV: one row per level, by ascending throughput. */
+/** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
 /** Creates the report for the plan's CSV file. */
 export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
@@ -17,19 +19,29 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
     finish: (result) => {
       const levels = printedLevels(result);
       if (levels.length === 0) return;
-      const rows = sortByThroughput(levels, plan.target.batchSize).map((level) => formatRow(level, plan, result, sink));
+      const sorted = sortByThroughput(levels, plan.target.batchSize);
+      const rows = sorted.map((level) => formatRow(level, plan, result, sink));
       const text = [formatHeader(plan, result), ...rows].map((row) => `${row.join(",")}\n`).join("");
-      try {
-        writeFileSync(plan.outputs.csvFile, text);
-      } catch (error) {
-        throw new RunError(
-          "output",
-          `failed to write ${plan.outputs.csvFile}: ${messageOf(error)}`,
-          "Give a path that can be written with -f.",
-        );
-      }
+      const { csvFile } = plan.outputs;
+      writeCsv(csvFile, text);
+      const { levelUnit, service } = result.prepared;
+      const parts = { csvFile, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
+      const { isResponseCacheEnabled } = service;
+      for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled })) writeCsv(file.path, file.text);
     },
   };
+}
+
+function writeCsv(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (error) {
+    throw new RunError(
+      "output",
+      `failed to write ${path}: ${messageOf(error)}`,
+      "Give a path that can be written with -f.",
+    );
+  }
 }
 
 function sortByThroughput(levels: readonly LevelResult[], batchSize: number): LevelResult[] {
@@ -100,24 +112,13 @@ function serverColumns(window: LevelResult["window"], isCached: boolean, sink: T
   const delta = window.server;
   // Without statistics of this level the columns stay, so that rows keep their form.
   if (delta === undefined) return new Array<number>(isCached ? 7 : 5).fill(0);
-  const mean = (totalNs: number, count: number): number => (count === 0 ? 0 : Math.floor(totalNs / count));
-  const queueNs = mean(delta.queueNs, delta.queueCount);
-  const computeNs = mean(delta.computeInputNs + delta.computeInferNs + delta.computeOutputNs, delta.computeInputCount);
-  const hitNs = mean(delta.cacheHitNs, delta.cacheHitCount);
-  const missNs = mean(delta.cacheMissNs, delta.cacheMissCount);
+  const times = meanServerTimes(delta);
   const waitNs = window.latency.meanNs - window.sendMeanNs - window.receiveMeanNs;
-  const networkNs = Math.max(0, waitNs - (queueNs + computeNs + hitNs + missNs));
+  const networkNs = Math.max(0, waitNs - times.accountedNs);
   if (networkNs === 0) {
     sink.err(
       "Server average accounted time was larger than client average wait time due to small sample size. Increase the measurement interval with `--measurement-interval`.\n",
     );
   }
-  return [
-    networkNs,
-    queueNs,
-    mean(delta.computeInputNs, delta.computeInputCount),
-    mean(delta.computeInferNs, delta.computeInferCount),
-    mean(delta.computeOutputNs, delta.computeOutputCount),
-    ...(isCached ? [hitNs, missNs] : []),
-  ].map(toWholeUs);
+  return [networkNs, ...times.columnsNs(isCached)].map(toWholeUs);
 }

@@ -1,30 +1,37 @@
 import { averageUs, type ServerDelta } from "../../measure/server-delta.ts";
+import type { Service } from "../../service/service.ts";
 
 /** The `Server:` section of a level, as perf_analyzer prints it. */
 
-/** Lines of the section, each with its line break. */
-export function formatServerSection(delta: ServerDelta, isResponseCacheEnabled: boolean): string {
-  if (delta.successCount === 0) return "    Request count: 0\n";
-  const lines = [`    Inference count: ${delta.inferenceCount}`, `    Execution count: ${delta.executionCount}`];
-  if (isResponseCacheEnabled)
-    lines.push(`    Cache hit count: ${delta.cacheHitCount}`, `    Cache miss count: ${delta.cacheMissCount}`);
-  lines.push(`    Successful request count: ${delta.successCount}`);
-  const times = averageTimes(delta);
-  const total = `    Avg request latency: ${times.totalUs} usec`;
-  if (isResponseCacheEnabled) lines.push(...cacheLines(total, times));
+/** Which of the models have a cache: one of them at all, and the measured one itself. */
+export type ResponseCaches = Pick<Service, "isResponseCacheEnabled" | "isOwnResponseCacheEnabled">;
+
+/** Lines of the section, each with its line break; the models that the model calls stand below it, each indented further. */
+export function formatServerSection(delta: ServerDelta, caches: ResponseCaches): string {
+  return formatModel(delta, caches, 1)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function formatModel(delta: ServerDelta, caches: ResponseCaches, depth: number): string[] {
+  const indent = "  ".repeat(depth);
+  if (delta.successCount === 0) return [`${indent}  Request count: 0`];
+  const counts = [`Inference count: ${delta.inferenceCount}`, `Execution count: ${delta.executionCount}`];
+  if (caches.isResponseCacheEnabled)
+    counts.push(`Cache hit count: ${delta.cacheHitCount}`, `Cache miss count: ${delta.cacheMissCount}`);
+  counts.push(`Successful request count: ${delta.successCount}`);
+  const lines = counts.map((text) => `${indent}  ${text}`);
+  const totalUs = averageUs(delta.successNs, delta.successCount);
+  const total = `${indent}  Avg request latency: ${totalUs} usec`;
+  const cacheIndent = `${indent}${indent}  `;
+  if (delta.composing.length === 0) lines.push(...ownLines(total, cacheIndent, totalUs, delta, caches));
   else
-    lines.push(
-      `${total} (${parts(["overhead", overheadUs(times.totalUs, times.queueUs, times.computeUs)], ["queue", times.queueUs], ...computeParts(times))})`,
-    );
-  return lines.map((line) => `${line}\n`).join("");
+    lines.push(...composedLines(total, cacheIndent, totalUs, delta, caches), ...composingLines(delta, caches, depth));
+  return lines;
 }
 
 interface AverageTimes {
-  readonly totalUs: number;
   readonly queueUs: number;
-  readonly computeInputUs: number;
-  readonly computeInferUs: number;
-  readonly computeOutputUs: number;
   readonly computeUs: number;
   readonly cacheHitUs: number;
   readonly cacheMissUs: number;
@@ -35,11 +42,7 @@ interface AverageTimes {
 function averageTimes(delta: ServerDelta): AverageTimes {
   const computeNs = delta.computeInputNs + delta.computeInferNs + delta.computeOutputNs;
   return {
-    totalUs: averageUs(delta.successNs, delta.successCount),
     queueUs: averageUs(delta.queueNs, delta.queueCount),
-    computeInputUs: averageUs(delta.computeInputNs, delta.computeInputCount),
-    computeInferUs: averageUs(delta.computeInferNs, delta.computeInferCount),
-    computeOutputUs: averageUs(delta.computeOutputNs, delta.computeOutputCount),
     computeUs: averageUs(computeNs, delta.computeInputCount),
     cacheHitUs: averageUs(delta.cacheHitNs, delta.cacheHitCount),
     cacheMissUs: averageUs(delta.cacheMissNs, delta.cacheMissCount),
@@ -50,20 +53,84 @@ function averageTimes(delta: ServerDelta): AverageTimes {
   };
 }
 
-function cacheLines(total: string, times: AverageTimes): string[] {
-  const overhead = overheadUs(times.totalUs, times.queueUs, times.cacheAndComputeUs);
+/** The averages of all models called, added up, and the caller's own cache: what perf_analyzer tells of a model that calls others. */
+function composedTimes(delta: ServerDelta): AverageTimes {
+  const own = averageTimes(delta);
+  const sum = {
+    queueUs: 0,
+    computeUs: 0,
+    cacheHitUs: own.cacheHitUs,
+    cacheMissUs: own.cacheMissUs,
+    cacheAndComputeUs: 0,
+  };
+  for (const called of delta.composing) {
+    const times = called.composing.length === 0 ? averageTimes(called) : composedTimes(called);
+    for (const name in sum) sum[name as keyof AverageTimes] += times[name as keyof AverageTimes];
+  }
+  return sum;
+}
+
+function ownLines(
+  total: string,
+  cacheIndent: string,
+  totalUs: number,
+  delta: ServerDelta,
+  caches: ResponseCaches,
+): string[] {
+  const times = averageTimes(delta);
+  if (!caches.isResponseCacheEnabled) {
+    const overhead = overheadUs(totalUs, times.queueUs, times.computeUs);
+    return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ...computeParts(delta))})`];
+  }
+  const miss = parts(["cache lookup/insertion", times.cacheMissUs], ...computeParts(delta));
   return [
-    `${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ["cache hit/miss", times.cacheAndComputeUs])})`,
-    `      Average Cache Hit Latency: ${times.cacheHitUs} usec`,
-    `      Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec (${parts(["cache lookup/insertion", times.cacheMissUs], ...computeParts(times))})`,
+    `${total} (${cacheParts(totalUs, times)})`,
+    `${cacheIndent}Average Cache Hit Latency: ${times.cacheHitUs} usec`,
+    `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec (${miss})`,
   ];
 }
 
-function computeParts(times: AverageTimes): [string, number][] {
+function composedLines(
+  total: string,
+  cacheIndent: string,
+  totalUs: number,
+  delta: ServerDelta,
+  caches: ResponseCaches,
+): string[] {
+  const times = composedTimes(delta);
+  if (!caches.isResponseCacheEnabled) {
+    const overhead = overheadUs(totalUs, times.queueUs, times.computeUs);
+    return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ["compute", times.computeUs])})`];
+  }
   return [
-    ["compute input", times.computeInputUs],
-    ["compute infer", times.computeInferUs],
-    ["compute output", times.computeOutputUs],
+    // With a cache of its own the caller's average has little to do with those of the models it seldom calls.
+    caches.isOwnResponseCacheEnabled ? total : `${total} (${cacheParts(totalUs, times)})`,
+    `${cacheIndent}Average Cache Hit Latency: ${times.cacheHitUs} usec`,
+    // The blank at the end is the original's.
+    `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec `,
+  ];
+}
+
+function composingLines(delta: ServerDelta, caches: ResponseCaches, depth: number): string[] {
+  const indent = "  ".repeat(depth);
+  const lines = ["", `${indent}Composing models: `];
+  for (const called of delta.composing) {
+    const version = called.version === "" ? "unknown" : called.version;
+    lines.push(`${indent}${called.name}, version: ${version}`, ...formatModel(called, caches, depth + 1));
+  }
+  return lines;
+}
+
+function cacheParts(totalUs: number, times: AverageTimes): string {
+  const overhead = overheadUs(totalUs, times.queueUs, times.cacheAndComputeUs);
+  return parts(["overhead", overhead], ["queue", times.queueUs], ["cache hit/miss", times.cacheAndComputeUs]);
+}
+
+function computeParts(delta: ServerDelta): [string, number][] {
+  return [
+    ["compute input", averageUs(delta.computeInputNs, delta.computeInputCount)],
+    ["compute infer", averageUs(delta.computeInferNs, delta.computeInferCount)],
+    ["compute output", averageUs(delta.computeOutputNs, delta.computeOutputCount)],
   ];
 }
 

@@ -17,6 +17,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatRampartWarning } from "../warnings.ts";
+import { formatComposing } from "./composing-table.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 
@@ -147,7 +148,9 @@ class RampartConsole implements Report {
       `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late, overhead ${window.overheadPct.toFixed(2)} %`,
     );
     if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
-    return `\n${describeLevel(this.plan.load, unit, level)}\n${notes.map((note) => `  ${note}\n`).join("")}`;
+    const server = window.server === undefined ? "" : formatComposing(window.server);
+    const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
+    return `\n${describeLevel(this.plan.load, unit, level)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
   }
 
   private formatShortfall(window: WindowResult, level: number): string[] {

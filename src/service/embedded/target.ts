@@ -68,6 +68,7 @@ export function toTritonTarget(target: EmbeddedTargetPlan, port: number): Triton
     outputSharedMemoryBytes: 0,
     parameters: {},
     compression: "none",
+    composingModels: [],
     tls: DEFAULT_TLS,
   };
 }

@@ -15,7 +15,8 @@ export interface TritonApi {
   metadata(model: ModelName): Query;
   config(model: ModelName): Query;
   server(): Query;
-  statistics(model: ModelName): Query;
+  /** @param model undefined for all models */
+  statistics(model: ModelName | undefined): Query;
   /** The repository's models that are ready. */
   index(): Query;
   readonly sharedMemory: SharedMemoryQueries;

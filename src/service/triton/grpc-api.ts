@@ -13,7 +13,8 @@ export const grpcApi: TritonApi = {
     return { ...query, read: (body) => (query.read(body) as ProtoObject)["config"] ?? {} };
   },
   server: () => grpcQuery("ServerMetadata", new Uint8Array(0), messages.SERVER_METADATA),
-  statistics: (model) => grpcQuery("ModelStatistics", named(model), messages.MODEL_STATISTICS),
+  statistics: (model) =>
+    grpcQuery("ModelStatistics", model === undefined ? new Uint8Array(0) : named(model), messages.MODEL_STATISTICS),
   index: () =>
     grpcQuery(
       "RepositoryIndex",

@@ -9,7 +9,7 @@ export const httpApi: TritonApi = {
   metadata: (model) => httpQuery("GET", modelPath(model, "")),
   config: (model) => httpQuery("GET", modelPath(model, "/config")),
   server: () => httpQuery("GET", "/v2"),
-  statistics: (model) => httpQuery("GET", modelPath(model, "/stats")),
+  statistics: (model) => httpQuery("GET", model === undefined ? "/v2/models/stats" : modelPath(model, "/stats")),
   index: () => {
     const query = httpQuery("POST", "/v2/repository/index", '{"ready":true}');
     // Over HTTP the list comes bare.

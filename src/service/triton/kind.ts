@@ -3,9 +3,10 @@ import { RunError } from "../../plan/problem.ts";
 import { AnswerObject } from "../answer.ts";
 import type { Ask, Service, ServiceFront, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
 import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
+import type { Composition } from "./composing.ts";
 import { httpApi } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
-import { readModel, type TritonModel, unsupportedKindOf } from "./model.ts";
+import { readModel, type TritonModel } from "./model.ts";
 import { readStatistics } from "./statistics.ts";
 import { tritonTargetSchema } from "./target.ts";
 
@@ -49,7 +50,9 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
   configAnswer.catch(() => {});
   const metadata = await metadataAnswer;
   const config = await configAnswer;
-  const model = readModel(metadata, config, target.modelVersion);
+  const ownModel = readModel(metadata, config, target.modelVersion);
+  const composing = await findComposing(target, ownModel, config, api, ask);
+  const model = composing.model;
   refuseUnsupported(model, target);
   let statistics: Promise<StatisticsQuery | undefined> | undefined;
   return {
@@ -59,9 +62,11 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
     batchSize: target.batchSize,
     isSequence: model.scheduler === "sequence" || model.scheduler === "ensemble-sequence",
     isDecoupled: model.isDecoupled,
-    isResponseCacheEnabled: model.isResponseCacheEnabled,
+    isResponseCacheEnabled: model.isResponseCacheEnabled || composing.isResponseCacheEnabled,
+    isOwnResponseCacheEnabled: model.isResponseCacheEnabled,
+    composing: composing.models,
     statistics: () => {
-      statistics ??= findStatistics(api, name, ask);
+      statistics ??= findStatistics(api, composing.models.length > 0 ? undefined : name, ask);
       return statistics;
     },
     sharedMemory: api.sharedMemory,
@@ -78,8 +83,30 @@ function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
   };
 }
 
-/** Nothing but the statistics depends on the server's extensions, so nothing else waits for them. */
-async function findStatistics(api: TritonApi, name: ModelName, ask: Ask): Promise<StatisticsQuery | undefined> {
+/** The model and those it calls; what finds them is loaded for models that call any. */
+async function findComposing(
+  { composingModels }: TritonTargetPlan,
+  model: TritonModel,
+  config: unknown,
+  api: TritonApi,
+  ask: Ask,
+): Promise<Pick<Composition, "models" | "isResponseCacheEnabled"> & { readonly model: TritonModel }> {
+  if (composingModels.length === 0 && model.scheduler !== "ensemble" && model.scheduler !== "ensemble-sequence")
+    return { model, models: [], isResponseCacheEnabled: false };
+  const { composeModel, findComposing: find } = await import("./composing.ts");
+  const found = await find(api, ask, model, config, composingModels);
+  return { ...found, model: composeModel(model, found) };
+}
+
+/**
+ * Nothing but the statistics depends on the server's extensions, so nothing else waits for them.
+ * @param name undefined for all models
+ */
+async function findStatistics(
+  api: TritonApi,
+  name: ModelName | undefined,
+  ask: Ask,
+): Promise<StatisticsQuery | undefined> {
   const extensions = AnswerObject.of(await ask(api.server(), "server metadata"), "server metadata").strings(
     "extensions",
   );
@@ -116,7 +143,4 @@ function refuseUnsupported(model: TritonModel, { batchSize, isStreaming }: Trito
       `Model '${model.name}' has no batch dimension: use a batch size of 1.`,
     );
   }
-  const kind = unsupportedKindOf(model);
-  if (kind === "") return;
-  throw new RunError("unsupported", `model '${model.name}': ${kind} are not supported yet`, "Measure another model.");
 }

@@ -1,7 +1,9 @@
 import { AnswerObject } from "../answer.ts";
 import type { Ask, ListedModel } from "../service.ts";
 import type { TritonApi } from "./api.ts";
-import { readModel, unsupportedKindOf } from "./model.ts";
+import { readModel } from "./model.ts";
+
+const DECOUPLED = "it is decoupled: write a scenario with streaming: true over gRPC";
 
 /** Asks for the models that are ready, each once, with what it takes. */
 export async function listTritonModels(api: TritonApi, ask: Ask): Promise<ListedModel[]> {
@@ -19,8 +21,7 @@ export async function listTritonModels(api: TritonApi, ask: Ask): Promise<Listed
       ask(api.config(asked), `config of ${name}`),
     ]);
     const model = readModel(metadata, config, "");
-    const kind = unsupportedKindOf(model);
-    models.push({ ...model, refusal: kind === "" ? "" : `${kind} are not supported yet` });
+    models.push({ ...model, refusal: model.isDecoupled ? DECOUPLED : "" });
   }
   return models;
 }

@@ -74,8 +74,3 @@ function schedulerOf(config: AnswerObject): SchedulerKind {
   if (config.has("sequence_batching")) return "sequence";
   return config.has("dynamic_batching") ? "dynamic" : "none";
 }
-
-/** What a model belongs to that this version cannot measure yet, in the plural; empty when it can. */
-export function unsupportedKindOf({ scheduler }: TritonModel): string {
-  return scheduler === "ensemble" || scheduler === "ensemble-sequence" ? "ensemble models" : "";
-}

@@ -36,6 +36,9 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
     ),
     parameters: v.record(v.string(), parameterSchema(v)),
     compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
+    composingModels: v.array(
+      v.object({ name: v.pipe(v.string(), v.nonEmpty("must name a model")), version: v.string() }),
+    ),
     tls: v.object({
       isEnabled: v.boolean(),
       caFile: v.string(),

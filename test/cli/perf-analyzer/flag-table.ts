@@ -16,7 +16,8 @@ export interface FlagRow {
     | "telemetry"
     | "compression"
     | "processes"
-    | "shared-memory";
+    | "shared-memory"
+    | "composing";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
@@ -206,6 +207,11 @@ export const OBEYED: readonly FlagRow[] = [
     effect: "compression",
     test: "--grpc-compression-algorithm compresses the inference requests and says so, and nothing else",
   },
+  {
+    flag: "--bls-composing-models",
+    effect: "composing",
+    test: "--bls-composing-models tells the server times of models that the model calls",
+  },
   { flag: "-f", effect: "output", test: "-f writes a row per level into a CSV, replacing an older file" },
   { flag: "--verbose-csv", effect: "output", test: "--verbose-csv adds columns" },
   {
@@ -248,7 +254,6 @@ export const LATER: readonly LaterRow[] = [
   { flag: "--triton-server-directory", accepted: ["/opt/tritonserver"], refused: "/elsewhere" },
   { flag: "--model-repository", accepted: [""], refused: "/models" },
   { flag: "--grpc-method", accepted: [], refused: "a.B/C" },
-  { flag: "--bls-composing-models", accepted: [""], refused: "a,b" },
 ];
 
 /** All flag names of perf_analyzer, long names first, as its help and its command line know them: kept by hand, apart from the code. */

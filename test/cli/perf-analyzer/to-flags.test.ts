@@ -50,6 +50,17 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
   ["gRPC at the port of HTTP", { target: { protocol: "grpc", url: "localhost:8000" } }],
   ["a stream", { target: { protocol: "grpc", isStreaming: true }, client: { callMode: "async" } }],
   [
+    "composing models",
+    {
+      target: {
+        composingModels: [
+          { name: "a", version: "3" },
+          { name: "b", version: "" },
+        ],
+      },
+    },
+  ],
+  [
     "request parameters",
     {
       target: {

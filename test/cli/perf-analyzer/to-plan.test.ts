@@ -54,6 +54,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       outputSharedMemoryBytes: 102_400,
       parameters: {},
       compression: "none",
+      composingModels: [],
       tls: DEFAULT_TLS,
     },
     load: { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" },

@@ -145,6 +145,67 @@ test("one request has no deviation, and a run without a level no summary", () =>
   assert.doesNotMatch(print({}, []).out, /Inferences\/Second/);
 });
 
+const NO_CACHE = { isResponseCacheEnabled: false, isOwnResponseCacheEnabled: false };
+const OWN_CACHE = { isResponseCacheEnabled: true, isOwnResponseCacheEnabled: true };
+const CALLED_CACHE = { isResponseCacheEnabled: true, isOwnResponseCacheEnabled: false };
+
+test("models that are called stand below their caller, whose times are theirs", () => {
+  const leaf = makeDelta(20, { name: "leaf" });
+  const inner = makeDelta(10, { name: "inner", successNs: 10 * 300_000, composing: [leaf] });
+  const idle = makeDelta(0, { name: "idle", version: "" });
+  const section = formatServerSection(
+    makeDelta(10, { successNs: 10 * 500_000, composing: [idle, inner, leaf] }),
+    NO_CACHE,
+  );
+  assert.deepEqual(section.split("\n"), [
+    "    Inference count: 10",
+    "    Execution count: 10",
+    "    Successful request count: 10",
+    // Two leaves of 10 us in the queue and 60 us of computing.
+    "    Avg request latency: 500 usec (overhead 360 usec + queue 20 usec + compute 120 usec)",
+    "",
+    "  Composing models: ",
+    "  idle, version: unknown",
+    "      Request count: 0",
+    "  inner, version: 1",
+    "      Inference count: 10",
+    "      Execution count: 10",
+    "      Successful request count: 10",
+    "      Avg request latency: 300 usec (overhead 230 usec + queue 10 usec + compute 60 usec)",
+    "",
+    "    Composing models: ",
+    "    leaf, version: 1",
+    "        Inference count: 20",
+    "        Execution count: 20",
+    "        Successful request count: 20",
+    "        Avg request latency: 100 usec (overhead 30 usec + queue 10 usec + compute input 5 usec + compute infer 50 usec + compute output 5 usec)",
+    "  leaf, version: 1",
+    "      Inference count: 20",
+    "      Execution count: 20",
+    "      Successful request count: 20",
+    "      Avg request latency: 100 usec (overhead 30 usec + queue 10 usec + compute input 5 usec + compute infer 50 usec + compute output 5 usec)",
+    "",
+  ]);
+});
+
+test("a cache of a model that is called is told of with every model, and in the caller's own times", () => {
+  const cache = { cacheHitCount: 5, cacheHitNs: 50_000, cacheMissCount: 5, cacheMissNs: 100_000 };
+  const called = makeDelta(10, { name: "called", ...cache, computeInputCount: 5, computeInferCount: 5 });
+  const top = makeDelta(10, { composing: [called] });
+  const lines = formatServerSection(top, CALLED_CACHE).split("\n");
+  // (50 + 100 + 600 us) over 5 computed and 5 found.
+  assert.equal(
+    lines[5],
+    "    Avg request latency: 100 usec (overhead 15 usec + queue 10 usec + cache hit/miss 75 usec)",
+  );
+  assert.deepEqual(lines.slice(6, 8), [
+    "      Average Cache Hit Latency: 10 usec",
+    "      Average Cache Miss Latency: 140 usec ",
+  ]);
+  assert.ok(lines.includes("          Average Cache Hit Latency: 10 usec"));
+  assert.equal(formatServerSection(top, OWN_CACHE).split("\n")[5], "    Avg request latency: 100 usec");
+});
+
 test("a response cache has lines of its own", () => {
   const delta = makeDelta(10, {
     cacheHitCount: 5,
@@ -153,10 +214,10 @@ test("a response cache has lines of its own", () => {
     cacheMissNs: 100_000,
     computeInputCount: 5,
   });
-  const section = formatServerSection(delta, true);
+  const section = formatServerSection(delta, OWN_CACHE);
   assert.match(section, /^ {4}Cache hit count: 5\n {4}Cache miss count: 5$/m);
   assert.match(section, /^ {6}Average Cache Hit Latency: 10 usec$/m);
   assert.match(section, /cache lookup\/insertion 20 usec/);
-  assert.doesNotMatch(formatServerSection(delta, false), /[Cc]ache/);
-  assert.equal(formatServerSection(makeDelta(0), false), "    Request count: 0\n");
+  assert.doesNotMatch(formatServerSection(delta, NO_CACHE), /[Cc]ache/);
+  assert.equal(formatServerSection(makeDelta(0), NO_CACHE), "    Request count: 0\n");
 });

@@ -5,7 +5,7 @@ import { createRampartConsole } from "../../../src/report/rampart/console.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "../../../src/report/rampart/format.ts";
 import type { LevelResult, RunResult } from "../../../src/run/observer.ts";
 import { readGpuMetrics } from "../../../src/telemetry/gpu-metrics.ts";
-import { makeInstability, makeWindow } from "../../measure/make-window.ts";
+import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { twoGpus } from "../../servers/metrics-stub.ts";
 import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
@@ -24,6 +24,21 @@ test("a run reads as a row per level, what stands behind it, and totals", () => 
   assert.match(out, /^ *2 +30 +1 ms +1 ms +1 ms +1 ms +100 us +0 % +30$/m);
   assert.match(out, /too few samples for a firm p99/);
   assert.match(out, /^sent 60 requests over 1 connections in 3\.5 s: 60 completed, 0 failed$/m);
+});
+
+test("a model that calls others is told with them, each below its caller", () => {
+  const leaf = makeDelta(8, { name: "leaf", version: "2", cacheHitCount: 3, cacheMissCount: 5 });
+  const inner = makeDelta(4, { name: "inner", composing: [leaf] });
+  const idle = makeDelta(0, { name: "idle", version: "" });
+  const window = makeWindow({ server: makeDelta(4, { composing: [idle, inner] }) });
+  const out = print({}, [makeLevel({ window })]);
+  const title = "model +requests +server avg +queue +compute input +infer +output +cache hits +misses";
+  assert.match(out, new RegExp(`^  ${title}$`, "m"));
+  assert.match(out, /^ {2}simple v1 +4 +100 us +10 us +5 us +50 us +5 us$/m);
+  assert.match(out, /^ {2}· idle +0$/m);
+  assert.match(out, /^ {2}· inner v1 +4 +100 us/m);
+  assert.match(out, /^ {2}· · leaf v2 +8 +100 us +10 us +5 us +50 us +5 us +3 +5$/m);
+  assert.doesNotMatch(print({}, [makeLevel()]), /compute input/);
 });
 
 test("scheduled loads show the latency from the due time too", () => {

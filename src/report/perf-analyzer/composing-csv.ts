@@ -1,0 +1,78 @@
+import { inferPerSec } from "../../measure/metrics.ts";
+import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
+import type { LevelResult } from "../../run/observer.ts";
+import { formatStreamNumber, toWholeUs } from "../number-format.ts";
+import { meanServerTimes } from "./server-columns.ts";
+
+/** The CSV files of the models that the measured one calls: a row per level like its own, of server times only. */
+
+/** What the files are made from. */
+export interface ComposingCsvParts {
+  /** The measured model's file. */
+  readonly csvFile: string;
+  readonly batchSize: number;
+  readonly levelUnit: LevelResult["unit"];
+  readonly isResponseCacheEnabled: boolean;
+  /** In the order of the rows. */
+  readonly levels: readonly LevelResult[];
+}
+
+/** A file for each model called. They stand beside the measured model's: for `a/out.csv` `a/MODEL_v1.out.csv`. */
+export function formatComposingCsv(parts: ComposingCsvParts): { readonly path: string; readonly text: string }[] {
+  const models: ServerDelta[] = [];
+  for (const { window } of parts.levels) {
+    if (window.server === undefined) continue;
+    for (const delta of flattenComposing(window.server)) if (!models.some(isLike(delta))) models.push(delta);
+  }
+  const slash = parts.csvFile.lastIndexOf("/") + 1;
+  const [folder, file] = [parts.csvFile.slice(0, slash), parts.csvFile.slice(slash)];
+  return models.map((model) => ({
+    path: `${folder}${model.name}_v${model.version === "" ? "unknown" : model.version}.${file}`,
+    text: [formatHeader(parts), ...parts.levels.map((level) => formatRow(level, model, parts))]
+      .map((row) => `${row.join(",")}\n`)
+      .join(""),
+  }));
+}
+
+function isLike(model: ServerDelta): (other: ServerDelta) => boolean {
+  return ({ name, version }) => name === model.name && version === model.version;
+}
+
+function formatHeader({ levelUnit, isResponseCacheEnabled }: ComposingCsvParts): string[] {
+  return [
+    levelUnit === "concurrency" ? "Concurrency" : "Request Rate",
+    "Inferences/Second",
+    "Client Send",
+    "Network+Server Send/Recv",
+    "Server Queue",
+    "Server Compute Input",
+    "Server Compute Infer",
+    "Server Compute Output",
+    ...(isResponseCacheEnabled ? ["Server Cache Hit", "Server Cache Miss"] : []),
+    "Client Recv",
+  ];
+}
+
+function formatRow(
+  { level, window }: LevelResult,
+  model: ServerDelta,
+  { batchSize, isResponseCacheEnabled }: ComposingCsvParts,
+): (string | number)[] {
+  const top = window.server;
+  const delta = top === undefined ? undefined : flattenComposing(top).find(isLike(model));
+  const times = delta === undefined ? undefined : meanServerTimes(delta);
+  const totalNs = delta === undefined || delta.successCount === 0 ? 0 : delta.successNs / delta.successCount;
+  // As often as the measured model calls it, so often it infers.
+  const ratio =
+    top === undefined || delta === undefined || top.successCount === 0 ? 0 : delta.successCount / top.successCount;
+  return [
+    formatStreamNumber(level),
+    formatStreamNumber(ratio * inferPerSec(window, batchSize)),
+    0,
+    toWholeUs(times === undefined ? 0 : Math.max(0, Math.floor(totalNs) - times.accountedNs)),
+    ...(times?.columnsNs(isResponseCacheEnabled) ?? new Array<number>(isResponseCacheEnabled ? 6 : 4).fill(0)).map(
+      toWholeUs,
+    ),
+    0,
+  ];
+}

@@ -1,0 +1,128 @@
+import { RunError } from "../../plan/problem.ts";
+import { AnswerObject } from "../answer.ts";
+import type { Ask } from "../service.ts";
+import type { ComposingModel } from "../statistics.ts";
+import type { ModelName, TritonApi } from "./api.ts";
+import type { TritonModel } from "./model.ts";
+
+/** The models that a model calls: an ensemble's steps, read recursively, and what the user says that a BLS model calls. */
+
+/** How the front doors let a user name composing models. */
+const NAMED_BY = "--bls-composing-models (in a scenario: composingModels)";
+
+/** What the models called say together. */
+export interface Composition {
+  /** Sorted by name, then version; each once per caller. */
+  readonly models: readonly ComposingModel[];
+  /** Whether one of them, at any depth, takes sequences. */
+  readonly hasSequences: boolean;
+  /** Whether one of them, at any depth, answers from a cache. */
+  readonly isResponseCacheEnabled: boolean;
+}
+
+/**
+ * Finds the models that a model calls.
+ * @param config the model's configuration
+ * @param called what the user says that the model calls besides an ensemble's steps
+ * @throws RunError when the server does not know one of them, or the model is named as its own
+ */
+export async function findComposing(
+  api: TritonApi,
+  ask: Ask,
+  model: Pick<TritonModel, "name">,
+  config: unknown,
+  called: readonly ModelName[],
+): Promise<Composition> {
+  for (const { name } of called) {
+    if (name !== model.name) continue;
+    throw new RunError(
+      "unsupported",
+      `composing model '${name}' is the measured model itself`,
+      `Name only models that it calls in ${NAMED_BY}.`,
+    );
+  }
+  const finder = new ComposingFinder(api, ask);
+  const steps = await finder.stepsOf(config);
+  const models = await finder.addCalled(called, steps);
+  return { models, hasSequences: finder.hasSequences, isResponseCacheEnabled: finder.isResponseCacheEnabled };
+}
+
+/** The model as its composing models make it: it takes sequences when one of them does, as perf_analyzer holds. */
+export function composeModel(model: TritonModel, { hasSequences }: Composition): TritonModel {
+  const isSequence = hasSequences || model.scheduler === "sequence" || model.scheduler === "ensemble-sequence";
+  return { ...model, scheduler: isSequence ? "ensemble-sequence" : "ensemble" };
+}
+
+class ComposingFinder {
+  hasSequences = false;
+  isResponseCacheEnabled = false;
+  private readonly api: TritonApi;
+  private readonly ask: Ask;
+  /** By name and version: each is asked for once, wherever it is called from. */
+  private readonly found = new Map<string, Promise<ComposingModel>>();
+
+  constructor(api: TritonApi, ask: Ask) {
+    this.api = api;
+    this.ask = ask;
+  }
+
+  /** The models of an ensemble's steps; none for other models. */
+  async stepsOf(config: unknown): Promise<ComposingModel[]> {
+    const models: ComposingModel[] = [];
+    for (const step of AnswerObject.of(config, "model configuration").object("ensemble_scheduling").objects("step")) {
+      const version = step.number("model_version");
+      const name = { name: step.string("model_name"), version: version === -1 ? "" : String(version) };
+      insert(models, await this.find(name, `config of composing model '${name.name}'`));
+    }
+    return models;
+  }
+
+  /** Adds models that the user named. */
+  async addCalled(called: readonly ModelName[], models: ComposingModel[]): Promise<ComposingModel[]> {
+    for (const name of called) {
+      const version = name.version === "" ? "" : ` version ${name.version}`;
+      try {
+        insert(models, await this.find(name, `config of composing model '${name.name}'${version}`));
+      } catch (error) {
+        if (!(error instanceof RunError) || error.kind !== "refused") throw error;
+        throw new RunError("refused", error.message, `Correct ${NAMED_BY}, or load the model on the server.`);
+      }
+    }
+    return models;
+  }
+
+  private find(name: ModelName, what: string): Promise<ComposingModel> {
+    const key = keyOf(name);
+    let finding = this.found.get(key);
+    if (finding === undefined) {
+      finding = this.read(name, what);
+      this.found.set(key, finding);
+    }
+    return finding;
+  }
+
+  private async read(name: ModelName, what: string): Promise<ComposingModel> {
+    const config = await this.ask(this.api.config(name), what);
+    const fields = AnswerObject.of(config, what);
+    if (fields.has("sequence_batching")) this.hasSequences = true;
+    if (fields.object("response_cache").boolean("enable")) this.isResponseCacheEnabled = true;
+    return { ...name, composing: await this.stepsOf(config) };
+  }
+}
+
+function insert(models: ComposingModel[], model: ComposingModel): void {
+  const key = keyOf(model);
+  for (const [index, other] of models.entries()) {
+    const otherKey = keyOf(other);
+    if (otherKey === key) return;
+    if (otherKey < key) continue;
+    models.splice(index, 0, model);
+    return;
+  }
+  models.push(model);
+}
+
+/** Names cannot contain a line feed, so that keys sort by name first. */
+function keyOf({ name, version }: ModelName): string {
+  return `${name}\n${version}`;
+}
