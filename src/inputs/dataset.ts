@@ -1,6 +1,7 @@
-import { RunError } from "../plan/problem.ts";
+import { UserError } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
+import { batchItems, findBatchProblem } from "./batches.ts";
 
 /** The data requests are made of: streams of steps, each step the tensors of one batch item. */
 
@@ -18,6 +19,8 @@ export interface DataStep {
   readonly expected: ReadonlyMap<string, StepTensor>;
   /** When it is due, in milliseconds since the load began; only where the load follows the data. */
   readonly timestampMs?: number;
+  /** Where it was read: `inputs.json, data[2]`; absent for data that was made up. */
+  readonly place?: string;
 }
 
 /** All data of a run. Models without sequences use the first stream only. */
@@ -33,11 +36,13 @@ export interface Dataset {
 export interface ExpectedOutput {
   readonly name: string;
   readonly bytes: Uint8Array;
+  /** The batch's items in the order of `bytes`: where each was read, and how many bytes it has. */
+  readonly items: readonly { readonly place: string; readonly byteCount: number }[];
 }
 
 /**
  * The tensors of a request whose first item is step `firstStep`; later items take the following steps, wrapping around.
- * @throws RunError when a required input has no data or optional inputs are mixed within a batch
+ * @throws UserError when they cannot be a request: see {@link findBatchProblem}
  */
 export function assembleBatch(
   model: ModelInfo,
@@ -47,6 +52,8 @@ export function assembleBatch(
 ): Tensor[] {
   const isBatched = model.maxBatchSize > 0;
   const items = batchItems(steps, firstStep, isBatched ? batchSize : 1);
+  const problem = findBatchProblem(model, items);
+  if (problem !== undefined) throw new UserError([problem]);
   const tensors: Tensor[] = [];
   for (const spec of model.inputs) {
     const tensor = assembleInput(spec, items, isBatched);
@@ -65,19 +72,14 @@ export function assembleExpected(
   const items = batchItems(steps, firstStep, model.maxBatchSize > 0 ? batchSize : 1);
   const names = new Set<string>();
   for (const item of items) for (const name of item.expected.keys()) names.add(name);
-  return [...names].map((name) => ({
-    name,
-    bytes: joinBytes(items.map((item) => item.expected.get(name)?.bytes ?? new Uint8Array(0))),
-  }));
-}
-
-function batchItems(steps: readonly DataStep[], firstStep: number, count: number): DataStep[] {
-  const items: DataStep[] = [];
-  for (let i = 0; i < count; i++) {
-    const step = steps[(firstStep + i) % steps.length];
-    if (step !== undefined) items.push(step);
-  }
-  return items;
+  return [...names].map((name) => {
+    const parts = items.map((item) => item.expected.get(name)?.bytes ?? new Uint8Array(0));
+    return {
+      name,
+      bytes: joinBytes(parts),
+      items: items.map(({ place = "" }, index) => ({ place, byteCount: parts[index]?.length ?? 0 })),
+    };
+  });
 }
 
 function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: boolean): Tensor | undefined {
@@ -89,21 +91,7 @@ function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: 
     if (parts.length === 0 && part.shape !== undefined) itemShape = part.shape;
     parts.push(part.bytes);
   }
-  if (parts.length === 0) {
-    if (spec.isOptional) return undefined;
-    throw new RunError(
-      "failed-request",
-      `unable to find data for input '${spec.name}'.`,
-      "Give data for it with --input-data.",
-    );
-  }
-  if (parts.length < items.length) {
-    throw new RunError(
-      "failed-request",
-      `optional input '${spec.name}' has data in some items of a batch and not in others`,
-      "Give it in every entry of --input-data or in none, or use -b 1.",
-    );
-  }
+  if (parts.length === 0) return undefined;
   const hasBatchDim = isBatched && !spec.isShapeTensor;
   return {
     name: spec.name,

@@ -22,16 +22,16 @@ export async function readDirectory(path: string, model: ModelInfo): Promise<Dat
   const inputs = new Map<string, StepTensor>();
   for (const input of model.inputs) {
     if (!names.includes(input.name) && input.isOptional) continue;
-    const bytes = await readTensor(path, input, problems, true);
+    const bytes = await readTensor(path, input, problems, "input");
     if (bytes !== undefined) inputs.set(input.name, { bytes, shape: input.shape });
   }
   const expected = new Map<string, StepTensor>();
   for (const output of model.outputs.filter(({ name }) => names.includes(name))) {
-    const bytes = await readTensor(path, output, problems, false);
+    const bytes = await readTensor(path, output, problems, "output");
     if (bytes !== undefined) expected.set(output.name, { bytes });
   }
   if (problems.length > 0) throw new UserError(problems);
-  return { streams: [[{ inputs, expected }]], isFromJson: false, warnings: [] };
+  return { streams: [[{ inputs, expected, place: path }]], isFromJson: false, warnings: [] };
 }
 
 async function listFiles(path: string): Promise<string[]> {
@@ -49,7 +49,7 @@ async function readTensor(
   directory: string,
   spec: TensorSpec,
   problems: Problem[],
-  isInput: boolean,
+  role: "input" | "output",
 ): Promise<Uint8Array | undefined> {
   const path = join(directory, spec.name);
   let contents: Uint8Array;
@@ -59,7 +59,7 @@ async function readTensor(
     problems.push({
       path,
       message: `failed to open file '${directory}/${spec.name}'`,
-      hint: `Write the data of input ${spec.name} there.`,
+      hint: `Write the data of ${role} ${spec.name} there.`,
     });
     return undefined;
   }
@@ -72,22 +72,27 @@ async function readTensor(
     return undefined;
   }
   const bytes = spec.datatype === "BYTES" ? joinBytesElements(splitLines(contents)) : contents;
-  if (isInput) {
-    const problem = checkSize(path, spec, contents, bytes);
-    if (problem !== undefined) problems.push(problem);
-  }
+  const problem = checkSize(path, spec, contents, bytes, role);
+  if (problem !== undefined) problems.push(problem);
   return bytes;
 }
 
-function checkSize(path: string, spec: TensorSpec, contents: Uint8Array, bytes: Uint8Array): Problem | undefined {
+function checkSize(
+  path: string,
+  spec: TensorSpec,
+  contents: Uint8Array,
+  bytes: Uint8Array,
+  role: "input" | "output",
+): Problem | undefined {
   const count = elementCount(spec.shape);
-  if (count < 0) return dynamicShapeProblem(spec);
+  // An output whose size varies shows when it comes.
+  if (count < 0) return role === "input" ? { ...dynamicShapeProblem(spec), path } : undefined;
   if (spec.datatype === "BYTES") {
     const given = splitLines(contents).length;
     if (given === count) return undefined;
     return {
       path,
-      message: `provided data for input ${spec.name} has ${given} elements, expect ${count}`,
+      message: `provided data for ${role} ${spec.name} has ${given} elements, expect ${count}`,
       hint: "Write one element per line.",
     };
   }
@@ -95,7 +100,7 @@ function checkSize(path: string, spec: TensorSpec, contents: Uint8Array, bytes: 
   if (bytes.length === expected) return undefined;
   return {
     path,
-    message: `provided data for input ${spec.name} has byte size ${bytes.length}, expect ${expected}`,
+    message: `provided data for ${role} ${spec.name} has byte size ${bytes.length}, expect ${expected}`,
     hint: `Write ${count} little-endian ${spec.datatype} elements in binary.`,
   };
 }

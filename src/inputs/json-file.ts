@@ -9,6 +9,7 @@ import { readJsonTensor } from "./json-tensor.ts";
 /** Data from JSON files: `{"data": [...], "validation_data": [...]}`, several files one after the other. */
 
 const MAX_PROBLEMS = 20;
+const NO_DATA_HINT = 'Write at least one entry, like {"INPUT": [...]}.';
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -41,6 +42,9 @@ class DatasetReader {
   private readonly streams: DataStep[][] = [];
   private readonly problems: Problem[] = [];
   private hasManyStreams: boolean | undefined;
+  private readonly emptyFiles: string[] = [];
+  private hiddenCount = 0;
+  private lastPath = "";
 
   constructor(model: ModelInfo, isTimed: boolean) {
     this.model = model;
@@ -68,6 +72,12 @@ class DatasetReader {
   }
 
   finish(): Dataset {
+    if (this.problems.length === 0 && this.streams.length === 0)
+      for (const path of this.emptyFiles) this.report(path, "the data field is empty", NO_DATA_HINT);
+    if (this.hiddenCount > 0) {
+      const message = `${this.hiddenCount} more of such problems`;
+      this.problems.push({ path: this.lastPath, message, hint: "Mend those above first." });
+    }
     if (this.problems.length > 0) throw new UserError(this.problems);
     if (this.isTimed)
       for (const steps of this.streams) steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
@@ -102,7 +112,8 @@ class DatasetReader {
       if (isStream) this.addStream(path, index, entry, validation?.[index]);
       else this.addStep(path, index, entry, validation?.[index]);
     }
-    // An empty list is no stream at all.
+    // An empty list is no stream at all, which is no harm beside other files.
+    if (data.length === 0) this.emptyFiles.push(path);
   }
 
   private addStep(path: string, index: number, entry: unknown, expected: unknown): void {
@@ -114,6 +125,7 @@ class DatasetReader {
   }
 
   private addStream(path: string, index: number, entries: readonly unknown[], validation: unknown): void {
+    if (entries.length === 0) this.report(`${path}, data[${index}]`, "the stream has no steps", NO_DATA_HINT);
     if (validation !== undefined && (!Array.isArray(validation) || validation.length !== entries.length)) {
       this.report(
         `${path}, validation_data[${index}]`,
@@ -151,7 +163,7 @@ class DatasetReader {
       expected === undefined
         ? new Map<string, StepTensor>()
         : this.readTensors(expectedPlace, expected, this.model.outputs, undefined);
-    return { inputs, expected: outputs, ...(timestampMs === undefined ? {} : { timestampMs }) };
+    return { inputs, expected: outputs, place, ...(timestampMs === undefined ? {} : { timestampMs }) };
   }
 
   private readTimestamp(place: string, entry: unknown, at: { stream: number; step: number }): number | undefined {
@@ -175,6 +187,11 @@ class DatasetReader {
     required: { stream: number; step: number } | undefined,
   ): Map<string, StepTensor> {
     const tensors = new Map<string, StepTensor>();
+    if (Array.isArray(entry)) {
+      const message = "The 'validation_data' field doesn't align with 'data' field in the json file";
+      this.report(place, message, "Write an object here: the entry of data is one.");
+      return tensors;
+    }
     if (typeof entry !== "object" || entry === null) {
       this.report(place, "Input data file is malformed", 'Write an object like {"INPUT": [...]}.');
       return tensors;
@@ -210,5 +227,7 @@ class DatasetReader {
 
   private report(path: string, message: string, hint: string): void {
     if (this.problems.length < MAX_PROBLEMS) this.problems.push({ path, message, hint });
+    else this.hiddenCount++;
+    this.lastPath = path;
   }
 }

@@ -1,8 +1,15 @@
-import { fromJsonElements } from "../service/json-tensors.ts";
-import { type Datatype, elementCount, formatShape, type TensorSpec, tensorBytes } from "../service/tensor.ts";
+import { fromJsonElements, splitBytesElements } from "../service/json-tensors.ts";
+import {
+  type Datatype,
+  elementBytes,
+  elementCount,
+  formatShape,
+  type TensorSpec,
+  tensorBytes,
+} from "../service/tensor.ts";
 import type { StepTensor } from "./dataset.ts";
 
-/** One tensor of a JSON data file: an array, `{"content": …, "shape": …}` or `{"b64": …}`. */
+/** One tensor of a JSON data file: an array (flat, or nested as the shape is), `{"content": …, "shape": …}` or `{"b64": …}`. */
 
 /** Why a tensor cannot be read. */
 export interface TensorProblem {
@@ -39,6 +46,13 @@ const INTEGER_BITS: Readonly<Partial<Record<Datatype, number>>> = {
   INT64: 64,
 };
 
+/** Elements as they stand in a file: their binary form, how many they are, and the shape that nested arrays have. */
+interface Content {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+  readonly nestedShape?: readonly number[];
+}
+
 /** Reads a tensor's data and checks it against the model. */
 export function readJsonTensor(value: unknown, spec: TensorSpec): StepTensor | TensorProblem {
   if (typeof value !== "object" || value === null) {
@@ -50,23 +64,29 @@ export function readJsonTensor(value: unknown, spec: TensorSpec): StepTensor | T
   const holder = Array.isArray(value) ? { content: value } : (value as Record<string, unknown>);
   const shape = readShape(holder["shape"]);
   if (shape !== undefined && "problem" in shape) return shape;
-  const content = "b64" in holder ? holder : holder["content"];
-  if (content === undefined) return { problem: "missing content field", hint: 'Put the elements into "content".' };
-  const bytes = readContent(content, spec.datatype);
-  if ("problem" in bytes) return bytes;
-  return checkTensor(bytes, shape, spec);
+  const given = "b64" in holder ? holder : holder["content"];
+  if (given === undefined) return { problem: "missing content field", hint: 'Put the elements into "content".' };
+  const content = readContent(given, spec.datatype);
+  if ("problem" in content) return content;
+  if (shape !== undefined && content.nestedShape !== undefined && shape.join() !== content.nestedShape.join()) {
+    return {
+      problem: `the arrays are nested as ${formatShape(content.nestedShape)}, the shape is ${formatShape(shape)}`,
+      hint: "Write the elements in one flat array, or nest them as the shape says.",
+    };
+  }
+  return checkTensor(content, shape ?? content.nestedShape ?? spec.shape, spec);
 }
 
 function readShape(value: unknown): readonly number[] | TensorProblem | undefined {
   if (value === undefined) return undefined;
   if (Array.isArray(value) && value.every((dim) => Number.isInteger(dim) && dim >= 0)) return value as number[];
-  return { problem: "shape values must be integers", hint: 'Write for example "shape": [2, 8].' };
+  return { problem: "shape values must be integers of 0 or more", hint: 'Write for example "shape": [2, 8].' };
 }
 
-function readContent(content: unknown, datatype: Datatype): Uint8Array | TensorProblem {
-  if (Array.isArray(content)) return readElements(content.flat(Number.POSITIVE_INFINITY), datatype);
+function readContent(content: unknown, datatype: Datatype): Content | TensorProblem {
+  if (Array.isArray(content)) return readArray(content, datatype);
   const b64 = typeof content === "object" && content !== null ? (content as { b64?: unknown }).b64 : undefined;
-  if (typeof b64 === "string") return readBase64(b64);
+  if (typeof b64 === "string") return readBase64(b64, datatype);
   if (b64 !== undefined)
     return { problem: "the value of b64 field should be of type string", hint: "Put the base64 text in quotes." };
   return {
@@ -75,15 +95,43 @@ function readContent(content: unknown, datatype: Datatype): Uint8Array | TensorP
   };
 }
 
-function readBase64(text: string): Uint8Array | TensorProblem {
+function readBase64(text: string, datatype: Datatype): Content | TensorProblem {
   const compact = text.replace(/\s/g, "");
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) {
+  const isBase64 = /^[A-Za-z0-9+/]*={0,2}$/.test(compact) && compact.replace(/=+$/, "").length % 4 !== 1;
+  if (!isBase64) {
     return { problem: "the b64 field is not base64", hint: "Encode the raw little-endian bytes in standard base64." };
   }
-  return Uint8Array.from(atob(compact), (character) => character.charCodeAt(0));
+  const characters = atob(compact.replace(/=+$/, ""));
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < characters.length; i++) bytes[i] = characters.charCodeAt(i);
+  if (datatype !== "BYTES") return { bytes, count: bytes.length / elementBytes(datatype) };
+  const elements = splitBytesElements(bytes);
+  if (elements !== undefined) return { bytes, count: elements.length };
+  return {
+    problem: "the lengths of the elements in the b64 field do not add up to its bytes",
+    hint: "Write a 4-byte little-endian length before each element of a BYTES tensor.",
+  };
 }
 
-function readElements(elements: readonly unknown[], datatype: Datatype): Uint8Array | TensorProblem {
+/** A flat array, or arrays nested as the tensor's shape says. */
+function readArray(array: readonly unknown[], datatype: Datatype): Content | TensorProblem {
+  if (!array.some(Array.isArray)) return readElements(array, datatype);
+  const nestedShape: number[] = [];
+  let level: unknown = array;
+  for (; Array.isArray(level); level = level[0]) nestedShape.push(level.length);
+  if (!isNestedAs(array, nestedShape, 0))
+    return { problem: "the nested arrays have different lengths", hint: "Write the elements in one flat array." };
+  const content = readElements(array.flat(Number.POSITIVE_INFINITY), datatype);
+  return "problem" in content ? content : { ...content, nestedShape };
+}
+
+function isNestedAs(value: unknown, shape: readonly number[], depth: number): boolean {
+  if (depth === shape.length) return !Array.isArray(value);
+  if (!Array.isArray(value) || value.length !== shape[depth]) return false;
+  return value.every((item) => isNestedAs(item, shape, depth + 1));
+}
+
+function readElements(elements: readonly unknown[], datatype: Datatype): Content | TensorProblem {
   if (datatype === "FP16" || datatype === "BF16") {
     return {
       problem: `Can not use explicit tensor description for ${TYPE_NAMES[datatype]} datatype`,
@@ -92,7 +140,7 @@ function readElements(elements: readonly unknown[], datatype: Datatype): Uint8Ar
   }
   const bad = elements.findIndex((element) => !isElement(element, datatype));
   const bytes = bad < 0 ? fromJsonElements(datatype, elements) : undefined;
-  if (bytes !== undefined) return bytes;
+  if (bytes !== undefined) return { bytes, count: elements.length };
   const shown = typeof elements[bad] === "bigint" ? String(elements[bad]) : JSON.stringify(elements[bad]);
   return {
     problem: `unable to find ${TYPE_NAMES[datatype]} data in json: element ${bad} is ${shown}`,
@@ -104,39 +152,47 @@ function isElement(element: unknown, datatype: Datatype): boolean {
   if (datatype === "BYTES") return typeof element === "string";
   if (datatype === "BOOL") return typeof element === "boolean";
   const bits = INTEGER_BITS[datatype];
-  if (bits === undefined) return typeof element === "number" || typeof element === "bigint";
+  if (bits === undefined) return isFloat(element, datatype);
   if (typeof element !== "bigint" && !Number.isInteger(element)) return false;
   const value = BigInt(element as number | bigint);
   return value === (datatype.startsWith("U") ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value));
 }
 
-function checkTensor(
-  bytes: Uint8Array,
-  shape: readonly number[] | undefined,
-  spec: TensorSpec,
-): StepTensor | TensorProblem {
-  const actual = shape ?? spec.shape;
-  if (elementCount(actual) < 0) {
+/** A number that does not become infinite as an element. Whole numbers may do without a decimal point. */
+function isFloat(element: unknown, datatype: Datatype): boolean {
+  if (typeof element !== "number" && typeof element !== "bigint") return false;
+  const value = Number(element);
+  if (!Number.isFinite(value)) return typeof element === "number";
+  return datatype !== "FP32" || Number.isFinite(Math.fround(value));
+}
+
+function checkTensor(content: Content, shape: readonly number[], spec: TensorSpec): StepTensor | TensorProblem {
+  const modelShape = spec.modelShape ?? spec.shape;
+  const count = elementCount(shape);
+  if (count < 0) {
     return {
-      problem: `The variable-sized tensor "${spec.name}" with model shape ${formatShape(spec.shape)} needs to have its shape fully defined. See the --shape option`,
+      problem: `The variable-sized tensor "${spec.name}" with model shape ${formatShape(modelShape)} needs to have its shape fully defined. See the --shape option`,
       hint: 'Add "shape" to the tensor or give --shape.',
     };
   }
+  // The shape in a file stands above the one of --shape, but not above the model's.
   const fits =
-    actual.length === spec.shape.length &&
-    actual.every((dim, index) => spec.shape[index] === -1 || spec.shape[index] === dim);
+    shape.length === modelShape.length && modelShape.every((dim, index) => dim === -1 || dim === shape[index]);
   if (!fits) {
     return {
-      problem: `The supplied shape of ${formatShape(actual)} for input "${spec.name}" is incompatible with the model's input shape of ${formatShape(spec.shape)}`,
+      problem: `The supplied shape of ${formatShape(shape)} for input "${spec.name}" is incompatible with the model's input shape of ${formatShape(modelShape)}`,
       hint: "Give as many dimensions as the model, and its sizes where they are fixed.",
     };
   }
-  const expected = tensorBytes(actual, spec.datatype);
-  if (expected > 0 && expected !== bytes.length) {
-    return {
-      problem: `mismatch in the data provided for ${spec.name}. Expected: ${expected} bytes, Got: ${bytes.length} bytes`,
-      hint: `Give ${elementCount(actual)} elements of ${spec.datatype}.`,
-    };
-  }
-  return { bytes, shape: actual };
+  const { bytes } = content;
+  const expected = tensorBytes(shape, spec.datatype);
+  const mismatch =
+    spec.datatype === "BYTES"
+      ? content.count !== count && `Expected: ${count} elements, Got: ${content.count} elements`
+      : expected !== bytes.length && `Expected: ${expected} bytes, Got: ${bytes.length} bytes`;
+  if (mismatch === false) return { bytes, shape };
+  return {
+    problem: `mismatch in the data provided for ${spec.name}. ${mismatch}`,
+    hint: `Give ${count} elements of ${spec.datatype}.`,
+  };
 }

@@ -27,7 +27,7 @@ export function applyShapes<M extends ModelInfo>(model: M, shapes: ShapeOverride
 
 function applyShape(input: TensorSpec, given: readonly number[] | undefined, warnings: string[]): TensorSpec {
   if (given === undefined) return input;
-  if (input.shape.some((dim) => dim < 0)) return { ...input, shape: given };
+  if (input.shape.some((dim) => dim < 0)) return { ...input, shape: given, modelShape: input.shape };
   if (given.join() !== input.shape.join()) {
     warnings.push(
       `--shape ${input.name}:${given.join(",")} has no effect: the model fixes its shape to ${formatShape(input.shape)}.`,

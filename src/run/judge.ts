@@ -1,3 +1,4 @@
+import type { ExpectedOutput } from "../inputs/dataset.ts";
 import { messageOf } from "../plan/problem.ts";
 import { toEpochNs } from "../runtime/clock.ts";
 import type { InferResponse, Service } from "../service/service.ts";
@@ -78,14 +79,14 @@ export class RequestJudge {
       if (actual === undefined || actual.length !== expected.bytes.length) {
         return {
           kind: "validation",
-          message: `Output size doesn't match expected size: ${expected.name} has ${actual?.length ?? 0} bytes, expected ${expected.bytes.length} (step ${step})`,
+          message: `Output size doesn't match expected size: ${expected.name} has ${actual?.length ?? 0} bytes, expected ${expected.bytes.length} (${placesOf(expected, step)})`,
         };
       }
       const at = expected.bytes.findIndex((byte, index) => byte !== actual[index]);
       if (at >= 0) {
         return {
           kind: "validation",
-          message: `Output doesn't match expected output: ${expected.name} differs at byte ${at} (step ${step})`,
+          message: `Output doesn't match expected output: ${expected.name} ${describeDifference(expected, at, step)}`,
         };
       }
     }
@@ -96,4 +97,22 @@ export class RequestJudge {
 /** The responses of a call: on a stream those that were kept, otherwise its only one. */
 function responsesOf({ responses, body = NO_BYTES, endNs }: Call): readonly ReceivedResponse[] {
   return responses.length > 0 ? responses : [{ readNs: endNs, body, isEmpty: false }];
+}
+
+/** Where the expected output was read: its first and last entry. */
+function placesOf({ items }: ExpectedOutput, step: number): string {
+  const first = items[0]?.place ?? "";
+  const last = items.at(-1)?.place ?? "";
+  if (first === "") return `step ${step}`;
+  return first === last ? first : `${first} to ${last}`;
+}
+
+/** Which byte of which entry differs. @param at the byte of the whole output */
+function describeDifference({ items }: ExpectedOutput, at: number, step: number): string {
+  let offset = at;
+  for (const { place, byteCount } of items) {
+    if (offset < byteCount) return `differs at byte ${offset} (${place === "" ? `step ${step}` : place})`;
+    offset -= byteCount;
+  }
+  return `differs at byte ${at} (step ${step})`;
 }

@@ -1,3 +1,4 @@
+import { checkBatches } from "../inputs/batches.ts";
 import type { Dataset } from "../inputs/dataset.ts";
 import { applyShapes } from "../inputs/shapes.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
@@ -71,12 +72,16 @@ export async function openTarget(plan: Plan, observer: RunObserver, search: Leve
       const shaped = applyShapes(found.model, target.shapes);
       let service: Service = { ...found, model: shaped.model };
       const dataset = await loadInputs(plan, service.model);
+      checkBatches(dataset, service);
       if (target.sharedMemory !== "none") {
         const { shareTensors } = await import("./shared-tensors.ts");
         shared = await shareTensors({ plan, target, search, service, dataset, ask });
         service = { ...service, codec: shared.codecOf(0) };
       }
       const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
+      const streamCount = dataset.streams.length;
+      if (!service.isSequence && streamCount > 1)
+        warnings.push(`only the first of the ${streamCount} streams of data is sent: the model takes no sequences.`);
       return { service, dataset, warnings, shared, counters: () => readCounters(service, ask) };
     },
     createClient,

@@ -3,7 +3,8 @@ import { type Datatype, elementBytes } from "./tensor.ts";
 
 /** Tensor elements between their binary form and JSON. */
 
-const decoder = new TextDecoder();
+// A byte order mark is an element's own.
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** BYTES elements: each has a 4-byte little-endian length before it. Undefined when the lengths do not add up. */
 export function splitBytesElements(bytes: Uint8Array): Uint8Array[] | undefined {
@@ -32,9 +33,9 @@ export function joinBytesElements(elements: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** The elements as JSON texts. FP16 and BF16 have no JSON form in the protocol: undefined. */
+/** The elements as JSON texts. FP16, BF16 and BYTES that are not UTF-8 have no JSON form in the protocol: undefined. */
 export function toJsonElements(datatype: Datatype, bytes: Uint8Array): string[] | undefined {
-  if (datatype === "BYTES") return splitBytesElements(bytes)?.map((element) => JSON.stringify(decoder.decode(element)));
+  if (datatype === "BYTES") return toJsonStrings(bytes);
   const read = NUMBER_READERS[datatype];
   if (read === undefined) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -42,6 +43,14 @@ export function toJsonElements(datatype: Datatype, bytes: Uint8Array): string[] 
   const elements: string[] = [];
   for (let offset = 0; offset + size <= bytes.length; offset += size) elements.push(read(view, offset));
   return elements;
+}
+
+function toJsonStrings(bytes: Uint8Array): string[] | undefined {
+  try {
+    return splitBytesElements(bytes)?.map((element) => JSON.stringify(decoder.decode(element)));
+  } catch {
+    return undefined;
+  }
 }
 
 const NUMBER_READERS: Readonly<Partial<Record<Datatype, (view: DataView, offset: number) => string>>> = {

@@ -52,6 +52,8 @@ export interface TensorSpec {
   readonly datatype: Datatype;
   /** Dimensions of one batch item, without the batch dimension; -1 where the size varies. */
   readonly shape: readonly number[];
+  /** The model's own `shape`, with -1 where it varies, where the user gave another; absent where `shape` is the model's. */
+  readonly modelShape?: readonly number[];
   readonly isOptional: boolean;
   /** A shape tensor's values are dimensions: it is never batched and never made up. */
   readonly isShapeTensor: boolean;

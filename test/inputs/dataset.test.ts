@@ -52,6 +52,21 @@ test("all items of a batch share one shape tensor", () => {
   );
 });
 
+test("a batch has one shape tensor and one shape of each input", () => {
+  const shaped = makeModel([spec("A", "UINT8", [-1]), spec("S", "UINT8", [1], { isShapeTensor: true })]);
+  assert.throws(
+    () => assembleBatch(shaped, [step({ A: 1, S: 9 }), step({ A: 2, S: 8 })], 0, 2),
+    /data\.S: The shape tensors should be identical in a batch/,
+  );
+  const long: DataStep = { inputs: new Map([["A", { bytes: new Uint8Array(2), shape: [2] }]]), expected: new Map() };
+  const short: DataStep = { inputs: new Map([["A", { bytes: new Uint8Array(1), shape: [1] }]]), expected: new Map() };
+  const varying = makeModel([spec("A", "UINT8", [-1])]);
+  assert.throws(
+    () => assembleBatch(varying, [long, short], 0, 2),
+    /can not batch tensors with different shapes together \(input 'A' expected shape \[2\] and received \[1\]\)/,
+  );
+});
+
 test("a missing input and an optional one that only some items have are refused", () => {
   const optional = makeModel([spec("A", "UINT8", [1]), spec("O", "UINT8", [1], { isOptional: true })]);
   assert.throws(() => assembleBatch(optional, [step({ O: 1 })], 0, 1), /unable to find data for input 'A'/);
@@ -64,7 +79,16 @@ test("a missing input and an optional one that only some items have are refused"
 
 test("expected outputs are joined like inputs", () => {
   const steps = [step({ A: 1 }, { OUT: 7 }), step({ A: 2 }, { OUT: 8 })];
-  assert.deepEqual(assembleExpected(model, steps, 1, 2), [{ name: "OUT", bytes: Uint8Array.of(8, 7) }]);
+  assert.deepEqual(assembleExpected(model, steps, 1, 2), [
+    {
+      name: "OUT",
+      bytes: Uint8Array.of(8, 7),
+      items: [
+        { place: "", byteCount: 1 },
+        { place: "", byteCount: 1 },
+      ],
+    },
+  ]);
   assert.deepEqual(assembleExpected(model, [step({ A: 1 })], 0, 2), []);
 });
 
@@ -132,6 +156,18 @@ test("everything that does not fit in a directory is told at once", async () => 
   await withFiles({}, async (folder) => {
     mkdirSync(join(folder, "A"));
     await assert.rejects(readDirectory(folder, files), UserError);
+  });
+  await withFiles({ A: new Uint8Array(8), T: "one\ntwo", OUT: new Uint8Array(5) }, async (folder) => {
+    await assert.rejects(readDirectory(folder, files), /OUT: provided data for output OUT has byte size 5, expect 4/);
+  });
+  const varying = makeModel([spec("A", "INT32", [-1])]);
+  await withFiles({ A: new Uint8Array(8) }, async (folder) => {
+    await assert.rejects(readDirectory(folder, varying), (error: unknown) => {
+      assert.ok(error instanceof UserError);
+      assert.equal(error.problems[0]?.path, join(folder, "A"));
+      assert.match(error.problems[0]?.message ?? "", /contains dynamic shape/);
+      return true;
+    });
   });
   await assert.rejects(readDirectory("/nonexistent", files), /cannot be read/);
 });

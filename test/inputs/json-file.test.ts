@@ -3,9 +3,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { test } from "node:test";
+import { checkBatches } from "../../src/inputs/batches.ts";
 import type { Dataset } from "../../src/inputs/dataset.ts";
 import { assembleBatch } from "../../src/inputs/dataset.ts";
 import { readJsonFiles } from "../../src/inputs/json-file.ts";
+import { applyShapes } from "../../src/inputs/shapes.ts";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
 import type { ModelInfo } from "../../src/service/service.ts";
 import { makeModel, spec } from "./make-model.ts";
@@ -27,10 +29,15 @@ function read(data: object, model: ModelInfo): Promise<Dataset> {
 }
 
 /** What is wrong with the texts: place below the folder, and message. */
-async function problemsOf(texts: readonly string[], model: ModelInfo): Promise<[place: string, message: string][]> {
+async function problemsOf(
+  texts: readonly string[],
+  model: ModelInfo,
+  batchSize = 1,
+  isSequence = false,
+): Promise<[place: string, message: string][]> {
   let found: readonly Problem[] = [];
   try {
-    await readTexts(texts, model);
+    checkBatches(await readTexts(texts, model), { model, batchSize, isSequence });
   } catch (error) {
     assert.ok(error instanceof UserError, String(error));
     found = error.problems;
@@ -53,13 +60,6 @@ function int32(...values: number[]): number[] {
 /** The documented ways to write four INT32 elements. */
 const forms: readonly (readonly [name: string, value: unknown])[] = [
   ["a flat array", [1, 2, 3, 4]],
-  [
-    "nested arrays",
-    [
-      [1, 2],
-      [3, 4],
-    ],
-  ],
   ["content", { content: [1, 2, 3, 4] }],
   ["content and shape", { content: [1, 2, 3, 4], shape: [4] }],
   ["base64", { b64: "AQAAAAIAAAADAAAABAAAAA==" }],
@@ -76,6 +76,35 @@ for (const [name, value] of forms) {
     assert.deepEqual(dataset.streams.length, 1);
   });
 }
+
+test("nested arrays say their shape", async () => {
+  const rows = [
+    [1, 2],
+    [3, 4],
+    [5, 6],
+  ];
+  const dataset = await read({ data: [{ IN: rows }, { IN: { content: rows, shape: [3, 2] } }] }, varying);
+  for (const stepNumber of [0, 1]) {
+    assert.deepEqual(bytesOf(dataset, stepNumber), int32(1, 2, 3, 4, 5, 6));
+    assert.deepEqual(dataset.streams[0]?.[stepNumber]?.inputs.get("IN")?.shape, [3, 2]);
+  }
+});
+
+test("the shape in a file stands above the one of --shape", async () => {
+  const { model } = applyShapes(varying, { IN: [4, 4] });
+  const elements = new Array(16).fill(1);
+  const dataset = await read({ data: [{ IN: { content: elements, shape: [2, 8] } }, { IN: elements }] }, model);
+  assert.deepEqual(
+    dataset.streams[0]?.map(({ inputs }) => inputs.get("IN")?.shape),
+    [
+      [2, 8],
+      [4, 4],
+    ],
+  );
+  const tooFlat = JSON.stringify({ data: [{ IN: { content: elements, shape: [16] } }] });
+  const [problem] = await problemsOf([tooFlat], model);
+  assert.match(problem?.[1] ?? "", /\[16\] for input "IN" is incompatible with the model's input shape of \[-1,-1\]/);
+});
 
 test("objects are the steps of one stream, over several files", async () => {
   const entry = (value: number): object => ({ IN: [value, value, value, value] });
@@ -157,6 +186,95 @@ test("optional inputs may be left out, and are then not sent", async () => {
   assert.deepEqual(names, [["IN"], ["IN", "OPT"]]);
 });
 
+/** Every documented form of an expected output. */
+const expectedForms: readonly unknown[] = [
+  [5, 6],
+  { content: [5, 6], shape: [2] },
+  { b64: "BQAAAAYAAAA=" },
+  { content: { b64: "BQAAAAYAAAA=" } },
+];
+
+test("expected outputs have all the forms of inputs, in steps, streams and several files", async () => {
+  const entry = { IN: [1, 2, 3, 4] };
+  const outputs = expectedForms.map((form) => ({ OUT: form }));
+  const steps = { data: outputs.map(() => entry), validation_data: outputs };
+  const streams = { data: [outputs.map(() => entry), [entry]], validation_data: [outputs, [{}]] };
+  const files = [{ data: [entry] }, steps].map((file) => JSON.stringify(file));
+  for (const [dataset, first] of [
+    [await read(steps, one), 0],
+    [await read(streams, one), 0],
+    [await readTexts(files, one), 1],
+  ] as const) {
+    const found = dataset.streams[0]?.map(({ expected }) => [...(expected.get("OUT")?.bytes ?? [])]);
+    assert.deepEqual(found?.slice(first), new Array(4).fill(int32(5, 6)));
+    if (first === 1) assert.deepEqual(found?.[0], []);
+  }
+});
+
+test("steps say where they were read", async () => {
+  const steps = JSON.stringify({ data: [{ IN: [1, 2, 3, 4] }, { IN: [1, 2, 3, 4] }] });
+  const places = (await readTexts([steps, steps], one)).streams[0]?.map(({ place }) => basename(place ?? ""));
+  assert.deepEqual(places, ["0.json, data[0]", "0.json, data[1]", "1.json, data[0]", "1.json, data[1]"]);
+  const streams = await readTexts([JSON.stringify({ data: [[{ IN: [1, 2, 3, 4] }]] })], one);
+  assert.equal(basename(streams.streams[0]?.[0]?.place ?? ""), "0.json, data[0][0]");
+});
+
+test("empty data beside other files is no harm, alone it is named", async () => {
+  const empty = '{"data": []}';
+  const full = '{"data": [{"IN": [1,2,3,4]}]}';
+  for (const texts of [
+    [empty, full],
+    [full, empty],
+  ])
+    assert.equal((await readTexts(texts, one)).streams[0]?.length, 1);
+  assert.deepEqual(await problemsOf([empty, empty], one), [
+    ["0.json", "the data field is empty"],
+    ["1.json", "the data field is empty"],
+  ]);
+});
+
+test("steps of one batch must have one shape, in every batch there will be", async () => {
+  const entry = (...shape: number[]): object => ({ IN: { content: new Array(4).fill(1), shape } });
+  const textOf = (...entries: object[]): string => JSON.stringify({ data: entries });
+  const [flat, tall] = [entry(1, 4), entry(4, 1)];
+  assert.deepEqual(await problemsOf([textOf(flat, tall, flat, tall)], varying), []);
+  assert.deepEqual(await problemsOf([textOf(flat, flat, tall, tall)], varying, 2), []);
+  const message =
+    "can not batch tensors with different shapes together (input 'IN' expected shape [1,4] and received [4,1])";
+  assert.deepEqual(await problemsOf([textOf(flat, tall, flat, tall)], varying, 2), [
+    ["0.json, data[1].IN", message],
+    ["0.json, data[3].IN", message],
+  ]);
+  // Three steps in batches of two begin everywhere.
+  assert.equal((await problemsOf([textOf(flat, flat, tall)], varying, 2)).length, 2);
+  // Sequences begin a batch at each of their steps, in every stream.
+  const sequences = JSON.stringify({
+    data: [
+      [flat, flat],
+      [flat, flat, tall, tall],
+    ],
+  });
+  assert.deepEqual(await problemsOf([sequences], varying, 2), []);
+  assert.deepEqual(
+    (await problemsOf([sequences], varying, 2, true)).map(([place]) => place),
+    ["0.json, data[1][2].IN", "0.json, data[1][0].IN"],
+  );
+  const flatModel = makeModel([spec("IN", "INT32", [-1, -1])], [], { maxBatchSize: 0 });
+  assert.deepEqual(await problemsOf([textOf(flat, tall)], flatModel, 2), []);
+});
+
+test("validation data of one batch must be of the same outputs", async () => {
+  const entry = { IN: [1, 2, 3, 4] };
+  const text = JSON.stringify({ data: [entry, entry], validation_data: [{ OUT: [5, 6] }, {}] });
+  assert.deepEqual(await problemsOf([text], one), []);
+  const problems = await problemsOf([text], one, 2);
+  assert.equal(problems[0]?.[0], "0.json, data[1].OUT");
+  assert.match(
+    problems[0]?.[1] ?? "",
+    /is in the validation data of one item of the batch .*data\[0\]\) and not of another/,
+  );
+});
+
 test("expected outputs stand beside their entries", async () => {
   const dataset = await read({ data: [{ IN: [1, 2, 3, 4] }], validation_data: [{ OUT: [5, 6] }] }, one);
   assert.deepEqual([...(dataset.streams[0]?.[0]?.expected.get("OUT")?.bytes ?? [])], int32(5, 6));
@@ -214,6 +332,42 @@ const wrong: readonly (readonly [
       ],
     ],
   ],
+  ["b64 of 4n+1 characters", '{"data": [{"IN": {"b64": "AAAAA"}}]}', [["0.json, data[0].IN", /is not base64/]]],
+  [
+    "arrays nested otherwise than the model's shape",
+    '{"data": [{"IN": [[1,2],[3,4]]}]}',
+    [["0.json, data[0].IN", /supplied shape of \[2,2\] .* input shape of \[4\]/]],
+  ],
+  ["ragged arrays", '{"data": [{"IN": [[1,2,3],[4]]}]}', [["0.json, data[0].IN", /different lengths/]]],
+  ["elements beside arrays", '{"data": [{"IN": [1,[2,3,4]]}]}', [["0.json, data[0].IN", /different lengths/]]],
+  [
+    "arrays nested otherwise than their shape",
+    '{"data": [{"IN": {"content": [[1,2],[3,4]], "shape": [4]}}]}',
+    [["0.json, data[0].IN", /nested as \[2,2\], the shape is \[4\]/]],
+  ],
+  [
+    "a negative shape",
+    '{"data": [{"IN": {"content": [1], "shape": [-1]}}]}',
+    [["0.json, data[0].IN", /shape values must be integers of 0 or more/]],
+  ],
+  ["a shape that is no list", '{"data": [{"IN": {"content": [1], "shape": 4}}]}', [["0.json, data[0].IN", /^shape/]]],
+  ["a stream without steps", '{"data": [[], [{"IN": [1,2,3,4]}]]}', [["0.json, data[0]", /stream has no steps/]]],
+  [
+    "validation streams for steps",
+    '{"data": [{"IN": [1,2,3,4]}], "validation_data": [[{"OUT": [5,6]}]]}',
+    [["0.json, validation_data[0]", /doesn't align/]],
+  ],
+  [
+    "validation steps for streams",
+    '{"data": [[{"IN": [1,2,3,4]}]], "validation_data": [{"OUT": [5,6]}]}',
+    [["0.json, validation_data[0]", /doesn't align/]],
+  ],
+  [
+    "an input in the validation data",
+    '{"data": [{"IN": [1,2,3,4]}], "validation_data": [{"IN": [1,2,3,4]}]}',
+    [["0.json, validation_data[0].IN", /'IN' is not found/]],
+  ],
+  ["validation that is null", '{"data": [{"IN": [1,2,3,4]}], "validation_data": null}', [["0.json", /doesn't align/]]],
   [
     "objects and arrays mixed",
     '{"data": [{"IN": [1,2,3,4]}, [{"IN": [1,2,3,4]}]]}',
@@ -259,7 +413,31 @@ test("all mismatches of all files are told at once, by file, entry and tensor", 
 test("a file full of mistakes gives a bounded number of problems", async () => {
   const data = Array.from({ length: 500 }, () => ({ IN: ["x"] }));
   const problems = await problemsOf([JSON.stringify({ data })], one);
-  assert.ok(problems.length >= 10 && problems.length <= 50, String(problems.length));
+  assert.equal(problems.length, 21);
+  assert.deepEqual(problems.at(-1), ["0.json, data[499].IN", "480 more of such problems"]);
+});
+
+const mismatched: readonly (readonly [datatype: Parameters<typeof spec>[1], json: string, message: RegExp])[] = [
+  ["BYTES", '["a"]', /mismatch in the data provided for IN\. Expected: 2 elements, Got: 1 elements/],
+  ["BYTES", '{"b64": "AQAAAGE="}', /Expected: 2 elements, Got: 1 elements/],
+  ["BYTES", '{"b64": "/////w=="}', /lengths of the elements in the b64 field do not add up/],
+  ["FP32", "[1e300, 1.5]", /unable to find float data in json: element 0 is 1e\+300/],
+  ["BOOL", "[1, 0]", /unable to find bool data in json: element 0 is 1/],
+  ["UINT8", "[256, 0]", /element 0 is 256/],
+];
+
+for (const [datatype, json, message] of mismatched) {
+  test(`refused: ${datatype} elements ${json}`, async () => {
+    const problems = await problemsOf([`{"data": [{"IN": ${json}}]}`], makeModel([spec("IN", datatype, [2])]));
+    assert.equal(problems[0]?.[0], "0.json, data[0].IN");
+    assert.match(problems[0]?.[1] ?? "", message);
+  });
+}
+
+test("a tensor of no elements has none", async () => {
+  const textOf = (content: number[]): string => JSON.stringify({ data: [{ IN: { content, shape: [0, 3] } }] });
+  assert.deepEqual(bytesOf(await readTexts([textOf([])], varying)), []);
+  assert.match((await problemsOf([textOf([1])], varying))[0]?.[1] ?? "", /Expected: 0 bytes, Got: 4 bytes/);
 });
 
 test("FP16 and BF16 elements can not be written as numbers", async () => {

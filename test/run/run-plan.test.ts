@@ -273,7 +273,11 @@ test("outputs that are not the expected ones are failed requests", LIMIT, async 
       const measurement = { mode: { kind: "requests", count: 10 } } as const;
       const result = await run(planFor(server, { inputs: { kind: "json", files: [file] }, measurement }));
       assert.deepEqual([result.completedCount, result.failedCount], [5, 5]);
-      assert.match(result.failures[0]?.example ?? "", /OUTPUT0 differs at byte 0 \(step 1\)/);
+      const batch = await run(
+        planFor(server, { inputs: { kind: "json", files: [file] }, measurement, target: { batchSize: 2 } }),
+      );
+      assert.match(batch.failures[0]?.example ?? "", /OUTPUT0 differs at byte 0 \(.*data\[1\]\)/);
+      assert.match(result.failures[0]?.example ?? "", /OUTPUT0 differs at byte 0 \(.*\/data\.json, data\[1\]\)/);
     });
   } finally {
     await rm(folder, { recursive: true });

@@ -28,6 +28,11 @@ const CASES: readonly (readonly [datatype: Datatype, bytes: string, json: readon
 ];
 
 describe("tensors in JSON", () => {
+  test("BYTES that are not UTF-8 have no JSON form; a byte order mark is kept", () => {
+    assert.equal(toJsonElements("BYTES", hex("01000000 ff")), undefined);
+    assert.deepEqual(toJsonElements("BYTES", hex("04000000 efbbbf61")), ['"\ufeffa"']);
+  });
+
   for (const [datatype, bytes, json] of CASES) {
     test(`${datatype} elements are written as ${json.join(", ")}`, () => {
       assert.deepEqual(toJsonElements(datatype, hex(bytes)), json);

@@ -60,7 +60,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
     },
     load,
     sequences: toSequences(settings),
-    inputs: toInputs(settings),
+    inputs: toInputs(settings, warnings),
     measurement: {
       mode: toMode(settings),
       warmupRequests: settings.warmupRequests,
@@ -187,12 +187,17 @@ function toMaxLanes(settings: Settings, load: LoadPlan, isAsync: boolean): numbe
   return settings.maxThreads ?? Math.max(DEFAULT_MAX_THREADS, settings.concurrency?.end ?? 1);
 }
 
-function toInputs(settings: Settings): InputsPlan {
+function toInputs(settings: Settings, warnings: string[]): InputsPlan {
   const { stringLength, stringData } = settings;
   const paths: string[] = [];
   for (const value of settings.inputData) if (value !== "zero") paths.push(value);
   const [first] = paths;
-  if (first !== undefined && isDirectory(first)) return { kind: "directory", directory: first };
+  if (first !== undefined && isDirectory(first)) {
+    // As in the original; which keeps it to itself.
+    for (const path of paths.slice(1))
+      warnings.push(`rampart: --input-data ${path} is ignored: only the directory ${first}, named first, is read.`);
+    return { kind: "directory", directory: first };
+  }
   if (paths.length > 0) return { kind: "json", files: paths };
   return { kind: settings.inputData.includes("zero") ? "zero" : "random", stringLength, stringData };
 }

@@ -115,7 +115,9 @@ function formatInput(tensor: Tensor, isJson: boolean): string {
   if (elements === undefined) {
     throw new RunError(
       "unsupported",
-      `datatype '${tensor.datatype}' is not supported with JSON. Please use the binary data format`,
+      tensor.datatype === "BYTES"
+        ? `input '${tensor.name}' has elements that are not UTF-8 text. Please use the binary data format`
+        : `datatype '${tensor.datatype}' is not supported with JSON. Please use the binary data format`,
       `Input '${tensor.name}' needs --input-tensor-format binary.`,
     );
   }

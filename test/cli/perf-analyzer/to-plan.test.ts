@@ -222,4 +222,11 @@ test("--input-data chooses the kind of data", () => {
   const file = fileURLToPath(import.meta.url);
   const { settings } = readSettings(parseFlags(["-m", "simple", "--input-data", file]));
   assert.deepEqual(toPlan(settings).plan.inputs, { kind: "json", files: [file] });
+  // A directory is read alone; what is left out is told.
+  const { plan, warnings } = toPlan({ ...settings, inputData: [".", file, ".."] });
+  assert.deepEqual(plan.inputs, { kind: "directory", directory: "." });
+  assert.deepEqual(
+    warnings.map((line) => line.split(":")[1]),
+    [` --input-data ${file} is ignored`, " --input-data .. is ignored"],
+  );
 });

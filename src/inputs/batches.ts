@@ -1,0 +1,120 @@
+import { type Problem, UserError } from "../plan/problem.ts";
+import type { ModelInfo, Service } from "../service/service.ts";
+import { formatShape, type TensorSpec } from "../service/tensor.ts";
+import type { DataStep, Dataset } from "./dataset.ts";
+
+/** Which steps of the data can be one batch. */
+
+const MAX_PROBLEMS = 20;
+
+/** What a batch depends on besides the data. */
+export type BatchedService = Pick<Service, "model" | "batchSize" | "isSequence">;
+
+/**
+ * Checks every batch that the data is dealt in.
+ * @throws UserError naming file, entry and tensor
+ */
+export function checkBatches(dataset: Dataset, service: BatchedService): void {
+  const { model, batchSize, isSequence } = service;
+  if (model.maxBatchSize === 0 || batchSize === 1 || !dataset.isFromJson) return;
+  const problems: Problem[] = [];
+  for (const steps of isSequence ? dataset.streams : dataset.streams.slice(0, 1)) {
+    // Without sequences batches follow each other and wrap around, so that they begin at every multiple of this.
+    const stride = isSequence ? 1 : greatestCommonDivisor(steps.length, batchSize);
+    for (let first = 0; first < steps.length && problems.length < MAX_PROBLEMS; first += stride) {
+      const problem = findBatchProblem(model, batchItems(steps, first, batchSize));
+      if (problem !== undefined) problems.push(problem);
+    }
+  }
+  if (problems.length > 0) throw new UserError(problems);
+}
+
+/** The steps of a batch that begins with a step; those after the last are the first ones again. */
+export function batchItems(steps: readonly DataStep[], firstStep: number, count: number): DataStep[] {
+  const items: DataStep[] = [];
+  for (let i = 0; i < count; i++) {
+    const step = steps[(firstStep + i) % steps.length];
+    if (step !== undefined) items.push(step);
+  }
+  return items;
+}
+
+/** Why steps cannot be the items of one batch: an input's or output's presence or an input's shape differs; undefined when they can. */
+export function findBatchProblem(model: ModelInfo, items: readonly DataStep[]): Problem | undefined {
+  const [first] = items;
+  for (const spec of model.inputs) {
+    const problem = first === undefined ? missing(spec, "") : findInputProblem(spec, first, items);
+    if (problem !== undefined) return problem;
+  }
+  if (first === undefined) return undefined;
+  for (const { name } of model.outputs) {
+    for (const item of items) {
+      if (item.expected.has(name) === first.expected.has(name)) continue;
+      const [has, lacks] = item.expected.has(name) ? [item, first] : [first, item];
+      return {
+        path: placeOf(lacks, name),
+        message: `output '${name}' is in the validation data of one item of the batch (${placeOf(has)}) and not of another`,
+        hint: "Give it in every entry of validation_data or in none, or use a batch size of 1.",
+      };
+    }
+  }
+  return undefined;
+}
+
+function findInputProblem(spec: TensorSpec, first: DataStep, items: readonly DataStep[]): Problem | undefined {
+  const { name } = spec;
+  const tensor = first.inputs.get(name);
+  for (const item of items) {
+    const other = item.inputs.get(name);
+    if (tensor === undefined || other === undefined) {
+      if (tensor !== other) return mixed(name, tensor === undefined ? first : item);
+      continue;
+    }
+    const shape = tensor.shape ?? spec.shape;
+    const otherShape = other.shape ?? spec.shape;
+    if (!areEqual(shape, otherShape))
+      return {
+        path: placeOf(item, name),
+        message: `can not batch tensors with different shapes together (input '${name}' expected shape ${formatShape(shape)} and received ${formatShape(otherShape)})`,
+        hint: `Give it the shape it has in ${placeOf(first)}, order the entries by shape, or use a batch size of 1.`,
+      };
+    if (spec.isShapeTensor && !areEqual(tensor.bytes, other.bytes))
+      return {
+        path: placeOf(item, name),
+        message: "The shape tensors should be identical in a batch (mismatch in content)",
+        hint: `Give it the content it has in ${placeOf(first)}, or use a batch size of 1.`,
+      };
+  }
+  return tensor === undefined && !spec.isOptional ? missing(spec, placeOf(first)) : undefined;
+}
+
+function missing({ name }: TensorSpec, path: string): Problem {
+  return {
+    path: path === "" ? `input ${name}` : path,
+    message: `unable to find data for input '${name}'`,
+    hint: "Give data for it with --input-data.",
+  };
+}
+
+function mixed(name: string, lacks: DataStep): Problem {
+  return {
+    path: placeOf(lacks, name),
+    message: `optional input '${name}' has data in some items of a batch and not in others; you cannot use different set of optional inputs for each individual batch`,
+    hint: "Give it in every entry of --input-data or in none, or use a batch size of 1.",
+  };
+}
+
+function placeOf({ place }: DataStep, name = ""): string {
+  const tensor = name === "" ? "" : `.${name}`;
+  return place === undefined ? `data${tensor}` : `${place}${tensor}`;
+}
+
+function areEqual(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
