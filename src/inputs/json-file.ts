@@ -73,7 +73,7 @@ class DatasetReader {
 
   finish(): Dataset {
     if (this.problems.length === 0 && this.streams.length === 0)
-      for (const path of this.emptyFiles) this.report(path, "the data field is empty", NO_DATA_HINT);
+      for (const path of this.emptyFiles) this.report(path, `the data field is empty: ${this.lacking}`, NO_DATA_HINT);
     if (this.hiddenCount > 0) {
       const message = `${this.hiddenCount} more of such problems`;
       this.problems.push({ path: this.lastPath, message, hint: "Mend those above first." });
@@ -125,7 +125,8 @@ class DatasetReader {
   }
 
   private addStream(path: string, index: number, entries: readonly unknown[], validation: unknown): void {
-    if (entries.length === 0) this.report(`${path}, data[${index}]`, "the stream has no steps", NO_DATA_HINT);
+    if (entries.length === 0)
+      this.report(`${path}, data[${index}]`, `the stream has no steps: ${this.lacking}`, NO_DATA_HINT);
     if (validation !== undefined && (!Array.isArray(validation) || validation.length !== entries.length)) {
       this.report(
         `${path}, validation_data[${index}]`,
@@ -223,6 +224,11 @@ class DatasetReader {
     const result = readJsonTensor(value, spec);
     if ("problem" in result) this.report(`${place}.${spec.name}`, result.problem, result.hint);
     else tensors.set(spec.name, result);
+  }
+
+  private get lacking(): string {
+    const [first] = this.model.inputs;
+    return `unable to find data for input '${first?.name ?? ""}'`;
   }
 
   private report(path: string, message: string, hint: string): void {

@@ -6,10 +6,14 @@
 const MARK = "\u0000rampart:";
 
 /** Strings (left alone), long integers and the words for non-finite numbers. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|(?<![\w.+-])-?\d{16,}(?![\d.eE])|-?\b(?:NaN|Infinity|Inf)\b/g;
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\w.+-])-?\d{16,}(?![\d.eE])|-?\b(?:NaN|Infinity|Inf)\b/g;
+
+/** Whether a text may have any of those outside of strings: far quicker to see than to mark them. */
+const MAY_HAVE_TOKENS = /(?:^|[[,:\s-])(?:\d{16}|NaN|Inf)/;
 
 /** Parses the text. Throws `SyntaxError` as `JSON.parse` does. */
 export function parseLossless(text: string): unknown {
+  if (!MAY_HAVE_TOKENS.test(text)) return JSON.parse(text);
   const marked = text.replace(TOKENS, (token) => (token.startsWith('"') ? token : JSON.stringify(MARK + token)));
   return JSON.parse(marked, (_key, value: unknown) => {
     if (typeof value !== "string" || !value.startsWith(MARK)) return value;

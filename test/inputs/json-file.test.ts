@@ -228,8 +228,8 @@ test("empty data beside other files is no harm, alone it is named", async () => 
   ])
     assert.equal((await readTexts(texts, one)).streams[0]?.length, 1);
   assert.deepEqual(await problemsOf([empty, empty], one), [
-    ["0.json", "the data field is empty"],
-    ["1.json", "the data field is empty"],
+    ["0.json", "the data field is empty: unable to find data for input 'IN'"],
+    ["1.json", "the data field is empty: unable to find data for input 'IN'"],
   ]);
 });
 
