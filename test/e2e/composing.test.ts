@@ -78,6 +78,15 @@ describe("models that call others", () => {
     assert.doesNotMatch(stderr, /answered no request/);
   });
 
+  test("an ensemble that calls a sequence model is sent sequences", async () => {
+    const args = ["perf_analyzer", "-m", "ensemble_sequence", "-u", triton.http, "--request-count", "9"];
+    const { code, stdout, stderr } = await runRampart(args);
+    assert.equal(code, 0, stderr);
+    const [, count] = stdout.match(/^ {4}Request count: (\d+)\n {4}Sequence count: \d+ \(/m) ?? [];
+    assert.ok(Number(count) >= 9, stdout);
+    assert.deepEqual(composingOf(stdout), [`  simple_sequence:1 ${count}`]);
+  });
+
   test("a CSV file per model, with a row per level", async () => {
     const csv = join(folder, "out.csv");
     const args = [

@@ -284,6 +284,29 @@ test("outputs that are not the expected ones are failed requests", LIMIT, async 
   }
 });
 
+test("streams of data beyond the first are told where the model takes no sequences", LIMIT, async () => {
+  const { mkdtemp, rm, writeFile } = await import("node:fs/promises");
+  const folder = await mkdtemp(`${(await import("node:os")).tmpdir()}/rampart-test-`);
+  try {
+    const file = `${folder}/data.json`;
+    const zeros = new Array(16).fill(0);
+    const entry = { INPUT0: zeros, INPUT1: zeros };
+    const warningsOf = async (data: object[]): Promise<readonly string[]> => {
+      await writeFile(file, JSON.stringify({ data }));
+      return withServer({}, async (server) => {
+        const result = await run(planFor(server, { inputs: { kind: "json", files: [file] } }));
+        return result.prepared.warnings;
+      });
+    };
+    assert.deepEqual(await warningsOf([[entry], [entry]]), [
+      "only the first of the 2 streams of data is sent: the model takes no sequences.",
+    ]);
+    assert.deepEqual(await warningsOf([[entry]]), []);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 /** A listener that is no KServe server. */
 async function withRawServer(
   onConnection: (socket: Socket) => void,

@@ -130,7 +130,7 @@ describe("rampart init --yes", () => {
   });
 
   test("means a server where an address is given, and takes its only model", async () => {
-    const server = await startModelServer(["a-sequence", "variable"]);
+    const server = await startModelServer(["a-decoupled", "variable"]);
     try {
       await inFolder({}, async (cwd) => {
         const { code, out, err } = await init(cwd, "--yes", "--no-run", "--url", server.url);
@@ -149,7 +149,7 @@ describe("rampart init --yes", () => {
         const { code, err } = await init(cwd, "--yes", "--no-run", "--url", server.url);
         assert.equal(code, 64);
         assert.deepEqual(named(err), ["model"]);
-        assert.match(err, /the server has a-sequence, fixed, variable/);
+        assert.match(err, /the server has a-decoupled, fixed, variable/);
         assert.deepEqual(readdirSync(cwd), []);
       });
     } finally {
@@ -158,9 +158,9 @@ describe("rampart init --yes", () => {
   });
 
   const refused: readonly (readonly [model: string, text: RegExp])[] = [
-    ["missing", /--model: is not ready on the server, which has a-sequence, fixed, variable \(got missing\)/],
+    ["missing", /--model: is not ready on the server, which has a-decoupled, fixed, variable \(got missing\)/],
     ["loading", /--model: is not ready on the server/],
-    ["a-sequence", /--model: cannot be measured: .*not supported yet/],
+    ["a-decoupled", /--model: cannot be measured: it is decoupled/],
   ];
   for (const [model, text] of refused) {
     test(`refuses the model ${model}`, async () => {
@@ -189,7 +189,7 @@ describe("rampart init --yes", () => {
   });
 
   test("exits with 69 where no model can be measured", async () => {
-    const server = await startModelServer(["loading", "a-sequence"]);
+    const server = await startModelServer(["loading", "a-decoupled"]);
     try {
       await inFolder({}, async (cwd) => {
         const { code, err } = await init(cwd, "--yes", "--url", server.url);

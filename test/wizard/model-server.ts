@@ -13,9 +13,9 @@ interface Model {
   readonly more?: object;
 }
 
-/** By name: one of fixed shape, one that varies, one whose kind cannot be measured, one that is not ready. */
+/** By name: one of fixed shape, one that varies, a decoupled one, whose stream a scenario must ask for, one that is not ready. */
 const MODELS: Readonly<Record<string, Model>> = {
-  "a-sequence": { dims: [1], state: "READY", more: { sequence_batching: {} } },
+  "a-decoupled": { dims: [1], state: "READY", more: { model_transaction_policy: { decoupled: true } } },
   fixed: { dims: [16], state: "READY" },
   loading: { dims: [1], state: "UNAVAILABLE" },
   variable: { dims: [3, -1], state: "READY" },

@@ -72,7 +72,7 @@ describe("rampart init in a terminal", () => {
         assert.doesNotMatch(terminal.screen(), /loading/);
         // The first is a sequence model.
         terminal.press("Enter");
-        await terminal.waitFor(/a-sequence cannot be measured: .*not supported yet/);
+        await terminal.waitFor(/a-decoupled cannot be measured: it is decoupled/);
         await terminal.asks("Which model?");
         terminal.press("Down", "Down");
         await terminal.waitFor(/● variable.*IN FP32\[3,-1\]/);
