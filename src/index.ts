@@ -46,6 +46,7 @@ export {
   rate,
   steps,
 } from "./scenario/loads.ts";
+export type { RequestParameter } from "./scenario/parameters.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export {
   type EmbeddedOptions,
@@ -53,11 +54,11 @@ export {
   type MockLatency,
   type Protocol,
   type Target,
-  type TlsOptions,
   type TritonGrpcOptions,
   type TritonHttpOptions,
   triton,
 } from "./scenario/targets.ts";
+export type { TlsOptions } from "./scenario/tls.ts";
 
 const EXIT_INTERRUPTED = 130;
 

@@ -1,11 +1,11 @@
-import { resolve } from "node:path";
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
-import type { ComposingModelPlan, EmbeddedTargetPlan, TlsPlan, TritonTargetPlan } from "../plan/plan.ts";
+import type { ComposingModelPlan, EmbeddedTargetPlan, TritonTargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import { DEFAULT_TLS } from "../plan/tls.ts";
 import type { Duration } from "../plan/units.ts";
 import { countSchema, nameSchema } from "./fields.ts";
+import { parametersSchema, type RequestParameter, toParameterPlan } from "./parameters.ts";
+import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** perf_analyzer's default. */
 const OUTPUT_SHARED_MEMORY_BYTES = 102_400;
@@ -14,18 +14,6 @@ const OUTPUT_SHARED_MEMORY_BYTES = 102_400;
 
 /** How the server is spoken to. */
 export type Protocol = "http" | "grpc";
-
-/** TLS of a target. `https://` in the address switches it on by itself. */
-export interface TlsOptions {
-  /** PEM file of the authorities to trust; a relative path starts at the scenario's folder. Default: the runtime's own. */
-  readonly ca?: string;
-  /** PEM file of the client's certificate; a relative path starts at the scenario's folder. */
-  readonly cert?: string;
-  /** PEM file of the certificate's private key; a relative path starts at the scenario's folder. */
-  readonly key?: string;
-  /** False accepts any certificate. Default: true. */
-  readonly verify?: boolean;
-}
 
 interface TritonCommonOptions {
   /** Model to measure. */
@@ -65,6 +53,8 @@ export interface TritonHttpOptions extends TritonCommonOptions {
 /** Options of {@link triton} over gRPC. */
 export interface TritonGrpcOptions extends TritonCommonOptions {
   readonly protocol: "grpc";
+  /** Parameters of every request besides its tensors: `{ max_tokens: 256, temperature: 0.5 }`. Default: none. */
+  readonly parameters?: Readonly<Record<string, RequestParameter>>;
   /** One bidirectional stream per connection instead of a call per request. Default: false. */
   readonly streaming?: boolean;
   /** Compresses requests that become shorter by it. Default: none. */
@@ -118,6 +108,7 @@ export function embedded(options: EmbeddedOptions = {}): Target {
 }
 
 type CheckedTriton = TritonCommonOptions & {
+  readonly parameters?: Readonly<Record<string, RequestParameter>>;
   readonly protocol?: Protocol;
   readonly streaming?: boolean;
   readonly inputTensorFormat?: "binary" | "json";
@@ -139,7 +130,6 @@ const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** The schema of a scenario's target. */
 export function targetSchema(): Schema<CheckedTarget> {
   const format = v.optional(v.picklist(["binary", "json"], "must be binary or json"));
-  const file = v.optional(nameSchema("a file"));
   const spoken = {
     protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')),
     streaming: v.optional(v.boolean("must be true or false")),
@@ -171,12 +161,8 @@ export function targetSchema(): Schema<CheckedTarget> {
         "must be a list of models",
       ),
     ),
-    tls: v.optional(
-      v.union(
-        [v.boolean(), v.strictObject({ ca: file, cert: file, key: file, verify: v.optional(v.boolean()) })],
-        "must be true, false or { ca, cert, key, verify }",
-      ),
-    ),
+    parameters: v.optional(parametersSchema()),
+    tls: v.optional(tlsSchema()),
   });
   const latency = v.custom<MockLatency>(
     (input) => typeof input === "string" && parseLatency(input) !== undefined,
@@ -230,6 +216,17 @@ export function targetSchema(): Schema<CheckedTarget> {
       ),
       ["options", "compression"],
     ),
+    v.forward(
+      v.partialCheck(
+        [
+          ["options", "parameters"],
+          ["options", "protocol"],
+        ],
+        ({ options }) => !("parameters" in options) || options.protocol === "grpc",
+        'needs protocol: "grpc"',
+      ),
+      ["options", "parameters"],
+    ),
   ) as Schema<CheckedTarget>;
 }
 
@@ -260,7 +257,7 @@ export function toTargetPlan(
     shapes: options.shapes ?? {},
     sharedMemory: options.sharedMemory ?? "none",
     outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? OUTPUT_SHARED_MEMORY_BYTES,
-    parameters: {},
+    parameters: toParameters(options.parameters),
     compression: options.compression ?? "none",
     composingModels: (options.composingModels ?? []).map(toComposingModel),
     tls: toTlsPlan(options.tls, folder),
@@ -272,16 +269,6 @@ function toComposingModel(text: string): ComposingModelPlan {
   return { name, version };
 }
 
-function toTlsPlan(tls: boolean | TlsOptions = false, folder: string): TlsPlan {
-  const { ca = "", cert = "", key = "", verify = true } = typeof tls === "boolean" ? {} : tls;
-  const at = (file: string): string => (file === "" ? "" : resolve(folder, file));
-  return {
-    ...DEFAULT_TLS,
-    isEnabled: tls !== false,
-    caFile: at(ca),
-    certFile: at(cert),
-    keyFile: at(key),
-    verifyPeer: verify,
-    verifyHost: verify,
-  };
+function toParameters(given: Readonly<Record<string, RequestParameter>> = {}): TritonTargetPlan["parameters"] {
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, toParameterPlan(value)]));
 }

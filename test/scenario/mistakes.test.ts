@@ -72,6 +72,24 @@ const targets: readonly Mistake[] = [
   ["an unknown protocol", { target: anyTriton("h:1", { model: "m", protocol: "x" }) }, "target.protocol", /"grpc"/],
   ["a stream over HTTP", { target: anyTriton("h:1", { model: "m", streaming: true }) }, "target.streaming", /"grpc"/],
   [
+    "parameters over HTTP",
+    { target: anyTriton("h:1", { model: "m", parameters: { a: 1 } }) },
+    "target.parameters",
+    /protocol: "grpc"/,
+  ],
+  [
+    "a parameter that is none",
+    { target: anyTriton("h:1", { model: "m", protocol: "grpc", parameters: { a: [1] } }) },
+    "target.parameters.a",
+    /must be true, false, text, a number/,
+  ],
+  [
+    "a parameter beyond 64 bits",
+    { target: anyTriton("h:1", { model: "m", protocol: "grpc", parameters: { a: 2n ** 64n } }) },
+    "target.parameters.a",
+    /64 bits/,
+  ],
+  [
     "compression over HTTP",
     { target: anyTriton("h:1", { model: "m", compression: "gzip" }) },
     "target.compression",

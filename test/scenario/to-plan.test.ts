@@ -126,6 +126,43 @@ describe("a scenario's plan", () => {
     });
   });
 
+  test("sends parameters with the type that their values have", () => {
+    const parameters = {
+      flag: true,
+      name: "a b",
+      count: 256,
+      heat: 0.5,
+      one: { double: 1 },
+      long: -(2n ** 63n),
+      beyond: 2n ** 64n - 1n,
+    };
+    const plan = planOf({ target: triton("host:1", { protocol: "grpc", model: "m", parameters }) });
+    assert.deepEqual(plan.target.kind === "triton" && plan.target.parameters, {
+      flag: { type: "bool", value: "true" },
+      name: { type: "string", value: "a b" },
+      count: { type: "int", value: "256" },
+      heat: { type: "double", value: "0.5" },
+      one: { type: "double", value: "1" },
+      long: { type: "int", value: "-9223372036854775808" },
+      beyond: { type: "uint", value: "18446744073709551615" },
+    });
+    assert.deepEqual(checkPlan(plan), plan);
+  });
+
+  test("tells the forms of TLS files, and whether signer and name are checked, apart", () => {
+    const tls = { cert: "c.der", certType: "DER", key: "/k.der", keyType: "DER", verify: { peer: false } } as const;
+    const plan = planOf({ target: triton("https://host", { model: "m", tls }) });
+    assert.deepEqual(plan.target.kind === "triton" && plan.target.tls, {
+      ...DEFAULT_TLS,
+      isEnabled: true,
+      certFile: "/folder/c.der",
+      certType: "DER",
+      keyFile: "/k.der",
+      keyType: "DER",
+      verifyPeer: false,
+    });
+  });
+
   test("is changed by the command line", () => {
     const plan = planOf(
       { client: "own", stallTimeout: "1 s" },

@@ -1,0 +1,58 @@
+import { resolve } from "node:path";
+import * as v from "valibot";
+import type { TlsPlan } from "../plan/plan.ts";
+import type { Schema } from "../plan/schema.ts";
+import { DEFAULT_TLS } from "../plan/tls.ts";
+import { nameSchema } from "./fields.ts";
+
+/** TLS of a target. `https://` in the address switches it on by itself. Relative paths start at the scenario's folder. */
+export interface TlsOptions {
+  /** PEM file of the authorities to trust. Default: the runtime's own. */
+  readonly ca?: string;
+  /** File of the client's certificate. */
+  readonly cert?: string;
+  /** File of the certificate's private key. */
+  readonly key?: string;
+  /** Form of the certificate's file. Default: PEM. */
+  readonly certType?: "PEM" | "DER";
+  /** Form of the key's file. Default: PEM. */
+  readonly keyType?: "PEM" | "DER";
+  /** False accepts any certificate; `peer` false whoever signed it, `host` false whatever name is in it. Default: true. */
+  readonly verify?: boolean | { readonly peer?: boolean; readonly host?: boolean };
+}
+
+/** The schema of a target's TLS. */
+export function tlsSchema(): Schema<boolean | TlsOptions> {
+  const file = v.optional(nameSchema("a file"));
+  const form = v.optional(v.picklist(["PEM", "DER"], 'must be "PEM" or "DER"'));
+  const flag = v.optional(v.boolean("must be true or false"));
+  const verify = v.union(
+    [v.boolean(), v.strictObject({ peer: flag, host: flag })],
+    "must be true, false or { peer, host }",
+  );
+  return v.union(
+    [
+      v.boolean(),
+      v.strictObject({ ca: file, cert: file, key: file, certType: form, keyType: form, verify: v.optional(verify) }),
+    ],
+    "must be true, false or { ca, cert, key, certType, keyType, verify }",
+  ) as unknown as Schema<boolean | TlsOptions>;
+}
+
+/** The TLS of a plan. @param folder where relative paths start */
+export function toTlsPlan(tls: boolean | TlsOptions = false, folder: string): TlsPlan {
+  const { ca = "", cert = "", key = "", certType, keyType, verify = true } = typeof tls === "boolean" ? {} : tls;
+  const at = (file: string): string => (file === "" ? "" : resolve(folder, file));
+  const { peer = true, host = true } = typeof verify === "boolean" ? { peer: verify, host: verify } : verify;
+  return {
+    ...DEFAULT_TLS,
+    isEnabled: tls !== false,
+    caFile: at(ca),
+    certFile: at(cert),
+    certType: certType ?? DEFAULT_TLS.certType,
+    keyFile: at(key),
+    keyType: keyType ?? DEFAULT_TLS.keyType,
+    verifyPeer: peer,
+    verifyHost: host,
+  };
+}
