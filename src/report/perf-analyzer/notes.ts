@@ -27,7 +27,10 @@ export function scheduleNotes(
   const shortfall = explainShortfall(window, { askedPerSec: askedPerSec(plan, level), isSync, laneCount });
   if (shortfall === undefined) return [];
   const { achieved, cause, isLaneBound } = shortfall;
-  return [`${achieved}.`, `${cause}. ${isLaneBound ? "Give --async, or raise --max-threads." : "Lower the rate."}`];
+  return [
+    `${achieved}.`,
+    `${cause}. ${isLaneBound ? "Give --async, or raise --max-threads." : "Lower the rate, or give the client more of the machine."}`,
+  ];
 }
 
 /** The first responses' latencies. The original says that it measures those, and prints the latency of the last. */
