@@ -194,6 +194,11 @@ export class Driver implements Sender {
     this.feed?.setActiveLanes(Math.min(count, this.laneCount));
   }
 
+  /** The next requests begin with the data's first step again. */
+  rewind(): void {
+    this.feed?.rewind();
+  }
+
   async reserve(count: number): Promise<void> {
     if (count > this.client.calls.length) await this.client.reserve(count);
   }

@@ -73,6 +73,11 @@ export class RequestFeed {
     this.activeLanes = Math.max(1, count);
   }
 
+  /** Every lane begins with its first step again, as perf_analyzer's lanes do after a warm-up. */
+  rewind(): void {
+    this.turns.length = 0;
+  }
+
   /**
    * The lane's next request; look at `step`, `stamp` and the rest after the call.
    * @param sequence index of the sequence it belongs to, where there are any

@@ -257,6 +257,8 @@ export class MeasuredRun {
     await this.driver.start(warmUp, count);
     await Promise.race([this.driver.finished(), this.signal.stopped]);
     await Promise.race([this.driver.stop(), this.signal.stopped]);
+    // What is measured does not depend on how long the warm-up was.
+    this.driver.rewind();
   }
 
   /** Stops sending and waits for what is outstanding, so that the server's counts and ours agree; an error does not wait. */

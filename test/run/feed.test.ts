@@ -21,6 +21,15 @@ test("lanes go through the data in turn: lane L begins at L and goes on by the n
   assert.deepEqual(stepsOf(feed, [0, 1, 0, 1, 0, 1]), [0, 1, 2, 3, 4, 0]);
 });
 
+test("after a rewind every lane begins with its first step, whatever the number of lanes was before", () => {
+  const feed = new RequestFeed(makeService(), makeDataset(5), { usesIds: false });
+  feed.setActiveLanes(1);
+  assert.deepEqual(stepsOf(feed, [0, 0, 0]), [0, 1, 2]);
+  feed.rewind();
+  feed.setActiveLanes(2);
+  assert.deepEqual(stepsOf(feed, [0, 1, 0]), [0, 1, 2]);
+});
+
 test("a batch takes several steps at once", () => {
   const feed = new RequestFeed(makeService(2), makeDataset(5), { usesIds: false });
   feed.setActiveLanes(1);

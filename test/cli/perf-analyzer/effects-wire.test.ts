@@ -102,6 +102,22 @@ test(
   },
 );
 
+test("what is measured begins with the first of the data, whatever the warm-up sent", LIMIT, async () => {
+  await withServer({}, (server) =>
+    withFolder(async (folder) => {
+      const file = join(folder, "data.json");
+      const entry = (value: number): object => ({ INPUT0: new Array(16).fill(value), INPUT1: new Array(16).fill(0) });
+      writeFileSync(file, JSON.stringify({ data: [entry(1), entry(2), entry(3)] }));
+      const counts = ["--warmup-request-count", "2", "--request-count", "4"];
+      assert.equal((await runCommand(["-m", "simple", "-u", server.url, "--input-data", file, ...counts])).code, 0);
+      assert.deepEqual(
+        server.infers.map(({ binary }) => binary[0]),
+        [1, 2, 1, 2, 3, 1],
+      );
+    }),
+  );
+});
+
 test("-z sends zeros, --data-directory a directory's files", LIMIT, async () => {
   const [zero] = await sentWith(["-z"]);
   assert.ok(zero?.binary.length === 128 && zero.binary.every((byte) => byte === 0));
