@@ -77,7 +77,13 @@ export interface JsonReport {
   readonly error?: { readonly kind: string; readonly message: string };
   readonly server?: { readonly successCount: number; readonly failCount: number };
   readonly failures: readonly { readonly kind: string; readonly count: number; readonly example: string }[];
-  readonly levels: readonly { readonly level: number; readonly requests: number; readonly outcome: string }[];
+  readonly levels: readonly {
+    readonly level: number;
+    readonly requests: number;
+    readonly outcome: string;
+    readonly inferPerSec: number;
+    readonly latency: { readonly percentiles: { readonly p99: { readonly us: number } } };
+  }[];
   readonly assertions: readonly { readonly isMet: boolean }[];
 }
 

@@ -4,7 +4,8 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } fro
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cacheFolder, installTriton, readInstallation } from "./triton-install.ts";
+import { cacheFolder } from "./install-once.ts";
+import { installTriton, readInstallation } from "./triton-install.ts";
 
 export { installTriton } from "./triton-install.ts";
 
