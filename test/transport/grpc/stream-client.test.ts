@@ -113,6 +113,22 @@ describe("own gRPC stream client", () => {
     );
   });
 
+  test("responses that come in one piece are told apart in time, as genai-perf needs it", async () => {
+    await withClient(
+      async (connection) => {
+        await idsOf(connection, 1);
+        const parts = ["a", "b", "c"].map((output) => part("0001", output === "c", output));
+        connection.write(headers(1, GRPC_HEADERS), data(...parts));
+      },
+      async (driver) => {
+        const { responses, times } = await driver.request(0, REQUEST, "0001");
+        const [a = 0, b = 0, c = 0] = responses.map(({ readNs }) => readNs);
+        assert.ok(a < b && b < c, `${a} ${b} ${c}`);
+        assert.deepEqual(times.slice(2), [a, c]);
+      },
+    );
+  });
+
   test("an error ends a request whatever responses were still to come", async () => {
     await withClient(
       async (connection) => {
