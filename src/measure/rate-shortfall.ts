@@ -18,6 +18,8 @@ export interface ScheduledRate {
   readonly isSync: boolean;
   /** Lanes the schedule was dealt to. */
   readonly laneCount: number;
+  /** Sequences under way, each of which waits for its answers before it goes on; undefined where none do. */
+  readonly sequenceCount: number | undefined;
 }
 
 /** A schedule that was not kept. The sentences have no full stop. */
@@ -26,12 +28,13 @@ export interface RateShortfall {
   readonly achieved: string;
   /** What kept it. */
   readonly cause: string;
-  readonly isLaneBound: boolean;
+  /** What there was too little of: lanes, sequences, or anything else. */
+  readonly bound: "lanes" | "sequences" | "other";
 }
 
 /** What became of the schedule; undefined when it was kept. */
 export function explainShortfall(window: WindowResult, rate: ScheduledRate): RateShortfall | undefined {
-  const total = window.requestCount + window.failedCount;
+  const total = window.requestCount;
   const sent = sentPerSec(window);
   const seconds = window.durationNs / 1e9;
   const missed = rate.askedPerSec === undefined ? 0 : rate.askedPerSec - sent;
@@ -48,14 +51,14 @@ export function explainShortfall(window: WindowResult, rate: ScheduledRate): Rat
   return { achieved, ...causeOf(window, rate) };
 }
 
-function causeOf(window: WindowResult, { isSync, laneCount }: ScheduledRate): Omit<RateShortfall, "achieved"> {
+function causeOf(window: WindowResult, rate: ScheduledRate): Omit<RateShortfall, "achieved"> {
+  const { isSync, laneCount, sequenceCount } = rate;
   const saturation = saturationReason(window);
-  if (saturation !== undefined) return { cause: `the client was the limit: ${saturation}`, isLaneBound: false };
+  if (saturation !== undefined) return { cause: `the client was the limit: ${saturation}`, bound: "other" };
   const meanOutstanding = window.latency.sumNs / window.durationNs;
-  if (isSync && meanOutstanding > laneCount * 0.5)
-    return {
-      cause: `${laneCount} lanes waited for their answers, which took ${formatDurationNs(window.latency.meanNs)} on average`,
-      isLaneBound: true,
-    };
-  return { cause: "the client was woken late: something else may be using its core", isLaneBound: false };
+  const took = `waited for their answers, which took ${formatDurationNs(window.latency.meanNs)} on average`;
+  if (sequenceCount !== undefined && meanOutstanding > sequenceCount * 0.5)
+    return { cause: `${sequenceCount} sequences ${took}`, bound: "sequences" };
+  if (isSync && meanOutstanding > laneCount * 0.5) return { cause: `${laneCount} lanes ${took}`, bound: "lanes" };
+  return { cause: "the client was woken late: something else may be using its core", bound: "other" };
 }

@@ -17,6 +17,8 @@ export class RecordColumns {
   readonly sendEndNs = new Float64Array(CAPACITY);
   readonly firstByteNs = new Float64Array(CAPACITY);
   readonly endNs = new Float64Array(CAPACITY);
+  /** When nothing more came for the request; later than `endNs` where an empty message says so. */
+  readonly overNs = new Float64Array(CAPACITY);
   /** Time spent decoding. */
   readonly decodeNs = new Float64Array(CAPACITY);
   /** Responses with content. */

@@ -95,14 +95,15 @@ export class WindowTally {
   }
 
   private addChunk(records: RecordColumns, start: number, end: number): void {
-    const { sendStartNs, sendEndNs, firstByteNs, endNs, decodeNs, intendedSendNs, responseCount, flags } = records;
+    const { sendStartNs, sendEndNs, firstByteNs, endNs, overNs, decodeNs, intendedSendNs, responseCount, flags } =
+      records;
     const { countsReading, isDecoupled, isScheduled } = this.options;
     let used = 0;
     for (let row = start; row < end; row++) {
       const flag = flags[row] as number;
       const sentNs = sendStartNs[row] as number;
       const latencyNs = (endNs[row] as number) - sentNs;
-      this.outstandingSumNs += latencyNs;
+      this.outstandingSumNs += (overNs[row] as number) - sentNs;
       if ((flag & RECORD_FAILED) !== 0) {
         this.failedCount++;
         continue;

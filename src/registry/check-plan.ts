@@ -170,6 +170,14 @@ function checkTogether(plan: Plan): Problem[] {
       hint: "Give null with a fixed schedule, and a number otherwise.",
     });
   }
+  if (measurement.warmupRequests > 0 && (load.kind === "fixed-schedule" || load.kind === "periodic-concurrency")) {
+    problems.push({
+      path: "measurement.warmupRequests",
+      message: "a load that has a number of requests of its own has none to spare",
+      value: String(measurement.warmupRequests),
+      hint: "Leave the warm-up out.",
+    });
+  }
   if (isEndless(load) && measurement.latencyLimitMs === null) {
     problems.push({
       path: "load.levels.end",

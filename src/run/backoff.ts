@@ -32,9 +32,11 @@ export class Backoff {
     this.timers.set(slot, setTimeout(ready, Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures)));
   }
 
-  /** Nobody waits any more. */
-  clear(): void {
+  /** Nobody waits any more. Gives the slots that did. */
+  clear(): number[] {
+    const slots = [...this.timers.keys()];
     for (const timer of this.timers.values()) clearTimeout(timer);
     this.timers.clear();
+    return slots;
   }
 }

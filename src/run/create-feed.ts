@@ -24,6 +24,12 @@ export async function createFeed(
 
 async function createSequences(plan: Plan, search: LevelSearch, dataset: Session["dataset"]): Promise<Sequences> {
   checkIds(plan, search);
+  if (plan.load.kind === "fixed-schedule")
+    throw new RunError(
+      "unsupported",
+      "a fixed schedule has times for entries of the data, and a model with sequences takes whole streams at random",
+      "Measure sequences with a concurrency or a request rate.",
+    );
   const { Sequences } = await import("../load/sequences.ts");
   const { createRandom } = await import("../load/arrivals.ts");
   return new Sequences({

@@ -42,7 +42,8 @@ export class Driver implements Sender {
   private readonly closedLoad = new ClosedLoad(this);
   private load: ActiveLoad = this.closedLoad;
   private isStopped = true;
-  /** Counts stops, so that a change of load that was waited for does not come after one. */
+  private isClosed = false;
+  /** Counts starts and stops, so that a change of load that was waited for does not come after one. */
   private turn = 0;
   private readonly backoff = new Backoff((slot) => {
     this.guard(() => this.load.goOn(slot));
@@ -65,7 +66,7 @@ export class Driver implements Sender {
         return driver.work?.needsBodies !== false;
       },
       onDone: (call) => this.done(call),
-      onResponse: (call) => this.load.onResponse?.(call.slot, call.messageCount),
+      onResponse: (call) => this.guard(() => this.load.onResponse?.(call.slot, call.messageCount)),
     });
   }
 
@@ -138,6 +139,7 @@ export class Driver implements Sender {
   async start(drive: Drive, quota: number): Promise<void> {
     this.quota = quota;
     this.isStopped = false;
+    const turn = ++this.turn;
     if (drive.kind === "closed" || drive.kind === "ramp") {
       this.load = this.closedLoad;
       return drive.kind === "closed" ? this.closedLoad.hold(drive.concurrency) : this.closedLoad.ramp(drive);
@@ -149,10 +151,9 @@ export class Driver implements Sender {
       return load.start();
     }
     const { ScheduledLoad } = await import("./scheduled-load.ts");
+    if (turn !== this.turn) return;
     // Whoever waits after a failure is dealt a place like all the others.
-    const quiet = this.stop();
-    const turn = this.turn;
-    await quiet;
+    await this.halt();
     await this.reserve(this.laneCount);
     if (turn !== this.turn) return;
     this.isStopped = false;
@@ -164,10 +165,7 @@ export class Driver implements Sender {
   /** Stops sending, but for the ends of open sequences. Resolves when nothing is outstanding. */
   stop(): Promise<void> {
     this.turn++;
-    this.isStopped = true;
-    this.backoff.clear();
-    this.load.stop();
-    return this.quiet.wait(this.outstandingCount, 0);
+    return this.halt();
   }
 
   /** Resolves when the quota is used up and everything sent has been answered. */
@@ -181,6 +179,7 @@ export class Driver implements Sender {
   /** Fails what is outstanding and closes the connections. */
   close(): void {
     if (this.feed !== undefined) void this.stop();
+    this.isClosed = true;
     this.client.close();
     this.drain();
   }
@@ -208,13 +207,14 @@ export class Driver implements Sender {
   }
 
   send(slot: number, sequence: number, intendedNs: number, isDelayed: boolean): void {
-    if (this.quota <= 0) return;
+    if (this.quota <= 0 || this.isClosed) return;
     this.quota--;
     const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence, slot);
     this.dispatch(slot, sequence, request, intendedNs, isDelayed);
   }
 
   sendEnd(slot: number, sequence: number): void {
+    if (this.isClosed) return;
     const request = (this.feed as RequestFeed).end(slot % this.laneCount, sequence, slot);
     this.dispatch(slot, sequence, request, Number.NaN, false);
   }
@@ -232,8 +232,21 @@ export class Driver implements Sender {
     try {
       action();
     } catch (error) {
-      this.todo.onError(error);
+      if (this.work === undefined) throw error;
+      this.work.onError(error);
     }
+  }
+
+  private halt(): Promise<void> {
+    this.isStopped = true;
+    const waiting = this.backoff.clear();
+    this.guard(() => {
+      this.load.stop();
+      // Their turn will not come: what they leave open is ended now.
+      for (const slot of waiting) this.load.goOn(slot);
+      this.client.flush();
+    });
+    return this.quiet.wait(this.outstandingCount, 0);
   }
 
   private dispatch(slot: number, sequence: number, request: WireRequest, intendedNs: number, isDelayed: boolean): void {
@@ -270,6 +283,8 @@ export class Driver implements Sender {
       this.conclude(call);
     } catch (error) {
       this.todo.onError(error);
+    } finally {
+      this.settle();
     }
   }
 
@@ -291,6 +306,10 @@ export class Driver implements Sender {
     }
     if (failure !== undefined && isConnectionFailure(failure) && !this.isStopped) this.backoff.wait(slot);
     else load.goOn(slot);
+  }
+
+  /** Tells those who wait for requests to end. */
+  private settle(): void {
     this.quiet.check(this.outstandingCount);
     if (this.onFinished !== undefined && this.isFinished) {
       const settle = this.onFinished;

@@ -43,6 +43,8 @@ export class RequestFeed {
   private readonly dataset: Dataset;
   private readonly usesIds: boolean;
   private readonly laneIds: LaneIds[] = [];
+  /** The number of each stream's first step. */
+  private readonly streamStarts: number[] = [];
   /** How many requests each lane has been given. */
   private readonly turns: number[] = [];
   /** Encodings by step and by the lengths of what is stamped on them. */
@@ -61,6 +63,11 @@ export class RequestFeed {
     this.dataset = dataset;
     this.usesIds = usesIds;
     this.sequences = sequences;
+    let start = 0;
+    for (const steps of dataset.streams) {
+      this.streamStarts.push(start);
+      start += steps.length;
+    }
   }
 
   /** Whether any request has expected outputs. */
@@ -122,7 +129,7 @@ export class RequestFeed {
   }
 
   private nextOfSequence(lane: number, place: SequencePlace, slot: number): WireRequest {
-    this.step = this.startOf(place.stream) + place.step;
+    this.step = (this.streamStarts[place.stream] ?? 0) + place.step;
     this.sequenceId = place.id;
     this.isSequenceEnd = place.isEnd;
     this.isCut = false;
@@ -171,13 +178,6 @@ export class RequestFeed {
     const turn = this.turns[lane] ?? 0;
     this.turns[lane] = turn + 1;
     return ((lane + turn * this.activeLanes) * this.service.batchSize) % count;
-  }
-
-  /** The number of a stream's first step. */
-  private startOf(stream: number): number {
-    let start = 0;
-    for (let i = 0; i < stream; i++) start += (this.dataset.streams[i] as readonly DataStep[]).length;
-    return start;
   }
 
   /** The stream that holds a step, and the step's place in it. */

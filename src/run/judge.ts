@@ -46,6 +46,8 @@ export class RequestJudge {
     const step = slots.steps[call.slot] as number;
     const isJudged = slots.isCut[call.slot] !== true;
     const records: ResponseRecord[] = [];
+    if (call.responseCount === 0 && isJudged && this.feed.expectedOf(step).length > 0)
+      return { kind: "validation", message: `no response has outputs, which are expected (step ${step})` };
     for (const received of responsesOf(call)) {
       const response = this.decode(received, call.jsonBytes);
       if (!("outputs" in response)) return response;

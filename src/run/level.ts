@@ -53,7 +53,7 @@ export interface LevelContext {
 /** Receives the driver's records and cuts them into windows. */
 export class LevelMeter {
   timeline: Timeline | undefined;
-  /** When the last record ended. */
+  /** When nothing more came for the last request. */
   lastEndNs = 0;
   private tally: WindowTally | undefined;
   private newTally: () => WindowTally = () =>
@@ -66,7 +66,8 @@ export class LevelMeter {
   }
 
   add(records: RecordColumns, count: number): void {
-    this.lastEndNs = Math.max(this.lastEndNs, records.endNs[count - 1] as number);
+    // Not the last row's: requests are recorded in the order in which they were over, except for those that failed.
+    for (let row = 0; row < count; row++) this.lastEndNs = Math.max(this.lastEndNs, records.overNs[row] as number);
     this.tally?.add(records, count);
     this.timeline?.add(records, count);
   }

@@ -4,7 +4,7 @@ import type { RecordColumns } from "../measure/records.ts";
 import { subtractCounters } from "../measure/server-delta.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
-import { nowNs, toEpochNs } from "../runtime/clock.ts";
+import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
@@ -19,6 +19,9 @@ import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observe
 import type { Peers } from "./peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
+
+/** After an error what is outstanding is waited for so long. */
+const GIVE_UP_MS = 1000;
 
 /** What the beginning of a run made, for the rest of it. */
 export interface RunParts {
@@ -213,12 +216,13 @@ export class MeasuredRun {
       this.announce();
       this.observer.onLevelStart?.(unit, level, false);
       await run.begin(ready);
-      await this.driver.start(drive, this.requestCount() ?? 0);
+      await Promise.race([this.driver.start(drive, this.requestCount() ?? 0), this.signal.stopped]);
       const result = await run.measure();
       await this.checkOnce();
       return result;
     }
-    await this.driver.start(drive, Number.POSITIVE_INFINITY);
+    // A change of schedules waits for what is outstanding, which may never be answered.
+    await Promise.race([this.driver.start(drive, Number.POSITIVE_INFINITY), this.signal.stopped]);
     this.announce();
     this.observer.onLevelStart?.(unit, level, false);
     await this.checkOnce();
@@ -264,9 +268,7 @@ export class MeasuredRun {
   /** Stops sending and waits for what is outstanding, so that the server's counts and ours agree; an error does not wait. */
   private async shutDown(): Promise<void> {
     if (this.isDriverOpen) {
-      const quiet = this.driver.stop();
-      if (this.signal.error === undefined) await quiet;
-      else await Promise.race([quiet, new Promise((resolve) => setTimeout(resolve, 1000))]);
+      await Promise.race([this.driver.stop(), this.signal.failed.then(() => sleepMs(GIVE_UP_MS))]);
     }
     this.driver.close();
     this.health.stop();

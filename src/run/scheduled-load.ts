@@ -37,7 +37,7 @@ export class ScheduledLoad implements ActiveLoad {
     const { isSync, slots, laneCount, quota } = this.sender;
     const { schedule } = this;
     const lane = slot % laneCount;
-    this.deal?.remove(slots.sequences[slot] as number);
+    this.deal?.giveBack(slots.sequences[slot] as number);
     if (!isSync) slots.release(slot);
     if (schedule === undefined || quota <= 0) this.endSequences();
     else if (isSync) this.sendOrWait(schedule, lane, schedule.nextDueNs(lane));
@@ -70,12 +70,11 @@ export class ScheduledLoad implements ActiveLoad {
   /** Sends a request that is due, and has an asynchronous lane wait for its next one; without a free sequence both wait. */
   private sendDue(schedule: Schedule, lane: number, dueNs: number, isDelayed: boolean): void {
     const { isSync, slots } = this.sender;
-    const sequence = this.deal === undefined ? 0 : this.deal.pick(lane);
+    const sequence = this.deal === undefined ? 0 : this.deal.take(lane);
     if (sequence === undefined) {
       this.deal?.block(lane, dueNs);
       return;
     }
-    this.deal?.add(sequence);
     this.sender.send(isSync ? lane : slots.take(lane), sequence, dueNs, isDelayed);
     if (!isSync) schedule.push(lane, schedule.nextDueNs(lane));
   }
@@ -107,7 +106,7 @@ export class ScheduledLoad implements ActiveLoad {
       const lane = sequence % laneCount;
       if (!sequences.isOpen(sequence) || deal.isBusy(sequence)) continue;
       if (isSync && !this.sender.isIdle(lane)) continue;
-      deal.add(sequence);
+      deal.takeForEnd(sequence);
       this.sender.sendEnd(isSync ? lane : slots.take(lane), sequence);
     }
   }

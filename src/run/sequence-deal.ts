@@ -6,8 +6,9 @@ export class SequenceDeal {
   private readonly random: () => number;
   /** By sequence: requests without an answer. */
   private readonly outstanding: number[] = [];
+  /** By lane: its sequences that can go on. */
+  private readonly ready: number[][] = [];
   private readonly blockedSinceNs: (number | undefined)[] = [];
-  private readonly candidates: number[] = [];
 
   /**
    * @param count sequences under way at once; sequence `s` is lane `s % laneCount`'s
@@ -19,28 +20,39 @@ export class SequenceDeal {
     this.laneCount = laneCount;
     this.isSerial = isSerial;
     this.random = random;
-    for (let sequence = 0; sequence < count; sequence++) this.outstanding.push(0);
+    for (let lane = 0; lane < laneCount; lane++) this.ready.push([]);
+    for (let sequence = 0; sequence < count; sequence++) {
+      this.outstanding.push(0);
+      this.readyOf(sequence).push(sequence);
+    }
   }
 
-  /** One of the lane's sequences at random; undefined when all of them wait for answers. */
-  pick(lane: number): number | undefined {
-    const { candidates } = this;
-    candidates.length = 0;
-    for (let sequence = lane; sequence < this.count; sequence += this.laneCount)
-      if (!this.isSerial || !this.isBusy(sequence)) candidates.push(sequence);
-    return candidates[Math.floor(this.random() * candidates.length)];
+  /** Takes one of the lane's sequences at random; undefined when all of them wait for answers. */
+  take(lane: number): number | undefined {
+    const ready = this.ready[lane] as number[];
+    if (ready.length === 0) return undefined;
+    const index = Math.floor(this.random() * ready.length);
+    const sequence = ready[index] as number;
+    if (this.isSerial) this.drop(ready, index);
+    this.outstanding[sequence] = (this.outstanding[sequence] as number) + 1;
+    return sequence;
   }
 
   isBusy(sequence: number): boolean {
     return (this.outstanding[sequence] as number) > 0;
   }
 
-  add(sequence: number): void {
+  /** Takes this sequence, to end it; it must not be busy. */
+  takeForEnd(sequence: number): void {
+    const ready = this.readyOf(sequence);
+    if (this.isSerial) this.drop(ready, ready.indexOf(sequence));
     this.outstanding[sequence] = (this.outstanding[sequence] as number) + 1;
   }
 
-  remove(sequence: number): void {
+  /** The answer to a request of the sequence has come. */
+  giveBack(sequence: number): void {
     this.outstanding[sequence] = (this.outstanding[sequence] as number) - 1;
+    if (this.isSerial) this.readyOf(sequence).push(sequence);
   }
 
   /** The lane's request that was due at this time has no sequence to go with. */
@@ -53,5 +65,15 @@ export class SequenceDeal {
     const dueNs = this.blockedSinceNs[lane];
     this.blockedSinceNs[lane] = undefined;
     return dueNs;
+  }
+
+  private readyOf(sequence: number): number[] {
+    return this.ready[sequence % this.laneCount] as number[];
+  }
+
+  /** The last one takes its place, so that nothing is moved. */
+  private drop(ready: number[], index: number): void {
+    const last = ready.pop() as number;
+    if (index < ready.length) ready[index] = last;
   }
 }

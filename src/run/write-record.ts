@@ -13,6 +13,7 @@ export function writeRecord(records: RecordColumns, call: Call, hasFailed: boole
   records.sendEndNs[row] = call.sendEndNs;
   records.firstByteNs[row] = call.firstByteNs;
   records.endNs[row] = call.endNs;
+  records.overNs[row] = Math.max(call.endNs, call.lastMessageNs);
   records.decodeNs[row] = call.decodeNs;
   records.responseCount[row] = call.responseCount;
   records.flags[row] =

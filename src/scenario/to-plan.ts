@@ -219,6 +219,13 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       message: "the target is embedded(), which has no metrics",
       hint: "Remove metrics, or name a server that has some.",
     });
+  if ((definition.warmupRequests ?? 0) > 0 && (load.kind === "fixed-schedule" || load.kind === "periodic"))
+    problems.push({
+      path: "warmupRequests",
+      message: "a load that has a number of requests of its own has none to spare",
+      value: String(definition.warmupRequests),
+      hint: "Leave it out.",
+    });
   for (const [index, { metric }] of assert.entries()) {
     if ("of" in metric && metric.of === "scheduledLatency" && !isScheduled(load))
       problems.push({

@@ -26,6 +26,8 @@ export class Call {
   firstByteNs = 0;
   /** When the socket read that completed the response began to be handled; of several the last one that is not empty. */
   endNs = 0;
+  /** When the last message of several was read, an empty one included; 0 where there is one response per request. */
+  lastMessageNs = 0;
   /** Responses with content; always 1 where the protocol has one per request. */
   responseCount = 1;
   /** Messages received for the request, an empty last one included. */

@@ -23,6 +23,7 @@ export type ReadStreamed = (message: Uint8Array) => StreamedResponse;
 export function expectResponses(call: Call): void {
   call.responseCount = 0;
   call.messageCount = 0;
+  call.lastMessageNs = 0;
   if (call.responses.length > 0) call.responses = [];
 }
 
@@ -30,6 +31,7 @@ export function expectResponses(call: Call): void {
 export function addResponse(call: Call, response: StreamedResponse, readNs: number, keepsBodies: boolean): void {
   const { failure, isEmpty, body } = response;
   call.messageCount++;
+  call.lastMessageNs = readNs;
   if (call.messageCount === 1) call.firstByteNs = readNs;
   // The latency of a request is that of its last response with content.
   if (!isEmpty || call.responseCount === 0 || failure !== undefined) call.endNs = readNs;

@@ -5,7 +5,7 @@ import { makeWindow, tallyOf } from "./make-window.ts";
 
 /** Schedules that were not kept. */
 
-const rate = { askedPerSec: 100, isSync: false, laneCount: 4 };
+const rate = { askedPerSec: 100, isSync: false, laneCount: 4, sequenceCount: undefined };
 const hundred = (ns: number): number[] => new Array<number>(100).fill(ns);
 
 test("a schedule that was kept needs no word", () => {
@@ -24,7 +24,7 @@ test("it says what was asked for, what was sent, how late, and that lanes waited
     "100.0 requests/s were sent of the 150 asked for; 60.0 % of the requests were more than 1 ms late (p99 50 ms, at most 50 ms)",
   );
   assert.equal(shortfall?.cause, "4 lanes waited for their answers, which took 40 ms on average");
-  assert.equal(shortfall?.isLaneBound, true);
+  assert.equal(shortfall?.bound, "lanes");
 });
 
 test("a busy client is named before anything else", () => {
@@ -43,4 +43,11 @@ test("requests at given times have no rate to miss, but can be late", () => {
     /^100\.0 requests\/s were sent; 5\.0 % of the requests were more than 1 ms late$/,
   );
   assert.match(shortfall?.cause ?? "", /woken late/);
+});
+
+test("sequences that wait for their answers are named, not the client", () => {
+  const window = makeWindow({ latenciesNs: hundred(10e6), delayedCount: 90 });
+  const shortfall = explainShortfall(window, { ...rate, askedPerSec: 400, sequenceCount: 1 });
+  assert.equal(shortfall?.cause, "1 sequences waited for their answers, which took 10 ms on average");
+  assert.equal(shortfall?.bound, "sequences");
 });

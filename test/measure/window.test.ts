@@ -23,6 +23,8 @@ interface Row {
   readonly firstByteNs?: number;
   readonly decodeNs?: number;
   readonly flags?: number;
+  /** Default: `endNs`. */
+  readonly overNs?: number;
 }
 
 function fill(records: RecordColumns, row: Row): void {
@@ -32,6 +34,7 @@ function fill(records: RecordColumns, row: Row): void {
   records.sendEndNs[at] = row.sendEndNs ?? row.sendStartNs;
   records.firstByteNs[at] = row.firstByteNs ?? row.endNs;
   records.endNs[at] = row.endNs;
+  records.overNs[at] = row.overNs ?? row.endNs;
   records.decodeNs[at] = row.decodeNs ?? 0;
   records.responseCount[at] = 1;
   records.flags[at] = row.flags ?? 0;

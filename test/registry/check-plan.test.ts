@@ -202,6 +202,15 @@ const together: readonly (readonly [name: string, plan: Plan, path: string])[] =
     "telemetry.trace",
   ],
   [
+    "a warm-up ahead of a fixed schedule",
+    makePlan({
+      load: { kind: "fixed-schedule" },
+      measurement: { mode: { kind: "requests", count: null }, warmupRequests: 1 },
+    }),
+    "measurement.warmupRequests",
+  ],
+  ["a fixed schedule of so many requests", makePlan({ load: { kind: "fixed-schedule" } }), "measurement.mode.count"],
+  [
     "a synchronous stream",
     makePlan({ target: { protocol: "grpc", isStreaming: true }, client: { callMode: "sync" } }),
     "client.callMode",

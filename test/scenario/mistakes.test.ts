@@ -4,7 +4,7 @@ import { type Problem, UserError } from "../../src/plan/problem.ts";
 import { average, errorRate, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
-import { hold, intervals, periodic, ramp, rate, steps } from "../../src/scenario/loads.ts";
+import { fixedSchedule, hold, intervals, periodic, ramp, rate, steps } from "../../src/scenario/loads.ts";
 import { embedded, triton } from "../../src/scenario/targets.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 
@@ -168,6 +168,12 @@ const loads: readonly Mistake[] = [
   ["sequences of no length", { sequences: { length: 0 } }, "sequences.length", /1 or more/],
   ["ids that end where they begin", { sequences: { ids: [3, 3] } }, "sequences.ids", /above where it begins/],
   ["an unknown option of sequences", { sequences: { size: 3 } }, "sequences.size", /not an option here/],
+  [
+    "a warm-up ahead of a fixed schedule",
+    { load: fixedSchedule(), inputs: json("a.json"), warmupRequests: 2 },
+    "warmupRequests",
+    /none to spare/,
+  ],
   ["half a seed", { load: rate(1, { seed: 0.5 }) }, "load.seed", /whole number/],
 ];
 

@@ -1,10 +1,11 @@
 import { explainInstability, type Remedy } from "../../measure/instability.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
-import { explainShortfall } from "../../measure/rate-shortfall.ts";
+import { explainShortfall, type RateShortfall } from "../../measure/rate-shortfall.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { LevelResult, PreparedRun } from "../../run/observer.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
+import { scheduledRate } from "../scheduled-rate.ts";
 import { reportedPercentiles } from "./levels.ts";
 
 /** What Rampart adds to perf_analyzer's text: sentences for stderr that say what the numbers do not. Each is a line without its end. */
@@ -18,20 +19,19 @@ export function unstableNotes({ instability, window, unit, level }: LevelResult,
 }
 
 /** What a schedule was meant to send, what it sent and what kept it; nothing when it was kept. */
-export function scheduleNotes(
-  { window, level, unit }: LevelResult,
-  { plan, callMode, laneCount }: PreparedRun,
-): string[] {
+export function scheduleNotes({ window, level, unit }: LevelResult, prepared: PreparedRun): string[] {
   if (unit !== "request-rate") return [];
-  const isSync = callMode === "sync";
-  const shortfall = explainShortfall(window, { askedPerSec: askedPerSec(plan, level), isSync, laneCount });
+  const shortfall = explainShortfall(window, scheduledRate(prepared, level));
   if (shortfall === undefined) return [];
-  const { achieved, cause, isLaneBound } = shortfall;
-  return [
-    `${achieved}.`,
-    `${cause}. ${isLaneBound ? "Give --async, or raise --max-threads." : "Lower the rate, or give the client more of the machine."}`,
-  ];
+  const { achieved, cause, bound } = shortfall;
+  return [`${achieved}.`, `${cause}. ${SHORTFALL_ADVICE[bound]}`];
 }
+
+const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], string>> = {
+  lanes: "Give --async, or raise --max-threads.",
+  sequences: "Raise --num-of-sequences, or lower the rate.",
+  other: "Lower the rate, or give the client more of the machine.",
+};
 
 /** The first responses' latencies. The original says that it measures those, and prints the latency of the last. */
 export function firstResponseNote({ firstResponse }: WindowResult, percentile: number | null): string {

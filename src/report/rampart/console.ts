@@ -16,6 +16,7 @@ import type { LoadPlan, Plan } from "../../plan/plan.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
 import type { Report, TextSink } from "../report.ts";
+import { scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "./format.ts";
@@ -154,9 +155,8 @@ class RampartConsole implements Report {
   }
 
   private formatShortfall(window: WindowResult, level: number): string[] {
-    const { callMode = "async", laneCount = 1 } = this.prepared ?? {};
-    const askedPerSec = this.plan.load.kind === "request-rate" ? level : undefined;
-    const shortfall = explainShortfall(window, { askedPerSec, isSync: callMode === "sync", laneCount });
+    if (this.prepared === undefined) return [];
+    const shortfall = explainShortfall(window, scheduledRate(this.prepared, level));
     return shortfall === undefined ? [] : [`${shortfall.achieved}: look at "from due time"`, shortfall.cause];
   }
 

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createRandom } from "../../src/load/arrivals.ts";
+import { Sequences } from "../../src/load/sequences.ts";
+import { RecordColumns } from "../../src/measure/records.ts";
+import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
+import { RequestFeed } from "../../src/run/feed.ts";
+import { LevelMeter } from "../../src/run/level.ts";
+import { startPlan } from "../../src/run/run-plan.ts";
+import { makePlan } from "../plan/make-plan.ts";
+import { type FakeClient, makeDataset, makeDriver, makeService } from "./fake-client.ts";
+import { withServer } from "./kserve-server.ts";
+import { checkSequences, type SequenceRequest } from "./sequence-traffic.ts";
+
+/** How runs end when something is amiss: nothing is left open, lost from a count, or waited for in vain. */
+
+const LIMIT = { timeout: 20_000 };
+const ENDLESS = Number.POSITIVE_INFINITY;
+const LOST = { kind: "closed", message: "gone" } as const;
+
+/** A feed of sequences that would go on for long. */
+function longSequences(): RequestFeed {
+  const plan = { ...DEFAULT_SEQUENCES, length: 50, lengthVariationPct: 0 };
+  const sequences = new Sequences({ plan, streamLengths: [], random: createRandom(3) });
+  return new RequestFeed(makeService(), makeDataset(1), { usesIds: false, sequences });
+}
+
+function trafficOf(client: FakeClient): SequenceRequest[] {
+  return client.sent.map(({ id = "" }) => {
+    const [, sequence, ...marks] = id.split(" ");
+    return { id: Number(sequence), isStart: marks.includes("start"), isEnd: marks.includes("end") };
+  });
+}
+
+async function until(isMet: () => boolean): Promise<void> {
+  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function answerAll(client: FakeClient): void {
+  while (client.active.length > 0) client.answer(client.active[0] as number);
+}
+
+test("a request that is aborted as the run ends is not followed by another", LIMIT, async () => {
+  const onInfer = ({ index }: { index: number }): Promise<undefined> | string =>
+    index === 0 ? new Promise((resolve) => setTimeout(() => resolve(undefined), 4000)) : "no";
+  await withServer({ isSequence: true, onInfer }, async (server) => {
+    const plan = makePlan({
+      failures: { maxRatio: 0 },
+      load: { kind: "concurrency", levels: { kind: "list", values: [2] }, search: "linear" },
+      target: { url: server.url },
+    });
+    const run = startPlan(
+      plan,
+      () => Promise.resolve({}),
+      () => Promise.resolve(),
+    );
+    const { sentCount, completedCount, failedCount } = await run.result;
+    assert.equal(sentCount, completedCount + failedCount);
+  });
+});
+
+test("whoever waits for the last answer is told also when something throws over it", LIMIT, async () => {
+  const { driver, client, errors } = makeDriver();
+  await driver.start({ kind: "closed", concurrency: 2 }, ENDLESS);
+  const lowered = driver.start({ kind: "closed", concurrency: 1 }, ENDLESS);
+  await new Promise((resolve) => setImmediate(resolve));
+  client.answer(1, { kind: "validation", message: "throws" });
+  await lowered;
+  const stopped = driver.stop();
+  client.answer(0, { kind: "validation", message: "throws" });
+  await stopped;
+  assert.equal(errors.length, 2);
+  driver.close();
+});
+
+test("a schedule ends a sequence whose last request lost its connection", LIMIT, async () => {
+  const { driver, client } = makeDriver({ laneCount: 1, isSync: false, sequenceCount: 1, feed: longSequences() });
+  await driver.start({ kind: "scheduled", arrivals: () => 0 }, 2);
+  await until(() => client.active.length > 0);
+  client.answer(client.active[0] as number);
+  await until(() => client.active.length > 0);
+  client.answer(client.active[0] as number, LOST);
+  await driver.finished();
+  const stopped = driver.stop();
+  answerAll(client);
+  await stopped;
+  assert.equal(checkSequences(trafficOf(client)).sequenceCount, 1);
+  driver.close();
+});
+
+test("a closed loop ends a sequence that lost its connection before the level was lowered", LIMIT, async () => {
+  const { driver, client } = makeDriver({ feed: longSequences() });
+  await driver.start({ kind: "closed", concurrency: 2 }, ENDLESS);
+  client.answer(1);
+  client.answer(1, LOST);
+  await driver.start({ kind: "closed", concurrency: 1 }, ENDLESS);
+  const stopped = driver.stop();
+  answerAll(client);
+  await stopped;
+  assert.equal(checkSequences(trafficOf(client)).sequenceCount, 2);
+  driver.close();
+});
+
+test("a change of schedules that waits for answers is given up when the run stops", LIMIT, async () => {
+  const { driver, client } = makeDriver({ laneCount: 1, isSync: false });
+  await driver.start({ kind: "scheduled", arrivals: () => 0 }, 1);
+  await until(() => client.active.length === 1);
+  const changed = driver.start({ kind: "scheduled", arrivals: () => 0 }, ENDLESS);
+  await new Promise((resolve) => setImmediate(resolve));
+  const stopped = driver.stop();
+  answerAll(client);
+  await Promise.all([changed, stopped]);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(client.sent.length, 1, "the next schedule began after the stop");
+  driver.close();
+});
+
+test("a window of so many requests lasts until nothing more comes for any of them", () => {
+  const meter = new LevelMeter();
+  meter.begin(() => ({ add: () => {} }) as never);
+  const records = new RecordColumns((columns, count) => meter.add(columns, count));
+  for (const overNs of [50, 5]) {
+    records.overNs[records.row] = overNs;
+    records.commit();
+  }
+  records.drain();
+  assert.equal(meter.lastEndNs, 50);
+});
