@@ -18,7 +18,7 @@ export interface TritonOptions {
   models?: string;
   /** More flags of tritonserver. */
   flags?: string[];
-  /** How long to wait for every model; default 60 s. */
+  /** How long to wait for every model; default 150 s. */
   readyTimeoutMs?: number;
 }
 
@@ -33,7 +33,7 @@ export interface Triton {
   stop(): Promise<void>;
 }
 
-const readyTimeoutMs = 60_000;
+const readyTimeoutMs = 150_000;
 const stopTimeoutMs = 8_000;
 const attempts = 3;
 

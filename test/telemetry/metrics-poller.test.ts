@@ -128,6 +128,11 @@ test("once stopped it reads no more, and tells nothing", LIMIT, async () => {
   assert.equal(poller.take().count, 0);
 });
 
+/** Warnings but those of a machine that took longer than the interval of 1 ms. */
+function exceptSlow({ warnings }: Endpoint): Endpoint["warnings"] {
+  return warnings.filter(({ kind }) => kind !== "metrics-slow");
+}
+
 test("a failure is told once; it goes on reading", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 1);
@@ -135,7 +140,7 @@ test("a failure is told once; it goes on reading", LIMIT, async () => {
   for (const reason of ["Connection refused", "HTTP status 503"]) (await endpoint.asked()).fail(new Error(reason));
   (await endpoint.asked()).answer(twoGpus(0));
   await endpoint.asked();
-  assert.deepEqual(endpoint.warnings, [
+  assert.deepEqual(exceptSlow(endpoint), [
     { kind: "metrics-unreachable", url: "host:1/metrics", reason: "Connection refused" },
   ]);
   assert.equal(poller.take().count, 1);
@@ -149,7 +154,7 @@ test("missing families are told once, those of the first reading that lacks some
   for (const text of [twoGpus(0), 'nv_gpu_utilization{gpu_uuid="a"} 1', ""]) (await endpoint.asked()).answer(text);
   await endpoint.asked();
   assert.deepEqual(
-    endpoint.warnings,
+    exceptSlow(endpoint),
     ["nv_gpu_power_usage", "nv_gpu_memory_used_bytes", "nv_gpu_memory_total_bytes"].map((family) => ({
       kind: "metrics-missing",
       family,
