@@ -31,7 +31,7 @@ export type Load = {
   sharedMemory?: boolean;
   ratePerSec?: number;
   /** Client and server are held to a core each. */
-  pinned?: boolean;
+  isPinned?: boolean;
 };
 
 /** A load generator: how to start it for a load and how to read what it printed. */
@@ -39,6 +39,8 @@ export type Client = {
   name: string;
   version: string;
   ways: Way[];
+  /** It knows no sequences, shared memory or rates. */
+  isPlain?: boolean;
   env?: Record<string, string>;
   command(load: Load, stub: Stub, pace: Pace): string[];
   readReport(output: string): Latency;
@@ -115,6 +117,7 @@ function wrkClient(peer: Peer): Client {
     name: "wrk",
     version: peer.version,
     ways: ["http"],
+    isPlain: true,
     env: peer.env ?? {},
     command: ({ concurrency }, stub, { durationS }) => {
       const flags = ["-t", "1", "-c", String(concurrency), "-d", `${durationS}s`, "--latency", "-s", script];
@@ -141,6 +144,7 @@ function ghzClient(peer: Peer): Client {
     name: "ghz",
     version: peer.version,
     ways: ["grpc"],
+    isPlain: true,
     command: ({ concurrency }, stub, { durationS }) => {
       const flags = ["-c", String(concurrency), "-z", `${durationS}s`, "--duration-stop", "wait", "-O", "json"];
       return [...peer.command, ...what, ...flags, `127.0.0.1:${stub.grpcPort}`];

@@ -336,7 +336,7 @@ func newHTTPHandler() http.Handler {
 	return mux
 }
 
-// inferAny answers the requests that the fast loop leaves: JSON tensors, chunked bodies, unusual ids.
+// inferAny answers the requests that the fast loop leaves: JSON tensors, chunked bodies, connections that end, unusual ids.
 func inferAny(m model, w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	header := body
@@ -365,7 +365,8 @@ func inferAny(m model, w http.ResponseWriter, r *http.Request) {
 	}
 	batch := request.Inputs[0].Shape[0]
 	mark := sequenceMark{inSequence: request.Parameters.ID != nil, isStart: request.Parameters.Start, isEnd: request.Parameters.End}
-	count.add(viaHTTP, asked{model: m, batch: batch, sequenceMark: mark})
+	seen, _ := readAsked(m, body, len(header))
+	count.add(viaHTTP, asked{model: m, batch: batch, shared: seen.shared, sequenceMark: mark})
 	answer := object{"model_name": modelNames[m], "model_version": modelVersion}
 	if request.ID != "" {
 		answer["id"] = request.ID
@@ -374,7 +375,9 @@ func inferAny(m model, w http.ResponseWriter, r *http.Request) {
 	var raw []byte
 	for output, name := range outputNames {
 		tensor := object{"name": name, "datatype": "INT32", "shape": []int{batch, columns}}
-		if binaryTensors {
+		if seen.shared {
+			// Triton says nothing of them
+		} else if binaryTensors {
 			tensor["parameters"] = object{"binary_data_size": batch * rowBytes}
 			raw = append(raw, outputBytes(output, batch)...)
 		} else {
