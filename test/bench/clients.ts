@@ -105,6 +105,7 @@ function perfAnalyzerClient(peer: Peer): Client {
     name: originalName,
     version: peer.version,
     ways: allWays,
+    env: peer.env ?? {},
     command: (load, stub, pace) => [...peer.command, ...userFlags(load, stub, pace)],
     readReport: readPerfAnalyzer,
   };
