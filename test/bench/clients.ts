@@ -19,13 +19,28 @@ export type Way = "http" | "grpc" | "stream";
 /** How long one run lasts: the window flag of perf_analyzer (ms) and the duration of tools without windows (s). */
 export type Pace = { windowMs: number; durationS: number };
 
-export type Load = { way: Way; concurrency: number };
+/**
+ * What requests are besides usual ones: of sequences (of the stub's second model), with their tensors in shared memory, or sent at a constant
+ * rate, in requests per second.
+ */
+export type Load = {
+  way: Way;
+  /** Ignored with a rate. */
+  concurrency: number;
+  sequences?: boolean;
+  sharedMemory?: boolean;
+  ratePerSec?: number;
+  /** Client and server are held to a core each. */
+  isPinned?: boolean;
+};
 
 /** A load generator: how to start it for a load and how to read what it printed. */
 export type Client = {
   name: string;
   version: string;
   ways: Way[];
+  /** It knows no sequences, shared memory or rates. */
+  isPlain?: boolean;
   env?: Record<string, string>;
   command(load: Load, stub: Stub, pace: Pace): string[];
   readReport(output: string): Latency;
@@ -36,22 +51,16 @@ export const executableName = "rampart";
 export const originalName = "perf_analyzer";
 
 /** What a user types after the tool's name; the same words for Rampart and for perf_analyzer. */
-export function userFlags({ way, concurrency }: Load, stub: Stub, { windowMs }: Pace): string[] {
+export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] {
+  const { way, concurrency, ratePerSec } = load;
   const address = `127.0.0.1:${way === "http" ? stub.httpPort : stub.grpcPort}`;
   const protocol = { http: [], grpc: ["-i", "grpc"], stream: ["-i", "grpc", "--streaming"] }[way];
   const measured = ["-p", String(windowMs), "-s", "50", "-r", "6"];
-  return [
-    "-m",
-    "simple",
-    "-b",
-    "8",
-    "-u",
-    address,
-    ...protocol,
-    "--concurrency-range",
-    String(concurrency),
-    ...measured,
-  ];
+  const amount = ratePerSec === undefined ? ["--concurrency-range", concurrency] : ["--request-rate-range", ratePerSec];
+  // Sequences take no batches.
+  const model = load.sequences ? ["-m", "simple_sequence"] : ["-m", "simple", "-b", "8"];
+  const shared = load.sharedMemory ? ["--shared-memory", "system"] : [];
+  return [...model, "-u", address, ...protocol, ...shared, ...amount.map(String), ...measured];
 }
 
 /** The shipped executable and, with `sources`, the source tree on each runtime. */
@@ -96,6 +105,7 @@ function perfAnalyzerClient(peer: Peer): Client {
     name: originalName,
     version: peer.version,
     ways: allWays,
+    env: peer.env ?? {},
     command: (load, stub, pace) => [...peer.command, ...userFlags(load, stub, pace)],
     readReport: readPerfAnalyzer,
   };
@@ -108,6 +118,7 @@ function wrkClient(peer: Peer): Client {
     name: "wrk",
     version: peer.version,
     ways: ["http"],
+    isPlain: true,
     env: peer.env ?? {},
     command: ({ concurrency }, stub, { durationS }) => {
       const flags = ["-t", "1", "-c", String(concurrency), "-d", `${durationS}s`, "--latency", "-s", script];
@@ -134,6 +145,7 @@ function ghzClient(peer: Peer): Client {
     name: "ghz",
     version: peer.version,
     ways: ["grpc"],
+    isPlain: true,
     command: ({ concurrency }, stub, { durationS }) => {
       const flags = ["-c", String(concurrency), "-z", `${durationS}s`, "--duration-stop", "wait", "-O", "json"];
       return [...peer.command, ...what, ...flags, `127.0.0.1:${stub.grpcPort}`];

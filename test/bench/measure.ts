@@ -3,7 +3,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Stub } from "../servers/stub.ts";
+import type { Lateness, Stub, StubCounter } from "../servers/stub.ts";
 import { benchFolder, type Client, type Load, type Pace } from "./clients.ts";
 
 const RUN_LIMIT_S = 60;
@@ -18,6 +18,9 @@ export type Sample = {
   p99Us: number;
   peakMb: number;
   connections: number;
+  /** How late requests came to the server at a constant rate, µs; NaN without one. */
+  lateP50Us: number;
+  lateP99Us: number;
 };
 
 type TreeCost = { startNs: bigint; cpuUs: number; peakMb: number; exit: number; timedOut: boolean };
@@ -29,26 +32,52 @@ export async function buildMeasure(): Promise<void> {
   await promisify(execFile)("go", ["build", "-buildvcs=false", "-o", program, "."], { cwd, timeout: 120_000 });
 }
 
-/** Runs a client to its end. Throws with its last lines when the server saw no request of it or it had to be stopped. */
-export async function measureRun(client: Client, load: Load, stub: Stub, pace: Pace): Promise<Sample> {
+/**
+ * Runs a client to its end. Throws with its last lines when the server saw no request of it or others than the load is made of, or when it
+ * had to be stopped.
+ * @param core the one that the client may run on; default: all
+ */
+export async function measureRun(
+  client: Client,
+  load: Load,
+  stub: Stub,
+  pace: Pace,
+  core: number | undefined,
+): Promise<Sample> {
   await stub.reset();
-  const { cost, stdout, stderr } = await runMeasured(client, client.command(load, stub, pace), [
-    "-limit",
-    `${RUN_LIMIT_S}s`,
-  ]);
+  const pin = core === undefined ? [] : ["taskset", "-c", String(core)];
+  const { cost, stdout, stderr } = await runMeasured(
+    client,
+    [...pin, ...client.command(load, stub, pace)],
+    ["-limit", `${RUN_LIMIT_S}s`],
+  );
   const counter = await stub.counter();
+  const late: Lateness | undefined = load.ratePerSec === undefined ? undefined : await stub.lateness(load.ratePerSec);
   const requests = counter.http + counter.grpc + counter.stream;
-  if (requests < 2 || cost.timedOut || counter[load.way] !== requests) {
-    const why = cost.timedOut ? "did not end" : `sent ${requests} requests, ${counter[load.way]} of the right kind`;
-    throw new Error(`${client.name} ${why}:\n${(stdout + stderr).slice(-600)}`);
-  }
+  const wrong = cost.timedOut ? "did not end" : findWrong(load, counter, requests);
+  if (wrong !== undefined) throw new Error(`${client.name} ${wrong}:\n${(stdout + stderr).slice(-600)}`);
   return {
     cpuUsPerRequest: cost.cpuUs / requests,
     requestsPerSec: (requests - 1) / (Number(counter.lastNs - counter.firstNs) / 1e9),
     ...client.readReport(stdout),
     peakMb: cost.peakMb,
     connections: counter.connections,
+    lateP50Us: late?.p50Us ?? Number.NaN,
+    lateP99Us: late?.p99Us ?? Number.NaN,
   };
+}
+
+/** What is wrong with the requests that the server saw, in words; undefined when they are what the load asks for. */
+function findWrong(load: Load, counter: StubCounter, requests: number): string | undefined {
+  if (requests < 2 || counter[load.way] !== requests)
+    return `sent ${requests} requests, ${counter[load.way]} of the right kind`;
+  if (counter.shm !== (load.sharedMemory ? requests : 0))
+    return `sent ${requests} requests, ${counter.shm} in shared memory`;
+  if (counter.sequenceRequests !== (load.sequences ? requests : 0))
+    return `sent ${requests} requests, ${counter.sequenceRequests} of sequences`;
+  if (load.sequences && (counter.sequenceStarts === 0 || counter.sequenceEnds === 0))
+    return `began ${counter.sequenceStarts} sequences and ended ${counter.sequenceEnds}`;
+  return undefined;
 }
 
 /** Time from just before the process starts to its first inference request at the server, ms. The client is then killed. */

@@ -1,5 +1,7 @@
 // npm run bench [-- --quick | --rounds N | --memory | --executable FILE | --no-sources | --only TEXT]
 //
+// --only takes the cases whose title holds the text: sequences, stream, shared, rate, start, or for example "HTTP, 16".
+//
 // Measures the shipped executable (and the source on each runtime) against the real perf_analyzer, wrk and ghz, all interleaved, and
 // exits with 1 when a goal is missed. --quick is a smoke run: everything once and short, goals printed but not judged.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -10,15 +12,17 @@ import {
   benchFolder,
   type Client,
   executableName,
+  type Load,
   originalName,
   type Pace,
   peerClients,
   rampartClients,
   root,
 } from "./clients.ts";
-import { buildMeasure, measureRun, measureStart } from "./measure.ts";
+import { buildMeasure, measureRun, measureStart, type Sample } from "./measure.ts";
 import { measureMemory } from "./memory.ts";
-import { type Case, cases, judge, renderReport, type Samples, type Starts, startTitle } from "./table.ts";
+import { type Cores, chooseCores } from "./pin.ts";
+import { cases, judge, renderReport, type Samples, type Starts, startTitle } from "./table.ts";
 
 type Options = {
   rounds: number;
@@ -33,6 +37,9 @@ type Options = {
 
 const full = { rounds: 5, starts: 121, pace: { windowMs: 1000, durationS: 4 } };
 const quick = { rounds: 1, starts: 3, pace: { windowMs: 250, durationS: 1 } };
+
+/** The two servers: one as the machine schedules it, the other held to a core, where there are enough. */
+type Servers = { free: Stub; pinned: Stub; cores: Cores | undefined };
 
 process.exitCode = await main(readOptions());
 
@@ -71,21 +78,25 @@ async function main(options: Options): Promise<number> {
     return 1;
   }
   mkdirSync(benchFolder, { recursive: true });
-  const stub = await startStub();
+  const free = await startStub();
+  const cores = chooseCores();
+  const pinned = await startStub(cores === undefined ? {} : { core: cores.server });
   try {
-    if (options.memory) return await measureMemory(options.executable, stub, options.quick ? 15 : 120);
-    return await compareAll(options, stub);
+    if (options.memory) return await measureMemory(options.executable, free, options.quick ? 15 : 120);
+    return await compareAll(options, { free, pinned, cores });
   } finally {
-    await stub.stop();
+    await Promise.all([free.stop(), pinned.stop()]);
   }
 }
 
-async function compareAll(options: Options, stub: Stub): Promise<number> {
+async function compareAll(options: Options, servers: Servers): Promise<number> {
   await buildMeasure();
   const clients = await makeClients(options);
   const problems: string[] = [];
-  const samples = await runRounds(options, clients, stub, problems);
-  const starts = startTitle.includes(options.only) ? await runStarts(options, stub, problems) : new Map();
+  if (servers.cores === undefined)
+    problems.push("left out the cases with a core each: this process may use fewer than two");
+  const samples = await runRounds(options, clients, servers, problems);
+  const starts = startTitle.includes(options.only) ? await runStarts(options, servers.free, problems) : new Map();
   const report = renderReport({ rounds: options.rounds, starts: options.starts, clients }, samples, starts);
   console.log(report);
   const isWhole = !options.quick && options.only === "";
@@ -99,21 +110,24 @@ async function compareAll(options: Options, stub: Stub): Promise<number> {
 async function runRounds(
   { rounds, pace, only }: Options,
   clients: Client[],
-  stub: Stub,
+  servers: Servers,
   problems: string[],
 ): Promise<Samples> {
-  const chosen = cases.filter(({ title }) => title.includes(only));
+  const chosen = cases.filter(
+    ({ title, load }) => title.includes(only) && (!load.isPinned || servers.cores !== undefined),
+  );
   const samples: Samples = new Map(chosen.map(({ title }) => [title, new Map()]));
   for (let round = 0; round < rounds; round++) {
     for (const { title, load } of chosen) {
       const taking = clients.filter((client) => takesPart(client, load));
       for (const client of rotate(taking, round)) {
         try {
-          const sample = await measureRun(client, load, stub, pace);
+          const stub = load.isPinned ? servers.pinned : servers.free;
+          const core = load.isPinned ? servers.cores?.client : undefined;
+          const sample = await measureRun(client, load, stub, pace, core);
           const own = samples.get(title);
           own?.set(client.name, [...(own.get(client.name) ?? []), sample]);
-          const cost = `${sample.cpuUsPerRequest.toFixed(2)} µs CPU/request, p50 ${sample.p50Us} µs`;
-          console.error(`round ${round + 1}/${rounds}  ${title}  ${client.name}: ${cost}`);
+          console.error(`round ${round + 1}/${rounds}  ${title}  ${client.name}: ${summarise(sample)}`);
         } catch (error) {
           problems.push(`round ${round + 1}, ${title}: ${error instanceof Error ? error.message : error}`);
         }
@@ -123,9 +137,15 @@ async function runRounds(
   return samples;
 }
 
+function summarise({ cpuUsPerRequest, p50Us, lateP99Us }: Sample): string {
+  const late = Number.isNaN(lateP99Us) ? "" : `, p99 late ${lateP99Us.toFixed(0)} µs`;
+  return `${cpuUsPerRequest.toFixed(2)} µs CPU/request, p50 ${p50Us} µs${late}`;
+}
+
 /** At concurrency 1 only the latency of the executable and of the other tools is of interest. */
-function takesPart(client: Client, { way, concurrency }: Case["load"]): boolean {
-  return client.ways.includes(way) && (concurrency > 1 || !client.name.startsWith("source"));
+function takesPart(client: Client, load: Load): boolean {
+  if (client.isPlain && (load.isPinned || load.sequences || load.sharedMemory || load.ratePerSec)) return false;
+  return client.ways.includes(load.way) && (load.concurrency > 1 || !client.name.startsWith("source"));
 }
 
 /** Copies the programs that are compared, and makes a client of each. */

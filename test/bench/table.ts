@@ -16,25 +16,36 @@ export type Goal = { text: string; measured: number; limit: number; passed: bool
 export const cases: Case[] = [
   { title: "HTTP, 16 concurrent", load: { way: "http", concurrency: 16 } },
   { title: "gRPC, 16 concurrent", load: { way: "grpc", concurrency: 16 } },
-  { title: "gRPC streams, 16 concurrent", load: { way: "stream", concurrency: 16 } },
   { title: "HTTP, 1 concurrent", load: { way: "http", concurrency: 1 } },
   { title: "gRPC, 1 concurrent", load: { way: "grpc", concurrency: 1 } },
+  ...pinned("HTTP sequences, 16 concurrent", { way: "http", sequences: true }),
+  ...pinned("gRPC sequences, 16 concurrent", { way: "grpc", sequences: true }),
+  ...pinned("gRPC streams, 16 concurrent", { way: "stream" }),
+  ...pinned("HTTP shared memory, 16 concurrent", { way: "http", sharedMemory: true }),
+  ...pinned("gRPC shared memory, 16 concurrent", { way: "grpc", sharedMemory: true }),
+  ...pinned("HTTP rate of 5,000/s", { way: "http", ratePerSec: 5000 }),
+  ...pinned("gRPC rate of 5,000/s", { way: "grpc", ratePerSec: 5000 }),
 ];
+
+/** A case whose client and server are held to a core each. */
+function pinned(title: string, load: Omit<Load, "concurrency">): Case[] {
+  return [{ title: `${title}, a core each`, load: { concurrency: 16, isPinned: true, ...load } }];
+}
 
 /** Heads the table of starts; `--only` compares with it as with a case's title. */
 export const startTitle = "start to first request";
 
 /** What the executable has to show against the others. A goal whose numbers are missing is not passed. */
 export function judge(samples: Samples, starts: Starts): Goal[] {
-  const middle = (title: string, name: string, field: keyof Sample) =>
+  const middle = (title: string, name: string, field: Field) =>
     median((samples.get(title)?.get(name) ?? []).map((sample) => sample[field]));
-  const ratio = (title: string, other: string, field: keyof Sample) =>
+  const ratio = (title: string, other: string, field: Field) =>
     middle(title, executableName, field) / middle(title, other, field);
   const startRatio = (way: string) => {
     const of = (name: string) => median(starts.get(way)?.get(name) ?? []);
     return of(executableName) / of(originalName);
   };
-  const [http = "", grpc = "", , http1 = "", grpc1 = ""] = cases.map(({ title }) => title);
+  const [http = "", grpc = "", http1 = "", grpc1 = ""] = cases.map(({ title }) => title);
   const goals: [string, number, number][] = [
     ["HTTP: CPU per request, of perf_analyzer's", ratio(http, originalName, "cpuUsPerRequest"), 1 / 3],
     ["HTTP: CPU per request, of wrk's", ratio(http, "wrk", "cpuUsPerRequest"), 2],
@@ -43,8 +54,28 @@ export function judge(samples: Samples, starts: Starts): Goal[] {
     ["gRPC: p50 at concurrency 1, of perf_analyzer's", ratio(grpc1, originalName, "p50Us"), 1],
     ["HTTP: start to first request, of perf_analyzer's", startRatio("http"), 1],
     ["gRPC: start to first request, of perf_analyzer's", startRatio("grpc"), 1],
+    ...cases.flatMap((one) => (one.load.isPinned ? goalsOfPinned(one, ratio, middle) : [])),
   ];
   return goals.map(([text, measured, limit]) => ({ text, measured, limit, passed: measured <= limit }));
+}
+
+type Field = keyof Sample;
+
+/** Of a case with a core each: text, measured and limit. The rate has to be kept besides. */
+function goalsOfPinned(
+  { title, load }: Case,
+  ratio: (title: string, other: string, field: Field) => number,
+  middle: (title: string, name: string, field: Field) => number,
+): [string, number, number][] {
+  const what = title.slice(0, title.lastIndexOf(","));
+  const text = `${what}: CPU per request, of perf_analyzer's`;
+  const cpu = ratio(title, originalName, "cpuUsPerRequest");
+  if (load.ratePerSec === undefined) return [[text, cpu, 1 / 3]];
+  const lateMs = middle(title, executableName, "lateP99Us") / 1000;
+  return [
+    [text, cpu, 1],
+    [`${what}: p99 lateness at the server, ms`, lateMs, 1],
+  ];
 }
 
 /** The whole result as Markdown. */
@@ -60,7 +91,9 @@ export function renderReport(
   const how =
     "`simple` at `-b 8` (1,024 tensor bytes each way) against the Go stub in test/servers on the same machine, which counts the requests. " +
     "CPU is user and system time of the client's whole process tree, start included; p50 and p99 are the tool's own; " +
-    "connections are those the server accepted, the ones for metadata and statistics included.";
+    "connections are those the server accepted, the ones for metadata and statistics included. " +
+    "Where it says so, client and server are held to a core each; sequences have `-b 1` and perf_analyzer's default length; " +
+    "shared memory is `system`, inputs and outputs. A request is late against the constant schedule that fits best, measured at its arrival.";
   const tables = cases.flatMap((one) => renderCase(one, about.clients, samples));
   return [
     head,
@@ -71,14 +104,14 @@ export function renderReport(
   ].join("\n\n");
 }
 
-function renderCase({ title }: Case, clients: Client[], samples: Samples): string[] {
+function renderCase({ title, load }: Case, clients: Client[], samples: Samples): string[] {
   const byClient = samples.get(title);
   if (byClient === undefined) return [];
   const base = median((byClient.get(executableName) ?? []).map((sample) => sample.cpuUsPerRequest));
   const rows = clients.flatMap(({ name }) => {
     const own = byClient.get(name);
     if (own === undefined || own.length === 0) return [];
-    const of = (field: keyof Sample) => median(own.map((sample) => sample[field]));
+    const of = (field: Field) => median(own.map((sample) => sample[field]));
     const cpuUs = of("cpuUsPerRequest");
     const speed = Math.round(of("requestsPerSec")).toLocaleString("en");
     const rest = [
@@ -88,10 +121,12 @@ function renderCase({ title }: Case, clients: Client[], samples: Samples): strin
       of("peakMb").toFixed(0),
       of("connections").toFixed(0),
     ];
-    return [[name, cpuUs.toFixed(2), `${(cpuUs / base).toFixed(2)} x`, ...rest]];
+    const late = load.ratePerSec === undefined ? [] : [formatUs(of("lateP50Us")), formatUs(of("lateP99Us"))];
+    return [[name, cpuUs.toFixed(2), `${(cpuUs / base).toFixed(2)} x`, ...rest, ...late]];
   });
   const header = [title, "CPU µs/request", "of rampart's", "requests/s", "p50 µs", "p99 µs", "peak MB", "connections"];
-  return [renderTable(header, rows)];
+  const late = load.ratePerSec === undefined ? [] : ["late p50 µs", "late p99 µs"];
+  return [renderTable([...header, ...late], rows)];
 }
 
 function renderStarts(count: number, clients: Client[], starts: Starts): string[] {

@@ -11,6 +11,7 @@ import { HealthMonitor } from "../../src/run/health-monitor.ts";
 import { joinObservers } from "../../src/run/observer.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
 import { nowNs } from "../../src/runtime/clock.ts";
+import { waitFinely } from "../../src/runtime/fine-wait.ts";
 import type { FailureKind } from "../../src/transport/failure.ts";
 import { makePlan } from "../plan/make-plan.ts";
 
@@ -240,6 +241,27 @@ test("a due timer wakes at its moment, never before, and the last set moment cou
   timer.clear();
   await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(count, 0);
+});
+
+test("a due timer whose moments are near leaves the processor alone, where the runtime has fine waits", async (context) => {
+  if (waitFinely === undefined) return context.skip("this runtime waits in milliseconds only");
+  let left = 400;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let dueNs = nowNs();
+  const timer = new DueTimer(() => {
+    assert.ok(nowNs() >= dueNs);
+    dueNs = nowNs() + 1e6;
+    if (--left === 0) resolve();
+    else timer.set(dueNs);
+  });
+  const begunNs = nowNs();
+  const before = process.cpuUsage();
+  timer.set(dueNs);
+  await promise;
+  const { user, system } = process.cpuUsage(before);
+  const wallUs = (nowNs() - begunNs) / 1e3;
+  assert.ok(wallUs > 399e3, `${wallUs} us for 399 waits of 1 ms`);
+  assert.ok(user + system < wallUs / 2, `${user + system} us of CPU in ${wallUs} us`);
 });
 
 test("the health monitor sees a busy thread, and a blocked event loop", async () => {

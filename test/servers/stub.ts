@@ -18,17 +18,29 @@ export type StubOptions = {
   /** 0, the default, takes a free port. */
   httpPort?: number;
   grpcPort?: number;
+  /** The core it may run on, from 0 on; default: all. Needs taskset. */
+  core?: number;
 };
 
-/** Inference requests per way in and connections accepted since the last reset; `firstNs` and `lastNs` are wall-clock ns since 1970 of the first and latest. */
+/**
+ * Inference requests per way in and connections accepted since the last reset; `firstNs` and `lastNs` are wall-clock ns since 1970 of the
+ * first and latest. `shm` of the requests had all their tensors in shared memory, `sequenceRequests` belonged to sequences.
+ */
 export type StubCounter = {
   http: number;
   grpc: number;
   stream: number;
+  shm: number;
+  sequenceRequests: number;
+  sequenceStarts: number;
+  sequenceEnds: number;
   connections: number;
   firstNs: bigint;
   lastNs: bigint;
 };
+
+/** How late requests came to a constant schedule, µs; NaN where none came. How it is taken stands in stub/lateness.go. */
+export type Lateness = { requests: number; p50Us: number; p99Us: number; maxUs: number };
 
 export type Stub = {
   httpPort: number;
@@ -37,6 +49,8 @@ export type Stub = {
   controlUrl: string;
   pid: number;
   counter(): Promise<StubCounter>;
+  /** Of the requests since the last reset, without those of the first half second. */
+  lateness(ratePerSec: number): Promise<Lateness>;
   /** Zeroes the counter and the CPU time; the model's statistics go on. */
   reset(): Promise<void>;
   /** CPU time (user and system) of the stub since the last reset, µs. */
@@ -47,7 +61,9 @@ export type Stub = {
 /** Starts the Go server of ./stub on loopback, building it first when its sources are newer. Needs `go`; dies with this process. */
 export async function startStub(options: StubOptions = {}): Promise<Stub> {
   await buildStub();
-  const child = spawn(executable, stubFlags(options), { stdio: ["pipe", "pipe", "inherit"] });
+  const pin = options.core === undefined ? [] : ["taskset", "-c", String(options.core)];
+  const [program = executable, ...args] = [...pin, executable, ...stubFlags(options)];
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
   const ports = await readPorts(child);
   const control = `http://127.0.0.1:${ports.control}`;
   const readCounter = async () => (await request(`${control}/counter`)).text();
@@ -57,6 +73,7 @@ export async function startStub(options: StubOptions = {}): Promise<Stub> {
     controlUrl: control,
     pid: child.pid ?? 0,
     counter: async () => parseCounter(await readCounter()),
+    lateness: async (rate) => parseLateness(await (await request(`${control}/lateness?rate=${rate}`)).text()),
     reset: async () => void (await (await request(`${control}/reset`, "POST")).arrayBuffer()),
     cpuUs: async () => Number(field(await readCounter(), "cpu_us")),
     stop: () => stop(child),
@@ -120,10 +137,20 @@ function parseCounter(text: string): StubCounter {
     http: Number(field(text, "http")),
     grpc: Number(field(text, "grpc")),
     stream: Number(field(text, "stream")),
+    shm: Number(field(text, "shm")),
+    sequenceRequests: Number(field(text, "sequence_requests")),
+    sequenceStarts: Number(field(text, "sequence_starts")),
+    sequenceEnds: Number(field(text, "sequence_ends")),
     connections: Number(field(text, "connections")),
     firstNs: BigInt(field(text, "first_ns")),
     lastNs: BigInt(field(text, "last_ns")),
   };
+}
+
+function parseLateness(text: string): Lateness {
+  const raw: { requests: number; p50_us: number; p99_us: number; max_us: number } = JSON.parse(text);
+  const of = (us: number) => (raw.requests === 0 ? Number.NaN : us);
+  return { requests: raw.requests, p50Us: of(raw.p50_us), p99Us: of(raw.p99_us), maxUs: of(raw.max_us) };
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -8,6 +8,8 @@ import { debianCodename, unpackDebs } from "./apt.ts";
 const execute = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 300_000;
 const PERF_ANALYZER_VERSION = "2.60.0";
+/** NVIDIA's library, which perf_analyzer opens for shared memory of any kind; it needs no GPU for `system`. */
+const CUDA_RUNTIME_VERSION = "12.9.79";
 const GHZ_VERSION = "v0.121.0";
 
 /** Where peers are kept between runs; ignored by git. */
@@ -21,30 +23,36 @@ export type Peer = { command: string[]; version: string; env?: Record<string, st
  * @param place called with the folder it is installed in; returns the one it is to be started from
  */
 export async function installPerfAnalyzer(place: (folder: string) => string): Promise<Peer> {
-  const installed = await installOnce(`perf-analyzer-${PERF_ANALYZER_VERSION}`, async (draft) => {
-    // Without the platform pip would settle for an empty placeholder.
-    const only = [
-      "--no-deps",
-      "--only-binary=:all:",
-      "--python-version",
-      "3.12",
-      "--platform",
-      "manylinux_2_38_x86_64",
-    ];
-    const quiet = ["--quiet", "--disable-pip-version-check", "--no-cache-dir", "--root-user-action=ignore"];
-    const what = ["--target", join(draft, "wheel"), `perf-analyzer==${PERF_ANALYZER_VERSION}`];
-    await execute("python3", ["-m", "pip", "install", ...quiet, ...only, ...what], { timeout: INSTALL_TIMEOUT_MS });
+  const installed = await installOnce(`perf-analyzer-${PERF_ANALYZER_VERSION}-cudart`, async (draft) => {
+    await installWheel("manylinux_2_38_x86_64", `perf-analyzer==${PERF_ANALYZER_VERSION}`, join(draft, "wheel"));
+    const cuda = join(draft, "cuda-wheel");
+    await installWheel("manylinux_2_17_x86_64", `nvidia-cuda-runtime-cu12==${CUDA_RUNTIME_VERSION}`, cuda);
+    mkdirSync(join(draft, "cuda"));
+    const library = join(cuda, "nvidia", "cuda_runtime", "lib", "libcudart.so.12");
+    cpSync(library, join(draft, "cuda", "libcudart.so"));
+    rmSync(cuda, { recursive: true });
     if (!isGlibcNewEnough()) await addLibraries(draft);
   });
   const folder = place(installed);
   const program = join(folder, "wheel", "perf_analyzer", "bin", "perf_analyzer");
   chmodSync(program, 0o755);
   const libraries = join(folder, "lib");
+  const cuda = join(folder, "cuda");
   const loader = join(libraries, "ld-linux-x86-64.so.2");
-  const command = existsSync(loader)
-    ? [loader, "--library-path", libraries, "--argv0", "perf_analyzer", program]
-    : [program];
-  return { command, version: PERF_ANALYZER_VERSION };
+  const version = PERF_ANALYZER_VERSION;
+  if (!existsSync(loader)) return { command: [program], version, env: { LD_LIBRARY_PATH: cuda } };
+  return {
+    command: [loader, "--library-path", `${libraries}:${cuda}`, "--argv0", "perf_analyzer", program],
+    version,
+  };
+}
+
+async function installWheel(platform: string, requirement: string, target: string): Promise<void> {
+  // Without the platform pip would settle for an empty placeholder.
+  const only = ["--no-deps", "--only-binary=:all:", "--python-version", "3.12", "--platform", platform];
+  const quiet = ["--quiet", "--disable-pip-version-check", "--no-cache-dir", "--root-user-action=ignore"];
+  const args = ["-m", "pip", "install", ...quiet, ...only, "--target", target, requirement];
+  await execute("python3", args, { timeout: INSTALL_TIMEOUT_MS });
 }
 
 /** wrk: the one on the PATH, else Debian's. */

@@ -21,31 +21,63 @@ const (
 // The first group starts again at every reset; the second only grows, as a real server's statistics do.
 type counters struct {
 	byTransport   [3]atomic.Int64
+	shared        atomic.Int64 // requests whose inputs and outputs lie in shared memory
+	ofSequences   atomic.Int64 // requests that belong to a sequence, and how many of them begin and end one
+	starts        atomic.Int64
+	ends          atomic.Int64
 	connections   atomic.Int64 // accepted on the HTTP and the gRPC port
 	firstNs       atomic.Int64 // wall clock of the first and the latest inference request, ns since 1970
 	lastNs        atomic.Int64
 	cpuUsAtReset  atomic.Int64
-	allRequests   atomic.Int64
-	allInferences atomic.Int64
+	allRequests   [len(modelNames)]atomic.Int64
+	allInferences [len(modelNames)]atomic.Int64
 }
 
 var count counters
 
-func (c *counters) add(t transport, batch int) {
+// asked is what an inference request is counted by.
+type asked struct {
+	model  model
+	batch  int
+	shared bool // its inputs and its outputs lie in shared memory
+	sequenceMark
+}
+
+// sequenceMark says how a request belongs to a sequence, where it does.
+type sequenceMark struct{ inSequence, isStart, isEnd bool }
+
+func (c *counters) add(t transport, request asked) {
 	nowNs := time.Now().UnixNano()
 	if c.firstNs.Load() == 0 && c.firstNs.CompareAndSwap(0, nowNs) {
 		c.announceFirst()
 	}
 	c.lastNs.Store(nowNs)
 	c.byTransport[t].Add(1)
-	c.allRequests.Add(1)
-	c.allInferences.Add(int64(batch))
+	arrivals.add(nowNs)
+	if request.shared {
+		c.shared.Add(1)
+	}
+	if request.inSequence {
+		c.ofSequences.Add(1)
+		if request.isStart {
+			c.starts.Add(1)
+		}
+		if request.isEnd {
+			c.ends.Add(1)
+		}
+	}
+	c.allRequests[request.model].Add(1)
+	c.allInferences[request.model].Add(int64(request.batch))
 }
 
 func (c *counters) reset() {
 	for i := range c.byTransport {
 		c.byTransport[i].Store(0)
 	}
+	for _, counter := range []*atomic.Int64{&c.shared, &c.ofSequences, &c.starts, &c.ends} {
+		counter.Store(0)
+	}
+	arrivals.reset()
 	c.connections.Store(0)
 	c.firstNs.Store(0)
 	c.lastNs.Store(0)
@@ -53,8 +85,9 @@ func (c *counters) reset() {
 }
 
 func (c *counters) json() []byte {
-	return fmt.Appendf(nil, `{"http":%d,"grpc":%d,"stream":%d,"connections":%d,"first_ns":%d,"last_ns":%d,"cpu_us":%d}`,
+	return fmt.Appendf(nil, `{"http":%d,"grpc":%d,"stream":%d,"shm":%d,"sequence_requests":%d,"sequence_starts":%d,"sequence_ends":%d,"connections":%d,"first_ns":%d,"last_ns":%d,"cpu_us":%d}`,
 		c.byTransport[viaHTTP].Load(), c.byTransport[viaGRPC].Load(), c.byTransport[viaStream].Load(),
+		c.shared.Load(), c.ofSequences.Load(), c.starts.Load(), c.ends.Load(),
 		c.connections.Load(), c.firstNs.Load(), c.lastNs.Load(), processCPUUs()-c.cpuUsAtReset.Load())
 }
 

@@ -8,46 +8,66 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
 // A connection is served by a loop of its own, which answers the usual inference request (complete head in the buffer, a
 // Content-Length, binary tensors) from ready bytes. Everything else goes through net/http's parser and the handler below.
 
-var (
-	inferHeaders [maxBatch + 1][]byte // JSON header per batch size
-	inferBodies  [maxBatch + 1][]byte // header and output bytes
-	inferReplies [maxBatch + 1][]byte // the complete reply for a request without an id
-)
+// httpAnswer is what one model answers to requests of one batch size.
+type httpAnswer struct {
+	headerBytes int    // of the JSON header
+	body        []byte // header and output bytes
+	reply       []byte // the complete reply for a request without an id
+}
+
+// httpAnswers by model, by whether outputs lie in shared memory (0 or 1), and by batch size.
+var httpAnswers [len(modelNames)][2][maxBatch + 1]httpAnswer
 
 func buildHTTPAnswers() {
-	for batch := 1; batch <= maxBatch; batch++ {
-		header := inferHeaderJSON(batch)
-		body := append([]byte(nil), header...)
-		for output := range outputNames {
-			body = append(body, outputBytes(output, batch)...)
+	for name := range modelNames {
+		for shared := range 2 {
+			for batch := 1; batch <= maxBatch; batch++ {
+				body := model(name).inferHeaderJSON(batch, shared == 1)
+				headerBytes := len(body)
+				for output := range outputNames {
+					if shared == 0 {
+						body = append(body, outputBytes(output, batch)...)
+					}
+				}
+				answer := httpAnswer{headerBytes: headerBytes, body: body}
+				answer.reply = answer.append(nil, nil)
+				httpAnswers[name][shared][batch] = answer
+			}
 		}
-		inferHeaders[batch], inferBodies[batch] = header, body
-		inferReplies[batch] = appendInferReply(nil, batch, nil)
 	}
 }
 
-func appendInferReply(out []byte, batch int, id []byte) []byte {
+func (a asked) httpAnswer() *httpAnswer {
+	if a.shared {
+		return &httpAnswers[a.model][1][a.batch]
+	}
+	return &httpAnswers[a.model][0][a.batch]
+}
+
+func (a *httpAnswer) append(out []byte, id []byte) []byte {
 	extra := 0
 	if len(id) > 0 {
 		extra = len(`"id":"",`) + len(id)
 	}
 	out = append(out, "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nInference-Header-Content-Length: "...)
-	out = strconv.AppendInt(out, int64(len(inferHeaders[batch])+extra), 10)
+	out = strconv.AppendInt(out, int64(a.headerBytes+extra), 10)
 	out = append(out, "\r\nContent-Length: "...)
-	out = strconv.AppendInt(out, int64(len(inferBodies[batch])+extra), 10)
+	out = strconv.AppendInt(out, int64(len(a.body)+extra), 10)
 	out = append(out, "\r\n\r\n"...)
 	if extra == 0 {
-		return append(out, inferBodies[batch]...)
+		return append(out, a.body...)
 	}
 	out = append(append(append(out, `{"id":"`...), id...), `",`...)
-	return append(out, inferBodies[batch][1:]...)
+	return append(out, a.body[1:]...)
 }
 
 func serveHTTP(listener net.Listener, handler http.Handler) error {
@@ -75,14 +95,16 @@ func serveConnection(conn net.Conn, handler http.Handler) {
 				return
 			}
 			body := whole[head.headBytes:]
-			if id, plain := findID(body[:head.jsonBytes]); plain {
-				batch := min(max((len(body)-head.jsonBytes)/(len(inputNames)*rowBytes), 1), maxBatch)
-				reply := inferReplies[batch]
+			id, isPlain := findID(body[:head.jsonBytes])
+			request, isUsual := readAsked(head.model, body, head.jsonBytes)
+			if isPlain && isUsual {
+				answer := request.httpAnswer()
+				reply := answer.reply
 				if len(id) > 0 {
-					scratch = appendInferReply(scratch[:0], batch, id)
+					scratch = answer.append(scratch[:0], id)
 					reply = scratch
 				}
-				count.add(viaHTTP, batch)
+				count.add(viaHTTP, request)
 				_, _ = reader.Discard(head.totalBytes)
 				if _, err := conn.Write(reply); err != nil {
 					return
@@ -96,12 +118,22 @@ func serveConnection(conn net.Conn, handler http.Handler) {
 	}
 }
 
-type inferHead struct{ headBytes, jsonBytes, totalBytes int }
+type inferHead struct {
+	model                            model
+	headBytes, jsonBytes, totalBytes int
+}
 
-// readInferHead says whether this is an inference request of the usual kind for this model, and how long its parts are.
+// readInferHead says whether this is an inference request of the usual kind, for which model, and how long its parts are.
 func readInferHead(buffered []byte) (head inferHead, ok bool) {
 	end := bytes.Index(buffered, []byte("\r\n\r\n"))
-	if end < 0 || !bytes.HasPrefix(buffered, []byte("POST /v2/models/"+modelName+"/")) {
+	if end < 0 {
+		return head, false
+	}
+	switch {
+	case bytes.HasPrefix(buffered, []byte("POST /v2/models/"+modelName+"/")):
+	case bytes.HasPrefix(buffered, []byte("POST /v2/models/"+sequenceName+"/")):
+		head.model = sequential
+	default:
 		return head, false
 	}
 	line, rest, _ := bytes.Cut(buffered[:end], []byte("\r\n"))
@@ -158,6 +190,42 @@ func parseDecimal(digits []byte) int {
 		n = n*10 + int(digit-'0')
 	}
 	return n
+}
+
+// readAsked looks at what tensors and sequence a request has; isUsual is false for tensors that are neither binary nor in shared memory.
+func readAsked(m model, body []byte, jsonBytes int) (request asked, isUsual bool) {
+	request = asked{model: m, batch: min(max((len(body)-jsonBytes)/(len(inputNames)*rowBytes), 1), maxBatch)}
+	header := body[:jsonBytes]
+	if m == sequential {
+		request.sequenceMark = readSequence(header)
+	}
+	if len(body) > jsonBytes {
+		return request, true
+	}
+	inputs, outputs, _ := bytes.Cut(header, []byte(`"outputs":`))
+	if !regions.any() || bytes.Count(inputs, []byte(regionParameter)) < len(inputNames) ||
+		bytes.Count(outputs, []byte(regionParameter)) < len(outputNames) {
+		return request, false
+	}
+	if _, shape, ok := bytes.Cut(inputs, []byte(`"shape":[`)); ok {
+		digits, _, _ := bytes.Cut(shape, []byte(","))
+		request.batch = min(max(parseDecimal(digits), 1), maxBatch)
+	}
+	request.shared = true
+	return request, true
+}
+
+const regionParameter = `"shared_memory_region":`
+
+// readSequence finds the parameters as the two tools write them: without spaces before the values.
+func readSequence(header []byte) sequenceMark {
+	_, parameters, ok := bytes.Cut(header, []byte(`"sequence_id":`))
+	if !ok {
+		return sequenceMark{}
+	}
+	parameters, _, _ = bytes.Cut(parameters, []byte("}"))
+	return sequenceMark{inSequence: true, isStart: bytes.Contains(parameters, []byte(`"sequence_start":true`)),
+		isEnd: bytes.Contains(parameters, []byte(`"sequence_end":true`))}
 }
 
 // findID returns the request's id; plain is false where it takes a real JSON parser to tell.
@@ -223,15 +291,20 @@ func document(text func() []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { sendJSON(w, http.StatusOK, text()) }
 }
 
-func ofModel(handle http.HandlerFunc) http.HandlerFunc {
+func ofModel(handle func(m model, w http.ResponseWriter, r *http.Request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		version := r.PathValue("version")
-		if r.PathValue("model") != modelName || (version != "" && version != modelVersion) {
-			sendJSON(w, http.StatusNotFound, mustJSON(object{"error": "the stub has only version " + modelVersion + " of model " + modelName}))
+		m := slices.Index(modelNames[:], r.PathValue("model"))
+		if m < 0 || (version != "" && version != modelVersion) {
+			sendJSON(w, http.StatusNotFound, mustJSON(object{"error": "the stub has only version " + modelVersion + " of models " + strings.Join(modelNames[:], ", ")}))
 			return
 		}
-		handle(w, r)
+		handle(model(m), w, r)
 	}
+}
+
+func modelDocument(text func(model) []byte) http.HandlerFunc {
+	return ofModel(func(m model, w http.ResponseWriter, _ *http.Request) { sendJSON(w, http.StatusOK, text(m)) })
 }
 
 func newHTTPHandler() http.Handler {
@@ -240,14 +313,16 @@ func newHTTPHandler() http.Handler {
 	done := func(http.ResponseWriter, *http.Request) {}
 	mux.HandleFunc("GET /v2/health/{state}", done)
 	mux.HandleFunc("GET /v2", document(serverMetadataJSON))
-	for _, model := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
-		mux.HandleFunc("GET "+model, ofModel(document(modelMetadataJSON)))
-		mux.HandleFunc("GET "+model+"/ready", ofModel(done))
-		mux.HandleFunc("GET "+model+"/config", ofModel(document(modelConfigJSON)))
-		mux.HandleFunc("GET "+model+"/stats", ofModel(document(statisticsJSON)))
-		mux.HandleFunc("POST "+model+"/infer", ofModel(inferAny))
+	for _, path := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
+		mux.HandleFunc("GET "+path, modelDocument(model.metadataJSON))
+		mux.HandleFunc("GET "+path+"/ready", ofModel(func(model, http.ResponseWriter, *http.Request) {}))
+		mux.HandleFunc("GET "+path+"/config", modelDocument(model.configJSON))
+		mux.HandleFunc("GET "+path+"/stats", modelDocument(model.statisticsJSON))
+		mux.HandleFunc("POST "+path+"/infer", ofModel(inferAny))
 	}
-	mux.HandleFunc("GET /v2/models/stats", document(statisticsJSON))
+	mux.HandleFunc("GET /v2/models/stats", document(plain.statisticsJSON))
+	handleRegions(mux)
+	mux.HandleFunc("GET /lateness", answerLateness)
 	mux.HandleFunc("GET /counter", document(count.json))
 	mux.HandleFunc("GET /first", func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -261,8 +336,8 @@ func newHTTPHandler() http.Handler {
 	return mux
 }
 
-// inferAny answers the requests that the fast loop leaves: JSON tensors, chunked bodies, unusual ids.
-func inferAny(w http.ResponseWriter, r *http.Request) {
+// inferAny answers the requests that the fast loop leaves: JSON tensors, chunked bodies, connections that end, unusual ids.
+func inferAny(m model, w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	header := body
 	binaryTensors := r.Header.Get("Inference-Header-Content-Length") != ""
@@ -270,7 +345,12 @@ func inferAny(w http.ResponseWriter, r *http.Request) {
 		header = body[:n]
 	}
 	var request struct {
-		ID     string `json:"id"`
+		ID         string `json:"id"`
+		Parameters struct {
+			ID    json.RawMessage `json:"sequence_id"`
+			Start bool            `json:"sequence_start"`
+			End   bool            `json:"sequence_end"`
+		} `json:"parameters"`
 		Inputs []struct {
 			Shape []int `json:"shape"`
 		} `json:"inputs"`
@@ -284,8 +364,10 @@ func inferAny(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	batch := request.Inputs[0].Shape[0]
-	count.add(viaHTTP, batch)
-	answer := object{"model_name": modelName, "model_version": modelVersion}
+	mark := sequenceMark{inSequence: request.Parameters.ID != nil, isStart: request.Parameters.Start, isEnd: request.Parameters.End}
+	seen, _ := readAsked(m, body, len(header))
+	count.add(viaHTTP, asked{model: m, batch: batch, shared: seen.shared, sequenceMark: mark})
+	answer := object{"model_name": modelNames[m], "model_version": modelVersion}
 	if request.ID != "" {
 		answer["id"] = request.ID
 	}
@@ -293,7 +375,9 @@ func inferAny(w http.ResponseWriter, r *http.Request) {
 	var raw []byte
 	for output, name := range outputNames {
 		tensor := object{"name": name, "datatype": "INT32", "shape": []int{batch, columns}}
-		if binaryTensors {
+		if seen.shared {
+			// Triton says nothing of them
+		} else if binaryTensors {
 			tensor["parameters"] = object{"binary_data_size": batch * rowBytes}
 			raw = append(raw, outputBytes(output, batch)...)
 		} else {

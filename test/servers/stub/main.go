@@ -1,7 +1,11 @@
-// Command stub answers the model "simple" over KServe v2 (HTTP with binary tensors, gRPC unary and streamed) from ready bytes,
-// so that a bench measures the load generator, and counts the requests it got.
+// Command stub answers the models "simple" and "simple_sequence" over KServe v2 (HTTP with binary tensors, gRPC unary and streamed) from
+// ready bytes, so that a bench measures the load generator, and counts the requests it got. Tensors in system shared memory are never
+// looked at: a request that names regions, where there are any, is answered as if its outputs had been written.
 //
-//	GET  /counter   {"http","grpc","stream": requests, "first_ns","last_ns": wall clock, "cpu_us": own CPU, "connections"}, since the last reset
+//	GET  /counter   {"http","grpc","stream": requests, "first_ns","last_ns": wall clock, "cpu_us": own CPU, "connections"}, since the last
+//	                reset; of the requests "shm" had all tensors in shared memory, "sequence_requests" belonged to sequences,
+//	                "sequence_starts" and "sequence_ends" of them began and ended one
+//	GET  /lateness?rate=N  {"requests","p50_us","p99_us","max_us"} of the requests since the last reset: see lateness.go
 //	GET  /first     answers once an inference request has come since the last reset, 408 after 30 s
 //	POST /reset     starts these counts again; the model's statistics keep growing
 //

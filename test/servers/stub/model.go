@@ -8,16 +8,28 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The one model served here: two inputs, their sum and their difference as outputs, batches of up to 8 rows.
+// The models served here: two inputs, their sum and their difference as outputs, batches of up to 8 rows. The second takes sequences.
 const (
 	modelName    = "simple"
+	sequenceName = "simple_sequence"
 	modelVersion = "1"
 	maxBatch     = 8
 	columns      = 16
 	rowBytes     = 4 * columns // one row of one INT32 tensor
+
+	sequenceIdleUs = 5_000_000
+)
+
+// model is an index into modelNames.
+type model int
+
+const (
+	plain model = iota
+	sequential
 )
 
 var (
+	modelNames  = [...]string{modelName, sequenceName}
 	inputNames  = []string{"INPUT0", "INPUT1"}
 	outputNames = []string{"OUTPUT0", "OUTPUT1"}
 )
@@ -57,31 +69,35 @@ func mustJSON(value any) []byte {
 }
 
 func serverMetadataJSON() []byte {
-	return mustJSON(object{"name": "stub", "version": "1.0", "extensions": []string{"binary_tensor_data", "statistics"}})
+	return mustJSON(object{"name": "stub", "version": "1.0", "extensions": []string{"sequence", "system_shared_memory", "binary_tensor_data", "statistics"}})
 }
 
-func modelMetadataJSON() []byte {
+func (m model) metadataJSON() []byte {
 	describe := func(names []string) (tensors []object) {
 		for _, name := range names {
 			tensors = append(tensors, object{"name": name, "datatype": "INT32", "shape": []int{-1, columns}})
 		}
 		return
 	}
-	return mustJSON(object{"name": modelName, "versions": []string{modelVersion}, "platform": "stub",
+	return mustJSON(object{"name": modelNames[m], "versions": []string{modelVersion}, "platform": "stub",
 		"inputs": describe(inputNames), "outputs": describe(outputNames)})
 }
 
-func modelConfigJSON() []byte {
+func (m model) configJSON() []byte {
 	describe := func(names []string) (tensors []object) {
 		for _, name := range names {
 			tensors = append(tensors, object{"name": name, "data_type": "TYPE_INT32", "dims": []int{columns}})
 		}
 		return
 	}
-	return mustJSON(object{"name": modelName, "platform": "", "backend": "stub", "max_batch_size": maxBatch,
+	config := object{"name": modelNames[m], "platform": "", "backend": "stub", "max_batch_size": maxBatch,
 		"version_policy": object{"latest": object{"num_versions": 1}},
 		"input":          describe(inputNames), "output": describe(outputNames),
-		"instance_group": []object{{"name": modelName, "kind": "KIND_CPU", "count": 1}}})
+		"instance_group": []object{{"name": modelNames[m], "kind": "KIND_CPU", "count": 1}}}
+	if m == sequential {
+		config["sequence_batching"] = object{"max_sequence_idle_microseconds": sequenceIdleUs}
+	}
+	return mustJSON(config)
 }
 
 // phases are the pretended durations of one request; what matters is that counts and times grow with the load.
@@ -94,8 +110,8 @@ var phases = []struct {
 	{"fail", 2, 0}, {"cache_hit", 7, 0}, {"cache_miss", 8, 0},
 }
 
-func statisticsJSON() []byte {
-	requests := count.allRequests.Load()
+func (m model) statisticsJSON() []byte {
+	requests := count.allRequests[m].Load()
 	stats := object{}
 	for _, phase := range phases {
 		n := requests
@@ -104,20 +120,24 @@ func statisticsJSON() []byte {
 		}
 		stats[phase.json] = object{"count": n, "ns": n * phase.ns}
 	}
-	return mustJSON(object{"model_stats": []object{{"name": modelName, "version": modelVersion,
-		"last_inference": count.lastNs.Load() / 1e6, "inference_count": count.allInferences.Load(), "execution_count": requests,
+	return mustJSON(object{"model_stats": []object{{"name": modelNames[m], "version": modelVersion,
+		"last_inference": count.lastNs.Load() / 1e6, "inference_count": count.allInferences[m].Load(), "execution_count": requests,
 		"inference_stats": stats, "batch_stats": []object{}}}})
 }
 
-// inferHeaderJSON describes the outputs of one answer; their bytes follow it. The id is put in by whoever knows it.
-func inferHeaderJSON(batch int) []byte {
-	text := fmt.Sprintf(`{"model_name":%q,"model_version":%q,"outputs":[`, modelName, modelVersion)
+// inferHeaderJSON describes the outputs of one answer; their bytes follow it, or lie in shared memory, of which Triton says nothing.
+// The id is put in by whoever knows it.
+func (m model) inferHeaderJSON(batch int, shared bool) []byte {
+	text := fmt.Sprintf(`{"model_name":%q,"model_version":%q,"outputs":[`, modelNames[m], modelVersion)
 	for i, name := range outputNames {
 		if i > 0 {
 			text += ","
 		}
-		text += fmt.Sprintf(`{"name":%q,"datatype":"INT32","shape":[%d,%d],"parameters":{"binary_data_size":%d}}`,
-			name, batch, columns, batch*rowBytes)
+		text += fmt.Sprintf(`{"name":%q,"datatype":"INT32","shape":[%d,%d]`, name, batch, columns)
+		if !shared {
+			text += fmt.Sprintf(`,"parameters":{"binary_data_size":%d}`, batch*rowBytes)
+		}
+		text += "}"
 	}
 	return []byte(text + "]}")
 }
@@ -146,15 +166,18 @@ func appendShape(b []byte, field protowire.Number, shape ...int64) []byte {
 
 func serverMetadataPB() []byte {
 	b := appendString(appendString(nil, 1, "stub"), 2, "1.0")
-	return appendString(appendString(b, 3, "binary_tensor_data"), 3, "statistics")
+	for _, extension := range []string{"sequence", "system_shared_memory", "binary_tensor_data", "statistics"} {
+		b = appendString(b, 3, extension)
+	}
+	return b
 }
 
 func tensorPB(name string, shape ...int64) []byte {
 	return appendShape(appendString(appendString(nil, 1, name), 2, "INT32"), 3, shape...)
 }
 
-func modelMetadataPB() []byte {
-	b := appendString(appendString(appendString(nil, 1, modelName), 2, modelVersion), 3, "stub")
+func (m model) metadataPB() []byte {
+	b := appendString(appendString(appendString(nil, 1, modelNames[m]), 2, modelVersion), 3, "stub")
 	for _, name := range inputNames {
 		b = appendMessage(b, 4, tensorPB(name, -1, columns))
 	}
@@ -164,9 +187,9 @@ func modelMetadataPB() []byte {
 	return b
 }
 
-func modelConfigPB() []byte {
+func (m model) configPB() []byte {
 	const typeInt32 = 8
-	b := appendInt(appendString(nil, 1, modelName), 4, maxBatch)
+	b := appendInt(appendString(nil, 1, modelNames[m]), 4, maxBatch)
 	b = appendMessage(b, 3, appendMessage(nil, 1, appendInt(nil, 1, 1))) // version_policy.latest.num_versions
 	for _, name := range inputNames {
 		b = appendMessage(b, 5, appendShape(appendInt(appendString(nil, 1, name), 2, typeInt32), 4, columns))
@@ -174,31 +197,39 @@ func modelConfigPB() []byte {
 	for _, name := range outputNames {
 		b = appendMessage(b, 6, appendShape(appendInt(appendString(nil, 1, name), 2, typeInt32), 3, columns))
 	}
+	if m == sequential {
+		b = appendMessage(b, 13, appendInt(nil, 1, sequenceIdleUs)) // sequence_batching.max_sequence_idle_microseconds
+	}
 	return appendMessage(nil, 1, appendString(b, 17, "stub"))
 }
 
-func statisticsPB() []byte {
-	requests := count.allRequests.Load()
+func (m model) statisticsPB() []byte {
+	requests := count.allRequests[m].Load()
 	var stats []byte
 	for _, phase := range phases {
 		if phase.ns > 0 {
 			stats = appendMessage(stats, phase.field, appendInt(appendInt(nil, 1, requests), 2, requests*phase.ns))
 		}
 	}
-	b := appendString(appendString(nil, 1, modelName), 2, modelVersion)
+	b := appendString(appendString(nil, 1, modelNames[m]), 2, modelVersion)
 	b = appendInt(b, 3, count.lastNs.Load()/1e6)
-	b = appendInt(appendInt(b, 4, count.allInferences.Load()), 5, requests)
+	b = appendInt(appendInt(b, 4, count.allInferences[m].Load()), 5, requests)
 	return appendMessage(nil, 1, appendMessage(b, 6, stats))
 }
 
 // inferAnswerPB is a ModelInferResponse without an id; appending field 3 to it adds one, since fields may come in any order.
-func inferAnswerPB(batch int) []byte {
-	b := appendString(appendString(nil, 1, modelName), 2, modelVersion)
+// The raw contents of outputs in shared memory are empty, as Triton's.
+func (m model) inferAnswerPB(batch int, shared bool) []byte {
+	b := appendString(appendString(nil, 1, modelNames[m]), 2, modelVersion)
 	for _, name := range outputNames {
 		b = appendMessage(b, 5, tensorPB(name, int64(batch), columns))
 	}
 	for output := range outputNames {
-		b = appendMessage(b, 6, outputBytes(output, batch))
+		if shared {
+			b = appendMessage(b, 6, nil)
+		} else {
+			b = appendMessage(b, 6, outputBytes(output, batch))
+		}
 	}
 	return b
 }

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { runCommand } from "../cli/perf-analyzer/run-command.ts";
+import { startStub } from "./stub.ts";
+
+/** What the bench believes of its server: that it tells requests of one kind from those of another. */
+
+const LIMIT = { timeout: 60_000 };
+const stub = await startStub();
+after(() => stub.stop());
+beforeEach(() => stub.reset());
+
+const ways = [
+  { way: "http", flags: ["-u", `127.0.0.1:${stub.httpPort}`] },
+  { way: "grpc", flags: ["-i", "grpc", "-u", `127.0.0.1:${stub.grpcPort}`] },
+  { way: "stream", flags: ["-i", "grpc", "--streaming", "-u", `127.0.0.1:${stub.grpcPort}`] },
+] as const;
+
+for (const { way, flags } of ways) {
+  test(`usual requests are counted as such (${way})`, LIMIT, async () => {
+    const { code } = await runCommand(["-m", "simple", "-b", "8", "--request-count", "40", ...flags]);
+    const counter = await stub.counter();
+    assert.equal(code, 0);
+    assert.ok(counter[way] >= 40);
+    assert.deepEqual(
+      [counter.shm, counter.sequenceRequests, counter.sequenceStarts, counter.sequenceEnds],
+      [0, 0, 0, 0],
+    );
+  });
+
+  test(`sequences are counted with their starts and ends (${way})`, LIMIT, async () => {
+    const sequences = ["--sequence-length", "10", "--sequence-length-variation", "0"];
+    const { code, err } = await runCommand(["-m", "simple_sequence", "--request-count", "40", ...sequences, ...flags]);
+    const counter = await stub.counter();
+    assert.equal(code, 0, err);
+    assert.ok(counter[way] >= 40);
+    assert.equal(counter.sequenceRequests, counter[way]);
+    assert.ok(counter.sequenceStarts >= 4, `${counter.sequenceStarts} starts`);
+    assert.equal(counter.sequenceEnds, counter.sequenceStarts);
+    assert.equal(counter.shm, 0);
+  });
+
+  test(`requests in shared memory are counted as such (${way})`, LIMIT, async () => {
+    const shared = ["--shared-memory", "system"];
+    const { code, err } = await runCommand(["-m", "simple", "-b", "8", "--request-count", "40", ...shared, ...flags]);
+    const counter = await stub.counter();
+    assert.equal(code, 0, err);
+    assert.ok(counter[way] >= 40);
+    assert.equal(counter.shm, counter[way]);
+  });
+}
+
+const base = `http://127.0.0.1:${stub.httpPort}`;
+const post = (path: string, body: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${base}${path}`, { method: "POST", body, headers: { ...headers, connection: "close" } });
+
+test("regions are kept until they are unregistered, and outputs in them come without bytes", LIMIT, async () => {
+  const region = { key: "/k", offset: 0, byte_size: 64 };
+  assert.equal((await post("/v2/systemsharedmemory/region/r/register", JSON.stringify(region))).status, 200);
+  const status = await (await fetch(`${base}/v2/systemsharedmemory/status`)).json();
+  assert.deepEqual(status, [{ name: "r", ...region }]);
+  const place = { shared_memory_region: "r", shared_memory_byte_size: 64 };
+  const tensor = { datatype: "INT32", shape: [1, 16], parameters: place };
+  const request = JSON.stringify({
+    id: "7",
+    inputs: ["INPUT0", "INPUT1"].map((name) => ({ name, ...tensor })),
+    outputs: ["OUTPUT0", "OUTPUT1"].map((name) => ({ name, parameters: place })),
+  });
+  const infer = async (): Promise<Response> =>
+    post("/v2/models/simple/infer", request, { "inference-header-content-length": String(request.length) });
+  assert.deepEqual(await (await infer()).json(), {
+    id: "7",
+    model_name: "simple",
+    model_version: "1",
+    outputs: ["OUTPUT0", "OUTPUT1"].map((name) => ({ name, datatype: "INT32", shape: [1, 16] })),
+  });
+  assert.equal((await stub.counter()).shm, 1);
+  await post("/v2/systemsharedmemory/region/r/unregister", "");
+  assert.deepEqual(await (await fetch(`${base}/v2/systemsharedmemory/status`)).json(), []);
+  await infer();
+  assert.equal((await stub.counter()).shm, 1, "without a region there is no shared memory");
+});
+
+test("lateness is taken against the schedule that fits best", LIMIT, async () => {
+  const cwd = fileURLToPath(new URL("./stub/", import.meta.url));
+  await promisify(execFile)("go", ["test", "./..."], { cwd, timeout: 60_000 });
+  assert.equal((await stub.lateness(100)).requests, 0);
+  assert.ok(Number.isNaN((await stub.lateness(100)).p99Us));
+  const rate = ["--request-rate-range", "200", "--request-count", "200"];
+  const { code } = await runCommand(["-m", "simple", "-b", "8", ...rate, "-u", `127.0.0.1:${stub.httpPort}`]);
+  assert.equal(code, 0);
+  const kept = await stub.lateness(200);
+  assert.ok(kept.requests >= 80 && kept.requests <= 110, `${kept.requests} of the half second that counts`);
+  assert.ok(kept.p50Us <= kept.p99Us && kept.p99Us <= kept.maxUs);
+  assert.ok((await stub.lateness(400)).p99Us > kept.p99Us, "against another rate all is late");
+});
