@@ -45,7 +45,7 @@ for (const protocol of ["http", "grpc"] as const) {
     };
 
     test("requests are traced as asked for, and the settings are as before", async () => {
-      for (const name of readdirSync(folder)) rmSync(join(folder, name));
+      for (const name of readdirSync(folder)) if (name.startsWith("trace.")) rmSync(join(folder, name));
       const flags = ["--trace-level", "TIMESTAMPS", "--trace-rate", "1", "--trace-count", "4", "--log-frequency", "2"];
       await assertFormer(await runRampart(args("simple", "--request-count", "10", ...flags)), 0);
       const files = readdirSync(folder).filter((name) => /^trace\.json\.\d+$/.test(name));
