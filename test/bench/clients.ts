@@ -55,7 +55,9 @@ export function userFlags(load: Load, stub: Stub, { windowMs }: Pace): string[] 
   const { way, concurrency, ratePerSec } = load;
   const address = `127.0.0.1:${way === "http" ? stub.httpPort : stub.grpcPort}`;
   const protocol = { http: [], grpc: ["-i", "grpc"], stream: ["-i", "grpc", "--streaming"] }[way];
-  const measured = ["-p", String(windowMs), "-s", "50", "-r", "6"];
+  // A rate is kept over time: measured in windows of perf_analyzer's own length, the first second, in which code is compiled, is a small part.
+  const interval = ratePerSec === undefined ? windowMs : 5 * windowMs;
+  const measured = ["-p", String(interval), "-s", "50", "-r", "6"];
   const amount = ratePerSec === undefined ? ["--concurrency-range", concurrency] : ["--request-rate-range", ratePerSec];
   // Sequences take no batches.
   const model = load.sequences ? ["-m", "simple_sequence"] : ["-m", "simple", "-b", "8"];

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { setPriority } from "node:os";
+
+/** What the threads that compile JavaScript are called: JavaScriptCore's, and V8's in Node and Deno. */
+const COMPILERS: ReadonlySet<string> = new Set(["JITWorker", "V8Worker", "V8 DefaultWorke"]);
+const LOWEST_PRIORITY = 19;
+const TASKS = "/proc/self/task";
+/** Runtimes start such threads when there is more to compile. */
+const LOOK_AGAIN_MS = 100;
+/** By then all code that matters has been compiled. */
+const LOOKS = 100;
+
+const known = new Set<string>();
+let looks = 0;
+
+/**
+ * Lets the threads that compile this program's hot code run only where nothing else wants to, those included that are started within the
+ * next seconds: on a core that they share with the thread that sends, they would make it late. Linux only; elsewhere, and where the system
+ * does not allow it, nothing changes.
+ */
+export function yieldCompilerThreads(): void {
+  if (process.platform !== "linux" || looks > 0) return;
+  const timer = setInterval(() => {
+    if (++looks >= LOOKS || !lowerNewThreads()) clearInterval(timer);
+  }, LOOK_AGAIN_MS);
+  timer.unref?.();
+  lowerNewThreads();
+}
+
+/** Lowers compiler threads that were not there before; false where threads cannot be listed. */
+function lowerNewThreads(): boolean {
+  let threads: string[];
+  try {
+    threads = readdirSync(TASKS);
+  } catch {
+    return false;
+  }
+  for (const thread of threads) if (!known.has(thread) && lower(thread)) known.add(thread);
+  return true;
+}
+
+/** Lowers a thread that compiles; false while it may not have its name yet. */
+function lower(thread: string): boolean {
+  try {
+    const name = readFileSync(`${TASKS}/${thread}/comm`, "utf8");
+    if (COMPILERS.has(name.trim())) setPriority(Number(thread), LOWEST_PRIORITY);
+    // A new thread has its creator's name at first.
+    return name !== readFileSync("/proc/self/comm", "utf8");
+  } catch {
+    // It has just ended, or the system does not allow it.
+    return true;
+  }
+}

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
+import { test } from "node:test";
+import { yieldCompilerThreads } from "../../src/runtime/compiler-threads.ts";
+
+const TASKS = "/proc/self/task";
+
+/** Niceness of the threads with these names. */
+function nicenessOf(isWanted: (name: string) => boolean): number[] {
+  return readdirSync(TASKS)
+    .filter((thread) => isWanted(readFileSync(`${TASKS}/${thread}/comm`, "utf8").trim()))
+    .map((thread) => getPriority(Number(thread)));
+}
+
+test("threads that compile have the lowest priority, the one that sends keeps its own", {
+  skip: process.platform !== "linux",
+}, () => {
+  const own = getPriority(process.pid);
+  // There is something to compile, so that the threads are there.
+  let sum = 0;
+  for (let i = 0; i < 3e6; i++) sum = (sum * 31 + i) % 1_000_003;
+  assert.ok(sum >= 0);
+  yieldCompilerThreads();
+  const compilers = nicenessOf((name) => /^(?:JITWorker|V8Worker|V8 DefaultWorke)$/.test(name));
+  assert.ok(compilers.length > 0, "no thread of those names was found");
+  assert.deepEqual(new Set(compilers), new Set([19]));
+  assert.equal(getPriority(process.pid), own);
+});
