@@ -1,4 +1,3 @@
-import { createRandom } from "../load/arrivals.ts";
 import type { Drive } from "../load/load-mode.ts";
 import type { Sequences } from "../load/sequences.ts";
 import { RecordColumns } from "../measure/records.ts";
@@ -12,7 +11,7 @@ import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork, LaneOptions } from "./driver-work.ts";
 import type { RequestFeed } from "./feed.ts";
 import { Quiet } from "./quiet.ts";
-import { SequenceDeal } from "./sequence-deal.ts";
+import type { SequenceDeal } from "./sequence-deal.ts";
 import { Slots } from "./slots.ts";
 import { writeRecord } from "./write-record.ts";
 
@@ -155,9 +154,9 @@ export class Driver implements Sender {
     // Whoever waits after a failure is dealt a place like all the others.
     await this.halt();
     await this.reserve(this.laneCount);
+    const load = new ScheduledLoad(this, await this.createDeal());
     if (turn !== this.turn) return;
     this.isStopped = false;
-    const load = new ScheduledLoad(this, this.createDeal());
     this.load = load;
     load.start(drive.arrivals);
   }
@@ -266,8 +265,10 @@ export class Driver implements Sender {
     this.client.send(slot, request, feed.stamp);
   }
 
-  private createDeal(): SequenceDeal | undefined {
+  private async createDeal(): Promise<SequenceDeal | undefined> {
     if (this.sequences === undefined) return undefined;
+    const { SequenceDeal } = await import("./sequence-deal.ts");
+    const { createRandom } = await import("../load/arrivals.ts");
     const { sequenceCount, laneCount, isSerial, keepsOrder } = this.lanes;
     // Where requests may overtake one another a sequence has one under way at a time, or the server would see it broken.
     return new SequenceDeal(sequenceCount, laneCount, isSerial || !keepsOrder, createRandom(DEAL_SEED));

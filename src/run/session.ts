@@ -1,4 +1,3 @@
-import { checkBatches } from "../inputs/batches.ts";
 import type { Dataset } from "../inputs/dataset.ts";
 import { applyShapes } from "../inputs/shapes.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
@@ -72,7 +71,7 @@ export async function openTarget(plan: Plan, observer: RunObserver, search: Leve
       const shaped = applyShapes(found.model, target.shapes);
       let service: Service = { ...found, model: shaped.model };
       const dataset = await loadInputs(plan, service.model);
-      checkBatches(dataset, service);
+      if (service.batchSize > 1) (await import("../inputs/batches.ts")).checkBatches(dataset, service);
       if (target.sharedMemory !== "none") {
         const { shareTensors } = await import("./shared-tensors.ts");
         shared = await shareTensors({ plan, target, search, service, dataset, ask });

@@ -14,33 +14,34 @@ export function stampHttpSequence({ id, isStart, isEnd }: SequenceMark): Uint8Ar
   );
 }
 
-const START = flagEntry("sequence_start");
-const END = flagEntry("sequence_end");
 const ID_NAME = "sequence_id";
 /** By bytes of the id's varint: its map entry without the varint. */
 const ID_STARTS: Uint8Array[] = [];
-const FLAG_ENTRIES_BYTES = START.length + END.length;
+/** The entries of the two flags, made with the first stamp. */
+let flags: { readonly start: Uint8Array; readonly end: Uint8Array } | undefined;
 
 /** Three entries of the request's map of parameters: `sequence_id` (int64), `sequence_start` and `sequence_end` (bool). */
 export function stampGrpcSequence({ id, isStart, isEnd }: SequenceMark): Uint8Array {
+  flags ??= { start: flagEntry("sequence_start"), end: flagEntry("sequence_end") };
+  const { start, end } = flags;
   const idBytes = varintBytes(id);
   let idStart = ID_STARTS[idBytes];
   if (idStart === undefined) {
     idStart = Uint8Array.of(...mapEntryStart(ID_NAME, 1 + idBytes), 0x10); // int64_param
     ID_STARTS[idBytes] = idStart;
   }
-  const stamp = new Uint8Array(idStart.length + idBytes + FLAG_ENTRIES_BYTES);
+  const stamp = new Uint8Array(idStart.length + idBytes + start.length + end.length);
   stamp.set(idStart);
   let position = idStart.length;
   for (let rest = id; ; rest = Math.floor(rest / 128)) {
     stamp[position++] = rest < 128 ? rest : (rest % 128) | 0x80;
     if (rest < 128) break;
   }
-  stamp.set(START, position);
-  position += START.length;
+  stamp.set(start, position);
+  position += start.length;
   stamp[position - 1] = isStart ? 1 : 0;
-  stamp.set(END, position);
-  stamp[position + END.length - 1] = isEnd ? 1 : 0;
+  stamp.set(end, position);
+  stamp[position + end.length - 1] = isEnd ? 1 : 0;
   return stamp;
 }
 
