@@ -1,4 +1,5 @@
 import type { ScheduledRate } from "../measure/rate-shortfall.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { PreparedRun } from "../run/observer.ts";
 
 /** How a run's requests were scheduled at a level, to judge whether its schedule was kept. */
@@ -6,9 +7,14 @@ export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRu
   const { concurrent, isSerial } = plan.sequences;
   const isOneByOne = service.isSequence && (isSerial || !plan.target.isStreaming);
   return {
-    askedPerSec: plan.load.kind === "request-rate" ? level : undefined,
+    askedPerSec: askedPerSec(plan, level),
     isSync: callMode === "sync",
     laneCount,
     sequenceCount: isOneByOne ? concurrent : undefined,
   };
+}
+
+/** The request rate of a level, per second; undefined where requests are due at given times, or not scheduled at all. */
+export function askedPerSec({ load }: Plan, level: number): number | undefined {
+  return load.kind === "request-rate" ? level : undefined;
 }

@@ -51,7 +51,7 @@ export class RequestJudge {
     for (const received of responsesOf(call)) {
       const response = this.decode(received, call.jsonBytes);
       if (!("outputs" in response)) return response;
-      if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.text });
+      if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.describe() });
       const failure = received.isEmpty || !isJudged ? undefined : this.validate(response, call.slot, step);
       if (failure !== undefined) return failure;
       const outputs = received.isEmpty ? this.noOutputs : response.outputs;

@@ -1,6 +1,6 @@
 import type { Arrivals } from "../load/arrivals.ts";
+import { yieldBackgroundThreads } from "../runtime/background-threads.ts";
 import { nowNs } from "../runtime/clock.ts";
-import { yieldCompilerThreads } from "../runtime/compiler-threads.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { DueTimer } from "./due-timer.ts";
 import { Schedule } from "./schedule.ts";
@@ -30,7 +30,7 @@ export class ScheduledLoad implements ActiveLoad {
     this.sender.setActiveLanes(laneCount);
     slots.grow(laneCount);
     slots.deal(laneCount);
-    yieldCompilerThreads();
+    yieldBackgroundThreads();
     this.schedule = new Schedule(arrivals, laneCount);
     this.timer.set(this.schedule.firstDueNs);
   }

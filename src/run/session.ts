@@ -3,6 +3,7 @@ import { applyShapes } from "../inputs/shapes.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
+import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import { loadInputs } from "../registry/input-kinds.ts";
 import { type ServerTargetPlan, serviceKindOf } from "../registry/service-kinds.ts";
 import { toTritonTarget } from "../service/embedded/target.ts";
@@ -78,9 +79,7 @@ export async function openTarget(plan: Plan, observer: RunObserver, search: Leve
         service = { ...service, codec: shared.codecOf(0) };
       }
       const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
-      const streamCount = dataset.streams.length;
-      if (!service.isSequence && streamCount > 1)
-        warnings.push(`only the first of the ${streamCount} streams of data is sent: the model takes no sequences.`);
+      warnings.push(...unusedSequenceSettings(plan, service, dataset));
       return { service, dataset, warnings, shared, counters: () => readCounters(service, ask) };
     },
     createClient,
@@ -212,4 +211,26 @@ async function readCounters(service: Service, ask: Ask): Promise<ServerCounters[
   const statistics = await service.statistics();
   if (statistics === undefined) return undefined;
   return statistics.read(await ask(statistics.query, "model statistics"));
+}
+
+/** What was asked of sequences that this run has none of, in sentences. */
+function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Service, { streams }: Dataset): string[] {
+  const { length, lengthVariationPct, startId, idCount, concurrent, isSerial } = DEFAULT_SEQUENCES;
+  const isDealt = sequences.concurrent !== concurrent || sequences.isSerial !== isSerial;
+  if (isSequence) {
+    if (!isDealt || load.kind !== "concurrency") return [];
+    return [
+      "the number of sequences and their serial order are for request rates and have no effect: with a concurrency each request under way is of a sequence of its own.",
+    ];
+  }
+  const isShaped =
+    sequences.length !== length ||
+    sequences.lengthVariationPct !== lengthVariationPct ||
+    sequences.startId !== startId ||
+    sequences.idCount !== idCount;
+  const unused: string[] = [];
+  if (isDealt || isShaped) unused.push("the settings of sequences have no effect: the model takes no sequences.");
+  if (streams.length > 1)
+    unused.push(`only the first of the ${streams.length} streams of data is sent: the model takes no sequences.`);
+  return unused;
 }

@@ -33,8 +33,8 @@ export interface InferResponse {
   /** The request's id; empty when the server sent none. */
   readonly id: string;
   readonly outputs: ReadonlyMap<string, Tensor>;
-  /** The response without its tensors' bytes, as `-v -v` prints it. */
-  readonly text: string;
+  /** The response as `-v -v` prints it; costs more than all the rest, so ask only for what is printed, and before the body is used again. */
+  readonly describe: () => string;
 }
 
 /** A request's place in a sequence, as the server is told. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Lateness, Stub, StubCounter } from "../servers/stub.ts";
 import { benchFolder, type Client, type Load, type Pace } from "./clients.ts";
+import type { Cores } from "./pin.ts";
 
 const RUN_LIMIT_S = 60;
 const START_LIMIT_S = 20;
@@ -35,21 +36,23 @@ export async function buildMeasure(): Promise<void> {
 /**
  * Runs a client to its end. Throws with its last lines when the server saw no request of it or others than the load is made of, or when it
  * had to be stopped.
- * @param core the one that the client may run on; default: all
+ * @param cores those that server and client are held to; default: all
  */
 export async function measureRun(
   client: Client,
   load: Load,
   stub: Stub,
   pace: Pace,
-  core: number | undefined,
+  cores: Cores | undefined,
 ): Promise<Sample> {
   await stub.reset();
-  const pin = core === undefined ? [] : ["taskset", "-c", String(core)];
+  const pin = cores === undefined ? [] : ["taskset", "-c", String(cores.client)];
+  // Where the moment of a request is judged, cores must not have to be woken first.
+  const awake = load.ratePerSec === undefined ? [] : ["-awake"];
   const { cost, stdout, stderr } = await runMeasured(
     client,
     [...pin, ...client.command(load, stub, pace)],
-    ["-limit", `${RUN_LIMIT_S}s`],
+    ["-limit", `${RUN_LIMIT_S}s`, ...awake],
   );
   const counter = await stub.counter();
   const late: Lateness | undefined = load.ratePerSec === undefined ? undefined : await stub.lateness(load.ratePerSec);
@@ -65,6 +68,16 @@ export async function measureRun(
     lateP50Us: late?.p50Us ?? Number.NaN,
     lateP99Us: late?.p99Us ?? Number.NaN,
   };
+}
+
+/** How late a thread that only sleeps wakes on a core, µs: what every client there has to live with. */
+export type SleepLateness = { p50Us: number; p99Us: number; p999Us: number };
+
+/** Takes three seconds. Needs buildMeasure first. */
+export async function measureSleep(core: number): Promise<SleepLateness> {
+  const { stdout } = await promisify(execFile)(program, ["-awake", "-sleep-on", String(core)], { timeout: 30_000 });
+  const raw: Record<string, number> = JSON.parse(stdout);
+  return { p50Us: Number(raw.p50_us), p99Us: Number(raw.p99_us), p999Us: Number(raw.p999_us) };
 }
 
 /** What is wrong with the requests that the server saw, in words; undefined when they are what the load asks for. */

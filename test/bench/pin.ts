@@ -3,10 +3,16 @@ import { readFileSync } from "node:fs";
 /** The cores that a server and its client are held to, by the system's numbers. */
 export type Cores = { server: number; client: number };
 
-/** The first two cores that this process may use; undefined where there are fewer, or the system does not tell. */
-export function chooseCores(): Cores | undefined {
-  const [server, client] = parseCores(readAllowed());
-  return server === undefined || client === undefined ? undefined : { server, client };
+/**
+ * Of the first two cores that this process may use the quieter one for the client, as the system handles its devices on some cores rather than
+ * on others; undefined where there are fewer, or the system does not tell.
+ * @param measureLateness how late a thread wakes on a core; the client gets the one with less
+ */
+export async function chooseCores(measureLateness: (core: number) => Promise<number>): Promise<Cores | undefined> {
+  const [first, second] = parseCores(readAllowed());
+  if (first === undefined || second === undefined) return undefined;
+  const isFirstQuieter = (await measureLateness(first)) < (await measureLateness(second));
+  return isFirstQuieter ? { server: second, client: first } : { server: first, client: second };
 }
 
 function readAllowed(): string {

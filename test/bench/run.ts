@@ -19,7 +19,7 @@ import {
   rampartClients,
   root,
 } from "./clients.ts";
-import { buildMeasure, measureRun, measureStart, type Sample } from "./measure.ts";
+import { buildMeasure, measureRun, measureSleep, measureStart, type Sample } from "./measure.ts";
 import { measureMemory } from "./memory.ts";
 import { type Cores, chooseCores } from "./pin.ts";
 import { cases, judge, renderReport, type Samples, type Starts, startTitle } from "./table.ts";
@@ -78,8 +78,9 @@ async function main(options: Options): Promise<number> {
     return 1;
   }
   mkdirSync(benchFolder, { recursive: true });
+  await buildMeasure();
   const free = await startStub();
-  const cores = chooseCores();
+  const cores = await chooseCores(async (core) => (await measureSleep(core)).p999Us);
   const pinned = await startStub(cores === undefined ? {} : { core: cores.server });
   try {
     if (options.memory) return await measureMemory(options.executable, free, options.quick ? 15 : 120);
@@ -90,14 +91,14 @@ async function main(options: Options): Promise<number> {
 }
 
 async function compareAll(options: Options, servers: Servers): Promise<number> {
-  await buildMeasure();
   const clients = await makeClients(options);
   const problems: string[] = [];
   if (servers.cores === undefined)
     problems.push("left out the cases with a core each: this process may use fewer than two");
   const samples = await runRounds(options, clients, servers, problems);
   const starts = startTitle.includes(options.only) ? await runStarts(options, servers.free, problems) : new Map();
-  const report = renderReport({ rounds: options.rounds, starts: options.starts, clients }, samples, starts);
+  const floor = servers.cores && (await measureSleep(servers.cores.client));
+  const report = renderReport({ rounds: options.rounds, starts: options.starts, clients, floor }, samples, starts);
   console.log(report);
   const isWhole = !options.quick && options.only === "";
   writeFileSync(join(benchFolder, isWhole ? "latest.md" : "partial.md"), `${report}\n`);
@@ -123,8 +124,8 @@ async function runRounds(
       for (const client of rotate(taking, round)) {
         try {
           const stub = load.isPinned ? servers.pinned : servers.free;
-          const core = load.isPinned ? servers.cores?.client : undefined;
-          const sample = await measureRun(client, load, stub, pace, core);
+          const cores = load.isPinned ? servers.cores : undefined;
+          const sample = await measureRun(client, load, stub, pace, cores);
           const own = samples.get(title);
           own?.set(client.name, [...(own.get(client.name) ?? []), sample]);
           console.error(`round ${round + 1}/${rounds}  ${title}  ${client.name}: ${summarise(sample)}`);

@@ -1,6 +1,6 @@
 import { cpus, release } from "node:os";
 import { type Client, executableName, type Load, originalName } from "./clients.ts";
-import type { Sample } from "./measure.ts";
+import type { Sample, SleepLateness } from "./measure.ts";
 import { median } from "./median.ts";
 
 export type Case = { title: string; load: Load };
@@ -80,7 +80,7 @@ function goalsOfPinned(
 
 /** The whole result as Markdown. */
 export function renderReport(
-  about: { rounds: number; starts: number; clients: Client[] },
+  about: { rounds: number; starts: number; clients: Client[]; floor?: SleepLateness | undefined },
   samples: Samples,
   starts: Starts,
 ): string {
@@ -93,7 +93,9 @@ export function renderReport(
     "CPU is user and system time of the client's whole process tree, start included; p50 and p99 are the tool's own; " +
     "connections are those the server accepted, the ones for metadata and statistics included. " +
     "Where it says so, client and server are held to a core each; sequences have `-b 1` and perf_analyzer's default length; " +
-    "shared memory is `system`, inputs and outputs. A request is late against the constant schedule that fits best, measured at its arrival.";
+    "shared memory is `system`, inputs and outputs. A request is late against the constant schedule that fits best, measured at its arrival, " +
+    "while no core sleeps (PM QoS)." +
+    (about.floor === undefined ? "" : ` ${describeFloor(about.floor)}`);
   const tables = cases.flatMap((one) => renderCase(one, about.clients, samples));
   return [
     head,
@@ -102,6 +104,11 @@ export function renderReport(
     ...renderStarts(about.starts, about.clients, starts),
     renderGoals(judge(samples, starts)),
   ].join("\n\n");
+}
+
+function describeFloor({ p50Us, p99Us, p999Us }: SleepLateness): string {
+  const [p50, p99, p999] = [p50Us, p99Us, p999Us].map(formatUs);
+  return `A thread that does nothing but sleep woke ${p50} µs late on the client's core (p99 ${p99}, p99.9 ${p999}).`;
 }
 
 function renderCase({ title, load }: Case, clients: Client[], samples: Samples): string[] {

@@ -95,7 +95,7 @@ export function makeService(batchSize = 1): Service {
       }),
       stampSequence: ({ id, isStart, isEnd }) =>
         new TextEncoder().encode(` ${id}${isStart ? " start" : ""}${isEnd ? " end" : ""}`),
-      decode: () => ({ id: "", outputs: new Map(), text: "" }),
+      decode: () => ({ id: "", outputs: new Map(), describe: () => "" }),
       explain: (failure) => failure,
       describe: () => "",
     },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { test } from "node:test";
-import { yieldCompilerThreads } from "../../src/runtime/compiler-threads.ts";
+import { yieldBackgroundThreads } from "../../src/runtime/background-threads.ts";
 
 const TASKS = "/proc/self/task";
 
@@ -21,7 +21,7 @@ test("threads that compile have the lowest priority, the one that sends keeps it
   let sum = 0;
   for (let i = 0; i < 3e6; i++) sum = (sum * 31 + i) % 1_000_003;
   assert.ok(sum >= 0);
-  yieldCompilerThreads();
+  yieldBackgroundThreads();
   const compilers = nicenessOf((name) => /^(?:JITWorker|V8Worker|V8 DefaultWorke)$/.test(name));
   assert.ok(compilers.length > 0, "no thread of those names was found");
   assert.deepEqual(new Set(compilers), new Set([19]));

@@ -24,9 +24,13 @@ export const LOAD_FLAG_READERS: Readonly<Record<string, FlagReader>> = {
     settings.periodic = readPeriodicRange(reader, value);
   },
   "--request-period": (settings, reader, value) => {
-    settings.periodResponses =
-      readCount(reader, "--request-period", "--request-period", value, "The value must be > 0") ??
-      settings.periodResponses;
+    settings.periodResponses = readCount(
+      reader,
+      "--request-period",
+      "--request-period",
+      value,
+      "The value must be > 0",
+    );
   },
   "--sequence-length": (settings, reader, value) => {
     const length = reader.integer("--sequence-length", "--sequence-length", value);

@@ -23,7 +23,7 @@ export interface Settings {
   distribution: "constant" | "poisson";
   isFixedSchedule: boolean;
   periodic: { start: number; end: number; step: number } | undefined;
-  periodResponses: number;
+  periodResponses: number | undefined;
   /** What the flags of sequences say. */
   sequences: { -readonly [K in keyof SequencesPlan]?: SequencesPlan[K] | undefined };
   windowMs: number;
@@ -50,7 +50,7 @@ export interface Settings {
   inputTensorFormat: "binary" | "json";
   outputTensorFormat: "binary" | "json";
   sharedMemory: "none" | "system" | "cuda";
-  outputSharedMemoryBytes: number;
+  outputSharedMemoryBytes: number | undefined;
   url: string | undefined;
   protocol: "http" | "grpc" | undefined;
   headers: [name: string, value: string][];
@@ -113,7 +113,7 @@ function defaults(): Settings {
     distribution: "constant",
     isFixedSchedule: false,
     periodic: undefined,
-    periodResponses: 10,
+    periodResponses: undefined,
     sequences: {},
     windowMs: 5000,
     measurementMode: "time_windows",
@@ -137,7 +137,7 @@ function defaults(): Settings {
     inputTensorFormat: "binary",
     outputTensorFormat: "binary",
     sharedMemory: "none",
-    outputSharedMemoryBytes: 102_400,
+    outputSharedMemoryBytes: undefined,
     url: undefined,
     protocol: "http",
     headers: [],

@@ -21,6 +21,6 @@ export const SHARED_MEMORY_FLAG_READERS: Readonly<Record<string, FlagReader>> = 
         value,
         "Give bytes.",
       );
-    else settings.outputSharedMemoryBytes = sizeBytes ?? settings.outputSharedMemoryBytes;
+    else settings.outputSharedMemoryBytes = sizeBytes;
   },
 };

@@ -20,6 +20,8 @@ import type { Settings } from "./settings.ts";
 
 const DEFAULT_MAX_THREADS = 16;
 const DEFAULT_RATE_THREADS = 4;
+const DEFAULT_PERIOD_RESPONSES = 10;
+const DEFAULT_OUTPUT_SHARED_MEMORY_BYTES = 102_400;
 const POISSON_SEED = 5489; // that of C++'s default generator
 
 /** A plan, or what is wrong, and what the user should know. */
@@ -36,6 +38,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
   const warnings: string[] = [];
   const isAsync = settings.isAsync || settings.isStreaming;
   const load = toLoad(settings, isAsync, warnings);
+  warnLonely(settings, warnings);
   const plan: Plan = {
     version: 1,
     name: settings.model,
@@ -52,7 +55,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       headers: settings.headers,
       shapes: settings.shapes,
       sharedMemory: settings.sharedMemory,
-      outputSharedMemoryBytes: settings.outputSharedMemoryBytes,
+      outputSharedMemoryBytes: settings.outputSharedMemoryBytes ?? DEFAULT_OUTPUT_SHARED_MEMORY_BYTES,
       parameters: settings.parameters,
       compression: settings.compression ?? "none",
       composingModels: settings.composingModels,
@@ -109,6 +112,23 @@ function toTelemetry(settings: Settings, warnings: string[]): TelemetryPlan {
   };
 }
 
+/** Flags that do something only beside another one; the original keeps it to itself. */
+function warnLonely(settings: Settings, warnings: string[]): void {
+  if (settings.periodResponses !== undefined && settings.periodic === undefined)
+    warnings.push("rampart: --request-period has no effect without --periodic-concurrency-range.");
+  if (settings.outputSharedMemoryBytes !== undefined && settings.sharedMemory === "none")
+    warnings.push("rampart: --output-shared-memory-size has no effect without --shared-memory system or cuda.");
+  const { windowMs, stabilityPct, maxTrials, measurementMode, requestsPerWindow } = settings;
+  const isOfWindows =
+    windowMs !== 5000 ||
+    stabilityPct !== 10 ||
+    maxTrials !== 10 ||
+    measurementMode !== "time_windows" ||
+    requestsPerWindow !== 50;
+  if (settings.periodic !== undefined && isOfWindows)
+    warnings.push("rampart: periodic concurrency has no windows: the flags of windows and stability have no effect.");
+}
+
 /** The flags of each protocol have their own names; with HTTP an https:// URL asks for TLS. */
 function toTls({ protocol, url, metricsUrl, sslGrpc, sslHttps }: Settings, warnings: string[]): TlsPlan {
   const isGrpc = protocol === "grpc";
@@ -135,7 +155,11 @@ function toSequences({ sequences }: Settings): SequencesPlan {
 function toLoad(settings: Settings, isAsync: boolean, warnings: string[]): LoadPlan {
   if (settings.isFixedSchedule) return { kind: "fixed-schedule" };
   if (settings.periodic !== undefined)
-    return { kind: "periodic-concurrency", ...settings.periodic, periodResponses: settings.periodResponses };
+    return {
+      kind: "periodic-concurrency",
+      ...settings.periodic,
+      periodResponses: settings.periodResponses ?? DEFAULT_PERIOD_RESPONSES,
+    };
   if (settings.intervalsFile !== undefined) return { kind: "intervals", file: settings.intervalsFile };
   const search = settings.isBinarySearch ? "binary" : "linear";
   if (settings.requestRate !== undefined) {

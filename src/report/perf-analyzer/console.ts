@@ -98,7 +98,7 @@ class PerfAnalyzerConsole implements Report {
   onLevelEnd(result: LevelResult): void {
     const { latencyLimitMs } = this.plan.measurement;
     if (this.isSilent) {
-      if (result.outcome === "measured") this.note(periodicNote(result, this.plan));
+      if (result.window.requestCount > 0) this.note(periodicNote(result, this.plan));
       return;
     }
     if (result.isLatencyUnstable)

@@ -5,7 +5,7 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { LevelResult, PreparedRun } from "../../run/observer.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
-import { scheduledRate } from "../scheduled-rate.ts";
+import { askedPerSec, scheduledRate } from "../scheduled-rate.ts";
 import { reportedPercentiles } from "./levels.ts";
 
 /** What Rampart adds to perf_analyzer's text: sentences for stderr that say what the numbers do not. Each is a line without its end. */
@@ -42,17 +42,14 @@ export function firstResponseNote({ firstResponse }: WindowResult, percentile: n
 }
 
 /** All there is to say of periodic concurrency, of which the original prints nothing. */
-export function periodicNote({ window }: LevelResult, { target, outputs, measurement }: Plan): string {
+export function periodicNote({ window, outcome }: LevelResult, { target, outputs, measurement }: Plan): string {
   const { requestCount, responseCount, latency } = window;
   const throughput = `${formatStreamNumber(inferPerSec(window, target.batchSize))} infer/sec, ${formatStreamNumber(responsesPerSec(window))} responses/sec`;
   const latencyUs = `latency avg ${toWholeUs(latency.meanNs)} usec, p99 ${latency.percentileUs(99)} usec`;
   const first = firstResponseNote(window, measurement.percentile);
-  return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}; ${first}; the requests are in ${outputs.profileExportFile}`;
-}
-
-/** The rate of a level; undefined where requests were due at given times. */
-function askedPerSec({ load }: Plan, level: number): number | undefined {
-  return load.kind === "request-rate" ? level : undefined;
+  const limit = `the latency is over the limit of ${measurement.latencyLimitMs} msec; `;
+  const end = `${outcome === "over-limit" ? limit : ""}the requests are in ${outputs.profileExportFile}`;
+  return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}; ${first}; ${outcome === "partial" ? "the run ended early" : end}`;
 }
 
 function adviseFlag(remedy: Remedy, unit: LevelResult["unit"], isCounted: boolean): string {

@@ -42,7 +42,7 @@ function windowLines(plan: Plan, callMode: "sync" | "async"): string[] {
   return [];
 }
 
-/** What the original says of windows although there are none: scripts may look for it. */
+/** What the original says by default of windows although there are none: scripts may look for it. */
 function periodicLines(plan: Plan): string[] {
   const mode = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 } as const;
   return windowLines({ ...plan, measurement: { ...plan.measurement, mode } }, "async");

@@ -16,7 +16,7 @@ import type { LoadPlan, Plan } from "../../plan/plan.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
 import type { Report, TextSink } from "../report.ts";
-import { scheduledRate } from "../scheduled-rate.ts";
+import { askedPerSec, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "./format.ts";
@@ -137,8 +137,7 @@ class RampartConsole implements Report {
       else notes.push(range);
     }
     if (instability !== undefined) {
-      const askedPerSec = this.plan.load.kind === "request-rate" ? level : undefined;
-      const { moved, cause, remedy } = explainInstability(instability, window, askedPerSec);
+      const { moved, cause, remedy } = explainInstability(instability, window, askedPerSec(this.plan, level));
       notes.push(`not stable: ${moved}`, `${cause}; ${ADVICE[remedy]}`);
     }
     if (unit === "request-rate") notes.push(...this.formatShortfall(window, level));

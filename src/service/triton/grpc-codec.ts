@@ -112,7 +112,7 @@ function decodeResponse(body: Uint8Array, places: GrpcCodecOptions["outputPlaces
     const shape = (output["shape"] ?? []) as number[];
     outputs.set(name, { name, datatype, shape, bytes: bytes.slice(), place });
   }
-  return { id: String(message["id"] ?? ""), outputs, text: formatText(INFER_RESPONSE, message) };
+  return { id: String(message["id"] ?? ""), outputs, describe: () => formatText(INFER_RESPONSE, message) };
 }
 
 const latin1 = new TextDecoder("latin1");

@@ -152,7 +152,7 @@ function decodeResponse(body: Uint8Array, jsonBytes: number, places: HttpCodecOp
   }
   if (offset !== body.length)
     throw new ProtocolError(`${body.length - offset} bytes more than the outputs' sizes add up to`);
-  return { id: typeof json["id"] === "string" ? json["id"] : "", outputs, text };
+  return { id: typeof json["id"] === "string" ? json["id"] : "", outputs, describe: () => text };
 }
 
 /** What `JSON.parse` would round, in data of type INT64 or UINT64. */

@@ -1,10 +1,12 @@
 // Command measure runs one command and reports what its whole process tree cost:
 //
-//	measure -out FILE [-limit 60s] [-until URL] -- command arguments…
+//	measure -out FILE [-limit 60s] [-until URL] [-awake] -- command arguments…
+//	measure -sleep-on CORE
 //
 // FILE gets {"start_ns","wall_ms","user_us","system_us","peak_rss_kb","exit","timed_out"}. start_ns is the wall clock just before
 // the process starts. CPU time includes every descendant, the orphaned too; peak_rss_kb is the largest single process.
 // With -until the command is killed as soon as that URL answers: this is how a time to the first request is taken without polling.
+// With -awake the machine's cores do not sleep meanwhile. -sleep-on prints how late a thread wakes on a core: see lateness.go.
 package main
 
 import (
@@ -39,7 +41,16 @@ func main() {
 	outFile := flag.String("out", "", "file for the result")
 	limit := flag.Duration("limit", time.Minute, "kill the command after this long")
 	untilURL := flag.String("until", "", "kill the command once this URL answers")
+	awake := flag.Bool("awake", false, "keep cores from sleeping")
+	sleepOn := flag.Int("sleep-on", -1, "a core's number: print how late a thread wakes there")
 	flag.Parse()
+	if *awake {
+		keepAwake()
+	}
+	if *sleepOn >= 0 {
+		printLateness(*sleepOn)
+		return
+	}
 	if flag.NArg() == 0 || *outFile == "" {
 		log.Fatal("measure: -out FILE and a command are needed")
 	}

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
-/** What the threads that compile JavaScript are called: JavaScriptCore's, and V8's in Node and Deno. */
-const COMPILERS: ReadonlySet<string> = new Set(["JITWorker", "V8Worker", "V8 DefaultWorke"]);
+/** What threads that work ahead are called: the compilers of JavaScriptCore and of V8 in Node and Deno, and Bun's tidier of memory. */
+const BACKGROUND: ReadonlySet<string> = new Set(["JITWorker", "V8Worker", "V8 DefaultWorke", "mi-scavenger"]);
 const LOWEST_PRIORITY = 19;
 const TASKS = "/proc/self/task";
 /** Runtimes start such threads when there is more to compile. */
@@ -14,11 +14,11 @@ const known = new Set<string>();
 let looks = 0;
 
 /**
- * Lets the threads that compile this program's hot code run only where nothing else wants to, those included that are started within the
- * next seconds: on a core that they share with the thread that sends, they would make it late. Linux only; elsewhere, and where the system
- * does not allow it, nothing changes.
+ * Lets the threads that compile this program's hot code or give memory back run only where nothing else wants to, those included that are
+ * started within the next seconds, and from then on to the end of the process: on a core that they share with the thread that sends, they
+ * would make it late. Linux only; elsewhere, and where the system does not allow it, nothing changes.
  */
-export function yieldCompilerThreads(): void {
+export function yieldBackgroundThreads(): void {
   if (process.platform !== "linux" || looks > 0) return;
   const timer = setInterval(() => {
     if (++looks >= LOOKS || !lowerNewThreads()) clearInterval(timer);
@@ -27,7 +27,7 @@ export function yieldCompilerThreads(): void {
   lowerNewThreads();
 }
 
-/** Lowers compiler threads that were not there before; false where threads cannot be listed. */
+/** Lowers such threads that were not there before; false where threads cannot be listed. */
 function lowerNewThreads(): boolean {
   let threads: string[];
   try {
@@ -39,11 +39,11 @@ function lowerNewThreads(): boolean {
   return true;
 }
 
-/** Lowers a thread that compiles; false while it may not have its name yet. */
+/** Lowers a thread that works ahead; false while it may not have its name yet. */
 function lower(thread: string): boolean {
   try {
     const name = readFileSync(`${TASKS}/${thread}/comm`, "utf8");
-    if (COMPILERS.has(name.trim())) setPriority(Number(thread), LOWEST_PRIORITY);
+    if (BACKGROUND.has(name.trim())) setPriority(Number(thread), LOWEST_PRIORITY);
     // A new thread has its creator's name at first.
     return name !== readFileSync("/proc/self/comm", "utf8");
   } catch {
