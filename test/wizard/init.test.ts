@@ -31,8 +31,8 @@ function named(err: string): string[] {
 }
 
 /** The same target and load by the printed flags as by the scenario. */
-function assertSameByFlags(out: string, plan: Plan): void {
-  const { target, load } = planOfPrintedFlags(out);
+async function assertSameByFlags(out: string, plan: Plan): Promise<void> {
+  const { target, load } = await planOfPrintedFlags(out);
   assert.ok(target.kind === "triton");
   if (plan.target.kind === "triton") assert.deepEqual(target, plan.target);
   else assert.deepEqual([target.model, target.protocol], ["simple", plan.target.protocol]);
@@ -55,7 +55,7 @@ describe("rampart init with every answer by flag", () => {
       const plan = toPlan(toScenario(answers), cwd);
       const dryRun = await runRampart(["run", "made.ts", "--dry-run"], { cwd });
       assert.deepEqual(JSON.parse(dryRun.out) as Plan, plan);
-      assertSameByFlags(out, plan);
+      await assertSameByFlags(out, plan);
     });
   });
 
@@ -72,7 +72,7 @@ describe("rampart init with every answer by flag", () => {
           assert.match(out, /^ {2}\(flags measure until windows agree, not for a given time\)$/m);
           assert.match(out, /^simple: model simple/m);
           assert.equal(out.match(/^pass /gm)?.length, 2);
-          assertSameByFlags(out, toPlan(toScenario(answers), cwd));
+          await assertSameByFlags(out, toPlan(toScenario(answers), cwd));
         });
       } finally {
         await mock.stop();
@@ -95,7 +95,7 @@ describe("rampart init with every answer by flag", () => {
         const { code, out, err } = await init(cwd, ...flagsOf(answers), "--no-run");
         assert.equal(code, 0, out + err);
         assert.match(readFileSync(join(cwd, "made.ts"), "utf8"), /shapes: \{ IN: \[3, 7\] \}/);
-        assertSameByFlags(out, toPlan(toScenario(answers), cwd));
+        await assertSameByFlags(out, toPlan(toScenario(answers), cwd));
       });
     } finally {
       await server.stop();

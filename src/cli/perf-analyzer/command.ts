@@ -13,7 +13,7 @@ const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
 
 /** Runs the command. @param command how it was called, for help. Returns the exit code. */
 export async function runPerfAnalyzer(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  const { settings, problems, warnings, lines } = readSettings(parseFlags(args));
+  const { settings, problems, warnings, lines } = await readSettings(parseFlags(args));
   for (const line of lines) io.err(`${line}\n`);
   if (settings.isHelp) {
     const { formatHelp } = await import("./help.ts");

@@ -10,17 +10,13 @@ import {
   readParameter,
   readShape,
 } from "./flag-values.ts";
-import { LOAD_FLAG_READERS } from "./load-flag-readers.ts";
-import { SHARED_MEMORY_FLAG_READERS } from "./shared-memory-flag-readers.ts";
-import { SSL_FLAG_READERS } from "./ssl-flag-readers.ts";
-import { TELEMETRY_FLAG_READERS } from "./telemetry-flag-readers.ts";
 import { readRange } from "./values.ts";
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LINE_BREAK = /[\r\n\0]/;
 const START_MESSAGE = "The start of the search range must be > 0";
 
-/** What each flag does with its value, by the name that `flagName` gives it. */
+/** What flags do with their values, by the names that `flagName` gives them; the others are in `rare-flag-readers.ts`. */
 export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
   "-m": (settings, _reader, value) => {
     settings.model = value;
@@ -106,7 +102,6 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
     if (settings.requestRate !== undefined)
       checkRange(reader, "--request-rate-range", message, settings.requestRate, value);
   },
-  ...LOAD_FLAG_READERS,
   "--request-distribution": (settings, reader, value) => {
     if (value === "constant" || value === "poisson") settings.distribution = value;
     else
@@ -225,7 +220,6 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
   "--string-data": (settings, _reader, value) => {
     settings.stringData = value;
   },
-  ...SHARED_MEMORY_FLAG_READERS,
   "--input-tensor-format": (settings, reader, value) => {
     settings.inputTensorFormat = readFormat(reader, "--input-tensor-format", value) ?? settings.inputTensorFormat;
   },
@@ -265,8 +259,6 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
   "--request-parameter": readParameter,
   "--grpc-compression-algorithm": readCompression,
   "--bls-composing-models": readComposingModels,
-  ...SSL_FLAG_READERS,
-  ...TELEMETRY_FLAG_READERS,
   "-f": (settings, _reader, value) => {
     settings.csvFile = value;
   },

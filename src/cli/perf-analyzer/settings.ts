@@ -85,12 +85,17 @@ export interface ReadSettings {
 }
 
 /** Reads the values of all flags given. */
-export function readSettings(parsed: ParsedFlags): ReadSettings {
+export async function readSettings(parsed: ParsedFlags): Promise<ReadSettings> {
   const reader = new ValueReader();
   const settings = defaults();
   for (const given of parsed.given) {
     if (given.flag.onlyValues !== undefined) refuseLater(reader, given);
-    else FLAG_READERS[flagName(given.flag)]?.(settings, reader, given.value ?? "", given);
+    else {
+      const name = flagName(given.flag);
+      const read = FLAG_READERS[name] ?? (await import("./rare-flag-readers.ts")).RARE_FLAG_READERS[name];
+      if (read === undefined) throw new Error(`nothing reads ${name}`);
+      read(settings, reader, given.value ?? "", given);
+    }
   }
   for (const argument of parsed.positional)
     reader.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);

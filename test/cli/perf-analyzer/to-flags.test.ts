@@ -29,8 +29,8 @@ const rate = (distribution: "constant" | "poisson", start: number, end: number |
   seed: 5489,
 });
 
-function readBack(args: readonly string[]): Plan {
-  const { settings, problems } = readSettings(parseFlags(args));
+async function readBack(args: readonly string[]): Promise<Plan> {
+  const { settings, problems } = await readSettings(parseFlags(args));
   assert.deepEqual(problems, []);
   const built = toPlan(settings);
   assert.deepEqual(built.problems, []);
@@ -178,10 +178,10 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
 
 describe("a plan as flags, read back, is the same:", () => {
   for (const [name, change] of cases) {
-    test(name, () => {
+    test(name, async () => {
       const plan = makePlan({ ...change, client: { stallTimeoutMs: 60_000, ...change.client } });
       const { args, notes } = toFlags(plan);
-      const again = readBack(args);
+      const again = await readBack(args);
       assert.deepEqual(notes, []);
       assert.deepEqual(again.target, plan.target);
       assert.deepEqual(simplify(again.load), simplify(plan.load));
@@ -227,19 +227,19 @@ describe("what flags cannot say is a note:", () => {
     ],
   ];
   for (const [name, change, note] of noted) {
-    test(name, () => {
+    test(name, async () => {
       const { args, notes } = toFlags(makePlan(change));
       assert.equal(notes.length, 1);
       assert.match(notes[0] ?? "", note);
-      readBack(args);
+      await readBack(args);
     });
   }
 });
 
-test("the embedded target becomes the mock at its default ports", () => {
+test("the embedded target becomes the mock at its default ports", async () => {
   for (const protocol of ["http", "grpc"] as const) {
     const target = { kind: "embedded", protocol, isStreaming: false, batchSize: 2, mock: MOCK } as const;
-    const again = readBack(toFlags({ ...makePlan(), target }).args);
+    const again = await readBack(toFlags({ ...makePlan(), target }).args);
     assert.ok(again.target.kind === "triton");
     assert.equal(again.target.url, protocol === "http" ? "localhost:8000" : "localhost:8001");
     assert.deepEqual([again.target.model, again.target.protocol, again.target.batchSize], ["simple", protocol, 2]);
