@@ -63,7 +63,7 @@ export class Driver {
       jsonBytes: call.jsonBytes,
       responseCount: call.responseCount,
       messageCount: call.messageCount,
-      responses: call.responses,
+      responses: [...call.responses],
       times: [call.sendStartNs, call.sendEndNs, call.firstByteNs, call.endNs],
     });
   }

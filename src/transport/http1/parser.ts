@@ -30,6 +30,8 @@ export class ResponseParser {
   status = 0;
   /** Value of `Inference-Header-Content-Length`; 0 when absent. */
   jsonBytes = 0;
+  /** Whether the response's content is server-sent events. */
+  isEventStream = false;
   /** Status line and headers as text; only when `keepsHead` is set. */
   head = "";
   keepsHead = false;
@@ -147,6 +149,7 @@ export class ResponseParser {
     // HTTP/1.0 closes unless told otherwise.
     this.keepAlive = input[start + 7] !== 0x30;
     this.jsonBytes = 0;
+    this.isEventStream = false;
     this.contentLength = -1;
     this.isChunked = false;
     this.hasTransferEncoding = false;
@@ -158,6 +161,11 @@ export class ResponseParser {
     if (first === 0x63 /* c */) {
       if (isName(input, start, end, "content-length")) this.readContentLength(input, start + 15, end);
       else if (isName(input, start, end, "connection")) this.readConnection(input, start + 11, end);
+      else if (isName(input, start, end, "content-type"))
+        this.isEventStream = text(input, start + 13, end)
+          .trimStart()
+          .toLowerCase()
+          .startsWith("text/event-stream");
     } else if (first === 0x69 /* i */) {
       if (isName(input, start, end, "inference-header-content-length")) {
         this.jsonBytes = Math.max(0, decimal(input, start + 32, end));
