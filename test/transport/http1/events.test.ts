@@ -15,19 +15,35 @@ function chunk(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`;
 }
 
+/** @param heard resolves once the client has told of so many events of this answer, so that it reads what follows apart */
+type Answer = (connection: RawConnection, heard: (count: number) => Promise<void>) => void | Promise<void>;
+
 /** What becomes of one request after the other on one slot. */
-async function outcomes(
-  answers: readonly ((connection: RawConnection) => void | Promise<void>)[],
-  keepBodies = true,
-): Promise<Outcome[]> {
+async function outcomes(answers: readonly Answer[], keepBodies = true): Promise<Outcome[]> {
   let total = 0;
+  let heardCount = 0;
+  let wake = (): void => {};
+  const heard = async (count: number): Promise<void> => {
+    while (heardCount < count) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      await promise;
+    }
+  };
   const server = await startRawServer(async (connection) => {
     for (let answered = 0; ; answered++) {
       await connection.until(({ bytes }) => requestsIn(bytes).length > answered);
-      await answers[total++]?.(connection);
+      heardCount = 0;
+      await answers[total++]?.(connection, heard);
     }
   });
-  const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), { keepBodies });
+  const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given), {
+    keepBodies,
+    onResponse: () => {
+      heardCount++;
+      wake();
+    },
+  });
   try {
     await driver.client.reserve(1);
     const all: Outcome[] = [];
@@ -44,12 +60,12 @@ const textsOf = ({ responses }: Outcome): string[] => responses.map(({ body }) =
 describe("streams of events over HTTP/1.1", () => {
   test("each event is a response with the time of the read that completed it", async () => {
     const [outcome] = await outcomes([
-      async (connection) => {
-        await connection.writeApart([
-          latin1(HEAD + chunk("data: a\n\n")),
-          latin1(chunk("data: b\n\ndata: c\n\nda")),
-          latin1(`${chunk("ta: [DONE]\n\n")}0\r\n\r\n`),
-        ]);
+      async (connection, heard) => {
+        connection.write(latin1(HEAD + chunk("data: a\n\n")));
+        await heard(1);
+        connection.write(latin1(chunk("data: b\n\ndata: c\n\nda")));
+        await heard(3);
+        connection.write(latin1(`${chunk("ta: [DONE]\n\n")}0\r\n\r\n`));
       },
     ]);
     assert.ok(outcome !== undefined);
@@ -94,8 +110,9 @@ describe("streams of events over HTTP/1.1", () => {
 
   test("a stream that is cut off is a failure, with the events that came", async () => {
     const [cut, whole] = await outcomes([
-      async (connection) => {
-        await connection.writeApart([latin1(HEAD + chunk("data: a\n\n")), latin1("5\r\nda")]);
+      async (connection, heard) => {
+        connection.write(latin1(`${HEAD + chunk("data: a\n\n")}5\r\nda`));
+        await heard(1);
         connection.destroy();
       },
       (c) => c.write(latin1(`${HEAD + chunk("data: b\n\n")}0\r\n\r\n`)),
