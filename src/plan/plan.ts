@@ -21,7 +21,7 @@ export interface Plan {
 }
 
 /** What is measured. */
-export type TargetPlan = TritonTargetPlan | EmbeddedTargetPlan;
+export type TargetPlan = TritonTargetPlan | OpenAiTargetPlan | EmbeddedTargetPlan;
 
 /** A Triton server, or anything that speaks KServe v2 as it does. */
 export interface TritonTargetPlan {
@@ -82,6 +82,23 @@ export interface TlsPlan {
   readonly verifyPeer: boolean;
   /** False accepts a certificate whatever name is in it. */
   readonly verifyHost: boolean;
+}
+
+/** A server of generative models that takes JSON payloads, as OpenAI's API does. */
+export interface OpenAiTargetPlan {
+  readonly kind: "openai";
+  /** `host:port`, `http://host:port/prefix` or `https://…`. */
+  readonly url: string;
+  readonly protocol: "http";
+  /** The path that payloads are sent to, without a leading slash: `v1/chat/completions`. */
+  readonly endpoint: string;
+  readonly model: string;
+  readonly batchSize: 1;
+  /** Whether payloads ask for events instead of one answer. */
+  readonly isStreaming: boolean;
+  /** Headers of every request. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly tls: TlsPlan;
 }
 
 /** Rampart's own target, started for the run and stopped after it. */
@@ -199,7 +216,8 @@ export type InputsPlan =
   | { readonly kind: "random"; readonly stringLength: number; readonly stringData: string }
   | { readonly kind: "zero"; readonly stringLength: number; readonly stringData: string }
   | { readonly kind: "json"; readonly files: readonly string[] }
-  | { readonly kind: "directory"; readonly directory: string };
+  | { readonly kind: "directory"; readonly directory: string }
+  | { readonly kind: "payloads"; readonly file: string };
 
 /** What counts as a measurement of a level. */
 export interface MeasurementPlan {
@@ -306,7 +324,7 @@ export interface AssertionPlan {
 
 /** What is printed and written. Empty file names: not written. */
 export interface OutputsPlan {
-  readonly style: "perf_analyzer" | "rampart";
+  readonly style: "perf_analyzer" | "genai-perf" | "rampart";
   /** 0, 1 (`-v`: windows as they come) or 2 (`-v -v`: requests and answers too). */
   readonly verbosity: 0 | 1 | 2;
   readonly csvFile: string;

@@ -68,7 +68,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       }),
     ),
     outputs: v.object({
-      style: v.picklist(["perf_analyzer", "rampart"]),
+      style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
       verbosity: v.picklist([0, 1, 2]),
       csvFile: v.string(),
       isVerboseCsv: v.boolean(),
@@ -135,6 +135,14 @@ function checkTogether(plan: Plan): Problem[] {
       path: "telemetry.trace",
       message: "the embedded target has no trace settings",
       hint: "Leave it out, or measure a Triton.",
+    });
+  }
+  if ((target.kind === "openai") !== (plan.inputs.kind === "payloads")) {
+    problems.push({
+      path: "inputs.kind",
+      message: "payloads are for servers that take payloads, which take nothing else",
+      value: plan.inputs.kind,
+      hint: target.kind === "openai" ? "Use payloads." : "Use other inputs, or a target of kind openai.",
     });
   }
   if (client.kind === "undici" && target.protocol !== "http") {

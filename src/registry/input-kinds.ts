@@ -39,12 +39,17 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
     schema: (v) => v.object({ kind: v.literal("directory"), directory: path(v) }),
     load: async (plan, model) => (await import("../inputs/directory.ts")).readDirectory(plan.directory, model),
   },
+  payloads: {
+    schema: (v) => v.object({ kind: v.literal("payloads"), file: path(v) }),
+    load: async (plan, _model, isTimed) =>
+      (await import("../inputs/payload-file.ts")).readPayloadFile(plan.file, isTimed),
+  },
 };
 
 /** Loads a plan's data. Throws `UserError` when it does not fit the model, or does not say when a load that follows it is to send. */
 export function loadInputs({ inputs, load }: Plan, model: ModelInfo): Dataset | Promise<Dataset> {
   const isTimed = load.kind === "fixed-schedule";
-  if (isTimed && inputs.kind !== "json") {
+  if (isTimed && inputs.kind !== "json" && inputs.kind !== "payloads") {
     const hint = "Give a JSON file whose entries have a 'timestamp' in milliseconds.";
     throw new UserError([{ path: "inputs", message: "a fixed schedule needs data with times", hint }]);
   }

@@ -83,7 +83,9 @@ class ProfileExport implements Report {
     }
     this.takeBack();
     this.closeExperiment();
-    this.put(`],"version":"0.0.0","service_kind":"triton","endpoint":""}`);
+    const { target } = this.plan;
+    const [kind, endpoint] = target.kind === "openai" ? ["openai", target.endpoint] : ["triton", ""];
+    this.put(`],"version":"0.0.0","service_kind":"${kind}","endpoint":${JSON.stringify(endpoint)}}`);
     this.commit();
     try {
       this.close();
@@ -93,9 +95,9 @@ class ProfileExport implements Report {
     }
   }
 
-  /** As in the original a run that failed leaves no file, in whose way the next attempt would find it; scenarios keep what they have. */
+  /** As in the original a run that failed leaves no file, in whose way the next attempt would find it; all other front doors keep what they have. */
   private isWorthless({ error, levels }: RunResult): boolean {
-    if (this.plan.outputs.style === "rampart") return error !== undefined && !this.hasWindow;
+    if (this.plan.outputs.style !== "perf_analyzer") return error !== undefined && !this.hasWindow;
     return error !== undefined || (levels.length > 0 && levels.every(({ outcome }) => outcome === "unstable"));
   }
 

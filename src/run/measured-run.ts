@@ -125,7 +125,7 @@ export class MeasuredRun {
   /** A window without a success is not too short when every request fails; perf_analyzer says so all the same. */
   private explainNothing(error: unknown): RunError | undefined {
     const { completedCount, failedCount } = this.driver;
-    if (!(error instanceof LevelError) || this.plan.outputs.style !== "rampart") return undefined;
+    if (!(error instanceof LevelError) || this.plan.outputs.style === "perf_analyzer") return undefined;
     if (completedCount > 0 || failedCount === 0) return undefined;
     const example = this.policy.log.list()[0]?.example ?? "";
     return new RunError(

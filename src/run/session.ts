@@ -69,11 +69,11 @@ export async function openTarget(plan: Plan, observer: RunObserver, search: Leve
         : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
     setUp: async () => {
       const found = await front.setUp(ask);
-      const shaped = applyShapes(found.model, target.shapes);
+      const shaped = applyShapes(found.model, target.kind === "triton" ? target.shapes : {});
       let service: Service = { ...found, model: shaped.model };
       const dataset = await loadInputs(plan, service.model);
       if (service.batchSize > 1) (await import("../inputs/batches.ts")).checkBatches(dataset, service);
-      if (target.sharedMemory !== "none") {
+      if (target.kind === "triton" && target.sharedMemory !== "none") {
         const { shareTensors } = await import("./shared-tensors.ts");
         shared = await shareTensors({ plan, target, search, service, dataset, ask });
         service = { ...service, codec: shared.codecOf(0) };

@@ -1,8 +1,8 @@
 import { assembleBatch, type Dataset } from "../inputs/dataset.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan, TritonTargetPlan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
-import type { ServerTargetPlan } from "../registry/service-kinds.ts";
+
 import { nowNs, sleepMs, sleepUnless } from "../runtime/clock.ts";
 import type { Ask, InferCodec, Service, SharedMemoryQueries } from "../service/service.ts";
 import { type SharedPlace, sizeInPlace, type Tensor, type TensorSpec, tensorBytes } from "../service/tensor.ts";
@@ -37,7 +37,7 @@ export interface SharedTensorsOptions {
 /** What a run's shared memory is made from. */
 export interface SharedRun {
   readonly plan: Plan;
-  readonly target: ServerTargetPlan;
+  readonly target: TritonTargetPlan;
   readonly search: LevelSearch;
   readonly service: Service;
   readonly dataset: Dataset;

@@ -31,6 +31,7 @@ export function toFlags(plan: Plan): FlagsFromPlan {
     ...measurementFlags(plan, notes),
     ...clientFlags(plan),
   ];
+  if (plan.target.kind === "openai") notes.push("perf_analyzer's flags do not name servers that take payloads yet");
   if (plan.assertions.length > 0) notes.push("assertions are a scenario's alone");
   return { args, notes };
 }
@@ -133,6 +134,7 @@ function sequenceFlags({ sequences }: Plan): string[] {
 function inputFlags({ inputs }: Plan): string[] {
   if (inputs.kind === "json") return inputs.files.flatMap((file) => ["--input-data", file]);
   if (inputs.kind === "directory") return ["--input-data", inputs.directory];
+  if (inputs.kind === "payloads") return ["--input-data", inputs.file];
   const args = inputs.kind === "zero" ? ["--input-data", "zero"] : [];
   if (inputs.stringLength !== DEFAULTS.stringLength) args.push("--string-length", String(inputs.stringLength));
   if (inputs.stringData !== "") args.push("--string-data", inputs.stringData);

@@ -1,5 +1,6 @@
 import type { RequestParameterPlan, TritonTargetPlan } from "../../plan/plan.ts";
 import type { Builders, Schema } from "../../plan/schema.ts";
+import { headersSchema, tlsSchema } from "../target-schemas.ts";
 import { isParameterValue, PARAMETER_TYPES } from "./parameters.ts";
 
 /** A request parameter, whose text must be one of its type. */
@@ -11,11 +12,7 @@ function parameterSchema(v: Builders): Schema<RequestParameterPlan> {
 /** The schema of a Triton target. */
 export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
   const format = v.picklist(["binary", "json"], "must be binary or json");
-  const fileType = v.picklist(["PEM", "DER"], "must be PEM or DER");
   const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
-  const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "must be a header name"));
-  // A line break would smuggle in a header of its own.
-  const headerValue = v.pipe(v.string(), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
   const target = v.object({
     kind: v.literal("triton"),
     url: v.pipe(v.string(), v.nonEmpty("must name a server")),
@@ -26,7 +23,7 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
     isStreaming: v.boolean(),
     inputTensorFormat: format,
     outputTensorFormat: format,
-    headers: v.array(v.tuple([headerName, headerValue])),
+    headers: headersSchema(v),
     shapes: v.record(v.string(), v.array(whole)),
     sharedMemory: v.picklist(["none", "system", "cuda"], "must be none, system or cuda"),
     outputSharedMemoryBytes: v.pipe(
@@ -39,16 +36,7 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
     composingModels: v.array(
       v.object({ name: v.pipe(v.string(), v.nonEmpty("must name a model")), version: v.string() }),
     ),
-    tls: v.object({
-      isEnabled: v.boolean(),
-      caFile: v.string(),
-      certFile: v.string(),
-      certType: fileType,
-      keyFile: v.string(),
-      keyType: fileType,
-      verifyPeer: v.boolean(),
-      verifyHost: v.boolean(),
-    }),
+    tls: tlsSchema(v),
   });
   return v.pipe(
     target,

@@ -1,0 +1,18 @@
+import type { OpenAiTargetPlan } from "../../plan/plan.ts";
+import type { Builders, Schema } from "../../plan/schema.ts";
+import { headersSchema, tlsSchema } from "../target-schemas.ts";
+
+/** The schema of a target whose requests are JSON payloads to a path. */
+export function openAiTargetSchema(v: Builders): Schema<OpenAiTargetPlan> {
+  return v.object({
+    kind: v.literal("openai"),
+    url: v.pipe(v.string(), v.nonEmpty("must name a server")),
+    protocol: v.literal("http", "must be http"),
+    endpoint: v.pipe(v.string(), v.regex(/^[^\s#]+$/, "must be a path, such as v1/chat/completions")),
+    model: v.pipe(v.string(), v.nonEmpty("must name a model")),
+    batchSize: v.literal(1, "must be 1: a payload says itself how many items it has"),
+    isStreaming: v.boolean(),
+    headers: headersSchema(v),
+    tls: tlsSchema(v),
+  });
+}

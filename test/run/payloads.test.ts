@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import type { OpenAiTargetPlan, Plan } from "../../src/plan/plan.ts";
+import { DEFAULT_TLS } from "../../src/plan/tls.ts";
+import { checkPlan } from "../../src/registry/check-plan.ts";
+import { createProfileExport } from "../../src/report/profile-export.ts";
+import type { RunResult } from "../../src/run/observer.ts";
+import { startPlan } from "../../src/run/run-plan.ts";
+import { makePlan } from "../plan/make-plan.ts";
+
+/** Runs against servers that take payloads: what is sent, what is exported, and how failures are counted. */
+
+const LIMIT = { timeout: 20_000 };
+const EVENTS = { "Content-Type": "text/event-stream" };
+
+type Answer = (response: ServerResponse, index: number) => void;
+
+interface Ran {
+  readonly result: RunResult;
+  /** The exported requests of the only experiment. */
+  readonly requests: readonly {
+    readonly timestamp: number;
+    readonly request_inputs: { readonly payload: string };
+    readonly response_timestamps: readonly number[];
+    readonly response_outputs: readonly { readonly response: string }[];
+  }[];
+  readonly about: { readonly service_kind: string; readonly endpoint: string };
+  readonly received: readonly { readonly line: string; readonly body: string; readonly authorization: string }[];
+}
+
+function targetAt(url: string): OpenAiTargetPlan {
+  return {
+    kind: "openai",
+    url,
+    protocol: "http",
+    endpoint: "v1/chat/completions",
+    model: "m",
+    batchSize: 1,
+    isStreaming: true,
+    headers: [["Authorization", "Bearer t"]],
+    tls: DEFAULT_TLS,
+  };
+}
+
+/** Sends two payloads in turn until eight requests are answered. */
+async function run(answer: Answer): Promise<Ran> {
+  const folder = await mkdtemp(join(tmpdir(), "rampart-run-payloads-"));
+  const received: Ran["received"][number][] = [];
+  const server = createServer(async (request, response) => {
+    const { method, url, headers } = request;
+    const body = await readBody(request);
+    received.push({ line: `${method} ${url}`, body, authorization: headers.authorization ?? "" });
+    answer(response, received.length - 1);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const file = join(folder, "inputs.json");
+  const profileExportFile = join(folder, "export.json");
+  await writeFile(file, JSON.stringify({ data: [{ payload: [{ n: 1 }] }, { payload: [{ n: 2 }] }] }));
+  const plan: Plan = {
+    ...makePlan({
+      measurement: { mode: { kind: "requests", count: 8 } },
+      client: { callMode: "async" },
+      outputs: { style: "genai-perf", profileExportFile },
+    }),
+    target: targetAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    inputs: { kind: "payloads", file },
+  };
+  try {
+    checkPlan(plan);
+    const report = createProfileExport(plan, { out: () => {}, err: () => {} });
+    const running = startPlan(
+      plan,
+      () => Promise.resolve(report),
+      () => Promise.resolve(),
+    );
+    const result = await running.result;
+    report.finish(result);
+    const about = JSON.parse(await readFile(profileExportFile, "utf8"));
+    return { result, requests: about.experiments[0].requests, about, received };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let body = "";
+  for await (const piece of request) body += String(piece);
+  return body;
+}
+
+describe("payloads", () => {
+  test("each event is exported with its time, each request with its payload", LIMIT, async () => {
+    const { result, requests, about, received } = await run((response) => {
+      response.writeHead(200, EVENTS);
+      response.write("data: a\n\n");
+      setTimeout(() => response.end("data: b\n\ndata: [DONE]\n\n"), 20);
+    });
+    assert.deepEqual([result.completedCount, result.failedCount], [8, 0]);
+    assert.deepEqual([about.service_kind, about.endpoint], ["openai", "v1/chat/completions"]);
+    const once = { line: "POST /v1/chat/completions", authorization: "Bearer t" };
+    assert.deepEqual(received.slice(0, 2), [
+      { ...once, body: '{"n":1}' },
+      { ...once, body: '{"n":2}' },
+    ]);
+    assert.equal(requests.length, 8);
+    for (const { request_inputs, response_outputs, response_timestamps, timestamp } of requests) {
+      assert.match(request_inputs.payload, /^\{"n":[12]\}$/);
+      assert.deepEqual(
+        response_outputs.map(({ response }) => response),
+        ["data: a\n\n", "data: b\n\n", "data: [DONE]\n\n"],
+      );
+      const [first = 0, second = 0, third = 0] = response_timestamps;
+      assert.ok(timestamp < first && first <= second && second === third, `${timestamp} ${response_timestamps}`);
+    }
+  });
+
+  test("an answer in one piece is one response", LIMIT, async () => {
+    const { requests } = await run((response) => response.writeHead(200).end('{"choices":[]}'));
+    assert.deepEqual(
+      requests.map(({ response_outputs }) => response_outputs),
+      Array.from({ length: 8 }, () => [{ response: '{"choices":[]}' }]),
+    );
+  });
+
+  const faults: readonly (readonly [name: string, answer: Answer, message: RegExp])[] = [
+    [
+      "an error's status",
+      (response) => response.writeHead(500).end('{"error":{"message":"boom"}}'),
+      /HTTP status 500: boom/,
+    ],
+    [
+      "an error within a stream",
+      (response) => response.writeHead(200, EVENTS).end('data: a\n\ndata: {"error":{"message":"no memory"}}\n\n'),
+      /error within its answer: no memory/,
+    ],
+    [
+      "a stream that is cut off",
+      (response) => {
+        response.writeHead(200, EVENTS);
+        response.write("data: a\n\n", () => response.destroy());
+      },
+      /closed/,
+    ],
+  ];
+  for (const [name, fault, message] of faults) {
+    test(`${name} is a failed request, explained, and the run goes on`, LIMIT, async () => {
+      const { result, requests } = await run((response, index) => {
+        if (index % 4 === 1) fault(response, index);
+        else response.writeHead(200, EVENTS).end("data: a\n\n");
+      });
+      assert.equal(result.sentCount, result.completedCount + result.failedCount);
+      assert.equal(result.failedCount, 2);
+      assert.equal(requests.length, result.completedCount);
+      const told = result.failures.map(({ example }) => example).join();
+      assert.match(told, message);
+    });
+  }
+
+  test("payloads and servers that take them belong together", () => {
+    const target = targetAt("localhost:1");
+    const plan = makePlan();
+    assert.throws(() => checkPlan({ ...plan, target }), /inputs\.kind/);
+    assert.throws(() => checkPlan({ ...plan, inputs: { kind: "payloads", file: "x" } }), /inputs\.kind/);
+    const bad = { ...target, endpoint: "a b", url: "", batchSize: 2 as 1 };
+    assert.throws(
+      () => checkPlan({ ...plan, target: bad, inputs: { kind: "payloads", file: "x" } }),
+      /target\.url.*target\.endpoint.*target\.batchSize/s,
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { createPayloadCodec, RESPONSE } from "../../../src/service/openai/codec.ts";
+
+/** Payloads as requests, and what answers say. */
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const codec = createPayloadCodec("v1/chat/completions", true);
+
+function payload(text: string) {
+  const content = encoder.encode(text);
+  const bytes = new Uint8Array(4 + content.length);
+  new DataView(bytes.buffer).setUint32(0, content.length, true);
+  bytes.set(content, 4);
+  return { name: "payload", datatype: "BYTES", shape: [1], bytes } as const;
+}
+
+describe("payloads", () => {
+  test("a payload is sent as it is, to its path, and says whether events are wanted", () => {
+    const request = codec.encode([payload('{"model":"ä"}')], 0);
+    assert.equal(request.path, "/v1/chat/completions");
+    assert.equal(decoder.decode(request.payload), '{"model":"ä"}');
+    assert.deepEqual(request.headers, [
+      ["Content-Type", "application/json"],
+      ["Accept", "text/event-stream"],
+    ]);
+    const single = createPayloadCodec("v1/embeddings", false).encode([payload("{}")], 0);
+    assert.deepEqual(single.headers, [["Content-Type", "application/json"]]);
+  });
+
+  test("an answer is one text behind its length", () => {
+    const { outputs, describe: print } = codec.decode(encoder.encode("data: ü\n\n"), 0);
+    const { bytes, datatype } = outputs.get(RESPONSE) ?? assert.fail("no response");
+    assert.equal(datatype, "BYTES");
+    assert.equal(new DataView(bytes.buffer).getUint32(0, true), bytes.length - 4);
+    assert.equal(decoder.decode(bytes.subarray(4)), "data: ü\n\n");
+    assert.equal(print(), "data: ü\n\n");
+  });
+
+  const refused: readonly (readonly [answer: string, message: RegExp])[] = [
+    ['data: {"error":{"message":"out of memory"}}\n\n', /within its answer: out of memory$/],
+    ['data: {"error":"no room"}\r\n\r\n', /within its answer: no room$/],
+    ['event: error\ndata: {"error":{"type":"overloaded"}}\n\n', /within its answer: {"type":"overloaded"}$/],
+    ["event: error\ndata: gone\n\n", /within its answer: event: error\ndata: gone$/],
+    ['{"error":{"message":"too long"}}', /within its answer: too long$/],
+  ];
+  for (const [answer, message] of refused) {
+    test(`an error within an answer that began well is a failure: ${JSON.stringify(answer)}`, () => {
+      assert.throws(() => codec.decode(encoder.encode(answer), 0), { message });
+    });
+  }
+
+  for (const answer of ['{"error":null,"embedding":[]}', 'data: {"error":null}\n\n', 'data: {"choices":[]}\n\n', ""]) {
+    test(`no error: ${JSON.stringify(answer)}`, () => {
+      assert.equal(codec.decode(encoder.encode(answer), 0).outputs.size, 1);
+    });
+  }
+
+  const explained: readonly (readonly [body: string, message: string])[] = [
+    ['{"error":{"message":"model not found","type":"x"}}', "HTTP status 404: model not found"],
+    ['{"error":"no model"}', "HTTP status 404: no model"],
+    ["<h1>Not Found</h1>\n", "HTTP status 404: <h1>Not Found</h1>"],
+    ["", "HTTP status 404"],
+  ];
+  for (const [body, message] of explained) {
+    test(`a status is explained by what the server says: ${JSON.stringify(body)}`, () => {
+      const failure = { kind: "http", status: 404, message: "HTTP status 404" } as const;
+      assert.deepEqual(codec.explain(failure, encoder.encode(body)), { ...failure, message });
+    });
+  }
+});
