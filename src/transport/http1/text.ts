@@ -1,0 +1,61 @@
+/** Reading the text of heads and chunk sizes from bytes. */
+
+/** Whether a header line's name is `name` (lower case), compared without case and up to its colon. */
+export function isName(input: Uint8Array, start: number, end: number, name: string): boolean {
+  const length = name.length;
+  if (end - start <= length || input[start + length] !== 0x3a) return false;
+  for (let i = 0; i < length; i++) {
+    const byte = input[start + i] as number;
+    const lower = byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
+    if (lower !== name.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+/** The digits `[start, end)` as a number; -1 when one is not a digit. */
+export function digits(input: Uint8Array, start: number, end: number): number {
+  let value = 0;
+  for (let i = start; i < end; i++) {
+    const digit = (input[i] as number) - 0x30;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/** A decimal header value with optional blanks around it; -1 when it is none or not a safe integer. */
+export function decimal(input: Uint8Array, start: number, end: number): number {
+  let first = start;
+  let last = end;
+  while (first < last && (input[first] === 0x20 || input[first] === 0x09)) first++;
+  while (last > first && (input[last - 1] === 0x20 || input[last - 1] === 0x09)) last--;
+  if (first === last || last - first > 15) return -1;
+  return digits(input, first, last);
+}
+
+/** A chunk size before any extension; -1 when it is none or absurd. */
+export function hexadecimal(input: Uint8Array, start: number, end: number): number {
+  let value = 0;
+  let i = start;
+  for (; i < end; i++) {
+    const byte = input[i] as number;
+    const letter = byte | 0x20;
+    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+    if (digit < 0) break;
+    value = value * 16 + digit;
+  }
+  if (i === start || i - start > 12) return -1;
+  while (i < end && (input[i] === 0x20 || input[i] === 0x09)) i++;
+  return i === end || input[i] === 0x3b ? value : -1;
+}
+
+export function text(input: Uint8Array, start: number, end: number): string {
+  let result = "";
+  for (let i = start; i < end; i++) result += String.fromCharCode(input[i] as number);
+  return result;
+}
+
+/** Bytes for an error message: printable, in quotes, at most 60 of them. */
+export function quote(input: Uint8Array, start: number, end: number): string {
+  return JSON.stringify(text(input, start, Math.min(end, start + 60)));
+}
