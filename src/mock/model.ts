@@ -1,5 +1,5 @@
-import { createRandom } from "../load/arrivals.ts";
 import type { MockPlan } from "../plan/plan.ts";
+import { createRandom } from "../runtime/random.ts";
 import { EMBEDDED_MODEL } from "../service/embedded/target.ts";
 import { createLatency } from "./latency.ts";
 

@@ -31,7 +31,7 @@ async function createSequences(plan: Plan, search: LevelSearch, dataset: Session
       "Measure sequences with a concurrency or a request rate.",
     );
   const { Sequences } = await import("../load/sequences.ts");
-  const { createRandom } = await import("../load/arrivals.ts");
+  const { createRandom } = await import("../runtime/random.ts");
   return new Sequences({
     plan: plan.sequences,
     streamLengths: dataset.isFromJson ? dataset.streams.map((steps) => steps.length) : [],

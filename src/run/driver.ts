@@ -268,7 +268,7 @@ export class Driver implements Sender {
   private async createDeal(): Promise<SequenceDeal | undefined> {
     if (this.sequences === undefined) return undefined;
     const { SequenceDeal } = await import("./sequence-deal.ts");
-    const { createRandom } = await import("../load/arrivals.ts");
+    const { createRandom } = await import("../runtime/random.ts");
     const { sequenceCount, laneCount, isSerial, keepsOrder } = this.lanes;
     // Where requests may overtake one another a sequence has one under way at a time, or the server would see it broken.
     return new SequenceDeal(sequenceCount, laneCount, isSerial || !keepsOrder, createRandom(DEAL_SEED));

@@ -4,7 +4,6 @@ import * as fc from "fast-check";
 import {
   type Arrivals,
   constantArrivals,
-  createRandom,
   intervalArrivals,
   intervalsRatePerSec,
   poissonArrivals,
@@ -100,27 +99,6 @@ test("the rate of intervals is whole requests per second, rounded down", () => {
   assert.equal(intervalsRatePerSec([10e6]), 100);
   assert.equal(intervalsRatePerSec([100e6, 200e6, 500e6]), 3);
   assert.equal(intervalsRatePerSec([2e9]), 0);
-});
-
-test("random numbers are uniform in [0, 1) and repeatable for any seed", () => {
-  fc.assert(
-    fc.property(fc.integer(), (seed) => {
-      const random = createRandom(seed);
-      const again = createRandom(seed);
-      const values = Array.from({ length: 100 }, random);
-      assert.ok(values.every((value) => value >= 0 && value < 1));
-      assert.deepEqual(Array.from({ length: 100 }, again), values);
-    }),
-  );
-  const random = createRandom(42);
-  const cells = new Array<number>(16).fill(0);
-  const count = 16_000;
-  for (let i = 0; i < count; i++) {
-    const cell = Math.floor(random() * 16);
-    cells[cell] = (cells[cell] as number) + 1;
-  }
-  const chiSquare = cells.reduce((sum, seen) => sum + (seen - 1000) ** 2 / 1000, 0);
-  assert.ok(chiSquare < 37.7, `chi square ${chiSquare} with 15 degrees of freedom is beyond 99.9 %`);
 });
 
 for (const seed of [0, 1, 5489, 123_456]) {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { createRandom } from "../../src/load/arrivals.ts";
 import { type SequenceOptions, type SequencePlace, Sequences } from "../../src/load/sequences.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
+import { createRandom } from "../../src/runtime/random.ts";
 import { checkSequences } from "../run/sequence-traffic.ts";
 
 /** How requests make up sequences. */

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRandom } from "../../src/load/arrivals.ts";
 import { Sequences } from "../../src/load/sequences.ts";
 import { RecordColumns } from "../../src/measure/records.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { RequestFeed } from "../../src/run/feed.ts";
 import { LevelMeter } from "../../src/run/level.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
+import { createRandom } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { type FakeClient, makeDataset, makeDriver, makeService } from "./fake-client.ts";
 import { withServer } from "./kserve-server.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { createRandom } from "../../src/load/arrivals.ts";
 import { Sequences } from "../../src/load/sequences.ts";
 import { RECORD_SEQUENCE_END } from "../../src/measure/records.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { RequestFeed } from "../../src/run/feed.ts";
+import { createRandom } from "../../src/runtime/random.ts";
 import { type DriverUnderTest, makeDataset, makeDriver, makeService, type SentRequest } from "./fake-client.ts";
 import { checkSequences, type SequenceRequest } from "./sequence-traffic.ts";
 

@@ -1,0 +1,66 @@
+import { UserError } from "../../plan/problem.ts";
+import type { Json } from "../../service/openai/prompt-entry.ts";
+import type { JsonRecord } from "./json-lines.ts";
+
+/** Typed reading of a record's keys; what has another type is an error that names file, line and key. */
+
+/** The text of a key; undefined when it is absent, null or empty. */
+export function readString(record: JsonRecord, key: string): string | undefined {
+  const value = record.value[key];
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value === "string") return value;
+  throw wrongType(record, key, "text", `"${key}": "…"`);
+}
+
+/** A text or a number, as a text. */
+export function readId(record: JsonRecord, key: string): string | undefined {
+  const value = record.value[key];
+  return typeof value === "number" ? String(value) : readString(record, key);
+}
+
+/** A number from `least` on; undefined when it is absent or null. */
+export function readNumber(record: JsonRecord, key: string, least: number): number | undefined {
+  const value = record.value[key];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "number" && Number.isFinite(value) && value >= least) return value;
+  throw wrongType(record, key, `a number from ${least} on`, `"${key}": ${Math.max(1, least)}`);
+}
+
+/** A whole number from `least` on. */
+export function readInteger(record: JsonRecord, key: string, least: number): number | undefined {
+  const value = readNumber(record, key, least);
+  if (value === undefined || Number.isInteger(value)) return value;
+  throw wrongType(record, key, "a whole number", `"${key}": ${Math.round(value)}`);
+}
+
+/** The prompt under `text` or `text_input`. @throws UserError when both have one */
+export function readPromptText(record: JsonRecord): string | undefined {
+  const text = readString(record, "text");
+  const textInput = readString(record, "text_input");
+  if (text !== undefined && textInput !== undefined) {
+    throw new UserError([
+      {
+        path: record.place,
+        message: "Each data entry must have only one of 'text_input' or 'text' key name",
+        hint: "Remove one of them.",
+      },
+    ]);
+  }
+  return (text ?? textInput)?.trim();
+}
+
+function wrongType(record: JsonRecord, key: string, expected: string, example: string): UserError {
+  return new UserError([
+    {
+      path: record.place,
+      message: `'${key}' is not ${expected}`,
+      value: textOf(record.value[key]),
+      hint: `Write ${example}.`,
+    },
+  ]);
+}
+
+function textOf(value: Json | undefined): string {
+  const text = JSON.stringify(value) ?? "";
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

@@ -1,0 +1,147 @@
+import { messageOf, UserError } from "../../plan/problem.ts";
+import type { Json, JsonObject } from "../../service/openai/prompt-entry.ts";
+import { readLines, readText } from "./lines.ts";
+
+/** JSON objects from files, one at a time. */
+
+/** An object of a file, and what errors call its place. */
+export interface JsonRecord {
+  readonly value: JsonObject;
+  /** `prompts.jsonl, line 3`. */
+  readonly place: string;
+}
+
+/**
+ * The objects of a JSON Lines file: one a line, blank lines apart.
+ * @throws UserError for a line that is none; a file that is JSON instead is told as that
+ */
+export async function* readJsonLines(path: string): AsyncGenerator<JsonRecord> {
+  let isFirst = true;
+  for await (const { number, text } of readLines(path)) {
+    const place = `${path}, line ${number}`;
+    yield { value: parseLine(text, path, place, isFirst), place };
+    isFirst = false;
+  }
+}
+
+function parseLine(text: string, path: string, place: string, isFirst: boolean): JsonObject {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    // The first line of JSON that is spread over lines ends in the middle.
+    if (isFirst && /^(\[|\{)/.test(text) && !text.endsWith("}")) throw jsonInsteadOfLines(path);
+    throw new UserError([
+      { path: place, message: `is no JSON: ${messageOf(error)}`, hint: 'Write one object per line: {"text": "…"}.' },
+    ]);
+  }
+  if (isObject(value)) return value;
+  if (Array.isArray(value) && isFirst) throw jsonInsteadOfLines(path);
+  throw new UserError([
+    {
+      path: place,
+      message: "is not a JSON object",
+      value: text.slice(0, 80),
+      hint: 'Write one object per line: {"text": "…"}.',
+    },
+  ]);
+}
+
+function jsonInsteadOfLines(path: string): UserError {
+  return new UserError([
+    {
+      path,
+      message: "is JSON, but JSON Lines is expected: one object per line, without brackets around and commas between",
+      hint: `Convert it, as by jq -c '.[]?' ${path} > converted.jsonl (jq -c . where objects are spread over lines).`,
+    },
+  ]);
+}
+
+/** Whether a JSON value is an object. */
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The objects of a JSON file whose root is an array of them, or that has one object after another (as JSON Lines has).
+ * @throws UserError for anything else
+ */
+export async function* readJsonObjects(path: string): AsyncGenerator<JsonRecord> {
+  const splitter = new ObjectSplitter();
+  for await (const text of readText(path)) {
+    for (const found of splitter.push(text)) yield parseFound(found, path);
+    const { problem } = splitter;
+    if (problem !== undefined) throw notObjects(`${path}, line ${splitter.line}`, problem);
+  }
+  if (splitter.isInside) throw notObjects(path, "ends within an object");
+}
+
+function parseFound(found: { readonly text: string; readonly line: number }, path: string): JsonRecord {
+  const place = `${path}, line ${found.line}`;
+  try {
+    return { value: JSON.parse(found.text) as JsonObject, place };
+  } catch (error) {
+    throw notObjects(place, `is no JSON: ${messageOf(error)}`);
+  }
+}
+
+function notObjects(place: string, message: string): UserError {
+  return new UserError([
+    { path: place, message, hint: "Give a JSON file with an array of objects, or with one object per line." },
+  ]);
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LINE_FEED = 0x0a;
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
+
+/** Cuts outermost objects out of text that comes in pieces. */
+class ObjectSplitter {
+  /** The line it has come to, from 1. */
+  line = 1;
+  /** What stands between objects and does not belong there. */
+  problem: string | undefined;
+  private depth = 0;
+  private isInString = false;
+  private isEscaped = false;
+  private startLine = 1;
+  private kept = "";
+
+  get isInside(): boolean {
+    return this.depth > 0;
+  }
+
+  /** Takes the next piece of text; gives the objects that end in it. */
+  push(text: string): { text: string; line: number }[] {
+    const found: { text: string; line: number }[] = [];
+    let start = 0;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit === LINE_FEED) this.line++;
+      if (this.isInString) this.passString(unit);
+      else if (unit === QUOTE && this.depth > 0) this.isInString = true;
+      else if (unit === BRACE_OPEN) {
+        if (this.depth++ === 0) {
+          start = i;
+          this.startLine = this.line;
+        }
+      } else if (this.depth === 0) {
+        if (!/[\s,[\]]/.test(text[i] as string)) this.problem ??= `has '${text[i]}' where an object is expected`;
+      } else if (unit === BRACE_CLOSE && --this.depth === 0) {
+        found.push({ text: this.kept + text.slice(start, i + 1), line: this.startLine });
+        this.kept = "";
+      }
+      if (this.problem !== undefined) return found;
+    }
+    if (this.depth > 0) this.kept += text.slice(this.kept === "" ? start : 0);
+    return found;
+  }
+
+  private passString(unit: number): void {
+    if (this.isEscaped) this.isEscaped = false;
+    else if (unit === BACKSLASH) this.isEscaped = true;
+    else if (unit === QUOTE) this.isInString = false;
+  }
+}

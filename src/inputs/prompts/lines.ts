@@ -1,0 +1,70 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { messageOf, UserError } from "../../plan/problem.ts";
+
+/** Reading text files piece by piece: a file of any size takes the memory of one line. */
+
+/** One line of a text file. */
+export interface Line {
+  /** From 1. */
+  readonly number: number;
+  /** Without its line feed. */
+  readonly text: string;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Lines that are not blank. @throws UserError when the file cannot be read */
+export async function* readLines(path: string): AsyncGenerator<Line> {
+  let number = 0;
+  let rest = "";
+  for await (const text of readText(path)) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() as string;
+    for (const line of lines) {
+      number++;
+      const trimmed = line.trim();
+      if (trimmed !== "") yield { number, text: trimmed };
+    }
+  }
+  const last = rest.trim();
+  if (last !== "") yield { number: number + 1, text: last };
+}
+
+/** The file's text in pieces, decoded from UTF-8 and without a byte order mark. @throws UserError when it cannot be read */
+export async function* readText(path: string): AsyncGenerator<string> {
+  const handle = await openFile(path);
+  try {
+    const decoder = new TextDecoder();
+    const buffer = new Uint8Array(CHUNK_BYTES);
+    for (;;) {
+      const { bytesRead } = await readChunk(handle, buffer, path);
+      if (bytesRead === 0) break;
+      yield decoder.decode(buffer.subarray(0, bytesRead), { stream: true });
+    }
+    yield decoder.decode();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+async function readChunk(handle: FileHandle, buffer: Uint8Array, path: string): Promise<{ bytesRead: number }> {
+  try {
+    return await handle.read(buffer, 0, buffer.length, null);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): UserError {
+  return new UserError([
+    { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give the path of an existing file." },
+  ]);
+}

@@ -1,0 +1,81 @@
+import { UserError } from "../../plan/problem.ts";
+import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
+import { readId, readInteger, readNumber, readPromptText } from "./fields.ts";
+import { type JsonRecord, readJsonLines } from "./json-lines.ts";
+import { joinBefore, NO_OPENING, type Opening, type PromptMaker, type Slot } from "./prompt-maker.ts";
+
+/** Keys with a meaning here; all others go into the request's body. */
+const OWN_KEYS = [
+  "text",
+  "text_input",
+  "hash_ids",
+  "input_length",
+  "output_length",
+  "timestamp",
+  "delay",
+  "session_id",
+];
+
+/**
+ * The requests of a payload file in Mooncake's form: JSON Lines with `timestamp` and `delay` in milliseconds, `session_id`, `text_input` (or
+ * `text`), or `input_length` tokens to be made up, of the blocks `hash_ids` where given; `output_length`; and more keys for the body.
+ * @throws UserError for lines that cannot be read
+ */
+export async function* readPayloadFile(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
+  let position = 0;
+  const sessions = new Set<string>();
+  for await (const record of readJsonLines(path)) {
+    const sessionId = readId(record, "session_id");
+    const isOpening = maker.hasOpenings && (sessionId === undefined || !sessions.has(sessionId));
+    if (isOpening && sessionId !== undefined) sessions.add(sessionId);
+    const slot = { list: path, position: position++ };
+    const entry = toEntry(record, slot, maker, isOpening ? maker.opening(slot) : NO_OPENING);
+    yield sessionId === undefined ? entry : { ...entry, sessionId };
+  }
+}
+
+function toEntry(record: JsonRecord, slot: Slot, maker: PromptMaker, opening: Opening): PromptEntry {
+  const timestampMs = readNumber(record, "timestamp", 0);
+  const delayMs = readNumber(record, "delay", 0);
+  const lengths = maker.lengths(slot);
+  const output = readInteger(record, "output_length", 0) || lengths.output;
+  const prompt = makePrompt(record, slot, maker, opening.before);
+  const extra = otherKeys(record.value);
+  return {
+    texts: [joinBefore(opening.prefix, prompt)],
+    ...opening.frame,
+    ...(output === undefined ? {} : { maxTokens: output }),
+    ...(timestampMs === undefined ? {} : { timestampMs: Math.trunc(timestampMs) }),
+    ...(delayMs === undefined ? {} : { delayMs: Math.trunc(delayMs * maker.settings.delayRatio) }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
+}
+
+function makePrompt(record: JsonRecord, slot: Slot, maker: PromptMaker, before: string): string {
+  const given = readPromptText(record);
+  const hashIds = readHashIds(record);
+  const inputLength = readInteger(record, "input_length", 0) || undefined;
+  if (given !== undefined) return given;
+  if (hashIds.length === 0) return maker.text(inputLength ?? maker.lengths(slot).input, slot, 0, before);
+  if (inputLength !== undefined) return maker.blocks(inputLength, hashIds, record.place);
+  throw new UserError([
+    {
+      path: record.place,
+      message: "has 'hash_ids' without 'input_length'",
+      hint: 'Say how many tokens the prompt has, as "input_length": 1000.',
+    },
+  ]);
+}
+
+function readHashIds(record: JsonRecord): number[] {
+  const value = record.value["hash_ids"];
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value) && value.every((id) => typeof id === "number")) return value;
+  throw new UserError([
+    { path: record.place, message: "'hash_ids' is not a list of numbers", hint: 'Write "hash_ids": [1, 2].' },
+  ]);
+}
+
+function otherKeys(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !OWN_KEYS.includes(key)));
+}

@@ -1,0 +1,169 @@
+import { readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { messageOf, UserError } from "../../plan/problem.ts";
+import { createRandomFor, drawIndex } from "../../runtime/random.ts";
+import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
+import { readPromptText, readString } from "./fields.ts";
+import { type JsonRecord, readJsonLines } from "./json-lines.ts";
+import { loadAudio, loadImage } from "./media.ts";
+import { joinBefore, type PromptMaker } from "./prompt-maker.ts";
+
+/** Prompts from JSON Lines files with `text` (or `text_input`), `image` and `audio`. */
+
+/** The requests of a file, or of all `.jsonl` files of a folder by their names. @throws UserError for what cannot be read */
+export async function* readPrompts(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
+  if (!(await isFolder(path))) {
+    yield* readPromptFile(path, maker);
+    return;
+  }
+  for (const file of await listFiles(path)) yield* readPromptFile(join(path, file), maker);
+}
+
+/**
+ * Rankings of a folder with `queries.jsonl` and `passages.jsonl`: each query with the passages of its line; the shorter file ends it.
+ * @throws UserError when one of them is missing
+ */
+export async function* readRankings(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
+  const files = (await isFolder(path)) ? await listFiles(path) : [];
+  const missing = ["queries.jsonl", "passages.jsonl"].filter((name) => !files.includes(name));
+  if (missing.length > 0) {
+    throw new UserError([
+      {
+        path,
+        message: "Both 'queries.jsonl' and 'passages.jsonl' must be present in the input datasets",
+        hint: `Give a folder that has ${missing.join(" and ")}, or synthetic:queries,passages.`,
+      },
+    ]);
+  }
+  const passages = readPromptFile(join(path, "passages.jsonl"), maker);
+  try {
+    for await (const query of readPromptFile(join(path, "queries.jsonl"), maker)) {
+      const { value, done } = await passages.next();
+      if (done === true) return;
+      yield { texts: query.texts.slice(0, 1), passages: value.texts };
+    }
+  } finally {
+    await passages.return(undefined);
+  }
+}
+
+/** One request per line; with larger batches as many requests as asked for, each of different lines drawn by the seed. */
+async function* readPromptFile(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
+  const { textsPerRequest, imagesPerRequest } = maker.settings;
+  if (textsPerRequest > 1 || imagesPerRequest > 1) {
+    yield* drawBatches(path, maker);
+    return;
+  }
+  let position = 0;
+  for await (const record of readJsonLines(path)) {
+    const slot = { list: basename(path), position: position++ };
+    const content = await readContent(record, path);
+    const { frame, prefix } = maker.opening(slot);
+    const { output } = maker.lengths(slot);
+    yield {
+      texts: content.text === undefined ? [] : [joinBefore(prefix, content.text)],
+      ...(content.image === undefined ? {} : { images: [content.image] }),
+      ...(content.audio === undefined ? {} : { audio: [content.audio] }),
+      ...frame,
+      ...(output === undefined ? {} : { maxTokens: output }),
+    };
+  }
+}
+
+/** Batches need all lines at once, since any may be drawn. */
+async function* drawBatches(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
+  const texts: string[] = [];
+  const images: string[] = [];
+  for await (const record of readJsonLines(path)) {
+    const content = await readContent(record, path);
+    if (content.text !== undefined) texts.push(content.text);
+    if (content.image !== undefined) images.push(content.image);
+  }
+  const { textsPerRequest, imagesPerRequest, entryCount } = maker.settings;
+  checkBatch(path, "texts", textsPerRequest, texts.length);
+  checkBatch(path, "images", imagesPerRequest, images.length);
+  for (let position = 0; position < entryCount; position++) {
+    const slot = { list: basename(path), position };
+    const random = createRandomFor(maker.settings.seed, "batch", slot.list, position);
+    const { frame, prefix } = maker.opening(slot);
+    const { output } = maker.lengths(slot);
+    const drawn = texts.length === 0 ? [] : drawSome(texts, textsPerRequest, random);
+    yield {
+      texts: drawn.map((text) => joinBefore(prefix, text)),
+      ...(images.length === 0 ? {} : { images: drawSome(images, imagesPerRequest, random) }),
+      ...frame,
+      ...(output === undefined ? {} : { maxTokens: output }),
+    };
+  }
+}
+
+async function readContent(record: JsonRecord, path: string) {
+  const text = readPromptText(record);
+  const image = readString(record, "image");
+  const audio = readString(record, "audio");
+  if (text === undefined && image === undefined && audio === undefined) {
+    throw new UserError([
+      {
+        path: record.place,
+        message: "has neither 'text' nor 'text_input', 'image' or 'audio'",
+        value: Object.keys(record.value).join(", ") || "no keys",
+        hint: 'Write {"text": "…"}; payload:FILE and conversations:FILE read other forms.',
+      },
+    ]);
+  }
+  const at = { path, place: record.place };
+  return {
+    text,
+    image: image === undefined ? undefined : await loadImage(image.trim(), at),
+    audio: audio === undefined ? undefined : await loadAudio(audio.trim(), at),
+  };
+}
+
+function checkBatch(path: string, what: string, wanted: number, available: number): void {
+  if (available === 0 || wanted <= available) return;
+  throw new UserError([
+    {
+      path,
+      message: `Batch size for ${what} cannot be larger than the number of available ${what}`,
+      value: `${wanted} of ${available}`,
+      hint: `Ask for at most ${available}, or add lines.`,
+    },
+  ]);
+}
+
+/** Different elements of the list in random order. */
+function drawSome(list: readonly string[], count: number, random: () => number): string[] {
+  const indices = new Set<number>();
+  // Floyd's way: each new index is drawn from one more, and replaced by the last when it is taken.
+  for (let last = list.length - count; last < list.length; last++) {
+    const index = drawIndex(random, last + 1);
+    indices.add(indices.has(index) ? last : index);
+  }
+  return [...indices].map((index) => list[index] as string);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    throw new UserError([
+      {
+        path,
+        message: `cannot be read: ${messageOf(error)}`,
+        hint: "Give the path of an existing file or folder.",
+      },
+    ]);
+  }
+}
+
+async function listFiles(path: string): Promise<string[]> {
+  const files = (await readdir(path)).filter((name) => name.endsWith(".jsonl")).sort();
+  if (files.length > 0) return files;
+  throw new UserError([
+    {
+      path,
+      message: `No JSONL files found in directory '${path}'`,
+      hint: "Give a folder with files ending in .jsonl.",
+    },
+  ]);
+}

@@ -1,0 +1,67 @@
+import { createRandomFor } from "../../runtime/random.ts";
+import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
+import { drawRounded } from "./lengths.ts";
+import { joinBefore, NO_OPENING, type PromptMaker, type Slot } from "./prompt-maker.ts";
+import type { SessionSettings } from "./settings.ts";
+
+/** Requests that are made up. */
+
+/** The list a run without names makes up, as GenAI-Perf calls it. */
+const DEFAULT_LIST = "synthetic_data.json";
+
+/** Single requests or sessions, for each name a list of them. */
+export function* makeSynthetic(maker: PromptMaker, names: readonly string[]): Generator<PromptEntry> {
+  for (const list of names.length === 0 ? [DEFAULT_LIST] : names) {
+    const { sessions, entryCount } = maker.settings;
+    if (sessions !== undefined && sessions.count > 0) {
+      yield* makeSessions(maker, list, sessions);
+      continue;
+    }
+    for (let position = 0; position < entryCount; position++) {
+      yield makeEntry(maker, { list, position }, true);
+    }
+  }
+}
+
+/** Queries, each with its passages. */
+export function* makeRankings(maker: PromptMaker): Generator<PromptEntry> {
+  for (let position = 0; position < maker.settings.entryCount; position++) {
+    const query = maker.text(maker.lengths({ list: "queries", position }).input, { list: "queries", position }, 0);
+    const slot = { list: "passages", position };
+    const { input } = maker.lengths(slot);
+    const passages = Array.from({ length: maker.settings.textsPerRequest }, (_, part) => maker.text(input, slot, part));
+    yield { texts: [query], passages };
+  }
+}
+
+/** @param isOpening false for a session's later turns: the first one has said what stands before the prompt */
+function makeEntry(maker: PromptMaker, slot: Slot, isOpening: boolean): PromptEntry {
+  const { input, output } = maker.lengths(slot);
+  const { frame, prefix, before } = isOpening ? maker.opening(slot) : NO_OPENING;
+  const texts = Array.from({ length: maker.settings.textsPerRequest }, (_, part) =>
+    joinBefore(prefix, maker.text(input, slot, part, before)),
+  );
+  return { texts, ...frame, ...(output === undefined ? {} : { maxTokens: output }) };
+}
+
+function* makeSessions(maker: PromptMaker, list: string, sessions: SessionSettings): Generator<PromptEntry> {
+  let position = 0;
+  for (let session = 0; session < sessions.count; session++) {
+    const random = createRandomFor(maker.settings.seed, "session", list, session);
+    const sessionId = makeUuid(random);
+    const turnCount = drawRounded(random, sessions.turns, 1);
+    for (let turn = 0; turn < turnCount; turn++, position++) {
+      const entry = makeEntry(maker, { list, position }, turn === 0);
+      const isLast = turn === turnCount - 1;
+      yield { ...entry, sessionId, ...(isLast ? {} : { delayMs: drawRounded(random, sessions.delayMs, 0) }) };
+    }
+  }
+}
+
+/** A random UUID (version 4) of a seeded generator. */
+function makeUuid(random: () => number): string {
+  return "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replace(/[xy]/g, (letter) => {
+    const digit = Math.floor(random() * 16);
+    return (letter === "x" ? digit : (digit & 3) | 8).toString(16);
+  });
+}

@@ -1,0 +1,95 @@
+/**
+ * Random numbers by seed: the same on Bun, Deno and Node. Only additions, multiplications, divisions and square roots are used, which
+ * IEEE 754 fixes to the bit; `Math.log` and its like may differ in the last one between engines.
+ */
+
+/** Gives the next number in [0, 1). */
+export type Random = () => number;
+
+/** Uniform numbers in [0, 1) with 53 random bits (xoshiro128**, seeded by splitmix32). */
+export function createRandom(seed: number): () => number {
+  const state = seedState(seed);
+  const next = (): number => {
+    const [a, b, c, d] = state as unknown as [number, number, number, number];
+    const result = Math.imul(rotateLeft(Math.imul(b, 5), 7), 9) >>> 0;
+    const shifted = b << 9;
+    state[2] = c ^ a;
+    state[3] = d ^ b;
+    state[1] = b ^ (state[2] as number);
+    state[0] = a ^ (state[3] as number);
+    state[2] = (state[2] as number) ^ shifted;
+    state[3] = rotateLeft(state[3] as number, 11);
+    return result;
+  };
+  return () => (next() * 2 ** 21 + (next() >>> 11)) / 2 ** 53;
+}
+
+function seedState(seed: number): Int32Array {
+  const state = new Int32Array(4);
+  let mixer = seed >>> 0;
+  for (let i = 0; i < 4; i++) {
+    mixer = (mixer + 0x9e3779b9) >>> 0;
+    let mixed = mixer;
+    mixed = Math.imul(mixed ^ (mixed >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    state[i] = mixed ^ (mixed >>> 15);
+  }
+  return state;
+}
+
+function rotateLeft(value: number, bits: number): number {
+  return (value << bits) | (value >>> (32 - bits));
+}
+
+/**
+ * A seed for one purpose, made of the run's seed and what it is for: numbers drawn for one purpose do not shift another's, and entry
+ * 1000 can be made without the 999 before it.
+ * @param purpose words and numbers, as `"length", 12`
+ */
+export function deriveSeed(seed: number, ...purpose: readonly (string | number)[]): number {
+  const text = [seed, ...purpose].join("\u0000");
+  // FNV-1a over the characters, then the mixing steps of MurmurHash3, so that near texts give far seeds.
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** A generator for one purpose: see {@link deriveSeed}. */
+export function createRandomFor(seed: number, ...purpose: readonly (string | number)[]): Random {
+  return createRandom(deriveSeed(seed, ...purpose));
+}
+
+/** A whole number from 0 to `count - 1`. */
+export function drawIndex(random: Random, count: number): number {
+  return Math.floor(random() * count);
+}
+
+/** A number of the normal distribution (Marsaglia's polar method); the mean itself when the deviation is 0. */
+export function drawNormal(random: Random, mean: number, stddev: number): number {
+  if (stddev === 0) return mean;
+  for (;;) {
+    const x = 2 * random() - 1;
+    const y = 2 * random() - 1;
+    const square = x * x + y * y;
+    if (square > 0 && square < 1) return mean + stddev * x * Math.sqrt((-2 * naturalLog(square)) / square);
+  }
+}
+
+const SERIES_TERMS = 18;
+
+/** ln x for 0 < x < 1: x is scaled by powers of two to [0.7, 1.4), where 2·artanh((x - 1) / (x + 1)) converges fast. */
+function naturalLog(x: number): number {
+  let mantissa = x;
+  let exponent = 0;
+  while (mantissa < 0.7) {
+    mantissa *= 2;
+    exponent--;
+  }
+  const ratio = (mantissa - 1) / (mantissa + 1);
+  const square = ratio * ratio;
+  let sum = 0;
+  for (let term = SERIES_TERMS; term >= 0; term--) sum = sum * square + 1 / (2 * term + 1);
+  return 2 * ratio * sum + exponent * Math.LN2;
+}

@@ -1,0 +1,44 @@
+import type { Payload } from "./payload.ts";
+import type { JsonObject } from "./prompt-entry.ts";
+
+/**
+ * The order of the keys beside a payload: `session` as GenAI-Perf writes made-up sessions (`session_id`, `delay`), `trace` as it writes what
+ * it read from a payload file (`timestamp`, `delay`, `session_id`).
+ */
+export type MetadataOrder = "session" | "trace";
+
+/**
+ * The text of `inputs.json` piece by piece, as Python's `json.dumps(…, indent=2)` prints it: two spaces a level, everything beyond ASCII
+ * escaped, no line feed at the end. Joined, the pieces are `{"data": [{"payload": [{…}], "session_id": [s], …}, …]}`.
+ */
+export async function* formatInputsFile(
+  payloads: AsyncIterable<Payload> | Iterable<Payload>,
+  order: MetadataOrder,
+): AsyncGenerator<string> {
+  let separator = "\n    ";
+  yield '{\n  "data": [';
+  for await (const payload of payloads) {
+    yield separator + formatRecord(toRecord(payload, order));
+    separator = ",\n    ";
+  }
+  yield separator.startsWith(",") ? "\n  ]\n}" : "]\n}";
+}
+
+/** One element of `data`. Triton's tensors stand in it directly. */
+function toRecord(payload: Payload, order: MetadataOrder): JsonObject {
+  const timestamp = listOf("timestamp", payload.timestampMs);
+  const delay = listOf("delay", payload.delayMs);
+  const session = listOf("session_id", payload.sessionId);
+  const metadata =
+    order === "session" ? { ...session, ...delay, ...timestamp } : { ...timestamp, ...delay, ...session };
+  return { ...(payload.isTensors ? payload.body : { payload: [payload.body] }), ...metadata };
+}
+
+function listOf(key: string, value: string | number | undefined): JsonObject {
+  return value === undefined ? {} : { [key]: [value] };
+}
+
+function formatRecord(record: JsonObject): string {
+  const text = JSON.stringify(record, null, 2).replaceAll("\n", "\n    ");
+  return text.replace(/[^\n -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

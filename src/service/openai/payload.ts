@@ -1,0 +1,194 @@
+import { createRandomFor, drawIndex } from "../../runtime/random.ts";
+import { chatMessages, multimodalParts, responsesInput, toMessagesBody } from "./messages.ts";
+import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
+
+/** Request bodies, with their keys in GenAI-Perf's order (for `responses` and `messages` in AIPerf's). */
+
+/** What a body looks like; an endpoint's path does not follow from it. */
+export type PayloadFormat = keyof typeof FORMATS;
+
+/** What all requests of a run have in common. */
+export interface PayloadSettings {
+  readonly format: PayloadFormat;
+  /** At least one. */
+  readonly models: readonly string[];
+  /** How an entry without a model gets one: `round_robin` by its position, or `random`. */
+  readonly modelSelection: "round_robin" | "random";
+  /** For the random choice of models. */
+  readonly seed: number;
+  readonly isStreaming: boolean;
+  /** Asks for at least as many output tokens as at most; only Triton's backends know how. */
+  readonly hasExactOutput: boolean;
+  /** What `--extra-inputs` gives; merged over the rest, but under an entry's own `extra`. */
+  readonly extra: JsonObject;
+}
+
+/** A request's body and what decides when it is sent. */
+export interface Payload {
+  readonly body: JsonObject;
+  /** True for Triton's tensors, which have a list for each name. */
+  readonly isTensors: boolean;
+  readonly sessionId?: string;
+  readonly delayMs?: number;
+  readonly timestampMs?: number;
+}
+
+interface Format {
+  readonly isTensors?: true;
+  /** The body without what the user adds. */
+  build(entry: PromptEntry, model: string, settings: PayloadSettings): JsonObject;
+  /** Adds a value of `--extra-inputs` or of an entry; merged as it is when absent. */
+  merge?(body: JsonObject, key: string, value: Json): JsonObject;
+}
+
+/** What the tensorrtllm backend is asked for when no output length is given; it has no default of its own. */
+const TENSORRTLLM_MAX_TOKENS = 256;
+
+const tensors = {
+  isTensors: true,
+  merge: (body, key, value) => ({ ...body, [key]: [value] }),
+} as const satisfies Partial<Format>;
+
+const FORMATS = {
+  chat: {
+    build: (entry, model, settings) => ({
+      model,
+      messages: chatMessages(entry, textOf(entry)),
+      ...streamAndLength(entry, settings),
+    }),
+  },
+  multimodal: {
+    build: (entry, model, settings) => ({
+      model,
+      messages: chatMessages(entry, multimodalParts(entry)),
+      ...streamAndLength(entry, settings),
+    }),
+  },
+  completions: {
+    build: (entry, model, settings) => ({ model, prompt: entry.texts, ...streamAndLength(entry, settings) }),
+  },
+  responses: {
+    build: (entry, model, settings) => ({
+      input: responsesInput(entry),
+      model,
+      ...streamOf(settings),
+      ...(entry.maxTokens === undefined ? {} : { max_output_tokens: entry.maxTokens }),
+    }),
+  },
+  messages: { build: (entry, model, settings) => ({ ...toMessagesBody(entry, model), ...streamOf(settings) }) },
+  embeddings: { build: (entry, model) => ({ model, input: entry.texts }) },
+  nvclip: { build: (entry, model) => ({ model, input: [...entry.texts, ...(entry.images ?? [])] }) },
+  image_retrieval: {
+    build: (entry) => ({ input: (entry.images ?? []).map((url) => ({ type: "image_url", url })) }),
+  },
+  /** NVIDIA NIM's. */
+  rankings: {
+    build: (entry, model) => ({
+      query: { text: textOf(entry) },
+      passages: (entry.passages ?? []).map((text) => ({ text })),
+      model,
+    }),
+  },
+  cohere_rankings: {
+    build: (entry, model) => ({ model, query: textOf(entry), documents: entry.passages ?? [] }),
+  },
+  /** Hugging Face's Text Embeddings Inference. */
+  tei_rankings: { build: (entry) => ({ query: textOf(entry), texts: entry.passages ?? [] }) },
+  /** Triton's generate extension. */
+  generate: {
+    build: (entry, _model, settings) => ({ text_input: entry.texts, ...streamAndLength(entry, settings) }),
+  },
+  huggingface_generate: {
+    build: (entry, model) => ({
+      model,
+      inputs: [...(entry.images ?? []).map((image) => `![](${image})`), ...entry.texts].join(" "),
+      ...(entry.maxTokens === undefined ? {} : { parameters: { max_new_tokens: entry.maxTokens } }),
+    }),
+    merge: mergeParameter,
+  },
+  tensorrtllm: {
+    ...tensors,
+    build: (entry, model, settings) => ({
+      model,
+      text_input: [textOf(entry)],
+      max_tokens: [entry.maxTokens ?? TENSORRTLLM_MAX_TOKENS],
+      exclude_input_in_output: [true],
+      ...(settings.isStreaming ? { stream: [true] } : {}),
+      ...(settings.hasExactOutput && entry.maxTokens !== undefined ? { min_length: [entry.maxTokens] } : {}),
+    }),
+  },
+  vllm: {
+    ...tensors,
+    build: (entry, model, settings) => ({
+      model,
+      text_input: entry.texts,
+      exclude_input_in_output: [true],
+      ...(settings.isStreaming ? { stream: [true] } : {}),
+      ...samplingParameters(entry, settings),
+    }),
+  },
+} as const satisfies Record<string, Format>;
+
+/** The body of one entry. @param position of the entry among all, from 0: chooses its model */
+export function createPayload(entry: PromptEntry, position: number, settings: PayloadSettings): Payload {
+  const asksForTei = settings.format === "rankings" && settings.extra["rankings"] === "tei";
+  const format: Format = asksForTei ? FORMATS.tei_rankings : FORMATS[settings.format];
+  const model = entry.model ?? selectModel(settings, position);
+  let body = format.build(entry, model, settings);
+  const added = [...Object.entries(settings.extra), ...Object.entries(entry.extra ?? {})];
+  for (const [key, value] of added) {
+    // GenAI-Perf's way to ask for the other kind of rankings: not meant for the server.
+    if (asksForTei && key === "rankings") continue;
+    body = format.merge === undefined ? { ...body, [key]: value } : format.merge(body, key, value);
+  }
+  const { sessionId, delayMs, timestampMs } = entry;
+  return {
+    body,
+    isTensors: format.isTensors === true,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(delayMs === undefined ? {} : { delayMs }),
+    ...(timestampMs === undefined ? {} : { timestampMs }),
+  };
+}
+
+/** The text whose tokens are the request's input length: all messages' contents, or all texts, joined by spaces. */
+export function inputText(entry: PromptEntry): string {
+  return [entry.system, entry.userContext, ...entry.texts, ...(entry.passages ?? [])]
+    .filter((text) => text !== undefined && text !== "")
+    .join(" ");
+}
+
+function selectModel({ models, modelSelection, seed }: PayloadSettings, position: number): string {
+  const index =
+    modelSelection === "random"
+      ? drawIndex(createRandomFor(seed, "model", position), models.length)
+      : position % models.length;
+  return models[index] as string;
+}
+
+function textOf(entry: PromptEntry): string {
+  return entry.texts[0] ?? "";
+}
+
+function streamOf(settings: PayloadSettings): JsonObject {
+  return settings.isStreaming ? { stream: true } : {};
+}
+
+function streamAndLength(entry: PromptEntry, settings: PayloadSettings): JsonObject {
+  return { ...streamOf(settings), ...(entry.maxTokens === undefined ? {} : { max_tokens: entry.maxTokens }) };
+}
+
+/** vLLM's backend takes its parameters as a JSON text with strings for numbers. */
+function samplingParameters(entry: PromptEntry, settings: PayloadSettings): JsonObject {
+  if (entry.maxTokens === undefined) return {};
+  const count = String(entry.maxTokens);
+  const parameters = { max_tokens: count, ...(settings.hasExactOutput ? { min_tokens: count } : {}) };
+  return { sampling_parameters: [JSON.stringify(parameters)] };
+}
+
+/** What `parameters` has already is set there, everything else beside it. */
+function mergeParameter(body: JsonObject, key: string, value: Json): JsonObject {
+  const parameters = body["parameters"] as JsonObject | undefined;
+  if (parameters === undefined || !(key in parameters)) return { ...body, [key]: value };
+  return { ...body, parameters: { ...parameters, [key]: value } };
+}
