@@ -23,16 +23,16 @@ const LATENCY_LIMIT: Readonly<Record<string, Limited>> = {
 };
 
 /** Which answers there are: of text, of images that were found, or of something else. */
-export type GoodputFamily = "text" | "images" | "plain";
+export type AnswerFamily = "text" | "images" | "plain";
 
-const FAMILIES: Readonly<Record<GoodputFamily, Readonly<Record<string, Limited>>>> = {
+const FAMILIES: Readonly<Record<AnswerFamily, Readonly<Record<string, Limited>>>> = {
   text: { ...TEXT_LIMITS, ...LATENCY_LIMIT },
   images: { ...IMAGE_LIMITS, ...LATENCY_LIMIT },
   plain: LATENCY_LIMIT,
 };
 
 /** The names that may be limited. */
-export function goodputNames(family: GoodputFamily): readonly string[] {
+export function goodputNames(family: AnswerFamily): readonly string[] {
   return Object.keys(FAMILIES[family]);
 }
 
@@ -42,7 +42,7 @@ export function goodputNames(family: GoodputFamily): readonly string[] {
  *
  * @returns undefined when a name is unknown; GenAI-Perf gives a goodput of -1 for that
  */
-export function countGood(columns: TokenColumns, family: GoodputFamily, limits: GoodputLimits): number | undefined {
+export function countGood(columns: TokenColumns, family: AnswerFamily, limits: GoodputLimits): number | undefined {
   const checks: { values: Float64Array; isBroken: (value: number) => boolean }[] = [];
   for (const [name, limit] of Object.entries(limits)) {
     const limited = FAMILIES[family][name];

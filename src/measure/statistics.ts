@@ -48,7 +48,16 @@ function sumPairwise(values: Float64Array, start: number, count: number): number
     for (next = 8; next < count - (count % 8); next += 8) {
       for (let lane = 0; lane < 8; lane++) lanes[lane] = (lanes[lane] as number) + at(next + lane);
     }
-    const [a, b, c, d, e, f, g, h] = lanes as unknown as [number, number, number, number, number, number, number, number];
+    const [a, b, c, d, e, f, g, h] = lanes as unknown as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
     sum = a + b + (c + d) + (e + f + (g + h));
   }
   for (; next < count; next++) sum += at(next);

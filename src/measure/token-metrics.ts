@@ -98,7 +98,10 @@ export class TokenColumns {
     return rows;
   }
 
-  private push(request: Pick<AnsweredRequest, "sendNs" | "session">, values: Partial<Record<TokenMetric, number>>): void {
+  private push(
+    request: Pick<AnsweredRequest, "sendNs" | "session">,
+    values: Partial<Record<TokenMetric, number>>,
+  ): void {
     this.sendNs.push(request.sendNs);
     this.sessionOf.push(this.sessionIndex(request.session));
     for (const name of TOKEN_METRICS) this.metrics[name].push(values[name] ?? Number.NaN);

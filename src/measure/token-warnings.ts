@@ -38,7 +38,9 @@ function explainUsage(
   const serverSum = sumOf(server.filter(has));
   if (serverSum === 0 || Math.abs(ownSum - serverSum) <= DIFFERENT_RATIO * serverSum) return undefined;
   const cause =
-    what === "input" ? "its chat template adds some, or its tokenizer is another" : "the tokenizer is another, or the answer has tokens without text";
+    what === "input"
+      ? "its chat template adds some, or its tokenizer is another"
+      : "the tokenizer is another, or the answer has tokens without text";
   return `the server counts ${serverSum} ${what} tokens where the client counts ${ownSum}: ${cause}`;
 }
 

@@ -30,7 +30,10 @@ export function readRequestText(kind: AnswerKind, body: string): string {
     case "nvclip":
       return joinTexts(payload["input"]);
     case "rankings":
-      return joinWords([joinTexts(payload["query"]), joinTexts(payload["passages"] ?? payload["documents"] ?? payload["texts"])]);
+      return joinWords([
+        joinTexts(payload["query"]),
+        joinTexts(payload["passages"] ?? payload["documents"] ?? payload["texts"]),
+      ]);
     case "image-retrieval":
       return "";
   }
