@@ -1,11 +1,9 @@
-/** Tables as Python's `rich` prints them by default: a heavy head, all columns aligned to the right. */
+/** Tables as Python's `rich` prints them by default, with a heavy head. */
 
-/** Draws a table. Cells may have several lines. @param title centred above it */
-export function formatRichTable(
-  title: string,
-  header: readonly string[],
-  rows: readonly (readonly string[])[],
-): string {
+type Side = "left" | "right";
+
+/** Draws a table. Cells may have several lines. @param title centred above it @param side where cells are aligned to */
+export function formatRichTable(title: string, header: readonly string[], rows: readonly (readonly string[])[], side: Side = "right"): string {
   const widths = header.map((head, column) =>
     Math.max(head.length, ...rows.flatMap((row) => lines(row[column]).map((line) => line.length))),
   );
@@ -15,9 +13,9 @@ export function formatRichTable(
   return [
     ...wrapWords(title, width).map((line) => centre(line, width)),
     rule("┏", "━", "┳", "┓"),
-    ...formatRow(header, widths, "┃"),
+    ...formatRow(header, widths, "┃", side),
     rule("┡", "━", "╇", "┩"),
-    ...rows.flatMap((row) => formatRow(row, widths, "│")),
+    ...rows.flatMap((row) => formatRow(row, widths, "│", side)),
     rule("└", "─", "┴", "┘"),
   ]
     .map((line) => `${line}\n`)
@@ -35,11 +33,14 @@ export function wrapWords(text: string, width: number): string[] {
   return wrapped;
 }
 
-function formatRow(row: readonly string[], widths: readonly number[], edge: string): string[] {
+function formatRow(row: readonly string[], widths: readonly number[], edge: string, side: Side): string[] {
   const cells = widths.map((_, column) => lines(row[column]));
   const height = Math.max(...cells.map((cell) => cell.length));
   return Array.from({ length: height }, (_, line) => {
-    const parts = widths.map((width, column) => ` ${(cells[column]?.[line] ?? "").padStart(width)} `);
+    const parts = widths.map((width, column) => {
+      const text = cells[column]?.[line] ?? "";
+      return ` ${side === "left" ? text.padEnd(width) : text.padStart(width)} `;
+    });
     return edge + parts.join(edge) + edge;
   });
 }
