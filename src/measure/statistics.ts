@@ -1,0 +1,84 @@
+/** Statistics of a sample as numpy computes them, to the last bit: that text is what GenAI-Perf's users compare. */
+
+export const PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 99] as const;
+
+/** Names of statistics in GenAI-Perf's order. */
+export type StatisticName = "avg" | `p${(typeof PERCENTILES)[number]}` | "min" | "max" | "std";
+
+export type Summary = Readonly<Record<StatisticName, number>>;
+
+/** Mean, percentiles by linear interpolation, least, greatest and population deviation; undefined for an empty sample. No NaN. */
+export function summarize(values: Float64Array): Summary | undefined {
+  if (values.length === 0) return undefined;
+  const avg = meanOf(values);
+  const sorted = values.toSorted();
+  const percentiles = PERCENTILES.map((percentile) => [`p${percentile}`, percentileOf(sorted, percentile)]);
+  return {
+    avg,
+    ...Object.fromEntries(percentiles),
+    min: sorted[0] as number,
+    max: sorted.at(-1) as number,
+    std: Math.sqrt(meanOf(values.map((value) => (value - avg) * (value - avg)))),
+  } as Summary;
+}
+
+/** Arithmetic mean; NaN of nothing. */
+export function meanOf(values: Float64Array): number {
+  return sumOf(values) / values.length;
+}
+
+/** Numpy's pairwise sum, whose rounding depends on its blocks. */
+export function sumOf(values: Float64Array): number {
+  return sumPairwise(values, 0, values.length);
+}
+
+const BLOCK = 128;
+
+function sumPairwise(values: Float64Array, start: number, count: number): number {
+  if (count > BLOCK) {
+    const half = Math.floor(count / 2);
+    const left = half - (half % 8);
+    return sumPairwise(values, start, left) + sumPairwise(values, start + left, count - left);
+  }
+  const at = (index: number): number => values[start + index] as number;
+  let sum = 0;
+  let next = 0;
+  if (count >= 8) {
+    const lanes = values.slice(start, start + 8);
+    for (next = 8; next < count - (count % 8); next += 8) {
+      for (let lane = 0; lane < 8; lane++) lanes[lane] = (lanes[lane] as number) + at(next + lane);
+    }
+    const [a, b, c, d, e, f, g, h] = lanes as unknown as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    sum = a + b + (c + d) + (e + f + (g + h));
+  }
+  for (; next < count; next++) sum += at(next);
+  return sum;
+}
+
+/** A percentile between its closest ranks. @param sorted ascending, not empty @param percentile 0 to 100 */
+export function percentileOf(sorted: Float64Array, percentile: number): number {
+  const rank = (sorted.length - 1) * (percentile / 100);
+  const below = Math.floor(rank);
+  const part = rank - below;
+  const low = sorted[below] as number;
+  const high = sorted[Math.min(below + 1, sorted.length - 1)] as number;
+  // From the nearer end, as numpy does, so that the result never leaves the interval.
+  return part >= 0.5 ? high - (high - low) * (1 - part) : low + (high - low) * part;
+}
+
+/** To the nearest whole number; halves to the even one, as Python rounds. */
+export function roundHalfEven(value: number): number {
+  const floor = Math.floor(value);
+  const rest = value - floor;
+  if (rest !== 0.5) return Math.round(value);
+  return floor % 2 === 0 ? floor : floor + 1;
+}

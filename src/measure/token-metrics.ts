@@ -1,0 +1,150 @@
+import type { ServerUsage } from "../service/openai/answer-parts.ts";
+import type { AnswerTimes } from "./answer-times.ts";
+import { Column } from "./column.ts";
+import { roundHalfEven } from "./statistics.ts";
+
+/**
+ * Token metrics of generative models, request by request, by GenAI-Perf's formulas (shown as its users know them) and beside them those
+ * that say what these do not. Rows are answered requests with content; requests that failed or had none are counted apart.
+ */
+
+/** What is measured of a request. Times are nanoseconds; NaN where a request has no such value. */
+export const TOKEN_METRICS = [
+  "requestLatencyNs",
+  "timeToFirstTokenNs",
+  "timeToSecondTokenNs",
+  "interTokenLatencyNs",
+  "outputTokensPerSecPerUser",
+  "outputTokens",
+  "inputTokens",
+  /** Of the first token that is not reasoning. */
+  "timeToFirstOutputTokenNs",
+  "timeToFirstReasoningTokenNs",
+  "reasoningTokens",
+  /** Whole latency over output tokens: no cutting of chunks can embellish it. */
+  "normalizedTimePerOutputTokenNs",
+  /** Share of events that came together with the one before, 0 to 1; NaN below two events. */
+  "bunchedRatio",
+  /** As the server reports them. */
+  "serverInputTokens",
+  "serverOutputTokens",
+  "serverReasoningTokens",
+  "imagesPerSec",
+  "timePerImageNs",
+] as const;
+
+export type TokenMetric = (typeof TOKEN_METRICS)[number];
+
+/** One answered request. */
+export interface AnsweredRequest {
+  /** When it was sent, in nanoseconds after any origin that all requests share. */
+  readonly sendNs: number;
+  readonly times: AnswerTimes;
+  /** Tokens of the request's text; NaN when they were not counted. */
+  readonly inputTokens: number;
+  readonly usage?: ServerUsage | undefined;
+  /** The conversation it is part of. */
+  readonly session?: string | undefined;
+}
+
+/** Reads closer to each other than this came in one piece: 10,000 tokens/s for one user, which no model makes. */
+const BUNCH_GAP_NS = 100_000;
+
+const NO_SESSION = -1;
+
+/** Measured requests as columns. */
+export class TokenColumns {
+  readonly sendNs = new Column();
+  readonly metrics: Readonly<Record<TokenMetric, Column>> = Object.fromEntries(
+    TOKEN_METRICS.map((name) => [name, new Column()]),
+  ) as Record<TokenMetric, Column>;
+  /** Answered, but without content. */
+  emptyCount = 0;
+  failedCount = 0;
+  private readonly sessionNames = new Map<string, number>();
+  private readonly sessionOf = new Column();
+
+  /** Requests with content. */
+  get count(): number {
+    return this.sendNs.length;
+  }
+
+  /** Adds an answered request; one without content is only counted. */
+  add(request: AnsweredRequest): void {
+    const { contentNs } = request.times;
+    if (contentNs.length === 0) this.emptyCount++;
+    else this.push(request, tokenValues(request));
+  }
+
+  /**
+   * Adds a request whose answer is no text.
+   *
+   * @param imageCount images it sent; 0 where there are none
+   */
+  addPlain(sendNs: number, requestLatencyNs: number, imageCount = 0, session?: string): void {
+    const images =
+      imageCount === 0
+        ? {}
+        : { imagesPerSec: imageCount / (requestLatencyNs / 1e9), timePerImageNs: requestLatencyNs / imageCount };
+    this.push({ sendNs, session }, { requestLatencyNs, ...images });
+  }
+
+  /** Rows of each session, by its name, in the order of their first answers; empty without sessions. */
+  sessions(): Map<string, number[]> {
+    const names = [...this.sessionNames.keys()];
+    const rows = new Map<string, number[]>(names.map((name) => [name, []]));
+    for (const [row, session] of this.sessionOf.view().entries())
+      if (session !== NO_SESSION) rows.get(names[session] as string)?.push(row);
+    return rows;
+  }
+
+  private push(
+    request: Pick<AnsweredRequest, "sendNs" | "session">,
+    values: Partial<Record<TokenMetric, number>>,
+  ): void {
+    this.sendNs.push(request.sendNs);
+    this.sessionOf.push(this.sessionIndex(request.session));
+    for (const name of TOKEN_METRICS) this.metrics[name].push(values[name] ?? Number.NaN);
+  }
+
+  private sessionIndex(name: string | undefined): number {
+    if (name === undefined) return NO_SESSION;
+    const known = this.sessionNames.get(name);
+    if (known !== undefined) return known;
+    this.sessionNames.set(name, this.sessionNames.size);
+    return this.sessionNames.size - 1;
+  }
+}
+
+function tokenValues({ times, inputTokens, usage }: AnsweredRequest): Partial<Record<TokenMetric, number>> {
+  const { contentNs, outputTokens } = times;
+  const firstNs = contentNs[0] as number;
+  const lastNs = contentNs.at(-1) as number;
+  const hasIntervals = contentNs.length > 1 && outputTokens > 1;
+  const interTokenLatencyNs = hasIntervals ? roundHalfEven((lastNs - firstNs) / (outputTokens - 1)) : Number.NaN;
+  return {
+    requestLatencyNs: lastNs,
+    timeToFirstTokenNs: firstNs,
+    timeToSecondTokenNs: contentNs.length > 1 ? (contentNs[1] as number) - firstNs : Number.NaN,
+    interTokenLatencyNs,
+    // Where all tokens came at once there is no such rate; GenAI-Perf divides by zero there.
+    outputTokensPerSecPerUser: interTokenLatencyNs > 0 ? 1 / (interTokenLatencyNs / 1e9) : Number.NaN,
+    outputTokens,
+    inputTokens,
+    timeToFirstOutputTokenNs: times.firstOutputNs,
+    timeToFirstReasoningTokenNs: times.firstReasoningNs,
+    reasoningTokens: times.reasoningTokens,
+    normalizedTimePerOutputTokenNs: outputTokens > 0 ? lastNs / outputTokens : Number.NaN,
+    bunchedRatio: bunchedRatio(times),
+    serverInputTokens: usage?.promptTokens ?? Number.NaN,
+    serverOutputTokens: usage?.completionTokens ?? Number.NaN,
+    serverReasoningTokens: usage?.reasoningTokens ?? Number.NaN,
+  };
+}
+
+function bunchedRatio({ contentNs, eventCount }: AnswerTimes): number {
+  if (eventCount < 2) return Number.NaN;
+  const inOneRead = eventCount - contentNs.length;
+  const atOnce = contentNs.filter((timeNs, i) => i > 0 && timeNs - (contentNs[i - 1] as number) < BUNCH_GAP_NS).length;
+  return (inOneRead + atOnce) / (eventCount - 1);
+}

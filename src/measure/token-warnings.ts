@@ -1,0 +1,64 @@
+import { meanOf, sumOf } from "./statistics.ts";
+import type { TokenColumns } from "./token-metrics.ts";
+
+/** What makes token metrics say something else than they seem to. */
+
+const BUNCHED_RATIO = 0.2;
+const DIFFERENT_RATIO = 0.02;
+
+/** One sentence for each doubt; none when the numbers can be taken as they are. */
+export function tokenWarnings(columns: TokenColumns): string[] {
+  return [
+    explainBunching(columns),
+    explainUsage(columns, "output", "outputTokens", "serverOutputTokens"),
+    explainUsage(columns, "input", "inputTokens", "serverInputTokens"),
+    explainReasoning(columns),
+    explainMissing(columns),
+  ].filter((text) => text !== undefined);
+}
+
+function explainBunching(columns: TokenColumns): string | undefined {
+  const ratios = columns.metrics.bunchedRatio.measured();
+  const ratio = ratios.length === 0 ? 0 : meanOf(ratios);
+  if (ratio < BUNCHED_RATIO) return undefined;
+  return `${percent(ratio)} of the tokens' events came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
+}
+
+/** Compares counts of requests that have both. */
+function explainUsage(
+  columns: TokenColumns,
+  what: string,
+  ours: "outputTokens" | "inputTokens",
+  servers: "serverOutputTokens" | "serverInputTokens",
+): string | undefined {
+  const own = columns.metrics[ours].view();
+  const server = columns.metrics[servers].view();
+  const has = (_: number, row: number): boolean => !Number.isNaN(own[row]) && !Number.isNaN(server[row]);
+  const ownSum = sumOf(own.filter(has));
+  const serverSum = sumOf(server.filter(has));
+  if (serverSum === 0 || Math.abs(ownSum - serverSum) <= DIFFERENT_RATIO * serverSum) return undefined;
+  const cause =
+    what === "input"
+      ? "its chat template adds some, or its tokenizer is another"
+      : "the tokenizer is another, or the answer has tokens without text";
+  return `the server counts ${serverSum} ${what} tokens where the client counts ${ownSum}: ${cause}`;
+}
+
+function explainReasoning(columns: TokenColumns): string | undefined {
+  const { timeToFirstReasoningTokenNs, timeToFirstTokenNs } = columns.metrics;
+  const thinking = timeToFirstReasoningTokenNs.view();
+  const first = timeToFirstTokenNs.view();
+  const count = thinking.filter((timeNs, row) => timeNs < (first[row] as number)).length;
+  if (count === 0) return undefined;
+  return `${count} of ${columns.count} answers began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
+}
+
+function explainMissing({ failedCount, emptyCount, count }: TokenColumns): string | undefined {
+  const total = failedCount + emptyCount + count;
+  if (failedCount + emptyCount === 0) return undefined;
+  return `of ${total} requests ${failedCount} failed and ${emptyCount} had an answer without content; only ${count} are in the statistics`;
+}
+
+function percent(ratio: number): string {
+  return `${Math.round(100 * ratio)} %`;
+}

@@ -1,0 +1,56 @@
+import { formatFloat } from "./python-format.ts";
+
+/** Names of GenAI-Perf's artifact folders and files. */
+
+/** What a run's load is called in its folder's name. */
+export type Stimulus =
+  | { readonly kind: "concurrency"; readonly value: number }
+  | { readonly kind: "request_rate"; readonly value: number }
+  | { readonly kind: "session_concurrency"; readonly value: number }
+  | { readonly kind: "fixed_schedule" }
+  /** A payload file that brings its own times, without a schedule flag. */
+  | { readonly kind: "none" }
+  /** What `analyze` varies: names and values in their order. */
+  | { readonly kind: "sweep"; readonly values: readonly (readonly [name: string, value: number])[] };
+
+export interface ArtifactNaming {
+  readonly models: readonly string[];
+  /** `openai`, `triton`, … */
+  readonly serviceKind: string;
+  /** The endpoint type; for Triton the backend (`tensorrtllm`, `vllm`). */
+  readonly endpointType: string;
+  readonly stimulus: Stimulus;
+}
+
+/** The folder below `artifacts/`: `tiny-openai-chat-concurrency2`. */
+export function artifactFolder({ models, serviceKind, endpointType, stimulus }: ArtifactNaming): string {
+  const model = `${models[0] ?? ""}${models.length > 1 ? "_multi" : ""}`.replaceAll("/", "_");
+  const kind = serviceKind === "tensorrtllm_engine" ? serviceKind : `${serviceKind}-${endpointType.toLowerCase()}`;
+  return [model, kind, ...stimulusNames(stimulus)].join("-");
+}
+
+function stimulusNames(stimulus: Stimulus): string[] {
+  switch (stimulus.kind) {
+    case "none":
+      return [];
+    case "fixed_schedule":
+      return ["fixed_schedule"];
+    case "request_rate":
+      return [`request_rate${formatFloat(stimulus.value)}`];
+    case "sweep":
+      return stimulus.values.map(([name, value]) => `${name}${value}`);
+    default:
+      return [`${stimulus.kind}${stimulus.value}`];
+  }
+}
+
+/** The three files of a run, from the name of the export: `profile_export.json` by default. A folder in it is kept for the export only. */
+export function artifactFiles(profileExportFile: string): {
+  readonly profileExport: string;
+  readonly json: string;
+  readonly csv: string;
+} {
+  const base = profileExportFile.split("/").at(-1) as string;
+  const stem = base.replace(/(?<=.)\.[^.]*$/, "");
+  return { profileExport: profileExportFile, json: `${stem}_genai_perf.json`, csv: `${stem}_genai_perf.csv` };
+}

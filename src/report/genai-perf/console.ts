@@ -1,0 +1,53 @@
+import type { StatisticName } from "../../measure/statistics.ts";
+import {
+  metricLabel,
+  REQUEST_METRICS,
+  type RequestMetric,
+  reportTitle,
+  SYSTEM_METRICS,
+  type SystemMetric,
+} from "./layout.ts";
+import { formatTwoDecimals } from "./python-format.ts";
+import type { GenAiPerfResult, Statistics } from "./result.ts";
+import { formatRichTable, wrapWords } from "./rich-table.ts";
+
+const STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
+/** Longer names are broken. */
+const NAME_WIDTH = 36;
+
+/** GenAI-Perf's table. */
+export function formatGenAiPerfConsole(result: GenAiPerfResult): string {
+  const { statistics } = result;
+  const rows = [
+    ...shownRequestMetrics(result).map((metric) => [
+      formatName(metricLabel(metric)),
+      ...STATISTICS.map((statistic) => formatStatistic(statistics, metric.name, statistic)),
+    ]),
+    ...shownSystemMetrics(result).map((metric) => [
+      formatName(metricLabel(metric)),
+      formatStatistic(statistics, metric.name, "avg"),
+      ...STATISTICS.slice(1).map(() => "N/A"),
+    ]),
+  ];
+  return formatRichTable(reportTitle(result.endpointType), ["Statistic", ...STATISTICS], rows);
+}
+
+/** Request metrics that table and CSV show: those of streams only where answers are streamed. */
+export function shownRequestMetrics({ family, isStreaming }: GenAiPerfResult): readonly RequestMetric[] {
+  return REQUEST_METRICS[family].filter((metric) => isStreaming || !metric.isStreaming);
+}
+
+/** System metrics that table and CSV show. */
+export function shownSystemMetrics({ family, hasGoodput }: GenAiPerfResult): readonly SystemMetric[] {
+  return SYSTEM_METRICS[family].filter(({ name }) => hasGoodput || name !== "request_goodput");
+}
+
+/** A statistic with two decimals; `N/A` where there is none. */
+export function formatStatistic(statistics: Statistics, metric: string, statistic: StatisticName): string {
+  const value = statistics.get(metric)?.values.get(statistic);
+  return value === undefined ? "N/A" : formatTwoDecimals(value);
+}
+
+function formatName(label: string): string {
+  return wrapWords(label, NAME_WIDTH).join("\n");
+}

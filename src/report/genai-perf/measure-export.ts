@@ -1,0 +1,141 @@
+import { type AnswerRules, type AnswerTimes, type TokenCounter, timeAnswer } from "../../measure/answer-times.ts";
+import { TokenColumns } from "../../measure/token-metrics.ts";
+import { messageOf, UserError } from "../../plan/problem.ts";
+import { type AnswerKind, detectAnswerKind, hasText } from "../../service/openai/answer-kind.ts";
+import { countImages, readRequestText } from "../../service/openai/request-text.ts";
+import { type Answer, readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
+import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
+
+/** From recorded profile exports to measured requests. */
+
+export interface ExportRules extends AnswerRules {
+  /** What kind of answers they are; found out by {@link detectExportKind} without. */
+  readonly kind?: AnswerKind | undefined;
+  /** Which experiment is measured. Default the first; others are other levels of load. */
+  readonly experiment?: number | undefined;
+}
+
+/** Requests repeat their inputs: this many counts are remembered. */
+const REMEMBERED_TEXTS = 10_000;
+
+/** The kind of an export's answers. Throws `UserError` when neither its path nor its first answer tells. */
+export function detectExportKind(source: ProfileExport): AnswerKind {
+  for (const request of source.requests()) {
+    const response = request.responses.map(readOf).find((text) => text !== "") ?? "";
+    const kind = detectAnswerKind(source.serviceKind, source.endpoint, payloadOf(request), response);
+    if (kind !== undefined) return kind;
+    break;
+  }
+  throw new UserError([
+    {
+      path: `${source.path}, endpoint`,
+      message: "neither the path nor the first answer tells what kind of answers these are",
+      value: source.endpoint === "" ? undefined : source.endpoint,
+      hint: "Say which endpoint type it was.",
+    },
+  ]);
+}
+
+/**
+ * Measures the requests of one or several exports as one run: several are joined by their times, request by request.
+ *
+ * @throws UserError when a file is wrong or its kind cannot be told
+ */
+export function measureExports(sources: readonly ProfileExport[], rules: ExportRules): TokenColumns {
+  const columns = new TokenColumns();
+  const countInput = rememberCounts(rules.countTokens);
+  let originNs: bigint | undefined;
+  for (const source of sources) {
+    const kind = rules.kind ?? detectExportKind(source);
+    let index = 0;
+    for (const request of source.requests()) {
+      if (request.experiment !== (rules.experiment ?? 0)) continue;
+      originNs ??= request.timestampNs;
+      const measurement = { request, kind, sendNs: Number(request.timestampNs - originNs), countInput, rules };
+      try {
+        if (hasText(kind)) addText(columns, measurement);
+        else addPlain(columns, measurement);
+      } catch (error) {
+        throw toUserError(error, `${source.path}, request ${index}`);
+      }
+      index++;
+    }
+  }
+  return columns;
+}
+
+interface Measurement {
+  readonly request: ExportedRequest;
+  readonly kind: AnswerKind;
+  readonly sendNs: number;
+  readonly countInput: TokenCounter;
+  readonly rules: ExportRules;
+}
+
+function addText(columns: TokenColumns, { request, kind, sendNs, countInput, rules }: Measurement): void {
+  const answer = answerOf(kind, request);
+  if (answer.error !== undefined) {
+    columns.failedCount++;
+    return;
+  }
+  const times: AnswerTimes = timeAnswer(answer, request.responseOffsetsNs, rules);
+  const hasContent = times.contentNs.length > 0;
+  const inputTokens = hasContent ? countInput(readRequestText(kind, payloadOf(request))) : Number.NaN;
+  columns.add({ sendNs, times, inputTokens, usage: answer.usage, session: sessionOf(request) });
+}
+
+function addPlain(columns: TokenColumns, { request, kind, sendNs }: Measurement): void {
+  const latencyNs = request.responseOffsetsNs.at(-1);
+  if (latencyNs === undefined) columns.emptyCount++;
+  else if (request.responses.some((response) => isErrorBody(readOf(response)))) columns.failedCount++;
+  else columns.addPlain(sendNs, latencyNs, kind === "image-retrieval" ? countImages(payloadOf(request)) : 0);
+}
+
+function answerOf(kind: AnswerKind, { responses }: ExportedRequest): Answer {
+  return kind === "kserve" ? readTensorAnswer(responses) : readAnswer(kind, responses.map(readOf));
+}
+
+function readOf(response: Readonly<Record<string, unknown>>): string {
+  const text = response["response"];
+  return typeof text === "string" ? text : "";
+}
+
+/** The request's body; for KServe its tensors, as JSON. */
+function payloadOf({ inputs }: ExportedRequest): string {
+  const { payload } = inputs;
+  return typeof payload === "string" ? payload : JSON.stringify(payload ?? inputs);
+}
+
+function sessionOf({ inputs }: ExportedRequest): string | undefined {
+  const id = inputs["session_id"];
+  return id === undefined || id === null ? undefined : String(id);
+}
+
+/** Vectors are long, so only an answer that begins like an error is looked into. */
+function isErrorBody(text: string): boolean {
+  return /^\s*\{\s*"(?:error"|object"\s*:\s*"error")/.test(text);
+}
+
+function rememberCounts(countTokens: TokenCounter = () => Number.NaN): TokenCounter {
+  const counts = new Map<string, number>();
+  return (text) => {
+    let count = counts.get(text);
+    if (count === undefined) {
+      count = countTokens(text);
+      if (counts.size >= REMEMBERED_TEXTS) counts.clear();
+      counts.set(text, count);
+    }
+    return count;
+  };
+}
+
+function toUserError(error: unknown, path: string): unknown {
+  if (!(error instanceof SyntaxError)) return error;
+  return new UserError([
+    {
+      path,
+      message: `the request's payload is not JSON: ${messageOf(error)}`,
+      hint: "Give an export as it was written.",
+    },
+  ]);
+}

@@ -1,0 +1,107 @@
+import { type AnswerFamily, countGood, type GoodputLimits } from "../../measure/goodput.ts";
+import { type StatisticName, summarize, sumOf } from "../../measure/statistics.ts";
+import type { TokenColumns } from "../../measure/token-metrics.ts";
+import { systemMetrics } from "../../measure/token-system.ts";
+import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";
+
+/** GenAI-Perf's results, which its table, CSV and JSON print. */
+
+/** Statistics of one metric; system metrics have only `avg`. Times are milliseconds. */
+export interface MetricStatistics {
+  readonly unit: string;
+  readonly values: ReadonlyMap<StatisticName, number>;
+}
+
+/** By metric name, in the order of the JSON; metrics without data are not in it. */
+export type Statistics = ReadonlyMap<string, MetricStatistics>;
+
+/** GPU metrics by name: unit, and statistics by GPU. Constant ones have only `avg`. In the order of the reports. */
+export type TelemetryStatistics = ReadonlyMap<
+  string,
+  { readonly unit: string; readonly gpus: ReadonlyMap<string, ReadonlyMap<StatisticName, number>> }
+>;
+
+/** All that a report needs. */
+export interface GenAiPerfResult {
+  readonly family: AnswerFamily;
+  /** As GenAI-Perf calls it: `chat`, `embeddings`, `image_retrieval`, … */
+  readonly endpointType: string;
+  readonly isStreaming: boolean;
+  readonly hasGoodput: boolean;
+  readonly statistics: Statistics;
+  /** By session id; empty without sessions. */
+  readonly sessions: ReadonlyMap<string, Statistics>;
+  readonly telemetry?: TelemetryStatistics | undefined;
+}
+
+export interface ResultSettings {
+  readonly family: AnswerFamily;
+  readonly endpointType: string;
+  readonly isStreaming: boolean;
+  /** Empty or undefined without goodput. */
+  readonly goodput?: GoodputLimits | undefined;
+  readonly telemetry?: TelemetryStatistics | undefined;
+}
+
+/** Computes GenAI-Perf's results from measured requests. */
+export function toGenAiPerfResult(columns: TokenColumns, settings: ResultSettings): GenAiPerfResult {
+  const { family, goodput = {} } = settings;
+  const hasGoodput = Object.keys(goodput).length > 0;
+  const sessions = [...columns.sessions()].map(
+    ([name, rows]) => [name, toStatistics(columns, family, undefined, rows)] as const,
+  );
+  return {
+    family,
+    endpointType: settings.endpointType,
+    isStreaming: settings.isStreaming,
+    hasGoodput,
+    statistics: toStatistics(columns, family, hasGoodput ? goodput : undefined),
+    sessions: new Map(sessions),
+    telemetry: settings.telemetry,
+  };
+}
+
+const NS_TO_MS = 1 / 1e6;
+const UNKNOWN_GOODPUT = -1;
+
+function toStatistics(
+  columns: TokenColumns,
+  family: AnswerFamily,
+  goodput: GoodputLimits | undefined,
+  rows?: readonly number[],
+): Statistics {
+  const system = systemMetrics(columns, rows);
+  const durationSec = system.durationNs / 1e9;
+  const good = goodput === undefined ? undefined : countGood(columns, family, goodput);
+  const systemValues: Readonly<Record<SystemMetric["name"], number | undefined>> = {
+    request_throughput: system.requestsPerSec,
+    request_count: system.requestCount,
+    output_token_throughput: system.outputTokensPerSec,
+    request_goodput: goodput && (good === undefined ? UNKNOWN_GOODPUT : durationSec > 0 ? good / durationSec : 0),
+  };
+  const statistics = new Map<string, MetricStatistics>();
+  for (const metric of JSON_METRICS[family]) {
+    const values = "column" in metric ? requestValues(columns, metric, rows) : toAverage(systemValues[metric.name]);
+    if (values !== undefined) statistics.set(metric.name, { unit: metric.jsonUnit, values });
+  }
+  return statistics;
+}
+
+function toAverage(value: number | undefined): ReadonlyMap<StatisticName, number> | undefined {
+  return value === undefined ? undefined : new Map([["avg", value]]);
+}
+
+function requestValues(
+  columns: TokenColumns,
+  { column, name }: RequestMetric,
+  rows: readonly number[] | undefined,
+): ReadonlyMap<StatisticName, number> | undefined {
+  const values = columns.metrics[column].measured(rows);
+  if (name === "inter_token_latency" && sumOf(values) === 0) return undefined;
+  const summary = summarize(values);
+  if (summary === undefined) return undefined;
+  const scale = column.endsWith("Ns") ? NS_TO_MS : 1;
+  return new Map(
+    Object.entries(summary).map(([statistic, value]) => [statistic as StatisticName, value * scale] as const),
+  );
+}

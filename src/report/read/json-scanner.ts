@@ -1,0 +1,197 @@
+import { UserError } from "../../plan/problem.ts";
+
+/** Where bytes come from. */
+export interface ByteSource {
+  /** Puts bytes into the array from its start; how many there were, 0 at the end. */
+  read(into: Uint8Array): number;
+  close(): void;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BOM = [0xef, 0xbb, 0xbf];
+
+const INITIAL_BYTES = 256 * 1024;
+
+/**
+ * Walks through JSON text of any length and cuts out the values that are wanted; never more than one of them is in memory. The outer
+ * shape is walked with `members` and `items`, whose every value must be taken by `text`, `skip`, `members` or `items`. Values are only
+ * cut out, not checked: `JSON.parse` does that. Faults throw `UserError` with the file's name, `place` and the byte.
+ */
+export class JsonScanner {
+  /** What is being read, for errors. */
+  place = "";
+  private readonly source: ByteSource;
+  private readonly name: string;
+  private buffer = new Uint8Array(INITIAL_BYTES);
+  private position = 0;
+  private end = 0;
+  /** Bytes of the file before the buffer's first. */
+  private dropped = 0;
+  /** From here on bytes are kept; undefined when what was walked over is not needed any more. */
+  private mark: number | undefined;
+  private readonly decoder = new TextDecoder();
+
+  constructor(source: ByteSource, name: string) {
+    this.source = source;
+    this.name = name;
+    if (BOM.every((byte, i) => this.byteAt(i) === byte)) this.position = BOM.length;
+  }
+
+  /** The keys of the object that comes next; the value of each must be taken before the next key. */
+  *members(): Generator<string> {
+    this.take(OPEN_BRACE, "an object");
+    if (this.tryTake(CLOSE_BRACE)) return;
+    do {
+      if (this.peek() !== QUOTE) this.fail("a key in quotes is missing");
+      const key = this.parse(this.text()) as string;
+      this.take(COLON, "a colon");
+      yield key;
+    } while (this.tryTake(COMMA));
+    this.take(CLOSE_BRACE, "a comma or a closing brace");
+  }
+
+  /** The indexes of the array that comes next; each item must be taken before the next index. */
+  *items(): Generator<number> {
+    this.take(OPEN_BRACKET, "an array");
+    if (this.tryTake(CLOSE_BRACKET)) return;
+    let index = 0;
+    do yield index++;
+    while (this.tryTake(COMMA));
+    this.take(CLOSE_BRACKET, "a comma or a closing bracket");
+  }
+
+  /** The text of the value that comes next. */
+  text(): string {
+    this.peek();
+    this.mark = this.position;
+    this.walk();
+    const bytes = this.buffer.subarray(this.mark, this.position);
+    this.mark = undefined;
+    return this.decoder.decode(bytes);
+  }
+
+  /** The value that comes next. */
+  value(): unknown {
+    return this.parse(this.text());
+  }
+
+  /** Leaves out the value that comes next, of any size, in constant memory. */
+  skip(): void {
+    this.peek();
+    this.walk();
+  }
+
+  /** Says what is wrong at this place. */
+  fail(message: string): never {
+    const place = this.place === "" ? "" : `, ${this.place}`;
+    throw new UserError([
+      {
+        path: `${this.name}${place}, byte ${this.dropped + this.position}`,
+        message,
+        hint: "Give a profile export as perf_analyzer or rampart wrote it, whole.",
+      },
+    ]);
+  }
+
+  private parse(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return this.fail(`this is not JSON: ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`);
+    }
+  }
+
+  /** The first byte of what comes next, after white space. */
+  private peek(): number {
+    for (;;) {
+      const byte = this.byteAt(this.position);
+      if (byte === undefined) return this.fail("the file ends too early");
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte;
+      this.position++;
+    }
+  }
+
+  private take(byte: number, what: string): void {
+    if (!this.tryTake(byte)) this.fail(`${what} is missing`);
+  }
+
+  private tryTake(byte: number): boolean {
+    if (this.peek() !== byte) return false;
+    this.position++;
+    return true;
+  }
+
+  /** Moves to the end of the value that begins here. */
+  private walk(): void {
+    const first = this.buffer[this.position];
+    if (first === QUOTE || first === OPEN_BRACE || first === OPEN_BRACKET) this.walkNested();
+    else this.walkScalar();
+  }
+
+  private walkScalar(): void {
+    const start = this.dropped + this.position;
+    for (;;) {
+      const byte = this.byteAt(this.position);
+      if (byte === undefined || byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte <= 0x20) break;
+      this.position++;
+    }
+    if (this.dropped + this.position === start) this.fail("a value is missing");
+  }
+
+  private walkNested(): void {
+    let depth = 0;
+    let isInString = false;
+    let { buffer, position, end } = this;
+    for (;;) {
+      if (position >= end) {
+        this.position = position;
+        if (!this.fill()) this.fail("the file ends too early");
+        ({ buffer, position, end } = this);
+        continue;
+      }
+      const byte = buffer[position++] as number;
+      if (isInString) {
+        if (byte === BACKSLASH)
+          position++; // may lie behind the buffer's end; then one byte of the next piece is left out
+        else if (byte === QUOTE) isInString = false;
+        else continue;
+      } else if (byte === QUOTE) isInString = true;
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+      else continue;
+      if (depth === 0 && !isInString) break;
+    }
+    this.position = position;
+  }
+
+  private byteAt(index: number): number | undefined {
+    if (index < this.end) return this.buffer[index];
+    const ahead = index - this.position;
+    return this.fill() ? this.byteAt(this.position + ahead) : undefined;
+  }
+
+  /** Reads on. Drops what is walked over and not marked; false at the end of the file. */
+  private fill(): boolean {
+    const keepFrom = Math.min(this.mark ?? this.position, this.end);
+    this.buffer.copyWithin(0, keepFrom, this.end);
+    this.dropped += keepFrom;
+    this.position -= keepFrom;
+    this.end -= keepFrom;
+    if (this.mark !== undefined) this.mark = 0;
+    if (this.end === this.buffer.length) {
+      const grown = new Uint8Array(2 * this.buffer.length);
+      grown.set(this.buffer);
+      this.buffer = grown;
+    }
+    const count = this.source.read(this.buffer.subarray(this.end));
+    this.end += count;
+    return count > 0;
+  }
+}

@@ -1,0 +1,213 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { messageOf, UserError } from "../../plan/problem.ts";
+import { type ByteSource, JsonScanner } from "./json-scanner.ts";
+
+/**
+ * Profile exports, perf_analyzer's and our own, read request by request: files of any size need the memory of their longest request.
+ */
+
+/** One experiment of an export: a level of load. */
+export interface ExportedExperiment {
+  /** `concurrency` or `request_rate`; as written. */
+  readonly mode: string;
+  readonly value: number;
+  readonly requestCount: number;
+  /** Epoch nanoseconds; 0 and 2^64-1 for loads without windows. */
+  readonly windowBoundariesNs: readonly bigint[];
+}
+
+/** One request of an export. */
+export interface ExportedRequest {
+  /** Index of its experiment. */
+  readonly experiment: number;
+  /** When it was sent, in epoch nanoseconds. */
+  readonly timestampNs: bigint;
+  /** Correlation id of its sequence; undefined without one. */
+  readonly sequenceId: number | undefined;
+  /** Inputs by name; the OpenAI kinds have `payload`, the request's body as text. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** When each response came, in nanoseconds after `timestampNs`. */
+  readonly responseOffsetsNs: readonly number[];
+  /** Outputs by name, of each response; the OpenAI kinds have `response`, what was read as text. */
+  readonly responses: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** An export that was looked through once. */
+export interface ProfileExport {
+  readonly path: string;
+  readonly version: string;
+  /** `openai`, `triton`, … */
+  readonly serviceKind: string;
+  /** The path of the service that was asked, without the host; may be empty. */
+  readonly endpoint: string;
+  readonly experiments: readonly ExportedExperiment[];
+  /** All requests in the file's order. Reads the file again at each call. Throws `UserError` where the file is wrong. */
+  requests(): Generator<ExportedRequest>;
+}
+
+/**
+ * Looks through an export: what it is about stands at its end.
+ *
+ * @param open gives the bytes from the start; the file by default
+ * @throws UserError when the file cannot be read or is no profile export; names the file, the place and the byte
+ */
+export function openProfileExport(path: string, open: () => ByteSource = () => openFile(path)): ProfileExport {
+  const head = withScanner(path, open, readHead);
+  return { ...head, path, requests: () => readRequests(path, open) };
+}
+
+type Head = Omit<ProfileExport, "path" | "requests">;
+
+function readHead(scanner: JsonScanner): Head {
+  const experiments: ExportedExperiment[] = [];
+  const texts = { version: "", service_kind: "", endpoint: "" };
+  let hasExperiments = false;
+  for (const key of scanner.members()) {
+    scanner.place = key;
+    if (key === "experiments") {
+      hasExperiments = true;
+      for (const index of scanner.items()) {
+        scanner.place = `experiments[${index}]`;
+        experiments.push(readExperiment(scanner, index));
+      }
+    } else if (isKeyOf(texts, key)) texts[key] = readString(scanner);
+    else scanner.skip();
+  }
+  scanner.place = "";
+  if (!hasExperiments) scanner.fail("experiments are missing: this is no profile export");
+  if (texts.service_kind === "") scanner.fail("service_kind is missing: this is no profile export");
+  return { version: texts.version, serviceKind: texts.service_kind, endpoint: texts.endpoint, experiments };
+}
+
+function readExperiment(scanner: JsonScanner, index: number): ExportedExperiment {
+  let mode = "";
+  let value = 0;
+  let requestCount = 0;
+  let windowBoundariesNs: bigint[] = [];
+  for (const key of scanner.members()) {
+    scanner.place = `experiments[${index}].${key}`;
+    if (key === "requests") {
+      for (const _ of scanner.items()) {
+        scanner.skip();
+        requestCount++;
+      }
+    } else if (key === "window_boundaries") windowBoundariesNs = readIntegers(scanner);
+    else if (key === "experiment") {
+      const level = scanner.value() as { mode?: unknown; value?: unknown } | null;
+      if (typeof level?.mode !== "string") scanner.fail("mode is missing");
+      mode = level?.mode as string;
+      value = Number(level?.value);
+    } else scanner.skip();
+  }
+  return { mode, value, requestCount, windowBoundariesNs };
+}
+
+function* readRequests(path: string, open: () => ByteSource): Generator<ExportedRequest> {
+  const source = open();
+  try {
+    const scanner = new JsonScanner(source, path);
+    for (const key of scanner.members()) {
+      if (key !== "experiments") {
+        scanner.skip();
+        continue;
+      }
+      for (const experiment of scanner.items()) {
+        for (const part of scanner.members()) {
+          if (part !== "requests") {
+            scanner.skip();
+            continue;
+          }
+          for (const index of scanner.items()) {
+            scanner.place = `experiments[${experiment}].requests[${index}]`;
+            yield readRequest(scanner, experiment);
+          }
+        }
+      }
+    }
+  } finally {
+    source.close();
+  }
+}
+
+function readRequest(scanner: JsonScanner, experiment: number): ExportedRequest {
+  const { place } = scanner;
+  let timestampNs: bigint | undefined;
+  let sequenceId: number | undefined;
+  let inputs: Record<string, unknown> = {};
+  let timesNs: bigint[] = [];
+  let responses: Record<string, unknown>[] = [];
+  for (const key of scanner.members()) {
+    scanner.place = `${place}.${key}`;
+    if (key === "timestamp") timestampNs = toInteger(scanner, scanner.text());
+    else if (key === "sequence_id") sequenceId = Number(scanner.value());
+    else if (key === "request_inputs") inputs = (scanner.value() ?? {}) as Record<string, unknown>;
+    else if (key === "response_timestamps") timesNs = readIntegers(scanner);
+    else if (key === "response_outputs") responses = readOutputs(scanner);
+    else scanner.skip();
+  }
+  scanner.place = place;
+  if (timestampNs === undefined) return scanner.fail("timestamp is missing");
+  if (timesNs.length !== responses.length)
+    scanner.fail(`there are ${timesNs.length} response_timestamps and ${responses.length} response_outputs`);
+  const sentNs = timestampNs;
+  const responseOffsetsNs = timesNs.map((timeNs) => Number(timeNs - sentNs));
+  return { experiment, timestampNs, sequenceId, inputs, responseOffsetsNs, responses };
+}
+
+function readOutputs(scanner: JsonScanner): Record<string, unknown>[] {
+  const outputs = scanner.value();
+  if (!Array.isArray(outputs)) return scanner.fail("an array is missing");
+  return outputs.map((output) => (typeof output === "object" && output !== null ? output : {}));
+}
+
+/** Integers of any length: time stamps have 19 digits, of which a number keeps 16. */
+function readIntegers(scanner: JsonScanner): bigint[] {
+  const text = scanner.text();
+  if (!text.startsWith("[")) scanner.fail("an array is missing");
+  const inner = text.slice(1, -1).trim();
+  return inner === "" ? [] : inner.split(",").map((item) => toInteger(scanner, item));
+}
+
+function toInteger(scanner: JsonScanner, text: string): bigint {
+  return /^\s*-?\d+\s*$/.test(text) ? BigInt(text) : scanner.fail(`a whole number is missing: ${text.slice(0, 40)}`);
+}
+
+function readString(scanner: JsonScanner): string {
+  const value = scanner.value();
+  return typeof value === "string" ? value : scanner.fail("a text is missing");
+}
+
+function isKeyOf<T extends object>(object: T, key: string): key is keyof T & string {
+  return Object.hasOwn(object, key);
+}
+
+function withScanner<T>(path: string, open: () => ByteSource, read: (scanner: JsonScanner) => T): T {
+  const source = open();
+  try {
+    return read(new JsonScanner(source, path));
+  } finally {
+    source.close();
+  }
+}
+
+function openFile(path: string): ByteSource {
+  const toError = (error: unknown): UserError =>
+    new UserError([
+      { path, message: `the file cannot be read: ${messageOf(error)}`, hint: "Name a profile export that is there." },
+    ]);
+  try {
+    const fd = openSync(path, "r");
+    return {
+      read: (into) => {
+        try {
+          return readSync(fd, into);
+        } catch (error) {
+          throw toError(error);
+        }
+      },
+      close: () => closeSync(fd),
+    };
+  } catch (error) {
+    throw toError(error);
+  }
+}

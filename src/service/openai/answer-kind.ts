@@ -1,0 +1,82 @@
+/** What kind of answer a service gives: decides where its texts are. */
+
+export type AnswerKind =
+  | "chat"
+  | "multimodal"
+  | "completions"
+  | "responses"
+  | "anthropic"
+  | "embeddings"
+  | "nvclip"
+  | "rankings"
+  | "image-retrieval"
+  | "generate"
+  | "huggingface-generate"
+  | "kserve";
+
+/** Answers that have no text: only their latency is measured. */
+const WITHOUT_TEXT: ReadonlySet<AnswerKind> = new Set(["embeddings", "nvclip", "rankings", "image-retrieval"]);
+
+/** Whether answers of this kind have text, and so tokens. */
+export function hasText(kind: AnswerKind): boolean {
+  return !WITHOUT_TEXT.has(kind);
+}
+
+/** Endings of paths, longest first where one is in another. */
+const PATHS: readonly (readonly [ending: string, kind: AnswerKind])[] = [
+  ["v1/chat/completions", "chat"],
+  ["v1/completions", "completions"],
+  ["v1/responses", "responses"],
+  ["v1/messages", "anthropic"],
+  ["v1/embeddings", "embeddings"],
+  ["v1/ranking", "rankings"],
+  ["v1/infer", "image-retrieval"],
+  ["rerank", "rankings"],
+];
+
+/** Words in a first answer; the first that is there decides. As in GenAI-Perf, and below those the kinds that it does not know. */
+const WORDS: readonly (readonly [word: string, kind: AnswerKind])[] = [
+  ["chat.completion", "chat"],
+  ["text_completion", "completions"],
+  ['"object":"response"', "responses"],
+  ["response.created", "responses"],
+  ["message_start", "anthropic"],
+  ['"type":"message"', "anthropic"],
+  ["embedding", "embeddings"],
+  ["ranking", "rankings"],
+  ["relevance_score", "rankings"],
+  ["image_retrieval", "image-retrieval"],
+  ["bounding_boxes", "image-retrieval"],
+  ["generated_text", "huggingface-generate"],
+  ["text_output", "generate"],
+];
+
+/**
+ * The kind of a recorded service's answers, by its service kind, its path and, for other paths, the words in its first answer.
+ *
+ * @param payload the first request's body
+ * @param response the first response
+ * @returns undefined when nothing tells
+ */
+export function detectAnswerKind(
+  serviceKind: string,
+  endpoint: string,
+  payload: string,
+  response: string,
+): AnswerKind | undefined {
+  if (serviceKind === "triton" || serviceKind === "dynamic_grpc") return "kserve";
+  if (serviceKind !== "openai") return undefined;
+  const found = findKind(endpoint.replace(/[?#].*$/, "").replace(/\/+$/, ""), response);
+  return found === "chat" && /"?(image_url|input_audio)/.test(payload) ? "multimodal" : found;
+}
+
+function findKind(path: string, response: string): AnswerKind | undefined {
+  const known = PATHS.find(([ending]) => path === ending || path.endsWith(`/${ending}`));
+  if (known !== undefined) return known[1];
+  if (path.toLowerCase().includes("huggingface/generate")) return "huggingface-generate";
+  // JSON may have spaces after colons, the words here have none.
+  const words = response.replaceAll('": "', '":"');
+  const told = WORDS.find(([word]) => words.includes(word));
+  if (told !== undefined) return told[1];
+  return /\/generate(_stream)?$/.test(path) ? "generate" : undefined;
+}

@@ -1,0 +1,160 @@
+import type { AnswerKind } from "./answer-kind.ts";
+
+/** What one event or JSON body of an answer says. */
+
+/** Token counts as the server reports them; undefined where it does not. */
+export interface ServerUsage {
+  readonly promptTokens: number | undefined;
+  readonly completionTokens: number | undefined;
+  readonly reasoningTokens: number | undefined;
+}
+
+export interface AnswerPart {
+  /** Output text; empty when there is none. */
+  readonly text: string;
+  /** Text that a reasoning model thinks aloud, apart from its output. */
+  readonly reasoning: string;
+  readonly usage?: ServerUsage | undefined;
+  readonly finishReason?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const EMPTY: AnswerPart = { text: "", reasoning: "" };
+
+/** What an event's data says. @param data parsed JSON */
+export function readPart(kind: AnswerKind, data: unknown): AnswerPart {
+  const first = Array.isArray(data) ? data[0] : data;
+  if (!isObject(first)) return EMPTY;
+  const error = readError(first);
+  const part = READERS[kind](first);
+  return {
+    ...part,
+    usage: part.usage ?? readUsage(first["usage"]),
+    error: error ?? part.error,
+  };
+}
+
+const READERS: Readonly<Record<AnswerKind, (data: Json) => AnswerPart>> = {
+  chat: readChat,
+  multimodal: readChat,
+  completions: readChat,
+  responses: readResponsesEvent,
+  anthropic: readAnthropicEvent,
+  generate: (data) => ({ text: toText(data["text_output"]), reasoning: "" }),
+  kserve: (data) => ({ text: toText(data["text_output"]), reasoning: "" }),
+  "huggingface-generate": readHuggingFace,
+  embeddings: () => EMPTY,
+  nvclip: () => EMPTY,
+  rankings: () => EMPTY,
+  "image-retrieval": () => EMPTY,
+};
+
+/** Chat completions and completions, streamed or whole; some servers answer one with the other's shape. */
+function readChat(data: Json): AnswerPart {
+  const choices = data["choices"];
+  const choice = Array.isArray(choices) ? choices[0] : undefined;
+  if (!isObject(choice)) return EMPTY;
+  const { delta, message } = choice;
+  const body = isObject(delta) ? delta : isObject(message) ? message : {};
+  return {
+    text: toText(body["content"]) || toText(choice["text"]),
+    reasoning: toText(body["reasoning_content"]) || toText(body["reasoning"]),
+    finishReason: toName(choice["finish_reason"]),
+  };
+}
+
+function readHuggingFace(data: Json): AnswerPart {
+  const { token, details } = data;
+  const streamed = isObject(token) && token["special"] !== true ? toText(token["text"]) : "";
+  return {
+    text: isObject(token) ? streamed : toText(data["generated_text"]),
+    reasoning: "",
+    finishReason: isObject(details) ? toName(details["finish_reason"]) : undefined,
+  };
+}
+
+/** OpenAI's responses API: typed events, or the whole response. */
+function readResponsesEvent(data: Json): AnswerPart {
+  const { type, delta, response } = data;
+  if (type === "response.output_text.delta") return { text: toText(delta), reasoning: "" };
+  if (type === "response.reasoning_text.delta" || type === "response.reasoning_summary_text.delta")
+    return { text: "", reasoning: toText(delta) };
+  // The event that ends a stream repeats all of its text.
+  if (isObject(response)) return { ...EMPTY, ...readResponseEnd(response) };
+  if (data["object"] !== "response") return EMPTY;
+  const items = (Array.isArray(data["output"]) ? data["output"] : []).filter(isObject);
+  const textOf = (wanted: string): string =>
+    items
+      .filter((item) => item["type"] === wanted)
+      .map((item) => toText(item["content"]) || toText(item["summary"]))
+      .join("");
+  return { text: textOf("message"), reasoning: textOf("reasoning"), ...readResponseEnd(data) };
+}
+
+function readResponseEnd(response: Json): Partial<AnswerPart> {
+  const { status, error } = response;
+  return {
+    usage: readUsage(response["usage"]),
+    finishReason: status === "in_progress" || status === "queued" ? undefined : toName(status),
+    error: isObject(error) ? readError({ error }) : undefined,
+  };
+}
+
+/** Anthropic's messages API: typed events, or the whole message. */
+function readAnthropicEvent(data: Json): AnswerPart {
+  const { type, delta, message, content_block: block } = data;
+  if (type === "message_start" && isObject(message)) return { ...EMPTY, usage: readUsage(message["usage"]) };
+  if (type === "content_block_start" && isObject(block))
+    return { text: toText(block["text"]), reasoning: toText(block["thinking"]) };
+  if (type === "content_block_delta" && isObject(delta))
+    return { text: toText(delta["text"]), reasoning: toText(delta["thinking"]) };
+  if (type === "message_delta" && isObject(delta)) return { ...EMPTY, finishReason: toName(delta["stop_reason"]) };
+  if (type !== "message") return EMPTY;
+  const blocks = (Array.isArray(data["content"]) ? data["content"] : []).filter(isObject);
+  return {
+    text: blocks.map((item) => toText(item["text"])).join(""),
+    reasoning: blocks.map((item) => toText(item["thinking"])).join(""),
+    finishReason: toName(data["stop_reason"]),
+  };
+}
+
+/** The message of an error that stands in place of an answer, or in the middle of one. */
+function readError(data: Json): string | undefined {
+  const { error } = data;
+  if (typeof error === "string" && error !== "") return error;
+  if (isObject(error)) return typeof error["message"] === "string" ? error["message"] : JSON.stringify(error);
+  if (data["object"] === "error" || data["type"] === "error") return toText(data["message"]) || JSON.stringify(data);
+  return undefined;
+}
+
+function readUsage(usage: unknown): ServerUsage | undefined {
+  if (!isObject(usage)) return undefined;
+  const details = usage["completion_tokens_details"] ?? usage["output_tokens_details"];
+  return {
+    promptTokens: toCount(usage["prompt_tokens"] ?? usage["input_tokens"]),
+    completionTokens: toCount(usage["completion_tokens"] ?? usage["output_tokens"]),
+    reasoningTokens: toCount(isObject(details) ? details["reasoning_tokens"] : usage["reasoning_tokens"]),
+  };
+}
+
+/** A text; of content in parts, the parts' texts joined. */
+export function toText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value)) return "";
+  return value.map((part) => (isObject(part) ? toText(part["text"]) : toText(part))).join("");
+}
+
+/** Whether it is a JSON object. */
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function toName(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function toCount(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}

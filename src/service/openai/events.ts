@@ -1,0 +1,78 @@
+/** Server-sent events out of what was read from a socket, read by read. */
+
+/** One event, or one whole JSON body. */
+export interface ServerEvent {
+  /** Index of the read that it began in. */
+  readonly read: number;
+  /** The event's name; empty without one. */
+  readonly name: string;
+  /** Its data, lines joined; comments and empty events are left out. */
+  readonly data: string;
+}
+
+/** How an event's line begins. */
+const FIELD = /^(?:data:|event:|id:|retry:|:)/;
+
+/**
+ * Cuts reads into events. Events that were torn over several reads are joined and count where they began, so an event's time is that of
+ * its first bytes; a JSON body that came in pieces counts where it ended. Reads may lack their last blank line.
+ */
+export function splitEvents(reads: readonly string[]): ServerEvent[] {
+  const events: ServerEvent[] = [];
+  let open = "";
+  let openRead = 0;
+  const close = (): void => {
+    addEvent(events, openRead, open);
+    open = "";
+  };
+  for (const [read, text] of reads.entries()) {
+    if (open !== "" && isStart(text) && !isBody(open)) close();
+    if (open === "" || isBody(open)) openRead = read;
+    open += text;
+    if (isBody(open)) {
+      if (isComplete(open)) close();
+      continue;
+    }
+    let from = 0;
+    for (const { index, 0: blank } of open.matchAll(/\r?\n\r?\n|\r\r/g)) {
+      addEvent(events, openRead, open.slice(from, index));
+      from = index + blank.length;
+      openRead = read;
+    }
+    open = open.slice(from);
+  }
+  close();
+  return events;
+}
+
+function isStart(text: string): boolean {
+  return FIELD.test(text);
+}
+
+function isBody(text: string): boolean {
+  return /^\s*[{[]/.test(text);
+}
+
+function isComplete(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function addEvent(events: ServerEvent[], read: number, text: string): void {
+  if (isBody(text)) {
+    events.push({ read, name: "", data: text.trim() });
+    return;
+  }
+  let name = "";
+  const data: string[] = [];
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    if (line.startsWith("data:")) data.push(line.slice(5).trim());
+    else if (line.startsWith("event:")) name = line.slice(6).trim();
+    else if (data.length > 0 && line !== "" && !FIELD.test(line)) data.push(line);
+  }
+  if (data.length > 0 || name !== "") events.push({ read, name, data: data.join("\n") });
+}

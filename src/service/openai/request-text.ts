@@ -1,0 +1,73 @@
+import type { AnswerKind } from "./answer-kind.ts";
+import { isObject, toText } from "./answer-parts.ts";
+
+/**
+ * The text of a request whose tokens are its input length: of chats the contents of all messages, joined by a space as in GenAI-Perf;
+ * roles and the server's chat template are not in it. Content in parts gives its text parts; images and audio have none.
+ *
+ * @param body the request's body as JSON
+ * @throws SyntaxError when the body is not JSON
+ */
+export function readRequestText(kind: AnswerKind, body: string): string {
+  const payload: unknown = JSON.parse(body);
+  if (!isObject(payload)) return "";
+  switch (kind) {
+    case "chat":
+    case "multimodal":
+      return joinMessages(payload["messages"]);
+    case "anthropic":
+      return joinWords([joinTexts(payload["system"]), joinMessages(payload["messages"])]);
+    case "responses":
+      return joinWords([joinTexts(payload["instructions"]), joinInput(payload["input"])]);
+    case "completions":
+      return joinTexts(payload["prompt"]);
+    case "generate":
+    case "kserve":
+      return joinTexts(payload["text_input"]);
+    case "huggingface-generate":
+      return joinTexts(payload["inputs"]);
+    case "embeddings":
+    case "nvclip":
+      return joinTexts(payload["input"]);
+    case "rankings":
+      return joinWords([
+        joinTexts(payload["query"]),
+        joinTexts(payload["passages"] ?? payload["documents"] ?? payload["texts"]),
+      ]);
+    case "image-retrieval":
+      return "";
+  }
+}
+
+/** How many images a request of image retrieval has. @throws SyntaxError when the body is not JSON */
+export function countImages(body: string): number {
+  const payload: unknown = JSON.parse(body);
+  const input = isObject(payload) ? payload["input"] : undefined;
+  return Array.isArray(input) ? input.filter((item) => isObject(item) && item["type"] === "image_url").length : 0;
+}
+
+function joinMessages(messages: unknown): string {
+  return Array.isArray(messages)
+    ? messages.map((message) => (isObject(message) ? joinTexts(message["content"]) : "")).join(" ")
+    : "";
+}
+
+function joinInput(input: unknown): string {
+  return Array.isArray(input) && input.some((item) => isObject(item) && "content" in item)
+    ? joinMessages(input)
+    : joinTexts(input);
+}
+
+/** One text, or the texts of a list joined by a space. */
+function joinTexts(value: unknown): string {
+  if (isObject(value)) return toText(value["text"]);
+  if (!Array.isArray(value)) return toText(value);
+  return value
+    .filter((part) => typeof part === "string" || (isObject(part) && typeof part["text"] === "string"))
+    .map((part) => (isObject(part) ? toText(part["text"]) : toText(part)))
+    .join(" ");
+}
+
+function joinWords(texts: readonly string[]): string {
+  return texts.filter((text) => text !== "").join(" ");
+}

@@ -1,0 +1,97 @@
+import type { AnswerKind } from "./answer-kind.ts";
+import { type AnswerPart, readPart, type ServerUsage } from "./answer-parts.ts";
+import { type ServerEvent, splitEvents } from "./events.ts";
+
+/** From the responses to one request, as they were read, to texts that have times. */
+
+/** What one read brought. */
+export interface TextPiece {
+  /** Index of the read, and so of its time. */
+  readonly read: number;
+  /** All output text of the read's events, joined; never empty but for kinds that GenAI-Perf takes as they are. */
+  readonly text: string;
+  /** How many events with such text came in it; above 1 they came bunched. */
+  readonly events: number;
+}
+
+/** All that the responses to one request say. */
+export interface Answer {
+  /** Reads with output text, in order. */
+  readonly output: readonly TextPiece[];
+  /** Reads with reasoning text, in order; a read may be in both. */
+  readonly reasoning: readonly TextPiece[];
+  /** As the server reports it; undefined without a report. */
+  readonly usage: ServerUsage | undefined;
+  readonly finishReason: string | undefined;
+  /** What the server said went wrong; undefined when nothing did. */
+  readonly error: string | undefined;
+}
+
+/**
+ * Reads an answer: events torn over reads are joined, several events in one read become one piece, and reads without text (role, finish
+ * and usage events, `[DONE]`, comments) are left out. Nothing is thrown: what cannot be read is the answer's `error`.
+ *
+ * @param reads what was read from the socket, in order: server-sent events or JSON bodies
+ */
+export function readAnswer(kind: AnswerKind, reads: readonly string[]): Answer {
+  const output = new Pieces();
+  const reasoning = new Pieces();
+  let usage: ServerUsage | undefined;
+  let finishReason: string | undefined;
+  let error: string | undefined;
+  for (const event of splitEvents(reads)) {
+    const part = readEvent(kind, event);
+    output.add(event.read, part.text);
+    reasoning.add(event.read, part.reasoning);
+    usage = mergeUsage(usage, part.usage);
+    finishReason = part.finishReason ?? finishReason;
+    error ??= part.error;
+  }
+  return { output: output.list, reasoning: reasoning.list, usage, finishReason, error };
+}
+
+/**
+ * The answer of a KServe model (tensorrtllm and vllm backends): the tensor `text_output` of each response. As in GenAI-Perf responses
+ * without text count too, as such a model sends one for each step.
+ *
+ * @param responses outputs by name, of each response
+ */
+export function readTensorAnswer(responses: readonly Readonly<Record<string, unknown>>[]): Answer {
+  const output = responses.map((response, read) => ({ read, text: readPart("kserve", response).text, events: 1 }));
+  return { output, reasoning: [], usage: undefined, finishReason: undefined, error: undefined };
+}
+
+class Pieces {
+  readonly list: { read: number; text: string; events: number }[] = [];
+
+  add(read: number, text: string): void {
+    if (text === "") return;
+    const last = this.list.at(-1);
+    if (last?.read === read) {
+      last.text += text;
+      last.events++;
+    } else this.list.push({ read, text, events: 1 });
+  }
+}
+
+function readEvent(kind: AnswerKind, event: ServerEvent): AnswerPart {
+  const { name, data } = event;
+  const isError = name.toLowerCase().includes("error");
+  if (data === "[DONE]" || (data === "" && !isError)) return { text: "", reasoning: "" };
+  try {
+    const part = readPart(kind, JSON.parse(data));
+    return isError ? { ...part, error: part.error ?? data } : part;
+  } catch {
+    return { text: "", reasoning: "", error: isError ? data || name : `unreadable response: ${data.slice(0, 200)}` };
+  }
+}
+
+/** Later reports win, number by number: some servers report in parts. */
+function mergeUsage(before: ServerUsage | undefined, now: ServerUsage | undefined): ServerUsage | undefined {
+  if (before === undefined || now === undefined) return now ?? before;
+  return {
+    promptTokens: now.promptTokens ?? before.promptTokens,
+    completionTokens: now.completionTokens ?? before.completionTokens,
+    reasoningTokens: now.reasoningTokens ?? before.reasoningTokens,
+  };
+}
