@@ -1,0 +1,214 @@
+import type { FlagSection, GenaiFlag } from "./flags.ts";
+
+/** Rampart's own flags in this mode; where AIPerf has such a flag, by AIPerf's name too. */
+const OWN_FLAGS: readonly GenaiFlag[] = [
+  {
+    names: ["--request-rate-distribution", "--arrival-pattern", "--request-rate-mode"],
+    shape: "one",
+    kind: "text",
+    at: "rampart.rateDistribution",
+    choices: ["constant", "poisson", "gamma"],
+    help: "Gaps between requests with --request-rate.",
+  },
+  {
+    names: ["--request-rate-smoothness", "--arrival-smoothness", "--vllm-burstiness"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.rateSmoothness",
+    help: "Shape of gamma: 1 is Poisson, more is smoother, less is burstier.",
+  },
+  {
+    names: ["--concurrency-limit"],
+    shape: "one",
+    kind: "integer",
+    at: "rampart.concurrencyLimit",
+    help: "Most requests outstanding with --request-rate.",
+  },
+  {
+    names: ["--concurrency-ramp-duration"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.concurrencyRampSec",
+    unit: "seconds",
+    help: "Time in which concurrency rises from 1.",
+  },
+  {
+    names: ["--request-rate-ramp-duration"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.rateRampSec",
+    unit: "seconds",
+    help: "Time in which the request rate rises from 0.",
+  },
+  {
+    names: ["--benchmark-duration"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.durationSec",
+    unit: "seconds",
+    excludes: "measurement",
+    help: "Measure for this long, once, instead of a number of requests.",
+  },
+  {
+    names: ["--benchmark-grace-period"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.gracePeriodSec",
+    unit: "seconds",
+    help: "How long to await answers after --benchmark-duration.",
+  },
+  {
+    names: ["--warmup-duration"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.warmupSec",
+    unit: "seconds",
+    help: "Load before the measurement, as a time.",
+  },
+  {
+    names: ["--fixed-schedule-auto-offset"],
+    shape: "switch",
+    kind: "text",
+    at: "rampart.hasScheduleAutoOffset",
+    help: "Let the schedule start with its first request.",
+  },
+  {
+    names: ["--fixed-schedule-start-offset"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.scheduleStartMs",
+    unit: "milliseconds",
+    help: "Leave out the schedule before this time.",
+  },
+  {
+    names: ["--fixed-schedule-end-offset"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.scheduleEndMs",
+    unit: "milliseconds",
+    help: "Leave out the schedule from this time on.",
+  },
+  {
+    names: ["--fixed-schedule-speed"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.scheduleSpeedRatio",
+    help: "2 replays the schedule in half its time.",
+  },
+  {
+    names: ["--request-cancellation-rate"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.cancelPct",
+    unit: "percent",
+    help: "Share of requests to cancel.",
+  },
+  {
+    names: ["--request-cancellation-delay"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.cancelDelaySec",
+    unit: "seconds",
+    help: "Time from sending to cancelling.",
+  },
+  {
+    names: ["--more-urls"],
+    shape: "some",
+    kind: "text",
+    at: "rampart.moreUrls",
+    help: "More servers beside --url, taken in turn.",
+  },
+  {
+    names: ["--api-key-env"],
+    shape: "one",
+    kind: "text",
+    at: "rampart.apiKeyEnv",
+    help: "Environment variable with the API key, sent as a bearer token and never printed or exported.",
+  },
+  {
+    names: ["--shared-system-prompt-length"],
+    shape: "one",
+    kind: "integer",
+    at: "rampart.systemPromptTokens",
+    unit: "tokens",
+    help: "Length of a system prompt that all requests share.",
+  },
+  {
+    names: ["--sequence-distribution", "--seq-dist"],
+    shape: "one",
+    kind: "text",
+    at: "rampart.sequenceMix",
+    help: "Mix of lengths, as ISL,OSL:PERCENT;…, for example 256,128:60;1024,64:40.",
+  },
+  {
+    names: ["--input-format", "--custom-dataset-type"],
+    shape: "one",
+    kind: "text",
+    at: "rampart.inputFormat",
+    choices: ["auto", "jsonl", "payload", "sharegpt", "azure", "burstgpt"],
+    help: "What --input-file holds; auto looks at it.",
+  },
+  {
+    names: ["--max-failure-ratio", "--failed-request-threshold"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.maxFailureRatio",
+    help: "Share of requests that may fail, 0 to 1; with more of them the exit code is 1.",
+  },
+  {
+    names: ["--stall-timeout"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.stallTimeoutSec",
+    unit: "seconds",
+    help: "A request without a byte for so long has failed.",
+  },
+  {
+    names: ["--plot-formats"],
+    shape: "some",
+    kind: "text",
+    at: "rampart.plotFormats",
+    choices: ["html", "svg", "png"],
+    help: "Kinds of files that --generate-plots makes.",
+  },
+  {
+    names: ["--records-file"],
+    shape: "one",
+    kind: "text",
+    at: "rampart.recordsFile",
+    help: "JSONL file with one line per request.",
+  },
+  {
+    names: ["--live"],
+    shape: "switch",
+    kind: "text",
+    at: "rampart.isLive",
+    help: "Show the state of the run while it lasts.",
+  },
+  {
+    names: ["--dry-run"],
+    shape: "switch",
+    kind: "text",
+    at: "rampart.isDryRun",
+    help: "Check everything, print what would be done, send nothing.",
+  },
+];
+
+const SEARCH_FLAG: GenaiFlag = {
+  names: ["--search-limits"],
+  shape: "some",
+  kind: "text",
+  at: "rampart.searchLimits",
+  unit: "milliseconds, or tokens per second for throughputs",
+  help: "Find the highest load of the sweep that keeps these limits, as METRIC:VALUE.",
+};
+
+function section(flags: readonly GenaiFlag[]): FlagSection {
+  return { group: "Rampart", flags: flags.map((flag) => ({ ...flag, isOwn: true, isLater: true })) };
+}
+
+/** For `profile`. */
+export const OWN_SECTION: FlagSection = section(OWN_FLAGS);
+
+/** For `analyze` and `config`. */
+export const OWN_SWEEP_SECTION: FlagSection = section([...OWN_FLAGS, SEARCH_FLAG]);
