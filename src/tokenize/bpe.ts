@@ -1,0 +1,118 @@
+import { BYTE_CHARS, toByteChars } from "./byte-alphabet.ts";
+import type { TokenizerModel } from "./models.ts";
+import { mergePairs } from "./pair-merger.ts";
+import { PairTable } from "./pair-table.ts";
+import { type PartConfig, readFlag, readOptionalText, TokenizerFileError } from "./part-config.ts";
+import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
+
+/** Byte-pair encoding, as `tokenizer.json` describes it. Source: HuggingFace's `tokenizers`, `models/bpe`. */
+
+const encoder = new TextEncoder();
+
+/** Makes the model. Throws {@link TokenizerFileError}. */
+export function createBpe(config: PartConfig, leavesBytes: boolean): TokenizerModel {
+  const vocabulary = readVocabulary(config["vocab"]);
+  const merges = readMerges(config, vocabulary);
+  const symbolsOf = createSymbols(config, vocabulary, leavesBytes);
+  const takesWhole = readFlag(config, "ignore_merges", false);
+  return {
+    encodeWord(word, ids) {
+      if (takesWhole) {
+        const whole = vocabulary.idOf(leavesBytes ? toByteChars(word) : word);
+        if (whole !== undefined) {
+          ids.push(whole);
+          return;
+        }
+      }
+      const symbols = symbolsOf(word);
+      const count = mergePairs(symbols, merges);
+      for (let index = 0; index < count; index++) ids.push(symbols[index] as number);
+    },
+    tokenOf: (id) => vocabulary.tokenOf(id),
+  };
+}
+
+interface Merges {
+  rankOf(left: number, right: number): number;
+  tokenOf(rank: number): number;
+}
+
+/** Both forms: `"a b"` and, since 0.20, `["a", "b"]`. */
+function readMerges(config: PartConfig, vocabulary: Vocabulary): Merges {
+  const list = config["merges"];
+  if (!Array.isArray(list)) throw new TokenizerFileError("model.merges is not a list");
+  const prefixLength = (readOptionalText(config, "continuing_subword_prefix") ?? "").length;
+  const table = new PairTable(list.length);
+  const made = new Int32Array(list.length);
+  for (let rank = 0; rank < list.length; rank++) {
+    const merge: unknown = list[rank];
+    const [left, right] = typeof merge === "string" ? splitMerge(merge) : Array.isArray(merge) ? merge : [];
+    const leftId = vocabulary.idOf(left);
+    const rightId = vocabulary.idOf(right);
+    const token =
+      leftId === undefined || rightId === undefined ? undefined : vocabulary.idOf(left + right.slice(prefixLength));
+    if (leftId === undefined || rightId === undefined || token === undefined)
+      throw new TokenizerFileError(`model.merges[${rank}] (${JSON.stringify(merge)}) is not in the vocabulary`);
+    table.set(leftId, rightId, rank);
+    made[rank] = token;
+  }
+  return { rankOf: (left, right) => table.get(left, right), tokenOf: (rank) => made[rank] as number };
+}
+
+function splitMerge(merge: string): [string, string] {
+  const space = merge.indexOf(" ");
+  return [merge.slice(0, space), merge.slice(space + 1)];
+}
+
+/** What a word consists of before anything is merged. */
+function createSymbols(config: PartConfig, vocabulary: Vocabulary, leavesBytes: boolean): (word: string) => number[] {
+  const prefix = readOptionalText(config, "continuing_subword_prefix") ?? "";
+  const suffix = readOptionalText(config, "end_of_word_suffix") ?? "";
+  if (leavesBytes && prefix === "" && suffix === "") {
+    const ofByte = BYTE_CHARS.map((char) => vocabulary.idOf(char));
+    const complete = ofByte.filter((id) => id !== undefined);
+    if (complete.length === ofByte.length)
+      return (word) => Array.from(encoder.encode(word), (byte) => complete[byte] as number);
+  }
+  const ofChars = createCharSymbols(config, vocabulary, prefix, suffix);
+  return leavesBytes ? (word) => ofChars(toByteChars(word)) : ofChars;
+}
+
+/** Characters; those that the vocabulary lacks become their bytes, the unknown token or nothing. */
+function createCharSymbols(
+  config: PartConfig,
+  vocabulary: Vocabulary,
+  prefix: string,
+  suffix: string,
+): (word: string) => number[] {
+  const unknownToken = readOptionalText(config, "unk_token");
+  const unknown = unknownToken === undefined ? undefined : vocabulary.idOf(unknownToken);
+  const fusesUnknown = readFlag(config, "fuse_unk", false);
+  const hasBytes = readFlag(config, "byte_fallback", false);
+  return (word) => {
+    const symbols: number[] = [];
+    const chars = Array.from(word);
+    // As the original does, the unknown token follows bytes that stand after it.
+    let pending = 0;
+    const flush = (): void => {
+      for (; pending > 0; pending--) symbols.push(unknown as number);
+    };
+    for (const [index, char] of chars.entries()) {
+      const id = vocabulary.idOf((index > 0 ? prefix : "") + char + (index === chars.length - 1 ? suffix : ""));
+      if (id !== undefined) {
+        flush();
+        symbols.push(id);
+        continue;
+      }
+      const bytes = hasBytes ? vocabulary.bytesOf((index > 0 ? prefix : "") + char) : undefined;
+      if (bytes !== undefined) {
+        symbols.push(...bytes);
+      } else if (unknown !== undefined) {
+        if (!fusesUnknown) flush();
+        pending = 1;
+      }
+    }
+    flush();
+    return symbols;
+  };
+}

@@ -1,0 +1,88 @@
+import { type AddedToken, AddedTokenSplitter, readAddedTokens } from "./added-tokens.ts";
+import { createDecoder, type Decode } from "./decoders.ts";
+import { createModel, type TokenizerModel } from "./models.ts";
+import { createNormalizer } from "./normalizers.ts";
+import { isObject, type PartConfig, readPart, TokenizerFileError } from "./part-config.ts";
+import { createPreTokenizer, type PreTokenizer } from "./pre-tokenizers.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+import { WordCache } from "./word-cache.ts";
+
+/**
+ * Tokenizers described by HuggingFace's `tokenizer.json`. The parts are this project's own where `@huggingface/tokenizers` gives other
+ * tokens than the Python library (blanks, digits and word characters beyond ASCII, punctuation, Metaspace, compiled charsmaps, byte
+ * fallback, added tokens that are single words); its translation of regular expressions is used.
+ */
+export class JsonTokenizer implements Tokenizer {
+  readonly name: string;
+  private readonly added: ReadonlyMap<number, AddedToken>;
+  private readonly splitter: AddedTokenSplitter;
+  private readonly preTokenizer: PreTokenizer;
+  private readonly model: TokenizerModel;
+  private readonly decoder: Decode | undefined;
+  private readonly words: WordCache;
+
+  /**
+   * @param file the parsed `tokenizer.json`
+   * @param extraTokens added tokens that stand elsewhere; those that the file has win
+   * Throws {@link TokenizerFileError}.
+   */
+  constructor(name: string, file: unknown, extraTokens: readonly AddedToken[] = []) {
+    if (!isObject(file)) throw new TokenizerFileError("it is not a JSON object");
+    this.name = name;
+    const normalizer = readPart(file["normalizer"], "normalizer");
+    const preTokenizer = readPart(file["pre_tokenizer"], "pre_tokenizer");
+    const decoder = readPart(file["decoder"], "decoder");
+    const model: PartConfig | undefined = readPart(file["model"], "model");
+    if (model === undefined) throw new TokenizerFileError("it has no model");
+    this.preTokenizer = createPreTokenizer(preTokenizer);
+    this.model = createModel(model, this.preTokenizer.leavesBytes);
+    this.decoder = decoder === undefined ? undefined : createDecoder(decoder);
+    this.added = new Map([...extraTokens, ...readAddedTokens(file["added_tokens"])].map((token) => [token.id, token]));
+    this.splitter = new AddedTokenSplitter(
+      [...this.added.values()],
+      normalizer === undefined ? (text) => text : createNormalizer(normalizer),
+    );
+    this.words = new WordCache((word, ids) => this.model.encodeWord(word, ids));
+  }
+
+  encode(text: string): readonly number[] {
+    const ids: number[] = [];
+    this.walk(
+      text,
+      (id) => ids.push(id),
+      (word) => this.words.append(word, ids),
+    );
+    return ids;
+  }
+
+  count(text: string): number {
+    let count = 0;
+    this.walk(
+      text,
+      () => count++,
+      (word) => {
+        count += this.words.count(word);
+      },
+    );
+    return count;
+  }
+
+  decode(ids: readonly number[]): string {
+    const tokens: string[] = [];
+    for (const id of ids) {
+      const token = this.added.get(id)?.content ?? this.model.tokenOf(id);
+      if (token !== undefined) tokens.push(token);
+    }
+    return this.decoder === undefined ? tokens.join(" ") : this.decoder(tokens).join("");
+  }
+
+  /** Goes through the text's added tokens and words. */
+  private walk(text: string, onToken: (id: number) => void, onWord: (word: string) => void): void {
+    let isFirst = true;
+    for (const section of this.splitter.split(text)) {
+      if (typeof section === "number") onToken(section);
+      else for (const word of this.preTokenizer.cut(section, isFirst)) if (word !== "") onWord(word);
+      isFirst = false;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { createBpe } from "./bpe.ts";
+import { type PartConfig, pickPart, readOptionalText } from "./part-config.ts";
+import { createUnigram } from "./unigram.ts";
+import { createWordLevel, createWordPiece } from "./word-piece.ts";
+
+/** The models of `tokenizer.json`: what turns a word into tokens. */
+
+/** A model. */
+export interface TokenizerModel {
+  /** Adds the word's tokens to the list. */
+  encodeWord(word: string, ids: number[]): void;
+  /** The token's text; undefined when the vocabulary lacks it. */
+  tokenOf(id: number): string | undefined;
+}
+
+/** @param leavesBytes words come as plain text and have to be written in the alphabet of bytes */
+type CreateModel = (config: PartConfig, leavesBytes: boolean) => TokenizerModel;
+
+const MODELS: Readonly<Record<string, CreateModel>> = {
+  BPE: createBpe,
+  WordPiece: createWordPiece,
+  WordLevel: createWordLevel,
+  Unigram: createUnigram,
+};
+
+/** Makes the model. Throws `TokenizerFileError`. */
+export function createModel(config: PartConfig, leavesBytes: boolean): TokenizerModel {
+  return pickPart(MODELS, { ...config, type: config["type"] ?? guessType(config) }, "model")(config, leavesBytes);
+}
+
+/** Files of old do not say. */
+function guessType(config: PartConfig): string {
+  if (Array.isArray(config["merges"])) return "BPE";
+  if (Array.isArray(config["vocab"])) return "Unigram";
+  return readOptionalText(config, "continuing_subword_prefix") === undefined ? "WordLevel" : "WordPiece";
+}

@@ -1,0 +1,117 @@
+/** The merging of byte-pair encoding: again and again the neighbours that were learned first become one token. */
+
+/** What merges are known. */
+export interface MergeTable {
+  /** The rank of joining two tokens, the lowest first; -1 when they are not joined. */
+  rankOf(left: number, right: number): number;
+  /** The token that the merge of this rank makes. */
+  tokenOf(rank: number): number;
+}
+
+/** Up to this many symbols looking at all pairs is faster than keeping them in order. */
+const MAX_SCANNED = 48;
+
+/** Merges the symbols of one word in place, as far as the table goes; returns how many are left at its beginning. */
+export function mergePairs(symbols: number[], table: MergeTable): number {
+  return symbols.length <= MAX_SCANNED ? mergeByScan(symbols, table) : mergeByHeap(symbols, table);
+}
+
+function mergeByScan(symbols: number[], table: MergeTable): number {
+  let count = symbols.length;
+  const ranks: number[] = [];
+  for (let index = 0; index + 1 < count; index++)
+    ranks.push(table.rankOf(symbols[index] as number, symbols[index + 1] as number));
+  while (count > 1) {
+    let best = -1;
+    let bestRank = Number.POSITIVE_INFINITY;
+    for (let index = 0; index + 1 < count; index++) {
+      const rank = ranks[index] as number;
+      if (rank >= 0 && rank < bestRank) {
+        bestRank = rank;
+        best = index;
+      }
+    }
+    if (best < 0) break;
+    symbols[best] = table.tokenOf(bestRank);
+    for (let index = best + 1; index + 1 < count; index++) {
+      symbols[index] = symbols[index + 1] as number;
+      ranks[index] = ranks[index + 1] as number;
+    }
+    count--;
+    if (best > 0) ranks[best - 1] = table.rankOf(symbols[best - 1] as number, symbols[best] as number);
+    if (best + 1 < count) ranks[best] = table.rankOf(symbols[best] as number, symbols[best + 1] as number);
+  }
+  return count;
+}
+
+/** Positions fit below this; ranks are multiplied by it, so that a pair's key orders by rank, then by position. */
+const POSITIONS = 2 ** 28;
+
+/** For long words: the pairs wait in a heap; those that have changed since are passed over. */
+function mergeByHeap(symbols: number[], table: MergeTable): number {
+  const size = symbols.length;
+  const next = Int32Array.from({ length: size }, (_, index) => (index + 1 < size ? index + 1 : -1));
+  const previous = Int32Array.from({ length: size }, (_, index) => index - 1);
+  const isGone = new Uint8Array(size);
+  const heap = new KeyHeap();
+  const push = (at: number): void => {
+    const right = next[at] as number;
+    if (right < 0) return;
+    const rank = table.rankOf(symbols[at] as number, symbols[right] as number);
+    if (rank >= 0) heap.push(rank * POSITIONS + at);
+  };
+  for (let index = 0; index + 1 < size; index++) push(index);
+  for (let key = heap.pop(); key !== undefined; key = heap.pop()) {
+    const at = key % POSITIONS;
+    const rank = (key - at) / POSITIONS;
+    const right = next[at] as number;
+    if (isGone[at] === 1 || right < 0) continue;
+    if (table.rankOf(symbols[at] as number, symbols[right] as number) !== rank) continue;
+    symbols[at] = table.tokenOf(rank);
+    isGone[right] = 1;
+    const after = next[right] as number;
+    next[at] = after;
+    if (after >= 0) previous[after] = at;
+    if ((previous[at] as number) >= 0) push(previous[at] as number);
+    push(at);
+  }
+  let count = 0;
+  for (let at = 0; at >= 0; at = next[at] as number) symbols[count++] = symbols[at] as number;
+  return count;
+}
+
+/** A heap of numbers, the smallest first. */
+class KeyHeap {
+  private readonly keys: number[] = [];
+
+  push(key: number): void {
+    const { keys } = this;
+    let at = keys.length;
+    keys.push(key);
+    while (at > 0) {
+      const parent = (at - 1) >>> 1;
+      if ((keys[parent] as number) <= key) break;
+      keys[at] = keys[parent] as number;
+      at = parent;
+    }
+    keys[at] = key;
+  }
+
+  pop(): number | undefined {
+    const { keys } = this;
+    const top = keys[0];
+    const last = keys.pop();
+    if (keys.length === 0 || last === undefined) return top;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= keys.length) break;
+      if (child + 1 < keys.length && (keys[child + 1] as number) < (keys[child] as number)) child++;
+      if ((keys[child] as number) >= last) break;
+      keys[at] = keys[child] as number;
+      at = child;
+    }
+    keys[at] = last;
+    return top;
+  }
+}

@@ -1,0 +1,37 @@
+/** A table of pairs of token ids, for the hundreds of thousands of merges of a large vocabulary: a `Map` takes twice as long to fill. */
+export class PairTable {
+  private readonly mask: number;
+  /** Three numbers per place: left, right, value plus one; zero means free. */
+  private readonly places: Int32Array;
+
+  /** @param count how many pairs will be put in at most */
+  constructor(count: number) {
+    let size = 16;
+    while (size < 2 * count) size *= 2;
+    this.mask = size - 1;
+    this.places = new Int32Array(3 * size);
+  }
+
+  /** Puts a pair in; a later value takes the place of an earlier one. */
+  set(left: number, right: number, value: number): void {
+    const at = this.find(left, right);
+    this.places[at] = left;
+    this.places[at + 1] = right;
+    this.places[at + 2] = value + 1;
+  }
+
+  /** The pair's value; -1 when it is not there. */
+  get(left: number, right: number): number {
+    return (this.places[this.find(left, right) + 2] as number) - 1;
+  }
+
+  private find(left: number, right: number): number {
+    const { places, mask } = this;
+    let hash = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
+    hash ^= hash >>> 15;
+    for (let place = hash & mask; ; place = (place + 1) & mask) {
+      const at = 3 * place;
+      if (places[at + 2] === 0 || (places[at] === left && places[at + 1] === right)) return at;
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/** Access to the parts of a `tokenizer.json`: plain data of which only the `type` is known beforehand. */
+
+/** One part, for example `{"type": "Strip", "content": " ", "start": 1, "stop": 0}`. */
+export type PartConfig = Readonly<Record<string, unknown>>;
+
+/** A `tokenizer.json` that cannot be used; the message says which part and why. */
+export class TokenizerFileError extends Error {
+  override readonly name = "TokenizerFileError";
+}
+
+/** True for JSON objects. */
+export function isObject(value: unknown): value is PartConfig {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A part of the file; undefined where it is null or absent. Throws {@link TokenizerFileError}. */
+export function readPart(value: unknown, what: string): PartConfig | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) throw new TokenizerFileError(`${what} is not an object`);
+  return value;
+}
+
+/** The parts of a sequence. Throws {@link TokenizerFileError}. */
+export function readParts(config: PartConfig, field: string): PartConfig[] {
+  const parts = config[field];
+  if (!Array.isArray(parts) || !parts.every(isObject))
+    throw new TokenizerFileError(`${field} is not a list of objects`);
+  return parts;
+}
+
+/** A field that holds text, or the default. */
+export function readText(config: PartConfig, field: string, otherwise: string): string {
+  const value = config[field];
+  return typeof value === "string" ? value : otherwise;
+}
+
+/** A field that holds text, or undefined when it is null or absent. */
+export function readOptionalText(config: PartConfig, field: string): string | undefined {
+  const value = config[field];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A field that holds true or false, or the default. */
+export function readFlag(config: PartConfig, field: string, otherwise: boolean): boolean {
+  const value = config[field];
+  return typeof value === "boolean" ? value : otherwise;
+}
+
+/** A field that holds a number, or the default. */
+export function readNumber(config: PartConfig, field: string, otherwise: number): number {
+  const value = config[field];
+  return typeof value === "number" ? value : otherwise;
+}
+
+/** The parts that this program knows, by type; how to refuse the others. Throws {@link TokenizerFileError}. */
+export function pickPart<T>(table: Readonly<Record<string, T>>, config: PartConfig, what: string): T {
+  const type = readText(config, "type", "");
+  const found = Object.hasOwn(table, type) ? table[type] : undefined;
+  if (found === undefined) {
+    const known = Object.keys(table).join(", ");
+    throw new TokenizerFileError(`${what} of type ${JSON.stringify(type)} is not supported (known: ${known})`);
+  }
+  return found;
+}

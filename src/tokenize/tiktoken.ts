@@ -1,0 +1,191 @@
+import { mergePairs } from "./pair-merger.ts";
+import type { EncodingName } from "./tiktoken-names.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+import { WordCache } from "./word-cache.ts";
+
+/**
+ * OpenAI's encodings. Source: `tiktoken` 0.14, `_educational.py` and `openai_public.py`. The ranks come from `js-tiktoken`, whose own
+ * encoder is quadratic in the length of a word and knows other blanks.
+ */
+
+interface RankFile {
+  /** Lines of `! FIRST_RANK BASE64 BASE64 …`. */
+  readonly bpe_ranks: string;
+}
+
+interface Encoding {
+  readonly pattern: RegExp;
+  readonly special: Readonly<Record<string, number>>;
+  readonly load: () => Promise<{ readonly default: RankFile }>;
+}
+
+// Spelt out where tiktoken ignores case, and what is `\s` there: both are other sets in JavaScript.
+const ANY_CASE_ENDING = "'(?:[sdmtSDMT\u017F]|[lL][lL]|[vV][eE]|[rR][eE])";
+const BLANK = "\\p{White_Space}";
+const LAST_BLANKS = `${BLANK}+(?!\\P{White_Space})|${BLANK}+`;
+
+const GPT2 = new RegExp(`'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^${BLANK}\\p{L}\\p{N}]+|${LAST_BLANKS}`, "gu");
+const CL100K = new RegExp(
+  `${ANY_CASE_ENDING}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^${BLANK}\\p{L}\\p{N}]+[\\r\\n]*|${BLANK}+$|${BLANK}*[\\r\\n]+|${LAST_BLANKS}`,
+  "gu",
+);
+const UPPER = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]";
+const LOWER = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]";
+const O200K = new RegExp(
+  [
+    `[^\\r\\n\\p{L}\\p{N}]?${UPPER}*${LOWER}+(?:${ANY_CASE_ENDING})?`,
+    `[^\\r\\n\\p{L}\\p{N}]?${UPPER}+${LOWER}*(?:${ANY_CASE_ENDING})?`,
+    "\\p{N}{1,3}",
+    ` ?[^${BLANK}\\p{L}\\p{N}]+[\\r\\n/]*`,
+    `${BLANK}*[\\r\\n]+`,
+    LAST_BLANKS,
+  ].join("|"),
+  "gu",
+);
+
+const END = "<|endoftext|>";
+const FILL = ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"] as const;
+
+const ENCODINGS: Readonly<Record<EncodingName, Encoding>> = {
+  gpt2: { pattern: GPT2, special: { [END]: 50256 }, load: () => import("js-tiktoken/ranks/r50k_base") },
+  r50k_base: { pattern: GPT2, special: { [END]: 50256 }, load: () => import("js-tiktoken/ranks/r50k_base") },
+  p50k_base: { pattern: GPT2, special: { [END]: 50256 }, load: () => import("js-tiktoken/ranks/p50k_base") },
+  p50k_edit: {
+    pattern: GPT2,
+    special: { [END]: 50256, [FILL[0]]: 50281, [FILL[1]]: 50282, [FILL[2]]: 50283 },
+    load: () => import("js-tiktoken/ranks/p50k_base"),
+  },
+  cl100k_base: {
+    pattern: CL100K,
+    special: { [END]: 100257, [FILL[0]]: 100258, [FILL[1]]: 100259, [FILL[2]]: 100260, "<|endofprompt|>": 100276 },
+    load: () => import("js-tiktoken/ranks/cl100k_base"),
+  },
+  o200k_base: {
+    pattern: O200K,
+    special: { [END]: 199999, "<|endofprompt|>": 200018 },
+    load: () => import("js-tiktoken/ranks/o200k_base"),
+  },
+  o200k_harmony: {
+    pattern: O200K,
+    special: makeHarmonyTokens(),
+    load: () => import("js-tiktoken/ranks/o200k_base"),
+  },
+};
+
+function makeHarmonyTokens(): Record<string, number> {
+  const named: Record<string, number> = {
+    "<|startoftext|>": 199998,
+    [END]: 199999,
+    "<|return|>": 200002,
+    "<|constrain|>": 200003,
+    "<|channel|>": 200005,
+    "<|start|>": 200006,
+    "<|end|>": 200007,
+    "<|message|>": 200008,
+    "<|call|>": 200012,
+  };
+  const taken = new Set(Object.values(named));
+  // 200018 has two names; it is decoded to the later one.
+  for (let id = 200000; id < 201088; id++) if (!taken.has(id)) named[`<|reserved_${id}|>`] = id;
+  return named;
+}
+
+/**
+ * Loads an encoding; its ranks are read only now.
+ * Special tokens in a text are taken for plain text, as by `encode_ordinary`: texts of users are not made of them.
+ */
+export async function loadEncoding(name: string, encoding: EncodingName): Promise<Tokenizer> {
+  const { pattern, special, load } = ENCODINGS[encoding];
+  const { default: file } = await load();
+  return new TiktokenTokenizer(name, readRanks(file.bpe_ranks), pattern, special);
+}
+
+/** The tokens' bytes, each as a string of characters up to U+00FF, by rank. */
+function readRanks(text: string): string[] {
+  const tokens: string[] = [];
+  for (const line of text.split("\n")) {
+    const [mark, first, ...encoded] = line.split(" ");
+    if (mark !== "!") continue;
+    const start = Number(first);
+    for (let index = 0; index < encoded.length; index++) tokens[start + index] = atob(encoded[index] as string);
+  }
+  return tokens;
+}
+
+class TiktokenTokenizer implements Tokenizer {
+  readonly name: string;
+  private readonly tokens: readonly string[];
+  private readonly ranks = new Map<string, number>();
+  private readonly pattern: RegExp;
+  private readonly special: ReadonlyMap<number, string>;
+  private readonly words: WordCache;
+
+  constructor(name: string, tokens: readonly string[], pattern: RegExp, special: Readonly<Record<string, number>>) {
+    this.name = name;
+    this.tokens = tokens;
+    tokens.forEach((token, rank) => {
+      this.ranks.set(token, rank);
+    });
+    this.pattern = pattern;
+    this.special = new Map(Object.entries(special).map(([text, id]) => [id, text]));
+    this.words = new WordCache((word, ids) => this.encodeWord(word, ids));
+  }
+
+  encode(text: string): readonly number[] {
+    const ids: number[] = [];
+    for (const word of text.match(this.pattern) ?? []) this.words.append(word, ids);
+    return ids;
+  }
+
+  count(text: string): number {
+    let count = 0;
+    for (const word of text.match(this.pattern) ?? []) count += this.words.count(word);
+    return count;
+  }
+
+  decode(ids: readonly number[]): string {
+    const parts = ids.map((id) => this.bytesOf(id));
+    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) for (let index = 0; index < part.length; index++) bytes[at++] = part.charCodeAt(index);
+    return decoder.decode(bytes);
+  }
+
+  private bytesOf(id: number): string {
+    const special = this.special.get(id);
+    return this.tokens[id] ?? (special === undefined ? "" : toBinary(special));
+  }
+
+  private encodeWord(word: string, ids: number[]): void {
+    const bytes = toBinary(word);
+    const whole = this.ranks.get(bytes);
+    if (whole !== undefined) {
+      ids.push(whole);
+      return;
+    }
+    const symbols = Array.from(bytes, (byte) => this.ranks.get(byte) as number);
+    const count = mergePairs(symbols, this);
+    for (let index = 0; index < count; index++) ids.push(symbols[index] as number);
+  }
+
+  /** For the merger: a merge has the rank of the token that it makes. */
+  rankOf(left: number, right: number): number {
+    return this.ranks.get((this.tokens[left] as string) + (this.tokens[right] as string)) ?? -1;
+  }
+
+  /** For the merger. */
+  tokenOf(rank: number): number {
+    return rank;
+  }
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The text's UTF-8 bytes, each as a character up to U+00FF. */
+function toBinary(text: string): string {
+  if (/^[\0-\x7F]*$/.test(text)) return text;
+  let bytes = "";
+  for (const byte of encoder.encode(text)) bytes += String.fromCharCode(byte);
+  return bytes;
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { JsonTokenizer } from "../../src/tokenize/json-tokenizer.ts";
+import { loadEncoding } from "../../src/tokenize/tiktoken.ts";
+import { findEncoding } from "../../src/tokenize/tiktoken-names.ts";
+import type { Tokenizer } from "../../src/tokenize/tokenizer.ts";
+
+/** The same tokens as Python's libraries for every text of the corpus; see fixtures/make.py. */
+
+const FIXTURES = join(import.meta.dirname, "fixtures");
+
+interface Expected {
+  /** By text, without special tokens. */
+  readonly ids: readonly (readonly number[])[];
+  /** What these ids decode to. */
+  readonly texts: readonly string[];
+  /** What every second of these ids decodes to. */
+  readonly odd: readonly string[];
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(join(FIXTURES, path), "utf8"));
+}
+
+const corpus = readJson("corpus.json") as readonly string[];
+const expected = readJson("expected.json") as Readonly<Record<string, Expected>>;
+
+async function load(name: string): Promise<Tokenizer> {
+  const encoding = findEncoding(name);
+  if (encoding !== undefined && name.endsWith("k_base")) return loadEncoding(name, encoding);
+  return new JsonTokenizer(name, readJson(`${name}/tokenizer.json`));
+}
+
+for (const [name, { ids, texts, odd }] of Object.entries(expected)) {
+  test(`${name} cuts and joins the corpus as Python does`, async () => {
+    const tokenizer = await load(name);
+    assert.equal(ids.length, corpus.length);
+    for (const [index, text] of corpus.entries()) {
+      const own = ids[index] as readonly number[];
+      const what = `${index} ${JSON.stringify(text)}`;
+      assert.deepEqual(tokenizer.encode(text), own, what);
+      assert.equal(tokenizer.count(text), own.length, what);
+      assert.equal(tokenizer.decode(own), texts[index], what);
+      const half = own.filter((_, place) => place % 2 === 1);
+      assert.equal(tokenizer.decode(half), odd[index], what);
+    }
+  });
+}
