@@ -1,0 +1,49 @@
+import { parseSequenceMix } from "../../inputs/prompts/lengths.ts";
+import { type PromptSettings, parseInputFile } from "../../inputs/prompts/settings.ts";
+import type { PayloadSettings } from "../../service/openai/payload.ts";
+import { payloadFormat } from "./endpoints.ts";
+import type { GenaiSettings } from "./settings.ts";
+
+/** From settings to what requests are made of. */
+
+/** What the prompts are. Throws `UserError` for a mix of lengths that is none. */
+export function toPromptSettings({ endpoint, input, rampart }: GenaiSettings): PromptSettings {
+  const { outputTokens, prefixPrompt, sessions } = input;
+  const { turns, turnDelay } = sessions;
+  return {
+    source: parseInputFile(input.file),
+    seed: input.randomSeed,
+    entryCount: input.datasetEntries,
+    inputTokens: input.syntheticTokens,
+    ...(outputTokens.mean === null ? {} : { outputTokens: { mean: outputTokens.mean, stddev: outputTokens.stddev } }),
+    ...(rampart.sequenceMix === "" ? {} : { mix: parseSequenceMix(rampart.sequenceMix, "--sequence-mix") }),
+    textsPerRequest: input.textBatchSize,
+    imagesPerRequest: input.image.batchSize,
+    ...(prefixPrompt.count === 0 ? {} : { prefix: prefixPrompt }),
+    ...(rampart.systemPromptTokens === 0 ? {} : { systemTokens: rampart.systemPromptTokens }),
+    ...(sessions.count === 0
+      ? {}
+      : {
+          sessions: {
+            count: sessions.count,
+            turns,
+            delayMs: { mean: turnDelay.meanMs, stddev: turnDelay.stddevMs },
+          },
+        }),
+    delayRatio: turnDelay.ratio,
+    isRanking: endpoint.type === "rankings",
+  };
+}
+
+/** How they are laid out as request bodies. */
+export function toPayloadSettings({ endpoint, input, modelNames }: GenaiSettings): PayloadSettings {
+  return {
+    format: payloadFormat(endpoint.type, endpoint.backend),
+    models: modelNames,
+    modelSelection: endpoint.modelSelection,
+    seed: input.randomSeed,
+    isStreaming: endpoint.isStreaming,
+    hasExactOutput: input.outputTokens.isDeterministic,
+    extra: (input.extra ?? {}) as PayloadSettings["extra"],
+  };
+}
