@@ -64,12 +64,7 @@ type SpreadPath =
   | "input.syntheticTokens"
   | "input.sessions.turns";
 
-function spread(
-  key: string,
-  label: string,
-  at: SpreadPath,
-  what: string,
-): FieldGroup {
+function spread(key: string, label: string, at: SpreadPath, what: string): FieldGroup {
   return {
     key,
     label,
@@ -338,7 +333,7 @@ const INPUT: FieldGroup = {
       at: "input.file",
       kind: "file",
       about:
-        "Where prompts come from; left empty they are made up.\n  a JSONL file or a folder of them, with lines such as {\"text\": \"…\"}\n" +
+        'Where prompts come from; left empty they are made up.\n  a JSONL file or a folder of them, with lines such as {"text": "…"}\n' +
         "  synthetic:queries,passages  files of these names are made up\n  payload:trace.jsonl  requests with times, lengths or sessions",
     },
     {
@@ -386,7 +381,8 @@ const OUTPUT: FieldGroup = {
       key: "profile_export_file",
       at: "output.profileExportFile",
       kind: "path",
-      about: "File for the measured requests; the results are named after it:\nx.json gives x_genai_perf.json and x_genai_perf.csv.",
+      about:
+        "File for the measured requests; the results are named after it:\nx.json gives x_genai_perf.json and x_genai_perf.csv.",
     },
     { key: "generate_plots", at: "output.isPlotting", kind: "boolean", about: "Draw plots." },
     {

@@ -11,7 +11,8 @@ import { formatUsage, formatValue, WIDTH } from "./usage.ts";
 const HELP_COLUMN = 24;
 
 const ABOUT: Readonly<Record<SubcommandName, string>> = {
-  config: "Runs what a YAML file says: a profile, or an analysis when the file has analyze, or a merge when it has process.",
+  config:
+    "Runs what a YAML file says: a profile, or an analysis when the file has analyze, or a merge when it has process.",
   profile: "Measures a generative model on a server under one load.",
   analyze: "Measures a generative model again and again while one thing is varied.",
   "create-template": "Writes a YAML file with all options and their defaults, for the subcommand config.",

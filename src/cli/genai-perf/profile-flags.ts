@@ -200,7 +200,7 @@ const INPUT: readonly GenaiFlag[] = [
     kind: "file",
     at: "input.file",
     default: "prompts are made up",
-    help: "Where prompts come from: a JSONL file with lines such as {\"text\": …}, a folder of such files, synthetic:A,B for made-up files of these names, or payload:FILE for requests with a timestamp, delay, session_id, input_length, output_length, hash_ids, priority or text_input.",
+    help: 'Where prompts come from: a JSONL file with lines such as {"text": …}, a folder of such files, synthetic:A,B for made-up files of these names, or payload:FILE for requests with a timestamp, delay, session_id, input_length, output_length, hash_ids, priority or text_input.',
   },
   {
     names: ["--num-dataset-entries", "--num-prompts"],

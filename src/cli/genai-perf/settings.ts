@@ -142,11 +142,7 @@ export interface GenaiSettings {
 
 type Leaf = string | number | boolean | null | readonly unknown[] | Stimulus;
 type PathIn<T> = {
-  [K in keyof T & string]: T[K] extends Leaf
-    ? K
-    : string extends keyof NonNullable<T[K]>
-      ? K
-      : `${K}.${PathIn<T[K]>}`;
+  [K in keyof T & string]: T[K] extends Leaf ? K : string extends keyof NonNullable<T[K]> ? K : `${K}.${PathIn<T[K]>}`;
 }[keyof T & string];
 
 /** The way to one value in `GenaiSettings`, such as `input.audio.lengthSec.mean`. */

@@ -1,0 +1,112 @@
+import type { Problem } from "../../plan/problem.ts";
+import { readConfig } from "./config.ts";
+import { fieldOf } from "./fields.ts";
+import { FLAG_READERS, type FlagValues, type LastFlag, readLoad, readSweep } from "./flag-readers.ts";
+import { readValues } from "./flag-values.ts";
+import type { SubcommandName } from "./flags.ts";
+import type { GivenFlag, ParsedCommand } from "./parse.ts";
+import { checkTogether, warnTogether } from "./rules.ts";
+import type { GenaiSettings, Subcommand } from "./settings.ts";
+import { type GivenSetting, type GivenSettings, SettingsBuilder } from "./settings-builder.ts";
+
+/** What a command line with its YAML file asks for, or everything that is wrong with it. */
+export type SettingsResult =
+  | {
+      readonly kind: "settings";
+      readonly settings: GenaiSettings;
+      readonly given: GivenSettings;
+      /** Flags of perf_analyzer that stood after `--`. */
+      readonly passThrough: readonly string[];
+      /** Settings given that nothing obeys yet, as typed; the command refuses them. */
+      readonly later: readonly GivenFlag[];
+      /** Whole sentences without a line end. */
+      readonly warnings: readonly string[];
+    }
+  /** argparse's errors: usage and exit code 2. */
+  | { readonly kind: "usage"; readonly subcommand: SubcommandName; readonly problems: readonly Problem[] }
+  /** What the original throws later on: exit code 1. */
+  | { readonly kind: "config"; readonly problems: readonly Problem[] };
+
+interface ReadFlag {
+  readonly one: GivenFlag;
+  readonly values: FlagValues;
+  readonly from: GivenSetting;
+}
+
+/** Flags that go with a configuration file without `--override-config`. */
+const FREE_WITH_CONFIG: ReadonlySet<string> = new Set(["-f", "--override-config", "-v"]);
+
+/** Reads flags, and for `config` the file they name. Nothing is thrown for what a user can mend. */
+export function readSettings(command: ParsedCommand & { readonly kind: "command" }): SettingsResult {
+  const { subcommand, given } = command;
+  const usage: Problem[] = [];
+  const flags = given.map((one): ReadFlag => {
+    const { values, problem } = readValues(one);
+    if (problem !== undefined) usage.push(problem);
+    return { one, values, from: { place: one.typed, source: "flag", isFloat: one.flag.kind === "decimal" } };
+  });
+  if (usage.length > 0) return { kind: "usage", subcommand, problems: usage };
+  const builder = new SettingsBuilder();
+  if (subcommand === "config") readFile(builder, given);
+  else builder.store("subcommand", subcommand, { place: subcommand, source: "flag", isFloat: false });
+  for (const flag of flags) readFlag(builder, flag);
+  const last: LastFlag = (name) => {
+    const found = flags.findLast(({ one }) => one.flag.names[0] === name);
+    return found === undefined ? undefined : { value: found.values[0], from: found.from };
+  };
+  if (subcommand !== "create-template" && subcommand !== "process-export-files") {
+    readLoad(builder, last);
+    readSweep(builder, last, subcommand === "analyze");
+  }
+  if (subcommand === "config") builder.settings.subcommand = inferSubcommand(builder);
+  return finish(command, builder);
+}
+
+function finish(command: ParsedCommand & { readonly kind: "command" }, builder: SettingsBuilder): SettingsResult {
+  const { settings, given, problems } = builder;
+  const all = [...problems, ...checkTogether(settings, given)];
+  if (all.length > 0) return { kind: "config", problems: all };
+  return {
+    kind: "settings",
+    settings,
+    given,
+    passThrough: command.passThrough,
+    later: command.given.filter(({ flag }) => flag.isLater === true),
+    warnings: warnTogether(settings, given),
+  };
+}
+
+function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): void {
+  const file = given.findLast(({ flag }) => flag.names[0] === "-f")?.values[0];
+  if (file !== undefined) readConfig(builder, file);
+  if (given.some(({ flag }) => flag.names[0] === "--override-config")) return;
+  const overriding = given.filter(({ flag }) => !FREE_WITH_CONFIG.has(flag.names[0]));
+  if (overriding.length > 0)
+    builder.fail(
+      overriding.map(({ typed }) => typed).join(", "),
+      "In order to use the CLI to override the config, the --override-config flag must be set.",
+      undefined,
+      "Add --override-config, or write it in the file.",
+    );
+}
+
+function readFlag(builder: SettingsBuilder, { one: { flag }, values, from }: ReadFlag): void {
+  const reader = FLAG_READERS[flag.names[0]];
+  if (reader !== undefined) {
+    reader(builder, values, from);
+    return;
+  }
+  if (flag.at === undefined) return;
+  const isList = flag.shape === "some" || flag.shape === "any";
+  // `--audio-depths` without a value says nothing, as in the original.
+  if (isList && values.length === 0) return;
+  const value = flag.shape === "switch" ? true : isList ? [...values] : values[0];
+  const field = fieldOf(flag.at);
+  if (field === undefined) builder.store(flag.at, value, from);
+  else builder.set(field, value, from);
+}
+
+function inferSubcommand(builder: SettingsBuilder): Subcommand {
+  if (builder.given.has("analyze.sweeps")) return "analyze";
+  return builder.given.has("process.inputDir") ? "process-export-files" : "profile";
+}

@@ -1,0 +1,303 @@
+import type { Problem } from "../../plan/problem.ts";
+import { nearestName } from "../nearest-name.ts";
+import { isDirectory } from "../output-files.ts";
+import { ENDPOINT_TYPES } from "./endpoints.ts";
+import { isFileOrFolder } from "./flag-values.ts";
+import { defaultSettings, type GenaiSettings, getSetting, type SettingPath } from "./settings.ts";
+import type { GivenSettings } from "./settings-builder.ts";
+
+/** The original's rules between settings, and those that Rampart's own options bring. */
+
+/** Metrics that goodput may limit, as the JSON export names them. */
+export const GOODPUT_METRICS: readonly string[] = [
+  "time_to_first_token",
+  "time_to_second_token",
+  "inter_token_latency",
+  "request_latency",
+  "output_token_throughput_per_user",
+  "image_throughput",
+  "image_latency",
+];
+
+/** What the settings contradict, all of it. */
+export function checkTogether(settings: GenaiSettings, given: GivenSettings): Problem[] {
+  const rules = new Rules(settings, given);
+  if (settings.subcommand === "create-template") return [];
+  if (settings.subcommand === "process-export-files") {
+    checkProcess(rules);
+    return rules.problems;
+  }
+  checkEndpoint(rules);
+  checkInput(rules);
+  checkLoad(rules);
+  checkOutput(rules);
+  checkOwn(rules);
+  return rules.problems;
+}
+
+class Rules {
+  readonly problems: Problem[] = [];
+  readonly settings: GenaiSettings;
+  readonly given: GivenSettings;
+
+  constructor(settings: GenaiSettings, given: GivenSettings) {
+    this.settings = settings;
+    this.given = given;
+  }
+
+  /** Whether somebody asked for something else than the default: a file may repeat defaults, as templates do. */
+  isChosen(at: SettingPath): boolean {
+    const from = this.given.get(at);
+    if (from === undefined) return false;
+    const isSame = getSetting(this.settings, at) === getSetting(defaultSettings(), at);
+    return from.source === "flag" || !isSame;
+  }
+
+  /** Tells a problem when a rule is broken. @param flag names the setting when nobody gave it */
+  refuse(isBroken: boolean, at: SettingPath, flag: string, message: string, hint: string): void {
+    if (isBroken) this.problems.push({ path: this.given.get(at)?.place ?? flag, message, hint });
+  }
+}
+
+function checkEndpoint(rules: Rules): void {
+  const { settings } = rules;
+  const { type, backend } = settings.endpoint;
+  const { serviceKind } = ENDPOINT_TYPES[type];
+  rules.refuse(
+    settings.modelNames.length === 0,
+    "modelNames",
+    "-m",
+    "Required field model_names is not set",
+    "Name the model with -m, or as model_names in the file.",
+  );
+  rules.refuse(
+    rules.isChosen("endpoint.backend") && type !== "kserve",
+    "endpoint.backend",
+    "--backend",
+    "The backend should only be used with the following combination: 'service_kind: triton' & 'type: kserve'",
+    `Leave the backend ${backend} out, or add --endpoint-type kserve.`,
+  );
+  rules.refuse(
+    type === "dynamic_grpc" || type === "tensorrtllm_engine",
+    "endpoint.type",
+    "--endpoint-type",
+    `the endpoint type ${type} is not supported yet`,
+    "The README lists the types that are.",
+  );
+  rules.refuse(
+    settings.input.outputTokens.isDeterministic && serviceKind !== "triton" && serviceKind !== "tensorrtllm_engine",
+    "input.outputTokens.isDeterministic",
+    "--output-tokens-mean-deterministic",
+    "User Config: input.output_tokens.deterministic is only supported with Triton or TensorRT-LLM Engine service kinds",
+    "For OpenAI endpoints give --extra-inputs ignore_eos:true and --extra-inputs min_tokens:N.",
+  );
+  rules.refuse(
+    settings.tokenizer.isTrustingRemoteCode,
+    "tokenizer.isTrustingRemoteCode",
+    "--tokenizer-trust-remote-code",
+    "programs that a tokenizer brings are not run",
+    "Give --tokenizer a folder with tokenizer.json; the tokenizers library can save one.",
+  );
+  if (serviceKind === "triton" && rules.isChosen("endpoint.serverMetricsUrls"))
+    for (const url of settings.endpoint.serverMetricsUrls) checkMetricsUrl(rules, url);
+}
+
+function checkMetricsUrl(rules: Rules, text: string): void {
+  const at = "endpoint.serverMetricsUrls";
+  const flag = "--server-metrics-url";
+  const hint = "Write for example http://localhost:8002/metrics.";
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1] ?? "";
+  if (scheme !== "http" && scheme !== "https") {
+    rules.refuse(true, at, flag, `Invalid scheme '${scheme}' in URL: ${text}. Use 'http' or 'https'.`, hint);
+    return;
+  }
+  const [authority = "", ...path] = text.slice(scheme.length + 3).split("/");
+  const pathText = path.length === 0 ? "" : `/${path.join("/")}`;
+  rules.refuse(
+    authority === "",
+    at,
+    flag,
+    `Invalid domain in URL: ${text}. Use a valid hostname or 'localhost'.`,
+    hint,
+  );
+  rules.refuse(
+    !pathText.includes("/metrics"),
+    at,
+    flag,
+    `Invalid URL path '${pathText}' in ${text}. The path must include '/metrics'.`,
+    hint,
+  );
+  rules.refuse(
+    !/:\d+$/.test(authority),
+    at,
+    flag,
+    `Port missing in URL: ${text}. A port number is required (e.g., ':8002').`,
+    hint,
+  );
+}
+
+function checkInput(rules: Rules): void {
+  const { input } = rules.settings;
+  const needsMean = "Add --output-tokens-mean, or output_tokens.mean in the file.";
+  rules.refuse(
+    rules.isChosen("input.outputTokens.stddev") && input.outputTokens.mean === null,
+    "input.outputTokens.stddev",
+    "--output-tokens-stddev",
+    "User Config: If output tokens stddev is set, mean must also be set",
+    needsMean,
+  );
+  rules.refuse(
+    input.outputTokens.isDeterministic && input.outputTokens.mean === null,
+    "input.outputTokens.isDeterministic",
+    "--output-tokens-mean-deterministic",
+    "User Config: If output tokens deterministic is set, mean must also be set",
+    needsMean,
+  );
+  const payload = /^payload:(.*)$/s.exec(input.file)?.[1];
+  rules.refuse(
+    payload !== undefined && !payload.startsWith("{") && (payload === "" || !isFileOrFolder(payload)),
+    "input.file",
+    "--input-file",
+    `File not found: ${payload}`,
+    "Give an existing file after payload:.",
+  );
+  for (const header of input.headers)
+    rules.refuse(
+      !header.includes(":"),
+      "input.headers",
+      "--header",
+      `a header without a colon`,
+      "Write Name:Value, for example X-Team:search.",
+    );
+}
+
+function checkLoad(rules: Rules): void {
+  const { stimulus, measurement } = rules.settings.perfAnalyzer;
+  rules.refuse(
+    stimulus.kind === "fixed_schedule" && !rules.settings.input.file.startsWith("payload:"),
+    "perfAnalyzer.stimulus",
+    "--fixed-schedule",
+    "a fixed schedule needs a payload file with a timestamp in each line",
+    "Add --input-file payload:FILE.",
+  );
+  const isCounting = rules.given.has("perfAnalyzer.measurement.num") && measurement.mode === "request_count";
+  if (!isCounting || measurement.num === null || rules.settings.subcommand !== "profile") return;
+  const counted = (least: number, what: string): void =>
+    rules.refuse(
+      (measurement.num as number) < least,
+      "perfAnalyzer.measurement.num",
+      "--request-count",
+      `--request-count can not be less than ${what}`,
+      `Give ${least} or more.`,
+    );
+  if (stimulus.kind === "concurrency") counted(stimulus.requests, "concurrency");
+  if (stimulus.kind === "request_rate") counted(Math.trunc(stimulus.ratePerSec), "request rate");
+}
+
+function checkOutput(rules: Rules): void {
+  const { output, endpoint } = rules.settings;
+  const plotless = ["image_retrieval", "nvclip", "embeddings", "rankings"];
+  const format = ENDPOINT_TYPES[endpoint.type].outputFormat?.toUpperCase();
+  rules.refuse(
+    output.isPlotting && plotless.includes(endpoint.type),
+    "output.isPlotting",
+    "--generate-plots",
+    `User Config: generate_plots is not supported with the OutputFormat.${format} output format`,
+    "Leave --generate-plots out: there are no tokens to plot.",
+  );
+  checkExportFile(rules);
+}
+
+function checkExportFile(rules: Rules): void {
+  const { output } = rules.settings;
+  rules.refuse(
+    output.profileExportFile.replace(/^(\.\/+)+/, "").includes("/"),
+    "output.profileExportFile",
+    "--profile-export-file",
+    "Please use artifact_directory option to define intermediary paths to the profile_export_file.",
+    "Give the folder with --artifact-dir.",
+  );
+}
+
+function checkProcess(rules: Rules): void {
+  const { inputDir } = rules.settings.process;
+  rules.refuse(
+    !isDirectory(inputDir),
+    "process.inputDir",
+    "--input-directory",
+    `User Config: input path ${inputDir} is not a valid directory.`,
+    "Give the folder with the exports with --input-directory.",
+  );
+  checkExportFile(rules);
+}
+
+/** What each of Rampart's own options needs beside it. */
+function checkOwn(rules: Rules): void {
+  const { rampart, perfAnalyzer, subcommand } = rules.settings;
+  const hasRate = perfAnalyzer.stimulus.kind === "request_rate" || isSweeping(rules.settings, "request_rate");
+  const hasSchedule = perfAnalyzer.stimulus.kind === "fixed_schedule";
+  const needs = (at: SettingPath, flag: string, isThere: boolean, needed: string): void =>
+    rules.refuse(
+      rules.isChosen(at) && !isThere,
+      at,
+      flag,
+      `${flag} needs ${needed}`,
+      `Add ${needed}, or leave it out.`,
+    );
+  needs("rampart.rateDistribution", "--request-rate-distribution", hasRate, "--request-rate");
+  needs("rampart.concurrencyLimit", "--concurrency-limit", hasRate, "--request-rate");
+  needs("rampart.rateRampSec", "--request-rate-ramp-duration", hasRate, "--request-rate");
+  const isGamma = rampart.rateDistribution === "gamma";
+  needs("rampart.rateSmoothness", "--request-rate-smoothness", isGamma, "--request-rate-distribution gamma");
+  for (const [at, flag] of [
+    ["rampart.hasScheduleAutoOffset", "--fixed-schedule-auto-offset"],
+    ["rampart.scheduleStartMs", "--fixed-schedule-start-offset"],
+    ["rampart.scheduleEndMs", "--fixed-schedule-end-offset"],
+    ["rampart.scheduleSpeedRatio", "--fixed-schedule-speed"],
+  ] as const)
+    needs(at, flag, hasSchedule, "--fixed-schedule");
+  needs("rampart.gracePeriodSec", "--benchmark-grace-period", rampart.durationSec !== null, "--benchmark-duration");
+  needs("rampart.cancelDelaySec", "--request-cancellation-delay", rampart.cancelPct > 0, "--request-cancellation-rate");
+  needs("rampart.searchLimits", "--search-limits", subcommand === "analyze", "a sweep");
+  const { scheduleStartMs, scheduleEndMs } = rampart;
+  rules.refuse(
+    scheduleStartMs !== null && scheduleEndMs !== null && scheduleEndMs <= scheduleStartMs,
+    "rampart.scheduleEndMs",
+    "--fixed-schedule-end-offset",
+    "the schedule ends before it starts",
+    `Give more than ${scheduleStartMs}.`,
+  );
+}
+
+function isSweeping(settings: GenaiSettings, type: string): boolean {
+  return settings.subcommand === "analyze" && settings.analyze.sweeps.some((sweep) => sweep.type === type);
+}
+
+/** What the settings say to no effect. Whole sentences. */
+export function warnTogether(settings: GenaiSettings, given: GivenSettings): string[] {
+  const warnings: string[] = [];
+  const { input, endpoint, perfAnalyzer } = settings;
+  if (settings.subcommand === "process-export-files") {
+    if (settings.process.inputDir === settings.output.artifactDir)
+      warnings.push("Input directory and artifact directory are the same: results may overwrite what is read.");
+    return warnings;
+  }
+  if (input.file.startsWith("payload:") && input.outputTokens.mean !== null)
+    warnings.push("--output-tokens-mean is ignored where a line of the payload file has an output_length.");
+  if (endpoint.isStreaming && ["embeddings", "rankings", "nvclip", "image_retrieval"].includes(endpoint.type))
+    warnings.push(`--streaming has no effect with ${endpoint.type}: the answer comes in one piece.`);
+  if (input.sessions.count > 0 && perfAnalyzer.stimulus.kind !== "session_concurrency")
+    warnings.push(
+      "--num-sessions is given without --session-concurrency: turns are sent without waiting for each other.",
+    );
+  if (given.has("input.prefixPrompt.tokens") && input.prefixPrompt.count === 0 && input.prefixPrompt.tokens !== 100)
+    warnings.push("--prefix-prompt-length has no effect without --num-prefix-prompts.");
+  for (const metric of Object.keys(input.goodput ?? {})) {
+    if (GOODPUT_METRICS.includes(metric)) continue;
+    const near = nearestName(metric, GOODPUT_METRICS);
+    warnings.push(
+      `goodput: ${metric} is none of the metrics that can be limited${near === undefined ? "" : `; did you mean ${near}?`}`,
+    );
+  }
+  return warnings;
+}

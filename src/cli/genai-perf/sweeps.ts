@@ -1,0 +1,97 @@
+import { parseDecimal, parseInteger } from "./numbers.ts";
+import type { Sweep, SweepType } from "./settings.ts";
+
+/** What `analyze` varies, and over which values. */
+
+/** By the names that flags and files use. */
+export const SWEEP_TYPES: Readonly<Record<string, SweepType>> = {
+  batch_size: "runtime_batch_size",
+  runtime_batch_size: "runtime_batch_size",
+  concurrency: "concurrency",
+  num_dataset_entries: "num_dataset_entries",
+  input_sequence_length: "input_sequence_length",
+  request_rate: "request_rate",
+};
+
+/** Where a sweep starts and ends when nobody says. */
+export const SWEEP_DEFAULTS: Readonly<Record<SweepType, { readonly min: number; readonly max: number }>> = {
+  runtime_batch_size: { min: 1, max: 128 },
+  concurrency: { min: 1, max: 1024 },
+  num_dataset_entries: { min: 100, max: 1000 },
+  input_sequence_length: { min: 100, max: 1000 },
+  request_rate: { min: 16, max: 8192 },
+};
+
+/** Most values of one sweep; more is taken for a slip. */
+const MOST_VALUES = 10_000;
+
+/** The values of a sweep in order. A range doubles from its start and never passes its end. */
+export function sweepValues(sweep: Sweep): readonly number[] {
+  if (sweep.kind === "list") return sweep.values;
+  const values: number[] = [];
+  for (let value = sweep.min; value <= sweep.max; value *= 2) values.push(value);
+  return values;
+}
+
+/** What can be wrong with a sweep: a message in the original's words where it has any, and what to do. */
+export interface SweepFault {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Reads `--sweep-list`: `20,60`. */
+export function readSweepList(type: SweepType, text: string): Sweep | SweepFault {
+  const values: number[] = [];
+  for (const part of text.split(",")) {
+    const value = readNumber(type, part);
+    if (value === undefined)
+      return { message: `'${part}' is not ${kindOf(type)}`, hint: "Write for example --sweep-list 1,2,4." };
+    if (value <= 0) return { message: "Values in -sweep-list must be positive", hint: "Give numbers above 0." };
+    values.push(value);
+  }
+  return { kind: "list", type, values };
+}
+
+/** Reads `--sweep-range`: `1:8` doubles, `5:15:5` steps. */
+export function readSweepRange(type: SweepType, text: string): Sweep | SweepFault {
+  const parts = text.split(":");
+  if (parts.length < 2 || parts.length > 3)
+    return {
+      message: "The format of '--sweep-range' must be min:max or min:max:step.",
+      hint: "Write for example --sweep-range 1:8.",
+    };
+  const numbers: number[] = [];
+  for (const [index, part] of parts.entries()) {
+    const value = readNumber(type, part);
+    if (value === undefined)
+      return {
+        message: `--sweep-range ${["min", "max", "step"][index]} value must be ${kindOf(type)}.`,
+        hint: "Write for example --sweep-range 1:8.",
+      };
+    numbers.push(value);
+  }
+  return makeRange(type, numbers[0] as number, numbers[1] as number, numbers[2]);
+}
+
+/** A range, or the values that a step makes of it. */
+export function makeRange(type: SweepType, min: number, max: number, step: number | undefined): Sweep | SweepFault {
+  if (min <= 0 || max <= 0)
+    return { message: "--sweep-range min/max value must be positive", hint: "Give numbers above 0." };
+  if (step !== undefined && step <= 0)
+    return { message: "--sweep-range step value must be positive", hint: "Give a step above 0, or none to double." };
+  if (min >= max)
+    return { message: "--sweep-range max must be greater than min", hint: `Write ${max}:${min}, or give a list.` };
+  if (step === undefined) return { kind: "range", type, min, max };
+  const count = Math.floor((max - min) / step + 1e-9) + 1;
+  if (count > MOST_VALUES)
+    return { message: `the sweep has ${count} values`, hint: `Give a larger step: at most ${MOST_VALUES} values.` };
+  return { kind: "list", type, values: Array.from({ length: count }, (_, index) => min + index * step) };
+}
+
+function readNumber(type: SweepType, text: string): number | undefined {
+  return type === "request_rate" ? parseDecimal(text) : parseInteger(text);
+}
+
+function kindOf(type: SweepType): string {
+  return type === "request_rate" ? "a number" : "an int";
+}

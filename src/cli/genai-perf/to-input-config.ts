@@ -1,0 +1,133 @@
+import { ENDPOINT_TYPES, endpointPath } from "./endpoints.ts";
+import { FIELDS, type Field, type FieldGroup, isGroup } from "./fields.ts";
+import { jsonFloat } from "./numbers.ts";
+import { type GenaiSettings, getSetting, type Stimulus, type Sweep } from "./settings.ts";
+import type { GivenSettings } from "./settings-builder.ts";
+
+/** Headers that carry a secret: exports name them without their value. */
+const SECRET_HEADER = /^\s*(authorization|proxy-authorization|cookie|[^:]*(api-?key|token|secret)[^:]*)\s*:/i;
+
+/**
+ * The `input_config` of profile_export_genai_perf.json: the whole configuration in the original's order. For `JSON.stringify`, which writes
+ * floats as Python does (`1.0`). Secrets in headers are left out; the original exports them.
+ */
+export function toInputConfig(settings: GenaiSettings, given: GivenSettings): Readonly<Record<string, unknown>> {
+  const groups = FIELDS.filter((entry) => !isGroup(entry) || entry.isOwn !== true);
+  const all = exportEntries(groups, settings, given);
+  const { model_names, analyze, endpoint, input, tokenizer, ...others } = all as Record<string, object>;
+  const model = settings.modelNames[0] ?? "";
+  return {
+    model_names,
+    subcommand: settings.subcommand,
+    verbose: settings.isVerbose,
+    template_filename: settings.templateFile,
+    analyze: { sweep_parameters: analyze },
+    endpoint: { ...endpoint, ...inferredEndpoint(settings, model) },
+    perf_analyzer: others.perf_analyzer,
+    input: { ...input, ...inferredInput(settings.input.file) },
+    output: others.output,
+    tokenizer: {
+      ...tokenizer,
+      name: settings.tokenizer.name === "" ? model : settings.tokenizer.name,
+      _enable_debug_logging: true,
+    },
+    process: others.process,
+  };
+}
+
+function inferredEndpoint({ endpoint }: GenaiSettings, model: string): Record<string, string> {
+  const { serviceKind, outputFormat } = ENDPOINT_TYPES[endpoint.type];
+  return {
+    custom: endpointPath(endpoint.type, endpoint.path, model),
+    service_kind: serviceKind,
+    output_format: outputFormat ?? endpoint.backend,
+  };
+}
+
+function inferredInput(file: string): Record<string, unknown> {
+  const [, prefix, rest = ""] = /^(synthetic|payload):(.*)$/s.exec(file) ?? [];
+  return {
+    prompt_source: file === "" || prefix === "synthetic" ? "synthetic" : (prefix ?? "file"),
+    synthetic_files: prefix === "synthetic" ? rest.split(",") : [],
+    payload_file: prefix === "payload" ? normalizePath(rest) : "",
+  };
+}
+
+function exportEntries(
+  entries: readonly (Field | FieldGroup)[],
+  settings: GenaiSettings,
+  given: GivenSettings,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    entries.map((entry) => [
+      entry.key,
+      isGroup(entry) ? exportEntries(entry.entries, settings, given) : exportField(entry, settings, given),
+    ]),
+  );
+}
+
+function exportField(field: Field, settings: GenaiSettings, given: GivenSettings): unknown {
+  const value = getSetting(settings, field.at);
+  const from = given.get(field.at);
+  const number = from?.isFloat === true || field.at === "input.sessions.turnDelay.ratio" ? floatUnlessFile : same;
+  switch (field.kind) {
+    case "stimulus":
+      return exportStimulus(value as Stimulus, from?.isFloat === true);
+    case "sweeps":
+      return Object.fromEntries((value as readonly Sweep[]).map((sweep) => [sweep.type, exportSweep(sweep)]));
+    case "headers":
+      return (value as string[]).length === 0 ? "" : (value as string[]).map(hideSecret);
+    case "goodput":
+      return value === null ? "" : mapValues(value as Record<string, number>, jsonFloat);
+    case "path":
+    case "file":
+      return value === "" ? "" : normalizePath(String(value));
+    default:
+      break;
+  }
+  if (value === null) return "";
+  if (Array.isArray(value)) return value.map((item) => (typeof item === "number" ? number(item) : item));
+  return typeof value === "number" ? number(value) : value;
+
+  /** A ratio that a file gives as a whole number stays one. */
+  function floatUnlessFile(item: number): unknown {
+    return from?.source === "file" && !from.isFloat ? item : jsonFloat(item);
+  }
+}
+
+function same(value: number): unknown {
+  return value;
+}
+
+function exportStimulus(stimulus: Stimulus, isFloat: boolean): Record<string, unknown> {
+  switch (stimulus.kind) {
+    case "concurrency":
+      return { concurrency: stimulus.requests };
+    case "request_rate":
+      return { request_rate: isFloat ? jsonFloat(stimulus.ratePerSec) : stimulus.ratePerSec };
+    case "session_concurrency":
+      return { session_concurrency: stimulus.sessions };
+    case "fixed_schedule":
+      return { fixed_schedule: "" };
+  }
+}
+
+function exportSweep(sweep: Sweep): unknown {
+  return sweep.kind === "list" ? sweep.values : { min: sweep.min, max: sweep.max };
+}
+
+function hideSecret(header: string): string {
+  return SECRET_HEADER.test(header) ? `${header.slice(0, header.indexOf(":"))}:<hidden>` : header;
+}
+
+function mapValues(record: Readonly<Record<string, number>>, map: (value: number) => unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
+
+/** As Python's pathlib prints a path: without `./`, doubled or closing slashes. */
+function normalizePath(path: string): string {
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  const joined = parts.join("/");
+  if (path.startsWith("/")) return `/${joined}`;
+  return joined === "" ? "." : joined;
+}
