@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { MockPlan } from "./plan/plan.ts";
 import type { WorkerRole } from "./runtime/workers.ts";
+import type { CounterTask } from "./tokenize/token-counter.ts";
 
 /** A thread's entry: does what its role says. */
 
@@ -10,4 +11,7 @@ if (role === "mock") {
   const { startMock } = await import("./mock/server.ts");
   const server = await startMock(data as MockPlan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
   parentPort.postMessage({ httpPort: server.httpPort, grpcPort: server.grpcPort });
+} else {
+  const { serveTokenCounts } = await import("./tokenize/count-thread.ts");
+  await serveTokenCounts(parentPort, data as CounterTask);
 }

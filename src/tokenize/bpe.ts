@@ -1,6 +1,6 @@
 import { BYTE_CHARS, toByteChars } from "./byte-alphabet.ts";
 import type { TokenizerModel } from "./models.ts";
-import { mergePairs } from "./pair-merger.ts";
+import { type MergeTable, mergePairs } from "./pair-merger.ts";
 import { PairTable } from "./pair-table.ts";
 import { type PartConfig, readFlag, readOptionalText, TokenizerFileError } from "./part-config.ts";
 import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
@@ -32,31 +32,40 @@ export function createBpe(config: PartConfig, leavesBytes: boolean): TokenizerMo
   };
 }
 
-interface Merges {
-  rankOf(left: number, right: number): number;
-  tokenOf(rank: number): number;
-}
-
 /** Both forms: `"a b"` and, since 0.20, `["a", "b"]`. */
-function readMerges(config: PartConfig, vocabulary: Vocabulary): Merges {
+function readMerges(config: PartConfig, vocabulary: Vocabulary): MergeTable {
   const list = config["merges"];
   if (!Array.isArray(list)) throw new TokenizerFileError("model.merges is not a list");
   const prefixLength = (readOptionalText(config, "continuing_subword_prefix") ?? "").length;
   const table = new PairTable(list.length);
-  const made = new Int32Array(list.length);
+  const lefts = new Int32Array(list.length);
+  const rights = new Int32Array(list.length);
   for (let rank = 0; rank < list.length; rank++) {
     const merge: unknown = list[rank];
     const [left, right] = typeof merge === "string" ? splitMerge(merge) : Array.isArray(merge) ? merge : [];
     const leftId = vocabulary.idOf(left);
     const rightId = vocabulary.idOf(right);
-    const token =
-      leftId === undefined || rightId === undefined ? undefined : vocabulary.idOf(left + right.slice(prefixLength));
-    if (leftId === undefined || rightId === undefined || token === undefined)
+    if (leftId === undefined || rightId === undefined)
       throw new TokenizerFileError(`model.merges[${rank}] (${JSON.stringify(merge)}) is not in the vocabulary`);
     table.set(leftId, rightId, rank);
-    made[rank] = token;
+    lefts[rank] = leftId;
+    rights[rank] = rightId;
   }
-  return { rankOf: (left, right) => table.get(left, right), tokenOf: (rank) => made[rank] as number };
+  // Looked up when it is needed: joining all of them would take a third of the time to load a large vocabulary.
+  const made = new Int32Array(list.length).fill(-1);
+  const make = (rank: number): number => {
+    const left = vocabulary.tokenOf(lefts[rank] as number) as string;
+    const right = vocabulary.tokenOf(rights[rank] as number) as string;
+    const token = vocabulary.idOf(left + right.slice(prefixLength));
+    if (token === undefined)
+      throw new TokenizerFileError(`what model.merges[${rank}] (${left} ${right}) makes is not in the vocabulary`);
+    made[rank] = token;
+    return token;
+  };
+  return {
+    rankOf: (left, right) => table.get(left, right),
+    tokenOf: (rank) => ((made[rank] as number) < 0 ? make(rank) : (made[rank] as number)),
+  };
 }
 
 function splitMerge(merge: string): [string, string] {

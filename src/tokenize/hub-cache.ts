@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { fileSystem } from "../runtime/files.ts";
+
+/** The cache of HuggingFace's hub on this machine. Source: the documentation of `huggingface_hub`, "Understand caching". */
+
+/** Environment variables. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A model of the hub at a revision. */
+export interface HubModel {
+  /** `organisation/model` or, for the oldest ones, `model`. */
+  readonly id: string;
+  /** A branch, a tag or a commit. */
+  readonly revision: string;
+}
+
+const COMMIT = /^[0-9a-f]{40}$/;
+
+/** True for names that the hub can have: `model` or `organisation/model`. */
+export function isHubId(name: string): boolean {
+  return /^[\w][\w.-]*(\/[\w][\w.-]*)?$/.test(name) && !name.includes("..") && !name.includes("--");
+}
+
+/** True for what can name a branch, tag or commit; nothing of it leads out of the cache. */
+export function isRevision(revision: string): boolean {
+  return /^[\w.-]+(\/[\w.-]+)*$/.test(revision) && !revision.split("/").some((part) => /^\.+$/.test(part));
+}
+
+/** True for a commit's full hash. */
+export function isCommit(revision: string): boolean {
+  return COMMIT.test(revision);
+}
+
+/** The cache's folder: `HF_HUB_CACHE`, or `hub` in `HF_HOME`, or in the user's own cache. */
+export function hubCacheFolder(env: Environment): string {
+  const own = env["HF_HUB_CACHE"] || env["HUGGINGFACE_HUB_CACHE"];
+  if (own) return own;
+  const home = env["HF_HOME"] || join(env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache"), "huggingface");
+  return join(home, "hub");
+}
+
+/** A model's folder in the cache; it need not be there. */
+export function modelFolder(cache: string, id: string): string {
+  return join(cache, `models--${id.replaceAll("/", "--")}`);
+}
+
+/** The folder of a model's files in the cache; undefined when it has no `tokenizer.json` at this revision. */
+export async function findInHubCache(cache: string, { id, revision }: HubModel): Promise<string | undefined> {
+  const folder = modelFolder(cache, id);
+  const commit = isCommit(revision) ? revision : await readRef(join(folder, "refs", ...revision.split("/")));
+  if (commit === undefined) return undefined;
+  const snapshot = join(folder, "snapshots", commit);
+  return fileSystem().existsSync(join(snapshot, "tokenizer.json")) ? snapshot : undefined;
+}
+
+async function readRef(path: string): Promise<string | undefined> {
+  try {
+    const commit = (await readFile(path, "utf8")).trim();
+    return isCommit(commit) ? commit : undefined;
+  } catch {
+    return undefined;
+  }
+}

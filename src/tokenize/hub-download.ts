@@ -1,0 +1,192 @@
+import { randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { copyFile, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { pipeline } from "node:stream/promises";
+// The real package: Bun replaces a bare `undici` import by a stub of its own.
+import { type Dispatcher, EnvHttpProxyAgent, request } from "undici/index.js";
+import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { describeConnectError } from "../transport/failure.ts";
+import { USER_AGENT } from "../transport/user-agent.ts";
+import { type Environment, type HubModel, isCommit, modelFolder } from "./hub-cache.ts";
+
+/** Fetches a tokenizer from HuggingFace's hub, or from a mirror of it, into the cache that all its tools share. */
+
+const FILES = [
+  { file: "tokenizer.json", isNeeded: true },
+  { file: "tokenizer_config.json", isNeeded: false },
+] as const;
+const DEFAULT_ENDPOINT = "https://huggingface.co";
+const MAX_REDIRECTS = 5;
+const TIMEOUT_MS = 30_000;
+const LOCAL_HINT = "Give a folder with the model's tokenizer.json, or a tiktoken encoding such as o200k_base.";
+
+/** What the hub answered. */
+interface Answer {
+  readonly status: number;
+  /** The commit that the revision means now. */
+  readonly commit: string | undefined;
+  /** Names the file's content. */
+  readonly etag: string | undefined;
+  readonly body: Dispatcher.ResponseData["body"];
+}
+
+/**
+ * Downloads the model's tokenizer and returns the folder with its files. What is seen in the cache is always whole: files get their
+ * names when they are complete. The access token (`HF_TOKEN`) goes to the endpoint only and is part of no message.
+ * Throws {@link UserError} when the hub lacks or withholds the file, {@link RunError} when it cannot be reached.
+ */
+export async function downloadFromHub(cache: string, model: HubModel, env: Environment): Promise<string> {
+  const endpoint = readEndpoint(env);
+  const dispatcher = new EnvHttpProxyAgent({
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    connect: { timeout: TIMEOUT_MS },
+  });
+  const hub = new Hub(endpoint, model, env["HF_TOKEN"], dispatcher);
+  try {
+    let snapshot = "";
+    for (const { file, isNeeded } of FILES) {
+      const answer = await hub.get(file);
+      if (!isNeeded && answer.status === 404) {
+        await answer.body.dump();
+        continue;
+      }
+      snapshot = await hub.store(modelFolder(cache, model.id), file, answer);
+    }
+    return snapshot;
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+function readEndpoint(env: Environment): URL {
+  const text = env["HF_ENDPOINT"] || DEFAULT_ENDPOINT;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    const hint = `Give a URL such as ${DEFAULT_ENDPOINT}.`;
+    throw new UserError([{ path: "HF_ENDPOINT", message: "is no HTTP URL", value: text, hint }]);
+  }
+  return url;
+}
+
+class Hub {
+  private readonly endpoint: URL;
+  private readonly model: HubModel;
+  private readonly token: string | undefined;
+  private readonly dispatcher: Dispatcher;
+
+  constructor(endpoint: URL, model: HubModel, token: string | undefined, dispatcher: Dispatcher) {
+    this.endpoint = endpoint;
+    this.model = model;
+    this.token = token;
+    this.dispatcher = dispatcher;
+  }
+
+  /** Asks for a file and follows where it is said to be. Any status but 200 and 404 is thrown. */
+  async get(file: string): Promise<Answer> {
+    const { id, revision } = this.model;
+    const base = this.endpoint.href.replace(/\/+$/, "");
+    let url = new URL(`${base}/${id}/resolve/${encodeURIComponent(revision)}/${file}`);
+    let commit: string | undefined;
+    let etag: string | undefined;
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+      const { statusCode: status, headers, body } = await this.send(url);
+      commit ??= textOf(headers["x-repo-commit"]);
+      etag ??= textOf(headers["x-linked-etag"]) ?? (status === 200 ? textOf(headers["etag"]) : undefined);
+      const location = textOf(headers["location"]);
+      if (status < 300 || status >= 400 || location === undefined) {
+        if (status !== 200 && !(status === 404 && file !== FILES[0].file)) await this.refuse(file, status, body);
+        return { status, commit, etag: etag?.replace(/^W\//, "").replaceAll('"', ""), body };
+      }
+      await body.dump();
+      url = new URL(location, url);
+    }
+    throw new RunError("refused", `${base} sends from one address to the next for ${file} of ${id}`, LOCAL_HINT);
+  }
+
+  private async send(url: URL): Promise<Dispatcher.ResponseData> {
+    const isOwn = url.origin === this.endpoint.origin;
+    const headers: Record<string, string> = { "user-agent": USER_AGENT };
+    if (isOwn && this.token) headers["authorization"] = `Bearer ${this.token}`;
+    try {
+      return await request(url, { dispatcher: this.dispatcher, headers });
+    } catch (error) {
+      const reason = describeConnectError(error instanceof Error ? error : new Error(String(error)));
+      const hint = `Check the network, HTTPS_PROXY and HF_ENDPOINT. Or: ${LOCAL_HINT}`;
+      throw new RunError(
+        "unreachable",
+        `the tokenizer ${this.model.id} cannot be fetched from ${url.host}: ${reason}`,
+        hint,
+      );
+    }
+  }
+
+  private async refuse(file: string, status: number, body: Dispatcher.ResponseData["body"]): Promise<never> {
+    await body.dump();
+    const { id, revision } = this.model;
+    const { host } = this.endpoint;
+    const problem = { path: "tokenizer", value: id };
+    if (status === 404) {
+      const message = `${host} has no ${file} of this model at revision ${revision}`;
+      throw new UserError([{ ...problem, message, hint: `Check the name and the revision. Or: ${LOCAL_HINT}` }]);
+    }
+    if (status === 401 || status === 403) {
+      const message = `${host} does not give out ${file} (HTTP ${status}): there is no such model, or it asks for access`;
+      const hint = "Set HF_TOKEN to a token that may read the model, or download it and give the folder.";
+      throw new UserError([{ ...problem, message, hint }]);
+    }
+    throw new RunError("refused", `${host} answered HTTP ${status} for ${file} of ${id}`, LOCAL_HINT);
+  }
+
+  /** Puts the answer into the model's folder; returns the folder of its commit. */
+  async store(folder: string, file: string, { commit, etag, body }: Answer): Promise<string> {
+    if (commit === undefined || !isCommit(commit) || etag === undefined || !/^[\w-][\w.-]*$/.test(etag)) {
+      await body.dump();
+      const message = `${this.endpoint.host} does not say which commit and content it sent: it is no hub`;
+      throw new RunError("refused", message, "Check HF_ENDPOINT.");
+    }
+    const blob = join(folder, "blobs", etag);
+    const link = join(folder, "snapshots", commit, file);
+    try {
+      await putInPlace(blob, (path) => pipeline(body, createWriteStream(path)));
+      await putInPlace(link, (path) => linkOrCopy(blob, link, path));
+      const { revision } = this.model;
+      if (revision !== commit)
+        await putInPlace(join(folder, "refs", ...revision.split("/")), (path) => writeFile(path, commit));
+    } catch (error) {
+      const hint = "Check the disk and HF_HUB_CACHE, and try again.";
+      throw new RunError(
+        "output",
+        `${file} of ${this.model.id} was not stored in ${folder}: ${messageOf(error)}`,
+        hint,
+      );
+    }
+    return dirname(link);
+  }
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+/** Makes a file under another name and renames it when it is complete. */
+async function putInPlace(path: string, make: (path: string) => Promise<void>): Promise<void> {
+  const unfinished = `${path}.${randomUUID()}.incomplete`;
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    await make(unfinished);
+    await rename(unfinished, path);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}
+
+/** Where links are not allowed, as on Windows, a copy does. */
+async function linkOrCopy(blob: string, link: string, path: string): Promise<void> {
+  try {
+    await symlink(relative(dirname(link), blob), path);
+  } catch {
+    await copyFile(blob, path);
+  }
+}

@@ -1,0 +1,124 @@
+import { readFile, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { messageOf, UserError } from "../plan/problem.ts";
+import { type AddedToken, readAddedToken } from "./added-tokens.ts";
+import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision } from "./hub-cache.ts";
+import { JsonTokenizer } from "./json-tokenizer.ts";
+import { isObject, TokenizerFileError } from "./part-config.ts";
+import { findEncoding } from "./tiktoken-names.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+
+/** How a tokenizer is looked for. */
+export interface TokenizerOptions {
+  /** The hub's branch, tag or commit; default `main`. */
+  readonly revision?: string | undefined;
+  /** Refused: Python code of a model is never run. */
+  readonly trustRemoteCode?: boolean | undefined;
+  /** In place of this process's environment. */
+  readonly env?: Environment | undefined;
+}
+
+const FILE = "tokenizer.json";
+const EXPORT_HINT =
+  'Export it once where Python is: AutoTokenizer.from_pretrained("…", trust_remote_code=True).save_pretrained("folder"); ' +
+  "then give the folder.";
+
+/**
+ * Loads a tokenizer by its name. The first of these counts: a local folder or file with a `tokenizer.json`; a model in the cache of
+ * HuggingFace's hub; a tiktoken encoding, or a model of OpenAI that uses one; a model of the hub, which is downloaded into the cache
+ * unless `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE` is set.
+ * Throws {@link UserError} naming where was looked, and `RunError` when the hub cannot be reached.
+ */
+export async function loadTokenizer(name: string, options: TokenizerOptions = {}): Promise<Tokenizer> {
+  const { env = process.env, revision = "main" } = options;
+  if (options.trustRemoteCode === true) {
+    const message = "a model's own Python code is not run (trust_remote_code)";
+    throw new UserError([{ path: "tokenizer", message, value: name, hint: EXPORT_HINT }]);
+  }
+  if (!isRevision(revision)) {
+    const hint = "Give a branch, a tag or a commit, such as main.";
+    throw new UserError([{ path: "tokenizer revision", message: "is no revision", value: revision, hint }]);
+  }
+  const local = await findLocal(name);
+  if (local !== undefined) return readTokenizer(name, local);
+  const cache = hubCacheFolder(env);
+  const cached = isHubId(name) ? await findInHubCache(cache, { id: name, revision }) : undefined;
+  if (cached !== undefined) return readTokenizer(name, join(cached, FILE));
+  const encoding = findEncoding(name);
+  if (encoding !== undefined) {
+    const { loadEncoding } = await import("./tiktoken.ts");
+    return loadEncoding(name, encoding);
+  }
+  if (!isHubId(name) || isOffline(env)) throw notFound(name, revision, cache);
+  const { downloadFromHub } = await import("./hub-download.ts");
+  return readTokenizer(name, join(await downloadFromHub(cache, { id: name, revision }, env), FILE));
+}
+
+/** The file that the name leads to on this machine; undefined when there is nothing of this name. */
+async function findLocal(name: string): Promise<string | undefined> {
+  const found = await stat(name).catch(() => undefined);
+  if (found === undefined) return undefined;
+  if (found.isFile()) return name;
+  const path = join(name, FILE);
+  const inside = await stat(path).catch(() => undefined);
+  if (inside !== undefined) return path;
+  // A folder that happens to be called like an encoding or a model does not hide it.
+  if (findEncoding(name) !== undefined || (isHubId(name) && !name.startsWith("."))) return undefined;
+  const hint = `Give a folder that has one. ${EXPORT_HINT}`;
+  throw new UserError([{ path: "tokenizer", message: `the folder has no ${FILE}`, value: name, hint }]);
+}
+
+function isOffline(env: Environment): boolean {
+  return [env["HF_HUB_OFFLINE"], env["TRANSFORMERS_OFFLINE"]].some((flag) => /^(1|on|yes|true)$/i.test(flag ?? ""));
+}
+
+function notFound(name: string, revision: string, cache: string): UserError {
+  const places = ["it is no local file or folder"];
+  if (isHubId(name)) places.push(`not in the hub's cache (${cache}, revision ${revision})`);
+  places.push("no tiktoken encoding");
+  places.push(isHubId(name) ? "and downloads are switched off (HF_HUB_OFFLINE)" : "and no name of a model on the hub");
+  const hint =
+    "Give a folder with a tokenizer.json, a model of the hub (organisation/model), or an encoding (o200k_base).";
+  return new UserError([{ path: "tokenizer", message: `was not found: ${places.join(", ")}`, value: name, hint }]);
+}
+
+/** Reads a `tokenizer.json` and the `tokenizer_config.json` beside it. */
+async function readTokenizer(name: string, path: string): Promise<Tokenizer> {
+  const config = join(dirname(path), "tokenizer_config.json");
+  const file = await readJson(path, true);
+  // A file of another name stands alone.
+  const extra = basename(path) === FILE ? await readJson(config, false) : undefined;
+  try {
+    return new JsonTokenizer(name, file, readExtraTokens(extra));
+  } catch (error) {
+    if (!(error instanceof TokenizerFileError)) throw error;
+    const hint = "Give a tokenizer.json of HuggingFace's tokenizers library.";
+    throw new UserError([{ path, message: `cannot be used: ${error.message}`, hint }]);
+  }
+}
+
+async function readJson(path: string, isNeeded: boolean): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (!isNeeded) return undefined;
+    const hint = "Give an existing tokenizer.json or its folder.";
+    throw new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint }]);
+  }
+  try {
+    return JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
+  } catch (error) {
+    const hint = `Give a ${basename(path)} as HuggingFace's libraries write it.`;
+    throw new UserError([{ path, message: `is not JSON: ${messageOf(error)}`, hint }]);
+  }
+}
+
+/** Tokens that only `tokenizer_config.json` has: `{"added_tokens_decoder": {"32000": {"content": …}}}`. */
+function readExtraTokens(config: unknown): AddedToken[] {
+  const tokens = isObject(config) ? config["added_tokens_decoder"] : undefined;
+  if (!isObject(tokens)) return [];
+  return Object.entries(tokens).flatMap(([id, token]) =>
+    isObject(token) ? [readAddedToken(token, Number(id), `tokenizer_config.json, added_tokens_decoder[${id}]`)] : [],
+  );
+}
