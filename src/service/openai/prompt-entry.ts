@@ -29,7 +29,7 @@ export interface PromptEntry {
   readonly audio?: readonly AudioClip[];
   /** Which session the request is a turn of. */
   readonly sessionId?: string;
-  /** Time from this turn's answer to the next turn of the session, or as the user's file means it, in milliseconds. */
+  /** How long the session waits after this turn's answer before its next turn, in milliseconds. */
   readonly delayMs?: number;
   /** When it is due, in milliseconds since the load began. */
   readonly timestampMs?: number;

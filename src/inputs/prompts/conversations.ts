@@ -1,0 +1,138 @@
+import { UserError } from "../../plan/problem.ts";
+import type { Json, JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
+import { readId, readInteger, readNumber } from "./fields.ts";
+import { isObject, type JsonRecord, readJsonObjects } from "./json-lines.ts";
+import { joinBefore, NO_OPENING, type PromptMaker, type Slot } from "./prompt-maker.ts";
+
+/** Keys that hold a conversation's messages in the data sets that are about. */
+const LIST_KEYS = ["conversations", "conversation", "messages", "turns", "items"];
+const USER_ROLES = ["human", "user"];
+const SYSTEM_ROLES = ["system"];
+
+/** One request of a conversation: what is asked, and what was answered. */
+interface Turn {
+  readonly text: string;
+  answer?: string;
+  readonly maxTokens: number | undefined;
+  readonly timestampMs: number | undefined;
+  /** From the answer before it. */
+  readonly delayMs: number | undefined;
+}
+
+interface Conversation {
+  readonly system: string | undefined;
+  readonly turns: readonly Turn[];
+}
+
+/**
+ * Requests of a file of conversations: ShareGPT's form (`conversations: [{from, value}, …]`), messages with `role` and `content`, or turns
+ * with `text`, `delay` and `output_length`; a JSON array of them or one a line. An answer's length in the file is the most the model may
+ * answer, unless the run says another. Conversations in which nobody asks are left out.
+ * @param isMultiTurn false sends each conversation's first turn only, without a session
+ * @throws UserError for what cannot be read
+ */
+export async function* readConversations(
+  path: string,
+  maker: PromptMaker,
+  isMultiTurn: boolean,
+): AsyncGenerator<PromptEntry> {
+  let position = 0;
+  let index = 0;
+  for await (const record of readJsonObjects(path)) {
+    const { system, turns } = parseConversation(record);
+    const kept = isMultiTurn ? turns : turns.slice(0, 1);
+    const sessionId = readId(record, "session_id") ?? readId(record, "id") ?? `conversation-${index}`;
+    index++;
+    for (const [turnIndex, turn] of kept.entries()) {
+      const slot = { list: path, position: position++ };
+      const entry = toEntry(turn, { slot, maker, system, isFirst: turnIndex === 0 });
+      const next = kept[turnIndex + 1];
+      const delayMs = next?.delayMs === undefined ? {} : { delayMs: next.delayMs * maker.settings.delayRatio };
+      yield isMultiTurn ? { ...entry, sessionId, ...delayMs } : entry;
+    }
+  }
+}
+
+interface TurnPlace {
+  readonly slot: Slot;
+  readonly maker: PromptMaker;
+  readonly system: string | undefined;
+  readonly isFirst: boolean;
+}
+
+function toEntry(turn: Turn, { slot, maker, system, isFirst }: TurnPlace): PromptEntry {
+  const { frame, prefix } = isFirst ? maker.opening(slot) : NO_OPENING;
+  const maxTokens = turn.maxTokens ?? maker.lengths(slot).output ?? answerTokens(turn, maker);
+  return {
+    texts: [joinBefore(prefix, turn.text)],
+    ...frame,
+    ...(isFirst && system !== undefined ? { system: joinBefore(frame.system, system) } : {}),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(turn.timestampMs === undefined ? {} : { timestampMs: turn.timestampMs }),
+  };
+}
+
+function answerTokens({ answer }: Turn, maker: PromptMaker): number | undefined {
+  if (answer === undefined) return undefined;
+  const count = maker.count(answer);
+  return count === undefined ? undefined : Math.max(1, count);
+}
+
+function parseConversation(record: JsonRecord): Conversation {
+  const key = LIST_KEYS.find((name) => Array.isArray(record.value[name]));
+  if (key === undefined) {
+    throw new UserError([
+      {
+        path: record.place,
+        message: "has no list of messages",
+        value: Object.keys(record.value).slice(0, 10).join(", ") || "no keys",
+        hint: 'Write {"conversations": [{"from": "human", "value": "…"}, {"from": "gpt", "value": "…"}]}.',
+      },
+    ]);
+  }
+  const turns: Turn[] = [];
+  let system: string | undefined;
+  for (const [index, message] of (record.value[key] as readonly Json[]).entries()) {
+    const place = `${record.place}, ${key}[${index}]`;
+    if (!isObject(message)) throw badMessage(place, message);
+    const role = String(message["from"] ?? message["role"] ?? "user");
+    const text = contentOf(message, place);
+    if (SYSTEM_ROLES.includes(role)) system = joinBefore(system, text);
+    else if (USER_ROLES.includes(role)) turns.push(toTurn(text, { value: message, place }));
+    else addAnswer(turns.at(-1), text);
+  }
+  return { system, turns: turns.filter(({ text }) => text !== "") };
+}
+
+function toTurn(text: string, record: JsonRecord): Turn {
+  return {
+    text,
+    maxTokens: readInteger(record, "output_length", 0) || undefined,
+    timestampMs: readNumber(record, "timestamp", 0),
+    delayMs: readNumber(record, "delay", 0),
+  };
+}
+
+/** What follows an answer without a new question (a tool's result, a second answer) belongs to the question too. */
+function addAnswer(turn: Turn | undefined, text: string): void {
+  if (turn !== undefined) turn.answer = joinBefore(turn.answer, text);
+}
+
+function contentOf(message: JsonObject, place: string): string {
+  const content = message["value"] ?? message["content"] ?? message["text"] ?? message["text_input"] ?? "";
+  if (typeof content === "string") return content.trim();
+  if (!Array.isArray(content)) throw badMessage(place, message);
+  const parts = content.map((part: Json) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""));
+  return joinBefore(...parts).trim();
+}
+
+function badMessage(place: string, message: Json): UserError {
+  return new UserError([
+    {
+      path: place,
+      message: "is no message",
+      value: (JSON.stringify(message) ?? "").slice(0, 80),
+      hint: 'Write {"from": "human", "value": "…"} or {"role": "user", "content": "…"}.',
+    },
+  ]);
+}

@@ -1,0 +1,50 @@
+import { UserError } from "../../plan/problem.ts";
+import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
+import type { Tokenizer } from "../../tokenize/tokenizer.ts";
+import { readConversations } from "./conversations.ts";
+import { readPayloadFile } from "./payload-file.ts";
+import { readPrompts, readRankings } from "./prompt-file.ts";
+import { PromptMaker } from "./prompt-maker.ts";
+import type { PromptSettings } from "./settings.ts";
+import { makeRankings, makeSynthetic } from "./synthetic.ts";
+import { readTraceCsv } from "./trace-csv.ts";
+
+/**
+ * All requests of a run, once, in their order. Files are read while they are asked for, so a file of millions of lines takes the memory of
+ * one (but batches of more than one text or image hold all lines).
+ * @param tokenizer only needed where prompts are made up
+ * @throws UserError, while it is read, for what cannot be read, and at the end when there was nothing
+ */
+export async function* createEntries(
+  settings: PromptSettings,
+  tokenizer: Tokenizer | undefined,
+): AsyncGenerator<PromptEntry> {
+  let hasAny = false;
+  for await (const entry of open(settings, new PromptMaker(settings, tokenizer))) {
+    hasAny = true;
+    yield entry;
+  }
+  if (hasAny) return;
+  const { source } = settings;
+  throw new UserError([
+    source.kind === "synthetic"
+      ? { path: "--num-dataset-entries", message: "leaves nothing to send", hint: "Ask for at least one entry." }
+      : { path: source.path, message: "has no requests", hint: "Give a file with at least one." },
+  ]);
+}
+
+function open(settings: PromptSettings, maker: PromptMaker): AsyncIterable<PromptEntry> | Iterable<PromptEntry> {
+  const { source, isRanking } = settings;
+  switch (source.kind) {
+    case "synthetic":
+      return isRanking ? makeRankings(maker) : makeSynthetic(maker, source.names);
+    case "file":
+      return isRanking ? readRankings(source.path, maker) : readPrompts(source.path, maker);
+    case "payload":
+      return readPayloadFile(source.path, maker);
+    case "conversations":
+      return readConversations(source.path, maker, source.isMultiTurn);
+    case "trace":
+      return readTraceCsv(source.path, maker);
+  }
+}
