@@ -35,7 +35,11 @@ export const COMMANDS: readonly Command[] = [
     // Not loaded when called, like the others: its time to the first request is compared with a tool written in C++.
     run: runPerfAnalyzer,
   },
-  notYet("genai-perf", "measure language models with GenAI-Perf's flags", 1),
+  {
+    name: "genai-perf",
+    summary: "measure generative models with GenAI-Perf's flags",
+    run: async (args, command, io) => (await import("./genai-perf/command.ts")).runGenaiPerf(args, command, io),
+  },
   notYet("compare", "find regressions between two reports", EXIT.usage),
 ];
 

@@ -1,7 +1,7 @@
 import { parseSequenceMix } from "../../inputs/prompts/lengths.ts";
-import { type PromptSettings, parseInputFile } from "../../inputs/prompts/settings.ts";
+import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../inputs/prompts/settings.ts";
 import type { PayloadSettings } from "../../service/openai/payload.ts";
-import { payloadFormat } from "./endpoints.ts";
+import { formatOf } from "./endpoint-formats.ts";
 import type { GenaiSettings } from "./settings.ts";
 
 /** From settings to what requests are made of. */
@@ -11,7 +11,7 @@ export function toPromptSettings({ endpoint, input, rampart }: GenaiSettings): P
   const { outputTokens, prefixPrompt, sessions } = input;
   const { turns, turnDelay } = sessions;
   return {
-    source: parseInputFile(input.file),
+    source: input.file === "" ? DEFAULT_PROMPTS.source : parseInputFile(input.file),
     seed: input.randomSeed,
     entryCount: input.datasetEntries,
     inputTokens: input.syntheticTokens,
@@ -37,8 +37,10 @@ export function toPromptSettings({ endpoint, input, rampart }: GenaiSettings): P
 
 /** How they are laid out as request bodies. */
 export function toPayloadSettings({ endpoint, input, modelNames }: GenaiSettings): PayloadSettings {
+  const format = formatOf(endpoint);
+  if (format === undefined) throw new Error(`no format for ${endpoint.type}`);
   return {
-    format: payloadFormat(endpoint.type, endpoint.backend),
+    format: format.payload,
     models: modelNames,
     modelSelection: endpoint.modelSelection,
     seed: input.randomSeed,

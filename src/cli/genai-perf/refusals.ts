@@ -1,19 +1,16 @@
 import type { Problem } from "../../plan/problem.ts";
-import { ENDPOINT_TYPES } from "./endpoints.ts";
+import { formatOf } from "./endpoint-formats.ts";
 import type { GivenFlag } from "./parse.ts";
 import type { GenaiSettings } from "./settings.ts";
 
 /** What this version cannot do yet: it is said before anything is sent or written. */
-
-/** Endpoint types that nothing serves yet. */
-const LATER_TYPES: ReadonlySet<string> = new Set(["dynamic_grpc", "tensorrtllm_engine", "template"]);
 
 /** Everything that was asked for and is not there yet. */
 export function findLater(settings: GenaiSettings, later: readonly GivenFlag[]): Problem[] {
   const { endpoint, input, output, perfAnalyzer, rampart } = settings;
   const asked: (readonly [isAsked: boolean, what: string])[] = [
     ...later.map(({ typed }) => [true, typed] as const),
-    [LATER_TYPES.has(endpoint.type), `--endpoint-type ${endpoint.type}`],
+    [formatOf(endpoint) === undefined, `--endpoint-type ${endpoint.type}`],
     [perfAnalyzer.stimulus.kind === "session_concurrency", "--session-concurrency"],
     [input.sessions.count > 0, "--num-sessions"],
     [output.isPlotting, "--generate-plots"],
@@ -35,9 +32,4 @@ export function findLater(settings: GenaiSettings, later: readonly GivenFlag[]):
   ];
   const names = new Set(asked.flatMap(([isAsked, what]) => (isAsked ? [what] : [])));
   return [...names].map((what) => ({ path: what, message: `${what} is not supported yet`, hint: "Leave it out." }));
-}
-
-/** Whether an endpoint type is one of payloads over HTTP. */
-export function takesPayloads({ endpoint }: GenaiSettings): boolean {
-  return ENDPOINT_TYPES[endpoint.type].serviceKind === "openai";
 }

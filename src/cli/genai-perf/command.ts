@@ -1,0 +1,73 @@
+import { type Problem, RunError, UserError } from "../../plan/problem.ts";
+import type { CommandIo } from "../execute.ts";
+import { VERSION } from "../version.ts";
+import { formatHelp } from "./help.ts";
+import { type ParsedCommand, parseCommand } from "./parse.ts";
+import { EXIT, runProfile } from "./profile.ts";
+import { readSettings } from "./read-settings.ts";
+import { findLater } from "./refusals.ts";
+import { writeTemplate } from "./template.ts";
+import { formatUsageError } from "./usage.ts";
+
+/** `rampart genai-perf …`, and the executable linked as `genai-perf`. */
+
+/** Runs the command. Returns the exit code: 0 done, 1 failed, 2 wrong usage. */
+export async function runGenaiPerf(args: readonly string[], _command: string, io: CommandIo): Promise<number> {
+  const parsed = parseCommand(args);
+  switch (parsed.kind) {
+    case "help":
+      io.out(formatHelp(parsed.subcommand));
+      return EXIT.done;
+    case "version":
+      io.out(`genai-perf ${VERSION} (rampart)\n`);
+      return EXIT.done;
+    case "usage":
+      io.err(formatUsageError(parsed.subcommand, parsed.problems));
+      return EXIT.usage;
+    case "command":
+      return explain(io, () => runSubcommand(parsed, io));
+  }
+}
+
+async function runSubcommand(parsed: ParsedCommand & { readonly kind: "command" }, io: CommandIo): Promise<number> {
+  const read = readSettings(parsed);
+  if (read.kind === "usage") {
+    io.err(formatUsageError(read.subcommand, read.problems));
+    return EXIT.usage;
+  }
+  if (read.kind === "config") throw new UserError(read.problems);
+  const { settings, given, later, passThrough, warnings } = read;
+  for (const warning of warnings) io.err(`rampart: ${warning}\n`);
+  if (settings.subcommand === "create-template") {
+    writeTemplate(settings.templateFile, settings.isVerbose);
+    io.out(`Template created: ${settings.templateFile}\n`);
+    return EXIT.done;
+  }
+  const problems = findLater(settings, later);
+  if (passThrough.length > 0) problems.unshift(notYet("flags of perf_analyzer after --"));
+  if (settings.subcommand !== "profile") problems.unshift(notYet(settings.subcommand));
+  if (problems.length > 0) throw new UserError(problems);
+  return runProfile(settings, given, io);
+}
+
+function notYet(what: string): Problem {
+  return { path: what, message: `${what} is not supported yet`, hint: "Leave it out, or use genai-perf profile." };
+}
+
+/** What a user can mend becomes text and exit code 1, everything at once. */
+async function explain(io: CommandIo, body: () => Promise<number>): Promise<number> {
+  try {
+    return await body();
+  } catch (error) {
+    if (error instanceof UserError) for (const problem of error.problems) io.err(formatProblem(problem));
+    else if (error instanceof RunError) io.err(`Error: ${error.message}\n  ${error.hint}\n`);
+    else throw error;
+    return EXIT.failed;
+  }
+}
+
+function formatProblem({ path, message, value, hint }: Problem): string {
+  const got = value === undefined || message.includes(value) ? "" : ` (got '${value}')`;
+  const where = path === "" || message.includes(path) ? "" : `${path}: `;
+  return `Error: ${where}${message}${got}\n  ${hint}\n`;
+}

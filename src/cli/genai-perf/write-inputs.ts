@@ -1,0 +1,69 @@
+import { mkdir, open, rename, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createEntries } from "../../inputs/prompts/entries.ts";
+import { messageOf, RunError } from "../../plan/problem.ts";
+import { formatInputsFile } from "../../service/openai/inputs-file.ts";
+import { createPayload, type Payload } from "../../service/openai/payload.ts";
+import type { Tokenizer } from "../../tokenize/tokenizer.ts";
+import { toPayloadSettings, toPromptSettings } from "./prompt-settings.ts";
+import type { GenaiSettings } from "./settings.ts";
+
+const FILE = "inputs.json";
+
+/** What was written. */
+export interface WrittenInputs {
+  readonly path: string;
+  readonly entryCount: number;
+}
+
+/**
+ * Writes the requests of a run into its folder, which is made. The file appears whole.
+ * @param tokenizer only needed where prompts are made up
+ * @throws UserError for inputs that cannot be read, RunError when the file cannot be written
+ */
+export async function writeInputs(
+  settings: GenaiSettings,
+  folder: string,
+  tokenizer: Tokenizer | undefined,
+): Promise<WrittenInputs> {
+  const path = join(folder, FILE);
+  const part = `${path}.${process.pid}.part`;
+  const prompts = toPromptSettings(settings);
+  const payloads = countPayloads(settings, createEntries(prompts, tokenizer));
+  try {
+    await mkdir(folder, { recursive: true });
+    const file = await open(part, "w");
+    try {
+      const order = prompts.source.kind === "synthetic" ? "session" : "trace";
+      for await (const text of formatInputsFile(payloads.each(), order)) await file.write(text);
+    } finally {
+      await file.close();
+    }
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    // A folder made for nothing.
+    await rmdir(folder).catch(() => {});
+    if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new RunError(
+      "output",
+      `${path} cannot be written: ${messageOf(error)}`,
+      "Give another folder with --artifact-dir.",
+    );
+  }
+  return { path, entryCount: payloads.count() };
+}
+
+function countPayloads(
+  settings: GenaiSettings,
+  entries: ReturnType<typeof createEntries>,
+): { each(): AsyncGenerator<Payload>; count(): number } {
+  const layout = toPayloadSettings(settings);
+  let position = 0;
+  return {
+    async *each() {
+      for await (const entry of entries) yield createPayload(entry, position++, layout);
+    },
+    count: () => position,
+  };
+}
