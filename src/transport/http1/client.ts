@@ -1,7 +1,7 @@
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
-import { Connection } from "./connection.ts";
+import { Connection, type ServerHabits } from "./connection.ts";
 import { encodeHttp1, type Http1Message } from "./encode.ts";
 
 /** The HTTP/1.1 client of the measured path: one keep-alive connection per slot, no pipelining. */
@@ -12,6 +12,7 @@ export class Http1Client implements LoadClient {
   private readonly connections: Connection[] = [];
   private readonly encoded = new Map<WireRequest, Http1Message>();
   private readonly stallWatch: StallWatch;
+  private readonly habits: ServerHabits = { closesAfterStreams: false };
   private isClosed = false;
 
   constructor(endpoint: Endpoint, options: ClientOptions) {
@@ -32,7 +33,7 @@ export class Http1Client implements LoadClient {
     const opening: Promise<void>[] = [];
     while (this.connections.length < count) {
       const call = new Call(this.connections.length);
-      const connection = new Connection(call, this.endpoint, this.options);
+      const connection = new Connection(call, this.endpoint, this.options, this.habits);
       this.calls.push(call);
       this.connections.push(connection);
       opening.push(connection.preconnect());

@@ -12,6 +12,12 @@ import { ResponseParser, type ResponseSink } from "./parser.ts";
 
 const MAX_ERROR_BODY_BYTES = 64 * 1024; // 64 KiB of an error's text are enough to explain it
 
+/** What the connections of a client have learnt of their server. */
+export interface ServerHabits {
+  /** It closes a connection that carried a stream of events, although it did not say so. */
+  closesAfterStreams: boolean;
+}
+
 /** A slot's keep-alive connection, which carries one request at a time and is made again when it was lost. */
 export class Connection implements ResponseSink {
   /** Connections opened so far. */
@@ -19,6 +25,7 @@ export class Connection implements ResponseSink {
   private readonly call: Call;
   private readonly endpoint: Endpoint;
   private readonly options: ClientOptions;
+  private readonly habits: ServerHabits;
   private parser = new ResponseParser(this);
   private socket: Socket | undefined;
   private isOpen = false;
@@ -33,8 +40,13 @@ export class Connection implements ResponseSink {
   private isComplete = false;
   /** Set while the response is a stream of events, each of which is a response of its own. */
   private events: EventSplitter | undefined;
+  /** Whether the latest response on the present connection was such a stream. */
+  private hasStreamed = false;
+  /** The present request's bytes. */
+  private sent: Uint8Array = new Uint8Array(0);
 
-  constructor(call: Call, endpoint: Endpoint, options: ClientOptions) {
+  constructor(call: Call, endpoint: Endpoint, options: ClientOptions, habits: ServerHabits) {
+    this.habits = habits;
     this.call = call;
     this.endpoint = endpoint;
     this.options = options;
@@ -54,6 +66,7 @@ export class Connection implements ResponseSink {
     call.isActive = true;
     if (call.lastMessageNs !== 0 || call.responseCount !== 1) expectOneResponse(call);
     const bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.withStamp(message, stamp);
+    this.sent = bytes;
     this.options.onWire?.(">", headOf(bytes));
     const startNs = nowNs();
     call.sendStartNs = startNs;
@@ -133,6 +146,7 @@ export class Connection implements ResponseSink {
     this.parser = new ResponseParser(this);
     this.parser.keepsHead = this.options.onWire !== undefined;
     this.isComplete = false;
+    this.hasStreamed = false;
     this.clearBody();
     this.openedCount++;
     this.lastActivityNs = nowNs();
@@ -187,7 +201,9 @@ export class Connection implements ResponseSink {
     // A response that overtook its own request leaves the connection in an unknown state.
     const overtaken = socket.pendingBytes > 0;
     const extra = !parser.isBetweenResponses;
-    if (!parser.keepAlive || overtaken || extra) this.drop();
+    this.hasStreamed = this.events !== undefined;
+    const isOver = this.hasStreamed && this.habits.closesAfterStreams;
+    if (!parser.keepAlive || overtaken || extra || isOver) this.drop();
     if (extra) {
       this.finish({ kind: "protocol", message: "bytes after the end of the response" });
     } else if (parser.status >= 400) {
@@ -218,6 +234,10 @@ export class Connection implements ResponseSink {
   private closedWhileOpen(error: Error | undefined): void {
     this.readNs = nowNs();
     if (this.call.firstByteNs === 0) {
+      if (this.hasStreamed) {
+        this.sendAnew();
+        return;
+      }
       this.finish({ kind: "closed", message: describeClose(error, "before any byte of the response") });
       return;
     }
@@ -229,6 +249,16 @@ export class Connection implements ResponseSink {
     }
     if (this.isComplete) this.respondedByClose();
     else this.finish({ kind: "closed", message: describeClose(error, "within the response") });
+  }
+
+  /**
+   * Some servers (llama.cpp's) close a connection after a stream without a word, at the same moment as the next request is sent on it, and
+   * never see that request. It is sent again on a new connection, as every HTTP client does, and from now on none follows a stream.
+   */
+  private sendAnew(): void {
+    this.habits.closesAfterStreams = true;
+    this.waiting = this.sent;
+    this.connect();
   }
 
   /** The response lasted until the connection closed. */
