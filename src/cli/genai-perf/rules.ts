@@ -49,8 +49,8 @@ class Rules {
   isChosen(at: SettingPath): boolean {
     const from = this.given.get(at);
     if (from === undefined) return false;
-    const isSame = getSetting(this.settings, at) === getSetting(defaultSettings(), at);
-    return from.source === "flag" || !isSame;
+    const [now, before] = [this.settings, defaultSettings()].map((one) => JSON.stringify(getSetting(one, at)));
+    return from.source === "flag" || now !== before;
   }
 
   /** Tells a problem when a rule is broken. @param flag names the setting when nobody gave it */

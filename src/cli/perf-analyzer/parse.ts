@@ -1,4 +1,5 @@
 import type { Problem } from "../../plan/problem.ts";
+import { nearestName } from "../nearest-name.ts";
 import { allFlags, type FlagSpec, flagName, laterFlags, OBEYED_FLAGS } from "./flags.ts";
 
 /** Command lines by the rules of GNU `getopt_long`, which perf_analyzer follows. */
@@ -132,24 +133,10 @@ function findShort(letter: string): FlagSpec | undefined {
 
 /** The flag whose name is nearest, when it is near enough to be a slip. */
 function closest(name: string): FlagSpec | undefined {
-  const ranked = allFlags()
-    .filter((flag) => flag.name !== "")
-    .map((flag) => ({ flag, distance: editDistance(name, flag.name) }))
-    .sort((a, b) => a.distance - b.distance);
-  const best = ranked[0];
-  return best !== undefined && best.distance <= Math.max(2, Math.floor(name.length / 4)) ? best.flag : undefined;
-}
-
-/** Levenshtein's distance. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(substitution, (previous[j] as number) + 1, (row[j - 1] as number) + 1));
-    }
-    previous = row;
-  }
-  return previous[b.length] as number;
+  const flags = allFlags().filter((flag) => flag.name !== "");
+  const near = nearestName(
+    name,
+    flags.map((flag) => flag.name),
+  );
+  return flags.find((flag) => flag.name === near);
 }

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FIELDS, fieldOf, isGroup, walkFields } from "../../../src/cli/genai-perf/fields.ts";
+import { type GenaiFlag, SUBCOMMANDS } from "../../../src/cli/genai-perf/flags.ts";
+import { formatHelp } from "../../../src/cli/genai-perf/help.ts";
+import { defaultSettings, getSetting, setSetting } from "../../../src/cli/genai-perf/settings.ts";
+import { flagsOf } from "../../../src/cli/genai-perf/subcommand-flags.ts";
+import { formatUsage } from "../../../src/cli/genai-perf/usage.ts";
+import { ORIGINAL_FLAGS } from "./original-flags.ts";
+import { golden, readGood } from "./read.ts";
+
+for (const subcommand of SUBCOMMANDS) {
+  const flags = flagsOf(subcommand);
+  const known = flags.filter(({ isOwn }) => isOwn !== true);
+
+  test(`${subcommand} has the original's flags with all their names, in its order`, () => {
+    assert.deepEqual(
+      known.map(({ names }) => names.join(" ")),
+      ORIGINAL_FLAGS[subcommand].map(([names]) => names),
+    );
+  });
+
+  test(`${subcommand}: what a flag sets has the original's default`, () => {
+    for (const [names, fallback] of ORIGINAL_FLAGS[subcommand]) {
+      const flag = known.find((one) => one.names.join(" ") === names) as GenaiFlag;
+      if (fallback === undefined) assert.equal(flag.at, undefined, names);
+      else {
+        assert.ok(flag.at !== undefined, names);
+        assert.deepEqual(getSetting(defaultSettings(), flag.at), fallback, names);
+      }
+    }
+  });
+
+  test(`${subcommand} prints the original's usage`, () => {
+    assert.equal(formatUsage(subcommand), golden(`usage-${subcommand}.txt`));
+  });
+
+  test(`${subcommand}: help shows every flag and fits the page`, () => {
+    const help = formatHelp(subcommand);
+    for (const { names } of flags) for (const name of names) assert.match(help, new RegExp(`(^ *|, )${name}\\b`, "m"));
+    for (const line of help.split("\n").slice(formatUsage(subcommand).split("\n").length))
+      assert.ok(line.length <= 98 || line.startsWith("  -"), line);
+  });
+
+  test(`${subcommand}: no name stands for two flags`, () => {
+    const names = flags.flatMap((flag) => [...flag.names, ...(flag.documentedNames ?? [])]);
+    assert.equal(new Set(names).size, names.length);
+  });
+}
+
+test("the tool's own usage is the original's", () => {
+  assert.equal(formatUsage(undefined), golden("usage.txt"));
+});
+
+test("flags and fields agree on choices, and every setting of a flag has a field", () => {
+  for (const flag of [...flagsOf("config"), ...flagsOf("process-export-files")]) {
+    if (flag.at === undefined || flag.at === "isVerbose") continue;
+    const field = fieldOf(flag.at);
+    assert.ok(field !== undefined, flag.at);
+    assert.deepEqual(flag.choices ?? [], field.choices ?? [], flag.at);
+  }
+});
+
+test("every field's setting exists, and only its own value changes when it is set", () => {
+  const untouched = JSON.stringify(defaultSettings());
+  for (const { at } of walkFields(FIELDS)) {
+    const settings = defaultSettings();
+    const before = getSetting(settings, at);
+    assert.notEqual(before, undefined, at);
+    setSetting(settings, at, "changed");
+    assert.equal(getSetting(settings, at), "changed");
+    setSetting(settings, at, before);
+    assert.equal(JSON.stringify(settings), untouched, at);
+  }
+});
+
+test("every own option has a flag and a key", () => {
+  const own = FIELDS.find((entry) => entry.key === "rampart");
+  assert.ok(own !== undefined && isGroup(own));
+  const keys = walkFields(own.entries).map(({ at }) => at);
+  const flags = flagsOf("config").flatMap(({ at, isOwn }) => (isOwn === true && at !== undefined ? [at] : []));
+  assert.deepEqual([...keys].sort(), [...flags].sort());
+  assert.deepEqual(
+    [...keys].sort(),
+    Object.keys(defaultSettings().rampart)
+      .map((key) => `rampart.${key}`)
+      .sort(),
+  );
+});
+
+/** A value that a flag takes and that is not its default. */
+function sampleOf(flag: GenaiFlag): string[] {
+  if (flag.shape === "switch") return [];
+  const fallback = flag.at === undefined ? undefined : String(getSetting(defaultSettings(), flag.at));
+  if (flag.choices !== undefined) return [String(flag.choices.find((choice) => String(choice) !== fallback))];
+  if (flag.names[0] === "--goodput" || flag.names[0] === "--search-limits") return ["request_latency:3"];
+  if (flag.kind === "file") return ["synthetic:queries"];
+  const { max } = (flag.at === undefined ? undefined : fieldOf(flag.at)) ?? {};
+  if (flag.kind === "decimal" && max === 1) return ["0.5"];
+  return flag.kind === "text" ? ["x:1"] : ["7"];
+}
+
+test("every flag that stores a value changes exactly what it names, by every spelling", () => {
+  const flags = flagsOf("profile").filter(({ at, isOwn }) => at !== undefined && isOwn !== true);
+  const skipped = new Set(["-m", "--tokenizer-trust-remote-code", "--profile-export-file"]);
+  for (const flag of flags.filter(({ names }) => !skipped.has(names[0]))) {
+    if (flag.at === undefined) continue;
+    const needed = [
+      ...(flag.at.startsWith("input.outputTokens.") ? ["--osl", "9"] : []),
+      ...(flag.names[0] === "--endpoint-type" ? [] : ["--endpoint-type", "kserve"]),
+    ].filter((_, index, all) => all[index - (index % 2)] !== flag.names[1]);
+    for (const name of [...flag.names, ...(flag.documentedNames ?? [])]) {
+      const values =
+        flag.names[0] === "--server-metrics-url"
+          ? ["http://gpu:1/metrics", "http://gpu:2/metrics"]
+          : flag.names[0] === "--endpoint-type"
+            ? ["chat"]
+            : sampleOf(flag);
+      const { settings, given } = readGood("profile", "-m", "tiny", ...needed, name, ...values);
+      assert.notDeepEqual(getSetting(settings, flag.at), getSetting(defaultSettings(), flag.at), name);
+      assert.equal(given.get(flag.at)?.place, name);
+    }
+  }
+});

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { readConfigText } from "../../../src/cli/genai-perf/config.ts";
+import { parseCommand } from "../../../src/cli/genai-perf/parse.ts";
+import { readSettings, type SettingsResult } from "../../../src/cli/genai-perf/read-settings.ts";
+import { SettingsBuilder } from "../../../src/cli/genai-perf/settings-builder.ts";
+
+/** What a command line comes to. */
+export function read(...args: string[]): SettingsResult {
+  const command = parseCommand(args);
+  assert.equal(command.kind, "command", JSON.stringify(command));
+  return readSettings(command as typeof command & { kind: "command" });
+}
+
+/** The settings of a command line that must be right. */
+export function readGood(...args: string[]): SettingsResult & { kind: "settings" } {
+  const result = read(...args);
+  assert.equal(result.kind, "settings", JSON.stringify(result));
+  return result as SettingsResult & { kind: "settings" };
+}
+
+/** The messages of a command line that must be wrong. */
+export function readBad(...args: string[]): string[] {
+  const result = read(...args);
+  return result.kind === "settings" ? [] : result.problems.map(({ message }) => message);
+}
+
+/** A YAML text, read under the name `cfg.yaml`. */
+export function readYaml(text: string): SettingsBuilder {
+  const builder = new SettingsBuilder();
+  readConfigText(builder, text, "cfg.yaml");
+  return builder;
+}
+
+/** A committed copy of what the original printed or wrote. */
+export function golden(name: string): string {
+  return readFileSync(new URL(`./golden/${name}`, import.meta.url), "utf8");
+}
