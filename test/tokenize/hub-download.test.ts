@@ -104,6 +104,17 @@ test("a model without tokenizer_config.json will do", async () => {
   assert.ok(tokenizer.count("Hello") > 0);
 });
 
+test("several that fetch the same model at once do not get in each other's way", async () => {
+  const endpoint = await serve(({ url = "" }, response) => {
+    const file = url.split("/").at(-1) as string;
+    response.writeHead(200, { "X-Repo-Commit": COMMIT, ETag: `"${file}"` }).end(readFileSync(join(TINY, file)));
+  });
+  const env = environment("shared", endpoint);
+  const tokenizers = await Promise.all(Array.from({ length: 4 }, () => loadTokenizer("org/model", { env })));
+  assert.equal(new Set(tokenizers.map((tokenizer) => tokenizer.count("Hello there"))).size, 1);
+  assert.equal(filesBelow(join(folder, "shared")).length, 5);
+});
+
 const hub = { "X-Repo-Commit": COMMIT, ETag: '"b1"' };
 const failures: readonly (readonly [what: string, answer: Answer, kind: string, message: RegExp])[] = [
   ["no such file", (_, response) => response.writeHead(404).end(), "user", /has no tokenizer\.json.*revision main/],
