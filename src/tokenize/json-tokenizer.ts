@@ -9,8 +9,11 @@ import { WordCache } from "./word-cache.ts";
 
 /**
  * Tokenizers described by HuggingFace's `tokenizer.json`. The parts are this project's own where `@huggingface/tokenizers` gives other
- * tokens than the Python library (blanks, digits and word characters beyond ASCII, punctuation, Metaspace, compiled charsmaps, byte
- * fallback, added tokens that are single words); its translation of regular expressions is used.
+ * tokens than the Python library (word characters, digits and blanks beyond ASCII, punctuation, behaviours of splits, compiled charsmaps,
+ * ideographs beyond U+FFFF, bytes that are no text, added tokens that are single words); its translation of regular expressions is used.
+ *
+ * Known to differ from Python: classes of characters are those of the runtime's Unicode; parts of the Python library know Unicode 8 only
+ * (BERT's and `Punctuation`'s signs, accents). A file's truncation and padding are left out, as `transformers` does unless asked.
  */
 export class JsonTokenizer implements Tokenizer {
   readonly name: string;

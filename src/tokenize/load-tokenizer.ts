@@ -37,7 +37,7 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   }
   if (!isRevision(revision)) {
     const hint = "Give a branch, a tag or a commit, such as main.";
-    throw new UserError([{ path: "tokenizer revision", message: "is no revision", value: revision, hint }]);
+    throw new UserError([{ path: "tokenizer.revision", message: "is no revision", value: revision, hint }]);
   }
   const local = await findLocal(name);
   if (local !== undefined) return readTokenizer(name, local);

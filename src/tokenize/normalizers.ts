@@ -74,7 +74,8 @@ function normalizeNmt(text: string): string {
 /** Ideographs, as BERT counts them (the gap before U+2B920 is the original's). */
 const IDEOGRAPH =
   /[\u4E00-\u9FFF\u3400-\u4DBF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\uF900-\uFAFF\u{2F800}-\u{2FA1F}]/gu;
-const BERT_REMOVED = /[\0\uFFFD]|(?![\t\n\r])\p{C}/gu;
+// Unassigned characters stay, unlike in what Unicode calls `C`.
+const BERT_REMOVED = /[\0\uFFFD]|(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}]/gu;
 
 function createBertNormalizer(config: PartConfig): Normalize {
   const isLower = readFlag(config, "lowercase", true);

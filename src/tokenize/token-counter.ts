@@ -48,16 +48,20 @@ export async function startTokenCounter(
   options: TokenizerOptions = {},
   start: (task: CounterTask) => Worker = (task) => startWorker({ role: "count-tokens", data: task }),
 ): Promise<TokenCounter> {
-  let worker: Worker | undefined;
+  let worker: Worker;
   try {
     worker = start({ name, options });
-    await waitUntilLoaded(worker);
-    return new ThreadCounter(worker);
   } catch (error) {
-    await worker?.terminate();
-    if (!(error instanceof ThreadError)) throw error;
-    return createLocalCounter(name, options, error.message);
+    return createLocalCounter(name, options, messageOf(error));
   }
+  try {
+    await waitUntilLoaded(worker);
+  } catch (error) {
+    await worker.terminate();
+    if (error instanceof ThreadError) return createLocalCounter(name, options, error.message);
+    throw error;
+  }
+  return new ThreadCounter(worker);
 }
 
 /** The thread itself failed, not what it was asked to do. */

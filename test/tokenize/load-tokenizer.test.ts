@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, test } from "node:test";
+import { formatProblem, UserError } from "../../src/plan/problem.ts";
+import { hubCacheFolder } from "../../src/tokenize/hub-cache.ts";
+import { loadTokenizer, type TokenizerOptions } from "../../src/tokenize/load-tokenizer.ts";
+import { findEncoding } from "../../src/tokenize/tiktoken-names.ts";
+
+/** Where a tokenizer is looked for, in which order, and what is said when it is not there. */
+
+const FIXTURES = join(import.meta.dirname, "fixtures");
+const COMMIT = "0123456789abcdef0123456789abcdef01234567";
+const folder = mkdtempSync(join(tmpdir(), "rampart-tokenize-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** An environment without network and with a cache of its own. */
+function offline(cache: string): { readonly env: Record<string, string> } {
+  return { env: { HF_HUB_CACHE: join(folder, cache), HF_HUB_OFFLINE: "1" } };
+}
+
+function write(path: string, content: string): string {
+  const whole = join(folder, path);
+  mkdirSync(dirname(whole), { recursive: true });
+  writeFileSync(whole, content);
+  return whole;
+}
+
+/** Puts a fixture into a cache as `huggingface_hub` does: a reference, a snapshot of links, and the contents. */
+function putInCache(cache: string, id: string, fixture: string, revision = "main"): void {
+  const model = join(folder, cache, `models--${id.replaceAll("/", "--")}`);
+  const snapshot = join(model, "snapshots", COMMIT);
+  for (const part of [snapshot, join(model, "blobs"), dirname(join(model, "refs", revision))])
+    mkdirSync(part, { recursive: true });
+  cpSync(join(FIXTURES, fixture, "tokenizer.json"), join(model, "blobs", "abc"));
+  rmSync(join(snapshot, "tokenizer.json"), { force: true });
+  symlinkSync("../../blobs/abc", join(snapshot, "tokenizer.json"));
+  writeFileSync(join(model, "refs", revision), COMMIT);
+}
+
+async function refusal(name: string, options: TokenizerOptions): Promise<string> {
+  const error = await loadTokenizer(name, options).then(
+    () => assert.fail(`${name} was loaded`),
+    (caught: unknown) => caught,
+  );
+  assert.ok(error instanceof UserError, String(error));
+  return error.problems.map(formatProblem).join("\n");
+}
+
+test("a folder, its file and a copy under another name are the same tokenizer", async () => {
+  const other = join(folder, "other.json");
+  cpSync(join(FIXTURES, "gpt2", "tokenizer.json"), other);
+  for (const name of [join(FIXTURES, "gpt2"), join(FIXTURES, "gpt2", "tokenizer.json"), other]) {
+    const tokenizer = await loadTokenizer(name, offline("none"));
+    assert.equal(tokenizer.name, name);
+    assert.equal(tokenizer.decode(tokenizer.encode("Hello, world!")), "Hello, world!");
+    assert.equal(tokenizer.count("Hello, world!"), tokenizer.encode("Hello, world!").length);
+  }
+});
+
+test("a template that adds special tokens adds none here, and those in the text are recognised", async () => {
+  const tokenizer = await loadTokenizer(join(FIXTURES, "llama3"), offline("none"));
+  const [begin] = tokenizer.encode("<|begin_of_text|>");
+  assert.equal(tokenizer.decode([begin as number]), "<|begin_of_text|>");
+  assert.ok(!tokenizer.encode("Hello").includes(begin as number));
+  assert.equal(tokenizer.encode("a<|begin_of_text|>b")[1], begin);
+});
+
+test("tokens that only tokenizer_config.json has are known", async () => {
+  const own = join(folder, "with-config");
+  cpSync(join(FIXTURES, "gpt2"), own, { recursive: true });
+  const tokens = { "5000": { content: "<extra>", special: true } };
+  write("with-config/tokenizer_config.json", JSON.stringify({ added_tokens_decoder: tokens }));
+  const tokenizer = await loadTokenizer(own, offline("none"));
+  assert.deepEqual(tokenizer.encode("<extra>"), [5000]);
+  assert.equal(tokenizer.decode([5000]), "<extra>");
+});
+
+test("an empty text has no tokens, and ids outside the vocabulary have no text", async () => {
+  for (const name of [join(FIXTURES, "gpt2"), "r50k_base"]) {
+    const tokenizer = await loadTokenizer(name, offline("none"));
+    assert.deepEqual(tokenizer.encode(""), []);
+    assert.equal(tokenizer.decode([]), "");
+    assert.equal(tokenizer.decode([...tokenizer.encode("ab"), 4_000_000, -1, ...tokenizer.encode("cd")]), "abcd");
+  }
+});
+
+test("a model in the hub's cache is found by branch, tag and commit", async () => {
+  putInCache("hub", "org/model", "tiny");
+  putInCache("hub", "org/model", "tiny", "refs/pr/1");
+  for (const revision of [undefined, "main", "refs/pr/1", COMMIT]) {
+    const tokenizer = await loadTokenizer("org/model", { ...offline("hub"), revision });
+    assert.equal(tokenizer.name, "org/model");
+    assert.equal(tokenizer.decode(tokenizer.encode("Hi there")), "Hi there");
+  }
+  assert.match(await refusal("org/model", { ...offline("hub"), revision: "v2" }), /revision v2/);
+});
+
+const caches: readonly (readonly [env: Record<string, string>, folder: string])[] = [
+  [{ HF_HUB_CACHE: "/c", HF_HOME: "/h", HOME: "/u" }, "/c"],
+  [{ HUGGINGFACE_HUB_CACHE: "/d", HF_HOME: "/h", HOME: "/u" }, "/d"],
+  [{ HF_HOME: "/h", XDG_CACHE_HOME: "/x", HOME: "/u" }, "/h/hub"],
+  [{ HF_HOME: "", XDG_CACHE_HOME: "/x", HOME: "/u" }, "/x/huggingface/hub"],
+  [{ HOME: "/u" }, "/u/.cache/huggingface/hub"],
+];
+for (const [env, expected] of caches) {
+  test(`the cache with ${JSON.stringify(env)} is ${expected}`, () => {
+    assert.equal(hubCacheFolder(env).replaceAll("\\", "/"), expected);
+  });
+}
+
+test("a cached model comes before the encoding of the same name", async () => {
+  assert.equal((await loadTokenizer("gpt2", offline("none"))).count("antidisestablishmentarianism"), 5);
+  putInCache("gpt2-cache", "gpt2", "gpt2");
+  assert.ok((await loadTokenizer("gpt2", offline("gpt2-cache"))).count("antidisestablishmentarianism") > 5);
+});
+
+const encodings: readonly (readonly [name: string, encoding: string | undefined])[] = [
+  ["o200k_base", "o200k_base"],
+  ["o200k_harmony", "o200k_harmony"],
+  ["gpt2", "gpt2"],
+  ["gpt-4o", "o200k_base"],
+  ["gpt-4o-mini", "o200k_base"],
+  ["gpt-4", "cl100k_base"],
+  ["gpt-4-0613", "cl100k_base"],
+  ["gpt-4.1-nano", "o200k_base"],
+  ["gpt-5.1", "o200k_base"],
+  ["gpt-oss-20b", "o200k_harmony"],
+  ["gpt-3.5-turbo-0125", "cl100k_base"],
+  ["ft:gpt-4o:mine", "o200k_base"],
+  ["ft:gpt-4:mine", "cl100k_base"],
+  ["o3-mini", "o200k_base"],
+  ["davinci-002", "cl100k_base"],
+  ["davinci", "r50k_base"],
+  ["text-davinci-003", "p50k_base"],
+  ["text-davinci-edit-001", "p50k_edit"],
+  ["text-embedding-3-small", "cl100k_base"],
+  ["gpt", undefined],
+  ["org/gpt-4", undefined],
+  ["none", undefined],
+];
+for (const [name, encoding] of encodings) {
+  test(`${name} means ${encoding ?? "no encoding"}`, () => assert.equal(findEncoding(name), encoding));
+}
+
+test("special tokens of encodings are decoded, and are plain text in texts", async () => {
+  for (const [name, id, text] of [
+    ["p50k_edit", 50282, "<|fim_middle|>"],
+    ["cl100k_base", 100276, "<|endofprompt|>"],
+    ["o200k_harmony", 200008, "<|message|>"],
+    ["o200k_harmony", 201087, "<|reserved_201087|>"],
+  ] as const) {
+    const tokenizer = await loadTokenizer(name, offline("none"));
+    assert.equal(tokenizer.decode([id]), text);
+    assert.ok(tokenizer.count(text) > 1);
+    assert.equal(tokenizer.decode(tokenizer.encode(text)), text);
+  }
+});
+
+const empty = join(folder, "empty");
+mkdirSync(empty);
+const refused: readonly (readonly [what: string, name: string, options: TokenizerOptions, message: RegExp])[] = [
+  ["remote code", "org/model", { trustRemoteCode: true }, /org\/model.*save_pretrained/],
+  ["a revision that leads elsewhere", "org/model", { revision: "../../x" }, /revision.*\.\.\/\.\.\/x/],
+  ["a folder without the file", empty, {}, /no tokenizer\.json.*empty/],
+  ["a path that is not there", "./nowhere/x", {}, /no local file or folder.*nowhere/],
+  ["a name that is nowhere", "org/absent", {}, /none, revision main.*HF_HUB_OFFLINE.*org\/absent/],
+  ["a file that is no JSON", write("bad.json", "{"), {}, /bad\.json: is not JSON/],
+  ["JSON that is no tokenizer", write("list.json", "[]"), {}, /list\.json: cannot be used: it is not a JSON object/],
+  ["a tokenizer without a model", write("no-model.json", "{}"), {}, /it has no model/],
+  [
+    "a part that is not known",
+    write("part.json", '{"model": {"type": "BPE"}, "pre_tokenizer": {"type": "Magic"}}'),
+    {},
+    /pre-tokenizer of type "Magic" is not supported/,
+  ],
+  [
+    "an expression that cannot be translated",
+    write("regex.json", '{"model": {}, "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "("}}}'),
+    {},
+    /regular expression \( cannot be used/,
+  ],
+  [
+    "a merge of unknown tokens",
+    write("merge.json", '{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}'),
+    {},
+    /merges\[0\].*a b.*not in the vocabulary/,
+  ],
+];
+for (const [what, name, options, message] of refused) {
+  test(`refuses ${what}, saying so`, async () => {
+    assert.match(await refusal(name, { ...offline("none"), ...options }), message);
+  });
+}
+
+test("TRANSFORMERS_OFFLINE keeps it from downloading, too", async () => {
+  const env = { HF_HUB_CACHE: join(folder, "none"), TRANSFORMERS_OFFLINE: "yes", HF_ENDPOINT: "http://127.0.0.1:1" };
+  assert.match(await refusal("org/absent", { env }), /switched off/);
+});
