@@ -1,7 +1,9 @@
 import { UserError } from "../../plan/problem.ts";
-import { createRandomFor, drawIndex } from "../../runtime/random.ts";
+import { createRandomFor, drawIndex, type Random } from "../../runtime/random.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
+import { makeAudio } from "../media/synthetic-audio.ts";
+import { makeImage } from "../media/synthetic-image.ts";
 import { BlockPrompts } from "./block-prompts.ts";
 import { drawPair, drawTokenCount } from "./lengths.ts";
 import { PromptWriter } from "./prompt-writer.ts";
@@ -71,6 +73,19 @@ export class PromptMaker {
   blocks(tokenCount: number, hashIds: readonly number[], place: string): string {
     this.blocksMade ??= new BlockPrompts(this.writer, this.settings.seed);
     return this.blocksMade.write(tokenCount, hashIds, place);
+  }
+
+  /** The slot's images and sounds, those that the run makes up. */
+  media({ list, position }: Slot): Pick<PromptEntry, "images" | "audio"> {
+    const { seed, images, audio, imagesPerRequest, audioPerRequest } = this.settings;
+    const make = <T>(what: string, count: number, makeOne: (random: Random) => T): T[] =>
+      Array.from({ length: count }, (_, part) => makeOne(createRandomFor(seed, what, list, position, part)));
+    return {
+      ...(images === undefined
+        ? {}
+        : { images: make("image", imagesPerRequest, (random) => makeImage(random, images)) }),
+      ...(audio === undefined ? {} : { audio: make("audio", audioPerRequest, (random) => makeAudio(random, audio)) }),
+    };
   }
 
   /** System message, user context and prefix prompt, those that the run has. */

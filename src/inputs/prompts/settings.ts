@@ -1,3 +1,5 @@
+import type { AudioSettings } from "../media/synthetic-audio.ts";
+import type { ImageSettings } from "../media/synthetic-image.ts";
 import type { SequencePair, Spread } from "./lengths.ts";
 
 /** What prompts a run is made of. */
@@ -13,10 +15,15 @@ export interface PromptSettings {
   readonly outputTokens?: Spread;
   /** Kinds of requests with lengths of their own, instead of `inputTokens` and `outputTokens`. */
   readonly mix?: readonly SequencePair[];
-  /** Texts of one request, for endpoints that take several (for rankings: passages). */
+  /** Texts of one request, for endpoints that take several (for rankings: passages), or 0 for those that take none. */
   readonly textsPerRequest: number;
-  /** Images of one request, where they come from a file. */
+  /** Images of one request, made up or drawn from a file. */
   readonly imagesPerRequest: number;
+  readonly audioPerRequest: number;
+  /** Images that are made up, beside made-up texts. */
+  readonly images?: ImageSettings;
+  /** Sounds that are made up, beside made-up texts. */
+  readonly audio?: AudioSettings;
   /** Prompts to begin with, drawn from `count` different ones; joined to the prompt by a space, on top of its length. */
   readonly prefix?: { readonly count: number; readonly tokens: number };
   /** Tokens of a system message that all requests share. */
@@ -60,6 +67,7 @@ export const DEFAULT_PROMPTS = {
   inputTokens: { mean: 550, stddev: 0 },
   textsPerRequest: 1,
   imagesPerRequest: 1,
+  audioPerRequest: 1,
   delayRatio: 1,
   isRanking: false,
 } as const satisfies Omit<PromptSettings, "seed">;

@@ -18,7 +18,8 @@ export function* makeSynthetic(maker: PromptMaker, names: readonly string[]): Ge
       continue;
     }
     for (let position = 0; position < entryCount; position++) {
-      yield makeEntry(maker, { list, position }, true);
+      const slot = { list, position };
+      yield { ...makeEntry(maker, slot, true), ...maker.media(slot) };
     }
   }
 }

@@ -1,0 +1,90 @@
+/** Writes PNG images (ISO/IEC 15948) without compressing them: compressors differ between runtimes, and noise would not shrink. */
+
+/** Colours of a palette. */
+export const PALETTE_COLOURS = 256;
+
+/** An image whose pixels are numbers of colours. */
+export interface IndexedImage {
+  readonly width: number;
+  readonly height: number;
+  /** Red, green and blue of each of the {@link PALETTE_COLOURS}. */
+  readonly palette: Uint8Array;
+  /** Row by row from the top, `width * height` of them. */
+  readonly pixels: Uint8Array;
+}
+
+const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+const BIT_DEPTH = 8;
+const INDEXED_COLOUR = 3;
+/** The most that one stored block of a deflate stream holds (RFC 1951, 3.2.4). */
+const BLOCK_BYTES = 65535;
+/** Begins a zlib stream with a window of 32 KiB and no preset dictionary (RFC 1950). */
+const ZLIB_HEADER = [0x78, 0x01];
+
+/** The bytes of the image's file. */
+export function encodePng({ width, height, palette, pixels }: IndexedImage): Uint8Array {
+  const header = new Uint8Array(13);
+  const view = new DataView(header.buffer);
+  view.setUint32(0, width);
+  view.setUint32(4, height);
+  header[8] = BIT_DEPTH;
+  header[9] = INDEXED_COLOUR;
+  // Each row begins with its filter's number; 0 is none.
+  const rows = new Uint8Array(height * (width + 1));
+  for (let y = 0; y < height; y++) rows.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
+  return Buffer.concat([
+    Uint8Array.from(SIGNATURE),
+    makeChunk("IHDR", header),
+    makeChunk("PLTE", palette),
+    makeChunk("IDAT", storeZlib(rows)),
+    makeChunk("IEND", new Uint8Array(0)),
+  ]);
+}
+
+function makeChunk(type: string, data: Uint8Array): Uint8Array {
+  const chunk = new Uint8Array(data.length + 12);
+  const view = new DataView(chunk.buffer);
+  view.setUint32(0, data.length);
+  for (let i = 0; i < 4; i++) chunk[4 + i] = type.charCodeAt(i);
+  chunk.set(data, 8);
+  view.setUint32(data.length + 8, crc32(chunk.subarray(4, data.length + 8)));
+  return chunk;
+}
+
+/** A zlib stream of stored blocks. */
+function storeZlib(data: Uint8Array): Uint8Array {
+  const parts: Uint8Array[] = [Uint8Array.from(ZLIB_HEADER)];
+  for (let start = 0; start < data.length; start += BLOCK_BYTES) {
+    const block = data.subarray(start, start + BLOCK_BYTES);
+    const size = block.length;
+    const isLast = start + size >= data.length ? 1 : 0;
+    parts.push(Uint8Array.of(isLast, size & 0xff, size >> 8, ~size & 0xff, (~size >> 8) & 0xff), block);
+  }
+  const checksum = new Uint8Array(4);
+  new DataView(checksum.buffer).setUint32(0, adler32(data));
+  return Buffer.concat([...parts, checksum]);
+}
+
+const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  return crc;
+});
+
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] as number);
+  return ~crc >>> 0;
+}
+
+const ADLER_MODULUS = 65521;
+
+function adler32(bytes: Uint8Array): number {
+  let low = 1;
+  let high = 0;
+  for (const byte of bytes) {
+    low = (low + byte) % ADLER_MODULUS;
+    high = (high + low) % ADLER_MODULUS;
+  }
+  return high * 65536 + low;
+}

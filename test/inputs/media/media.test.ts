@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import { inflateSync } from "node:zlib";
+import * as fc from "fast-check";
+import { encodePng, PALETTE_COLOURS } from "../../../src/inputs/media/png.ts";
+import { type AudioSettings, checkAudio, makeAudio } from "../../../src/inputs/media/synthetic-audio.ts";
+import { makeImage } from "../../../src/inputs/media/synthetic-image.ts";
+import { createRandom } from "../../../src/runtime/random.ts";
+import { collect } from "../prompts/collect.ts";
+
+const exact = (mean: number) => ({ mean, stddev: 0 });
+/** Of the first images and sounds ever made by the seed 42. */
+const IMAGE_HASH = "313d17da38b6eb0b";
+const AUDIO_HASH = "88c6d845c282eff6";
+
+/** The chunks of a PNG file by their types. */
+function readChunks(bytes: Buffer): Map<string, Buffer> {
+  assert.deepEqual([...bytes.subarray(0, 8)], [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const chunks = new Map<string, Buffer>();
+  for (let at = 8; at < bytes.length; ) {
+    const size = bytes.readUInt32BE(at);
+    chunks.set(bytes.toString("latin1", at + 4, at + 8), bytes.subarray(at + 8, at + 8 + size));
+    at += size + 12;
+  }
+  return chunks;
+}
+
+function decode(url: string): Buffer {
+  const [head = "", data = ""] = url.split(",");
+  assert.equal(head, "data:image/png;base64");
+  return Buffer.from(data, "base64");
+}
+
+test("PNG files have their size, palette and pixels", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 400 }), fc.nat(), (width, height, seed) => {
+      const random = createRandom(seed);
+      const palette = Uint8Array.from({ length: PALETTE_COLOURS * 3 }, () => random() * 256);
+      const pixels = Uint8Array.from({ length: width * height }, () => random() * 256);
+      const chunks = readChunks(Buffer.from(encodePng({ width, height, palette, pixels })));
+      const header = chunks.get("IHDR") as Buffer;
+      assert.deepEqual([header.readUInt32BE(0), header.readUInt32BE(4), header[8], header[9]], [width, height, 8, 3]);
+      assert.deepEqual([...(chunks.get("PLTE") as Buffer)], [...palette]);
+      // Checks the sum of Adler too.
+      const rows = inflateSync(chunks.get("IDAT") as Buffer);
+      assert.equal(rows.length, height * (width + 1));
+      const last = (height - 1) * (width + 1);
+      assert.equal(rows[last], 0);
+      assert.ok(rows.subarray(last + 1).equals(pixels.subarray((height - 1) * width)));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("the sum of a chunk is that of the standard", () => {
+  const bytes = Buffer.from(
+    encodePng({ width: 1, height: 1, palette: new Uint8Array(768), pixels: new Uint8Array(1) }),
+  );
+  // Every PNG file ends with this chunk.
+  assert.equal(bytes.subarray(-12).toString("hex"), "0000000049454e44ae426082");
+});
+
+test("made-up images have the size asked for, and the seed decides them on every runtime", () => {
+  const settings = { widthPx: exact(64), heightPx: exact(48) };
+  const bytes = decode(makeImage(createRandom(42), settings));
+  assert.equal(createHash("sha256").update(bytes).digest("hex").slice(0, 16), IMAGE_HASH);
+  const header = readChunks(bytes).get("IHDR") as Buffer;
+  assert.deepEqual([header.readUInt32BE(0), header.readUInt32BE(4)], [64, 48]);
+  const sizes = Array.from({ length: 20 }, (_, seed) => {
+    const url = makeImage(createRandom(seed), { widthPx: { mean: 10, stddev: 20 }, heightPx: exact(0) });
+    return (readChunks(decode(url)).get("IHDR") as Buffer).readUInt32BE(0);
+  });
+  assert.ok(Math.min(...sizes) >= 1 && new Set(sizes).size > 5);
+});
+
+const audio: AudioSettings = { lengthS: exact(0.5), depthsBits: [16], sampleRatesHz: [16_000], channelCount: 1 };
+
+test("made-up sounds are WAV files of the length, depth and rate asked for", () => {
+  for (const bits of [8, 16, 24, 32]) {
+    for (const channelCount of [1, 2]) {
+      const clip = makeAudio(createRandom(1), { ...audio, depthsBits: [bits], channelCount, sampleRatesHz: [8000] });
+      const bytes = Buffer.from(clip.base64, "base64");
+      assert.equal(clip.format, "wav");
+      assert.equal(bytes.toString("latin1", 0, 4) + bytes.toString("latin1", 8, 16), "RIFFWAVEfmt ");
+      assert.equal(bytes.readUInt32LE(4), bytes.length - 8);
+      assert.deepEqual(
+        [bytes.readUInt16LE(22), bytes.readUInt32LE(24), bytes.readUInt16LE(34)],
+        [channelCount, 8000, bits],
+      );
+      assert.equal(bytes.readUInt32LE(40), 4000 * channelCount * (bits / 8));
+      assert.equal(bytes.length, 44 + bytes.readUInt32LE(40));
+    }
+  }
+  const clip = makeAudio(createRandom(42), audio);
+  assert.equal(createHash("sha256").update(clip.base64).digest("hex").slice(0, 16), AUDIO_HASH);
+});
+
+test("noise uses the whole scale around its middle", () => {
+  const clip = Buffer.from(makeAudio(createRandom(3), audio).base64, "base64").subarray(44);
+  const samples = Array.from({ length: clip.length / 2 }, (_, index) => clip.readInt16LE(index * 2) / 32767);
+  const mean = samples.reduce((sum, value) => sum + value, 0) / samples.length;
+  const variance = samples.reduce((sum, value) => sum + (value - mean) ** 2, 0) / samples.length;
+  assert.ok(Math.abs(mean) < 0.02, `mean ${mean}`);
+  assert.ok(Math.abs(Math.sqrt(variance) - 0.3) < 0.02, `deviation ${Math.sqrt(variance)}`);
+});
+
+test("what cannot be made is refused by its flag", () => {
+  const wrong = { lengthS: exact(0), depthsBits: [16, 12], sampleRatesHz: [0], channelCount: 3 };
+  assert.deepEqual(
+    checkAudio(wrong).map(({ path, value }) => [path, value]),
+    [
+      ["--audio-length-mean", "0"],
+      ["--audio-depths", "12"],
+      ["--audio-sample-rates", "0"],
+      ["--audio-num-channels", "3"],
+    ],
+  );
+  assert.deepEqual(checkAudio(audio), []);
+  assert.throws(() => makeAudio(createRandom(1), wrong), /--audio-depths: is no bit depth/);
+});
+
+test("requests get as many images and sounds as asked for, and texts only where wanted", async () => {
+  const images = { widthPx: exact(8), heightPx: exact(8) };
+  const entries = await collect({ entryCount: 3, images, audio, imagesPerRequest: 2, inputTokens: exact(5) });
+  for (const entry of entries) {
+    assert.equal(entry.texts.length, 1);
+    assert.equal(new Set(entry.images).size, 2);
+    assert.equal(entry.audio?.length, 1);
+  }
+  const pictures = await collect({ entryCount: 2, images, textsPerRequest: 0 }, null);
+  assert.deepEqual(
+    pictures.map(({ texts, images: made }) => [texts.length, made?.length]),
+    [
+      [0, 1],
+      [0, 1],
+    ],
+  );
+});
