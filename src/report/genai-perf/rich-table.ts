@@ -3,7 +3,12 @@
 type Side = "left" | "right";
 
 /** Draws a table. Cells may have several lines. @param title centred above it @param side where cells are aligned to */
-export function formatRichTable(title: string, header: readonly string[], rows: readonly (readonly string[])[], side: Side = "right"): string {
+export function formatRichTable(
+  title: string,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  side: Side = "right",
+): string {
   const widths = header.map((head, column) =>
     Math.max(head.length, ...rows.flatMap((row) => lines(row[column]).map((line) => line.length))),
   );
