@@ -54,7 +54,7 @@ test("a streamed answer's metrics", () => {
     outputTokens: 7,
     inputTokens: 7,
     normalizedTimePerOutputTokenNs: (80 * MS) / 7,
-    bunchedRatio: 0,
+    bunchedRatio: 0.5,
   });
 });
 
@@ -75,8 +75,33 @@ test("tokens that came at once have no rate, instead of a division by zero", () 
   assert.equal(columns.metrics.interTokenLatencyNs.at(0), 0);
   assert.equal(columns.metrics.outputTokensPerSecPerUser.at(0), Number.NaN);
   assert.equal(columns.metrics.bunchedRatio.at(0), 1);
-  assert.match(tokenWarnings(columns)[0] ?? "", /^100 % of the tokens' events came together/);
+  assert.match(tokenWarnings(columns)[0] ?? "", /^100 % of the tokens came together/);
 });
+
+const bunches: readonly (readonly [
+  name: string,
+  times: AnswerTimes,
+  serverTokens: number | undefined,
+  ratio: number,
+])[] = [
+  ["a token per read", makeTimes([10, 20, 30], 3), undefined, 0],
+  ["three events in two reads", makeTimes([10, 20], 3, { eventCount: 3 }), undefined, 0.5],
+  ["many tokens in an event", makeTimes([10, 20], 11), undefined, 0.9],
+  ["reads right after each other", makeTimes([10, 10.05, 20], 3), undefined, 0.5],
+  ["a tokenizer that finds more tokens than the server", makeTimes([10, 20, 30], 9), 3, 0],
+  ["server tokens that have no text", makeTimes([10, 20, 30], 3), 50, 0],
+  ["tokens that were not counted", makeTimes([10, 20, 30], Number.NaN), undefined, 0],
+  ["one event", makeTimes([10], 50), undefined, Number.NaN],
+];
+
+for (const [name, times, serverTokens, ratio] of bunches) {
+  test(`bunched: ${name}`, () => {
+    const columns = new TokenColumns();
+    const usage = { promptTokens: undefined, completionTokens: serverTokens, reasoningTokens: undefined };
+    columns.add({ sendNs: 0, times, inputTokens: 1, usage });
+    assert.equal(columns.metrics.bunchedRatio.at(0), ratio);
+  });
+}
 
 test("answers without content and failed requests are counted, and are in no statistics", () => {
   const columns = measure([0, makeTimes([50, 100], 10)], [10, makeTimes([], 0)]);
@@ -177,7 +202,14 @@ test("reasoning counts as content where that is asked for", () => {
     outputTokens: 7,
     interTokenLatencyNs: Math.round((50 * MS) / 6),
   });
-  assert.deepEqual(tokenWarnings(columns), []);
+  assert.doesNotMatch(tokenWarnings(columns).join("\n"), /reasoning/);
+});
+
+test("counts may be given instead of a counter", () => {
+  const rules = { tokens: { output: 5, reasoning: 2 } };
+  const plain = timeAnswer(reasoned, reasonedNs, rules);
+  assert.deepEqual([plain.outputTokens, plain.reasoningTokens], [5, 2]);
+  assert.equal(timeAnswer(reasoned, reasonedNs, { ...rules, countsReasoning: true }).outputTokens, 7);
 });
 
 test("without a tokenizer only the server's counts are there", () => {
@@ -197,7 +229,7 @@ test("without a tokenizer only the server's counts are there", () => {
 test("the client's counts are held against the server's", () => {
   const columns = new TokenColumns();
   const usage = { promptTokens: 7, completionTokens: 12, reasoningTokens: undefined };
-  columns.add({ sendNs: 0, times: makeTimes([10, 20], 10), inputTokens: 7, usage });
+  columns.add({ sendNs: 0, times: makeTimes([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 10), inputTokens: 7, usage });
   assert.deepEqual(tokenWarnings(columns), [
     "the server counts 12 output tokens where the client counts 10: the tokenizer is another, or the answer has tokens without text",
   ]);
