@@ -21,8 +21,10 @@ export interface AnswerTimes {
 }
 
 export interface AnswerRules {
-  /** Counts tokens; without it counts are NaN and the server's stand alone. */
+  /** Counts tokens; without it and without `tokens` counts are NaN and the server's stand alone. */
   readonly countTokens?: TokenCounter | undefined;
+  /** The answer's tokens where they were counted already, elsewhere. */
+  readonly tokens?: { readonly output: number; readonly reasoning: number } | undefined;
   /** Whether reasoning is content, as it is to whoever pays for it. Default false, GenAI-Perf's rule: it is as if nothing came. */
   readonly countsReasoning?: boolean | undefined;
 }
@@ -34,7 +36,8 @@ export interface AnswerRules {
  */
 export function timeAnswer(answer: Answer, readNs: ArrayLike<number>, rules: AnswerRules): AnswerTimes {
   const { output, reasoning } = answer;
-  const { countTokens = () => Number.NaN, countsReasoning = false } = rules;
+  const { countsReasoning = false } = rules;
+  const tokens = rules.tokens ?? countAnswer(answer, rules.countTokens);
   const content = countsReasoning ? mergePieces(reasoning, output) : output;
   const timeOf = (piece: TextPiece | undefined): number =>
     piece === undefined ? Number.NaN : (readNs[piece.read] ?? Number.NaN);
@@ -43,13 +46,19 @@ export function timeAnswer(answer: Answer, readNs: ArrayLike<number>, rules: Ans
     eventCount: content.reduce((sum, { events }) => sum + events, 0),
     firstOutputNs: timeOf(output[0]),
     firstReasoningNs: timeOf(reasoning[0]),
-    outputTokens: countTokens(joinTexts(output)) + (countsReasoning ? countOf(reasoning, countTokens) : 0),
-    reasoningTokens: countOf(reasoning, countTokens),
+    outputTokens: tokens.output + (countsReasoning ? tokens.reasoning : 0),
+    reasoningTokens: tokens.reasoning,
   };
 }
 
-function countOf(pieces: readonly TextPiece[], countTokens: TokenCounter): number {
-  return pieces.length === 0 ? 0 : countTokens(joinTexts(pieces));
+function countAnswer(
+  { output, reasoning }: Answer,
+  countTokens: TokenCounter = () => Number.NaN,
+): NonNullable<AnswerRules["tokens"]> {
+  return {
+    output: output.length === 0 ? 0 : countTokens(joinTexts(output)),
+    reasoning: reasoning.length === 0 ? 0 : countTokens(joinTexts(reasoning)),
+  };
 }
 
 function joinTexts(pieces: readonly TextPiece[]): string {

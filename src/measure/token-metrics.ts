@@ -23,7 +23,7 @@ export const TOKEN_METRICS = [
   "reasoningTokens",
   /** Whole latency over output tokens: no cutting of chunks can embellish it. */
   "normalizedTimePerOutputTokenNs",
-  /** Share of events that came together with the one before, 0 to 1; NaN below two events. */
+  /** Share of tokens that came together with the one before, 0 to 1; NaN where answers are not streamed. */
   "bunchedRatio",
   /** As the server reports them. */
   "serverInputTokens",
@@ -135,16 +135,19 @@ function tokenValues({ times, inputTokens, usage }: AnsweredRequest): Partial<Re
     timeToFirstReasoningTokenNs: times.firstReasoningNs,
     reasoningTokens: times.reasoningTokens,
     normalizedTimePerOutputTokenNs: outputTokens > 0 ? lastNs / outputTokens : Number.NaN,
-    bunchedRatio: bunchedRatio(times),
+    bunchedRatio: bunchedRatio(times, usage),
     serverInputTokens: usage?.promptTokens ?? Number.NaN,
     serverOutputTokens: usage?.completionTokens ?? Number.NaN,
     serverReasoningTokens: usage?.reasoningTokens ?? Number.NaN,
   };
 }
 
-function bunchedRatio({ contentNs, eventCount }: AnswerTimes): number {
+/** Tokens beyond one per read, and those of reads that came at once. One event alone is no stream, so nothing can be said of it. */
+function bunchedRatio({ contentNs, eventCount, outputTokens }: AnswerTimes, usage: ServerUsage | undefined): number {
   if (eventCount < 2) return Number.NaN;
-  const inOneRead = eventCount - contentNs.length;
+  // The smaller count: another tokenizer than the server's may find more tokens, and the server counts also those without text.
+  const counts = [outputTokens, usage?.completionTokens ?? Number.NaN].filter((count) => !Number.isNaN(count));
+  const tokens = counts.length === 0 ? eventCount : Math.max(eventCount, Math.min(...counts));
   const atOnce = contentNs.filter((timeNs, i) => i > 0 && timeNs - (contentNs[i - 1] as number) < BUNCH_GAP_NS).length;
-  return (inOneRead + atOnce) / (eventCount - 1);
+  return (tokens - contentNs.length + atOnce) / (tokens - 1);
 }

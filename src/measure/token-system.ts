@@ -38,7 +38,7 @@ export function systemMetrics(columns: TokenColumns, rows?: readonly number[]): 
     requestCount,
     requestsPerSec: perSec(answered, durationSec),
     outputTokensPerSec: perSec(sumOf(outputTokens.measured(rows)), durationSec),
-    effectiveConcurrency: perSec(sumOf(requestLatencyNs.measured(rows)) / 1e9, durationSec),
+    effectiveConcurrency: durationNs > 0 ? sumOf(requestLatencyNs.measured(rows)) / durationNs : 0,
     errorRatio: isAll && total > 0 ? columns.failedCount / total : 0,
   };
 }

@@ -21,7 +21,7 @@ function explainBunching(columns: TokenColumns): string | undefined {
   const ratios = columns.metrics.bunchedRatio.measured();
   const ratio = ratios.length === 0 ? 0 : meanOf(ratios);
   if (ratio < BUNCHED_RATIO) return undefined;
-  return `${percent(ratio)} of the tokens' events came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
+  return `${percent(ratio)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
 }
 
 /** Compares counts of requests that have both. */

@@ -8,7 +8,17 @@ import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
 
 /** From recorded profile exports to measured requests. */
 
-export interface ExportRules extends AnswerRules {
+/** Token counts that were made elsewhere, one per request of the measured experiment, in the order of files and requests. */
+export interface ExportCounts {
+  readonly inputTokens: ArrayLike<number>;
+  readonly outputTokens: ArrayLike<number>;
+  /** Default none. */
+  readonly reasoningTokens?: ArrayLike<number> | undefined;
+}
+
+export interface ExportRules extends Pick<AnswerRules, "countTokens" | "countsReasoning"> {
+  /** Taken in place of `countTokens`. */
+  readonly counts?: ExportCounts | undefined;
   /** What kind of answers they are; found out by {@link detectExportKind} without. */
   readonly kind?: AnswerKind | undefined;
   /** Which experiment is measured. Default the first; others are other levels of load. */
@@ -45,13 +55,15 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
   const columns = new TokenColumns();
   const countInput = rememberCounts(rules.countTokens);
   let originNs: bigint | undefined;
+  let measured = 0;
   for (const source of sources) {
     const kind = rules.kind ?? detectExportKind(source);
     let index = 0;
     for (const request of source.requests()) {
       if (request.experiment !== (rules.experiment ?? 0)) continue;
       originNs ??= request.timestampNs;
-      const measurement = { request, kind, sendNs: Number(request.timestampNs - originNs), countInput, rules };
+      const sendNs = Number(request.timestampNs - originNs);
+      const measurement = { request, index: measured++, kind, sendNs, countInput, rules };
       try {
         if (hasText(kind)) addText(columns, measurement);
         else addPlain(columns, measurement);
@@ -66,21 +78,29 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
 
 interface Measurement {
   readonly request: ExportedRequest;
+  /** Of all requests that are measured. */
+  readonly index: number;
   readonly kind: AnswerKind;
   readonly sendNs: number;
   readonly countInput: TokenCounter;
   readonly rules: ExportRules;
 }
 
-function addText(columns: TokenColumns, { request, kind, sendNs, countInput, rules }: Measurement): void {
+function addText(columns: TokenColumns, { request, index, kind, sendNs, countInput, rules }: Measurement): void {
   const answer = answerOf(kind, request);
   if (answer.error !== undefined) {
     columns.failedCount++;
     return;
   }
-  const times: AnswerTimes = timeAnswer(answer, request.responseOffsetsNs, rules);
-  const hasContent = times.contentNs.length > 0;
-  const inputTokens = hasContent ? countInput(readRequestText(kind, payloadOf(request))) : Number.NaN;
+  const { counts } = rules;
+  const tokens = counts && {
+    output: counts.outputTokens[index] ?? Number.NaN,
+    reasoning: counts.reasoningTokens?.[index] ?? 0,
+  };
+  const times: AnswerTimes = timeAnswer(answer, request.responseOffsetsNs, { ...rules, tokens });
+  let inputTokens = counts?.inputTokens[index] ?? Number.NaN;
+  if (counts === undefined && times.contentNs.length > 0)
+    inputTokens = countInput(readRequestText(kind, payloadOf(request)));
   columns.add({ sendNs, times, inputTokens, usage: answer.usage, session: sessionOf(request) });
 }
 

@@ -26,7 +26,7 @@ export function splitEvents(reads: readonly string[]): ServerEvent[] {
     open = "";
   };
   for (const [read, text] of reads.entries()) {
-    if (open !== "" && isStart(text) && !isBody(open)) close();
+    if (open !== "" && FIELD.test(text) && isWhole(open)) close();
     if (open === "" || isBody(open)) openRead = read;
     open += text;
     if (isBody(open)) {
@@ -45,10 +45,6 @@ export function splitEvents(reads: readonly string[]): ServerEvent[] {
   return events;
 }
 
-function isStart(text: string): boolean {
-  return FIELD.test(text);
-}
-
 function isBody(text: string): boolean {
   return /^\s*[{[]/.test(text);
 }
@@ -62,17 +58,42 @@ function isComplete(text: string): boolean {
   }
 }
 
+/** Whether an event without its blank line can end here; a colon may also stand where its JSON was torn. */
+function isWhole(text: string): boolean {
+  if (isBody(text)) return false;
+  const { data, isComment } = readLines(text);
+  return data === undefined ? isComment : data === "[DONE]" || isComplete(data);
+}
+
 function addEvent(events: ServerEvent[], read: number, text: string): void {
   if (isBody(text)) {
     events.push({ read, name: "", data: text.trim() });
     return;
   }
-  let name = "";
+  const { name, data } = readLines(text);
+  if (data !== undefined || name !== "") events.push({ read, name, data: data ?? "" });
+}
+
+interface EventLines {
+  readonly name: string;
+  /** Undefined without data lines. */
+  readonly data: string | undefined;
+  /** Whether there is nothing but comments. */
+  readonly isComment: boolean;
+}
+
+function readLines(text: string): EventLines {
+  const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== "");
   const data: string[] = [];
-  for (const line of text.split(/\r\n|\n|\r/)) {
+  let name = "";
+  for (const line of lines) {
     if (line.startsWith("data:")) data.push(line.slice(5).trim());
     else if (line.startsWith("event:")) name = line.slice(6).trim();
-    else if (data.length > 0 && line !== "" && !FIELD.test(line)) data.push(line);
+    else if (data.length > 0 && !FIELD.test(line)) data.push(line);
   }
-  if (data.length > 0 || name !== "") events.push({ read, name, data: data.join("\n") });
+  return {
+    name,
+    data: data.length === 0 ? undefined : data.join("\n"),
+    isComment: lines.every((line) => line.startsWith(":")),
+  };
 }

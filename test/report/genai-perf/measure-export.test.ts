@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemMetrics } from "../../../src/measure/token-system.ts";
+import { UserError } from "../../../src/plan/problem.ts";
+import { detectExportKind, measureExports } from "../../../src/report/genai-perf/measure-export.ts";
+import { openProfileExport, type ProfileExport } from "../../../src/report/read/profile-export.ts";
+
+/** From exports to measured requests: what the original stops at, and what it mixes up. */
+
+const START_NS = 1795237662030072343n;
+const countTokens = (text: string): number => text.length;
+
+interface Recorded {
+  readonly sendMs: number;
+  readonly reads: readonly (readonly [ms: number, text: string])[];
+  readonly payload?: string;
+}
+
+function exportOf(endpoint: string, ...experiments: readonly (readonly Recorded[])[]): ProfileExport {
+  const text = JSON.stringify({
+    experiments: experiments.map((requests, i) => ({
+      experiment: { mode: "concurrency", value: i + 1 },
+      requests: requests.map(({ sendMs, reads, payload = '{"messages":[{"content":"abc"}]}' }) => ({
+        timestamp: `#${START_NS + BigInt(sendMs * 1e6)}#`,
+        request_inputs: { payload },
+        response_timestamps: reads.map(([ms]) => `#${START_NS + BigInt((sendMs + ms) * 1e6)}#`),
+        response_outputs: reads.map(([, response]) => ({ response })),
+      })),
+    })),
+    service_kind: "openai",
+    endpoint,
+  }).replace(/"#(\d+)#"/g, "$1");
+  const bytes = new TextEncoder().encode(text);
+  return openProfileExport("run.json", () => {
+    let offset = 0;
+    return {
+      read: (into) => {
+        const piece = bytes.subarray(offset, offset + into.length);
+        into.set(piece);
+        offset += piece.length;
+        return piece.length;
+      },
+      close: () => {},
+    };
+  });
+}
+
+function chunk(content: string): string {
+  return `data: ${JSON.stringify({ object: "chat.completion.chunk", choices: [{ delta: { content } }] })}\n\n`;
+}
+
+const good: Recorded = {
+  sendMs: 0,
+  reads: [
+    [50, chunk("ab")],
+    [70, chunk("c")],
+  ],
+};
+
+test("a request that failed in mid-stream is counted and does not end the report", () => {
+  const failed: Recorded = {
+    sendMs: 10,
+    reads: [
+      [50, chunk("ab")],
+      [60, 'event: error\ndata: {"error":{"message":"out of memory"}}\n\n'],
+    ],
+  };
+  const columns = measureExports([exportOf("v1/chat/completions", [good, failed])], { countTokens });
+  assert.equal(columns.failedCount, 1);
+  assert.equal(columns.count, 1);
+  assert.equal(systemMetrics(columns).errorRatio, 0.5);
+});
+
+test("an error in place of an embedding is counted, too", () => {
+  const requests: readonly Recorded[] = [
+    { sendMs: 0, reads: [[10, '{"data":[{"embedding":[1]}]}']] },
+    { sendMs: 0, reads: [[10, '{"error":{"message":"no such model"}}']] },
+    { sendMs: 0, reads: [] },
+  ];
+  const columns = measureExports([exportOf("v1/embeddings", requests)], {});
+  assert.deepEqual([columns.count, columns.failedCount, columns.emptyCount], [1, 1, 1]);
+});
+
+test("runs of several hosts are joined by their times, request by request", () => {
+  const later = { ...good, sendMs: 30 };
+  const sources = [exportOf("v1/chat/completions", [later]), exportOf("v1/chat/completions", [good])];
+  const columns = measureExports(sources, { countTokens });
+  assert.equal(columns.count, 2);
+  // 100 ms from the second file's send to the first file's last token; GenAI-Perf adds up the rates of runs, also of separate ones.
+  assert.equal(systemMetrics(columns).durationNs, 100e6);
+  assert.equal(systemMetrics(columns).requestsPerSec, 20);
+});
+
+test("levels of load are not mixed", () => {
+  const source = exportOf("v1/chat/completions", [good], [good, good]);
+  assert.equal(measureExports([source], { countTokens }).count, 1);
+  assert.equal(measureExports([source], { countTokens, experiment: 1 }).count, 2);
+});
+
+test("lengths are counted, inputs only once", () => {
+  let counted = 0;
+  const count = (text: string): number => {
+    counted++;
+    return text.length;
+  };
+  const columns = measureExports([exportOf("v1/chat/completions", [good, good])], { countTokens: count });
+  assert.deepEqual([...columns.metrics.inputTokens.view()], [3, 3]);
+  assert.deepEqual([...columns.metrics.outputTokens.view()], [3, 3]);
+  assert.equal(counted, 3);
+});
+
+test("counts made elsewhere are taken by request, over all files", () => {
+  const source = exportOf("v1/chat/completions", [good, good]);
+  const counts = { inputTokens: [1, 2, 3, 4], outputTokens: Float64Array.of(5, 6, 7, 8) };
+  const columns = measureExports([source, source], { counts });
+  assert.deepEqual([...columns.metrics.inputTokens.view()], [1, 2, 3, 4]);
+  assert.deepEqual([...columns.metrics.outputTokens.view()], [5, 6, 7, 8]);
+});
+
+test("a kind that nothing tells is asked for", () => {
+  const source = exportOf("my/path", [{ ...good, reads: [[5, '{"x":1}']] }]);
+  assert.throws(
+    () => detectExportKind(source),
+    /^UserError: run\.json, endpoint: neither the path nor the first answer tells .* \(got my\/path\)/,
+  );
+  assert.equal(measureExports([source], { kind: "generate" }).emptyCount, 1);
+});
+
+test("a payload that is no JSON is named with its request", () => {
+  const source = exportOf("v1/chat/completions", [good, { ...good, payload: "{no" }]);
+  assert.throws(
+    () => measureExports([source], { countTokens }),
+    (error) =>
+      error instanceof UserError && /^run\.json, request 1: the request's payload is not JSON/.test(error.message),
+  );
+});

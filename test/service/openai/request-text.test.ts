@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type AnswerKind, detectAnswerKind } from "../../../src/service/openai/answer-kind.ts";
+import { countImages, readRequestText } from "../../../src/service/openai/request-text.ts";
+
+const bodies: readonly (readonly [kind: AnswerKind, body: unknown, text: string])[] = [
+  ["chat", { messages: [{ content: "a b" }, { content: "c" }, { content: null }] }, "a b c "],
+  [
+    "multimodal",
+    { messages: [{ content: [{ type: "text", text: "a" }, { type: "image_url" }, { type: "text", text: "b" }] }] },
+    "a b",
+  ],
+  ["completions", { prompt: ["a", "b"] }, "a b"],
+  // GenAI-Perf puts a space between all letters of a prompt that is no list.
+  ["completions", { prompt: "abc" }, "abc"],
+  ["responses", { instructions: "x", input: "a" }, "x a"],
+  ["responses", { input: [{ role: "user", content: [{ type: "input_text", text: "a" }] }] }, "a"],
+  ["anthropic", { system: "x", messages: [{ content: "a" }] }, "x a"],
+  ["generate", { text_input: ["a", "b"] }, "a b"],
+  ["kserve", { text_input: "a" }, "a"],
+  ["huggingface-generate", { inputs: "a" }, "a"],
+  ["embeddings", { input: ["a", "b"] }, "a b"],
+  ["rankings", { query: { text: "q" }, passages: [{ text: "a" }, { text: "b" }] }, "q a b"],
+  ["rankings", { query: "q", texts: ["a"] }, "q a"],
+  ["rankings", { query: "q", documents: ["a"] }, "q a"],
+  ["image-retrieval", { input: [{ type: "image_url" }] }, ""],
+  ["chat", {}, ""],
+];
+
+for (const [kind, body, text] of bodies) {
+  test(`the text of ${JSON.stringify(body)}`, () => {
+    assert.equal(readRequestText(kind, JSON.stringify(body)), text);
+  });
+}
+
+test("images are counted", () => {
+  assert.equal(countImages('{"input":[{"type":"image_url"},{"type":"text"},{"type":"image_url"}]}'), 2);
+  assert.equal(countImages("{}"), 0);
+});
+
+const services: readonly (readonly [
+  serviceKind: string,
+  endpoint: string,
+  payload: string,
+  response: string,
+  kind: AnswerKind | undefined,
+])[] = [
+  ["openai", "v1/chat/completions", "{}", "", "chat"],
+  ["openai", "/my/v1/chat/completions/", "{}", "", "chat"],
+  ["openai", "v1/chat/completions", '{"type":"image_url"}', "", "multimodal"],
+  ["openai", "v1/chat/completions", '{"type":"input_audio"}', "", "multimodal"],
+  ["openai", "v1/completions", "{}", "", "completions"],
+  ["openai", "v1/responses", "{}", "", "responses"],
+  ["openai", "v1/messages", "{}", "", "anthropic"],
+  ["openai", "v1/embeddings", "{}", "", "embeddings"],
+  ["openai", "v1/ranking", "{}", "", "rankings"],
+  ["openai", "rerank", "{}", "", "rankings"],
+  ["openai", "v2/rerank", "{}", "", "rankings"],
+  ["openai", "v1/infer", "{}", "", "image-retrieval"],
+  ["openai", "huggingface/generate", "{}", "", "huggingface-generate"],
+  ["openai", "v2/models/m/generate", "{}", "", "generate"],
+  ["openai", "v2/models/m/generate_stream", "{}", "", "generate"],
+  ["openai", ".", "{}", '[{"generated_text":"a"}]', "huggingface-generate"],
+  ["openai", "x", "{}", 'data: {"object":"chat.completion.chunk"}', "chat"],
+  ["openai", "x", "{}", '{"object": "response"}', "responses"],
+  ["openai", "x", "{}", '{"nothing":1}', undefined],
+  ["triton", "", "{}", "", "kserve"],
+  ["triton_c_api", "", "{}", "", undefined],
+];
+
+for (const [serviceKind, endpoint, payload, response, kind] of services) {
+  test(`${serviceKind} at "${endpoint}" with ${payload} and ${response} is ${kind}`, () => {
+    assert.equal(detectAnswerKind(serviceKind, endpoint, payload, response), kind);
+  });
+}
