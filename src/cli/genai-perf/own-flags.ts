@@ -1,5 +1,15 @@
 import type { FlagSection, GenaiFlag } from "./flags.ts";
 
+/** Those that something obeys; the others are refused. */
+const OBEYED: ReadonlySet<string> = new Set([
+  "--request-rate-distribution",
+  "--api-key-env",
+  "--shared-system-prompt-length",
+  "--sequence-distribution",
+  "--max-failure-ratio",
+  "--stall-timeout",
+]);
+
 /** Rampart's own flags in this mode; where AIPerf has such a flag, by AIPerf's name too. */
 const OWN_FLAGS: readonly GenaiFlag[] = [
   {
@@ -204,7 +214,10 @@ const SEARCH_FLAG: GenaiFlag = {
 };
 
 function section(flags: readonly GenaiFlag[]): FlagSection {
-  return { group: "Rampart", flags: flags.map((flag) => ({ ...flag, isOwn: true, isLater: true })) };
+  return {
+    group: "Rampart",
+    flags: flags.map((flag) => ({ ...flag, isOwn: true, isLater: !OBEYED.has(flag.names[0]) })),
+  };
 }
 
 /** For `profile`. */

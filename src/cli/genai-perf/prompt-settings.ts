@@ -19,6 +19,7 @@ export function toPromptSettings({ endpoint, input, rampart }: GenaiSettings): P
     ...(rampart.sequenceMix === "" ? {} : { mix: parseSequenceMix(rampart.sequenceMix, "--sequence-mix") }),
     textsPerRequest: input.textBatchSize,
     imagesPerRequest: input.image.batchSize,
+    audioPerRequest: input.audio.batchSize,
     ...(prefixPrompt.count === 0 ? {} : { prefix: prefixPrompt }),
     ...(rampart.systemPromptTokens === 0 ? {} : { systemTokens: rampart.systemPromptTokens }),
     ...(sessions.count === 0

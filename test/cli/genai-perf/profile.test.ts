@@ -1,0 +1,245 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+
+/** `genai-perf profile` against a small server: what is sent, printed, written, and said of failures. */
+
+const LIMIT = { timeout: 30_000 };
+const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
+const EVENTS = { "Content-Type": "text/event-stream" };
+const REQUESTS = 8;
+
+interface Received {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: {
+    readonly model: string;
+    readonly stream?: boolean;
+    readonly max_tokens?: number;
+    readonly messages?: readonly { readonly content: string }[];
+    readonly input?: readonly string[];
+  };
+}
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly received: readonly Received[];
+  /** Files below the artifact folder by their paths in it. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+type Answer = (response: ServerResponse, index: number) => void;
+
+const answerChat: Answer = (response) => {
+  response.writeHead(200, EVENTS);
+  const event = (delta: object): string => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`;
+  response.write(event({ role: "assistant", content: "" }));
+  response.write(event({ content: "the" }));
+  setTimeout(() => response.end(`${event({ content: " the" })}data: [DONE]\n\n`), 5);
+};
+const answerOnce: Answer = (response) =>
+  response
+    .writeHead(200)
+    .end('{"object":"list","data":[{"embedding":[0.5]}],"choices":[{"message":{"content":"the"}}]}');
+
+/** @param makeArgs what follows `genai-perf`, given the server's URL and a folder for files */
+async function run(
+  answer: Answer,
+  makeArgs: (url: string, folder: string) => string[] | Promise<string[]>,
+): Promise<Ran> {
+  const folder = await mkdtemp(join(tmpdir(), "rampart-genai-"));
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const { url = "", headers } = request;
+    received.push({ path: url, authorization: headers.authorization, body: JSON.parse(await readBody(request)) });
+    answer(response, received.length - 1);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  let out = "";
+  let err = "";
+  const io = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+    onInterrupt: () => () => {},
+    loadApi: async () => ({}),
+  };
+  try {
+    const args = await makeArgs(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, folder);
+    const code = await runGenaiPerf(args, "genai-perf", io);
+    return { code, out, err, received, files: await readAll(join(folder, "artifacts")) };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let body = "";
+  for await (const piece of request) body += String(piece);
+  return body;
+}
+
+async function readAll(folder: string): Promise<Map<string, string>> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = new Map<string, string>();
+  for (const entry of found) {
+    const path = join(entry.parentPath, entry.name);
+    files.set(path.slice(folder.length + 1), entry.isFile() ? await readFile(path, "utf8") : "");
+  }
+  return files;
+}
+
+function profile(...more: readonly string[]): (url: string, folder: string) => string[] {
+  return (url, folder) => [
+    ..."profile -m tiny --synthetic-input-tokens-mean 30 --num-dataset-entries 4 --random-seed 7".split(" "),
+    ...["--request-count", String(REQUESTS), "--tokenizer", TOKENIZER, "--url", url],
+    ...["--artifact-dir", join(folder, "artifacts"), ...more],
+  ];
+}
+
+const CHAT = ["--endpoint-type", "chat", "--streaming"] as const;
+const FOLDER = "tiny-openai-chat-concurrency1";
+
+describe("genai-perf profile", () => {
+  test("streamed chat: exact prompts are sent, and table, JSON, CSV and inputs written", LIMIT, async () => {
+    const { code, out, err, received, files } = await run(answerChat, profile(...CHAT, "--output-tokens-mean", "2"));
+    assert.equal(code, 0, err);
+    const tokenizer = await loadTokenizer(TOKENIZER);
+    assert.equal(received.length, REQUESTS);
+    for (const { path, body } of received) {
+      assert.equal(path, "/v1/chat/completions");
+      assert.deepEqual([body.model, body.stream, body.max_tokens], ["tiny", true, 2]);
+      assert.equal(tokenizer.count(body.messages?.[0]?.content ?? ""), 30);
+    }
+    assert.match(out, /NVIDIA GenAI-Perf \| LLM Metrics/);
+    assert.match(out, /│ +Request Count \(count\) │ +8\.00 │ +N\/A │/);
+    assert.deepEqual([...files.keys()].sort(), [
+      FOLDER,
+      ...["inputs", "profile_export", "profile_export_genai_perf"].flatMap((name) =>
+        (name.endsWith("genai_perf") ? [".csv", ".json"] : [".json"]).map((end) => join(FOLDER, name + end)),
+      ),
+    ]);
+    const report = JSON.parse(files.get(join(FOLDER, "profile_export_genai_perf.json")) ?? "{}");
+    assert.deepEqual([report.request_count.avg, report.input_sequence_length.max], [REQUESTS, 30]);
+    assert.equal(report.output_sequence_length.avg, tokenizer.count("the the"));
+    assert.ok(report.time_to_first_token.avg > 0 && report.time_to_second_token.avg > 0);
+    assert.equal(report.input_config.endpoint.type, "chat");
+    const inputs = JSON.parse(files.get(join(FOLDER, "inputs.json")) ?? "{}");
+    assert.deepEqual(inputs.data[0].payload[0], received[0]?.body);
+    assert.match(files.get(join(FOLDER, "profile_export_genai_perf.csv")) ?? "", /^Request Count \(count\),8\.00$/m);
+  });
+
+  test("embeddings have latencies and no tokens", LIMIT, async () => {
+    const args = ["--endpoint-type", "embeddings", "-b", "2", "--request-rate", "1000", "--request-count", "1000"];
+    const { code, out, err, received } = await run(answerOnce, profile(...args));
+    assert.equal(code, 0, err);
+    assert.deepEqual([received[0]?.path, received[0]?.body.input?.length], ["/v1/embeddings", 2]);
+    assert.match(out, /Embeddings Metrics/);
+    assert.doesNotMatch(out, /Token/);
+  });
+
+  test("failed requests are counted and explained; the rest is reported, and the exit code tells", LIMIT, async () => {
+    const answer: Answer = (response, index) => {
+      if (index % 4 === 1) response.writeHead(500).end('{"error":{"message":"boom"}}');
+      else answerChat(response, index);
+    };
+    const strict = await run(answer, profile(...CHAT));
+    assert.equal(strict.code, 1);
+    assert.match(strict.err, /2 of 8 requests failed[^]*2 x http: HTTP status 500: boom/);
+    assert.match(strict.out, /Request Count \(count\) │ +6\.00/);
+    const lenient = await run(answer, profile(...CHAT, "--max-failure-ratio", "0.5"));
+    assert.equal(lenient.code, 0, lenient.err);
+    const nothing = await run((response) => response.writeHead(503).end(), profile(...CHAT));
+    assert.equal(nothing.code, 1);
+    assert.match(nothing.err, /8 x http: HTTP status 503/);
+    assert.deepEqual([nothing.out, [...nothing.files.keys()]], ["", [FOLDER, join(FOLDER, "inputs.json")]]);
+  });
+
+  test("an API key is sent and stands in no file", LIMIT, async () => {
+    process.env["RAMPART_TEST_KEY"] = "sk-secret-1";
+    try {
+      const keyed = [...CHAT, "--api-key-env", "RAMPART_TEST_KEY"];
+      const { code, out, err, received, files } = await run(answerChat, profile(...keyed));
+      assert.equal(code, 0, err);
+      assert.ok(received.every(({ authorization }) => authorization === "Bearer sk-secret-1"));
+      assert.doesNotMatch([out, err, ...files.values()].join("\n"), /sk-secret-1/);
+      const missing = await run(answerChat, profile(...CHAT, "--api-key-env", "RAMPART_TEST_NO_KEY"));
+      assert.equal(missing.code, 1);
+      assert.match(missing.err, /no variable RAMPART_TEST_NO_KEY/);
+    } finally {
+      delete process.env["RAMPART_TEST_KEY"];
+    }
+  });
+
+  test("a YAML file is run", LIMIT, async () => {
+    const { code, err, received } = await run(answerChat, async (url, folder) => {
+      const file = join(folder, "run.yaml");
+      const lines = [
+        "model_name: tiny",
+        `endpoint: { type: chat, streaming: True, url: "${url}" }`,
+        "perf_analyzer: { stimulus: { concurrency: 2 }, measurement: { type: request_count, num: 6 } }",
+        "input: { num_dataset_entries: 2, synthetic_tokens: { mean: 12 } }",
+        `output: { artifact_directory: "${join(folder, "artifacts")}" }`,
+        `tokenizer: { name: "${TOKENIZER}" }`,
+      ];
+      await writeFile(file, `${lines.join("\n")}\n`);
+      return ["config", "-f", file];
+    });
+    assert.equal(code, 0, err);
+    assert.equal(received.length, 6);
+  });
+
+  const refused: readonly (readonly [args: readonly string[], code: number, message: RegExp])[] = [
+    [["--bogus"], 2, /unrecognized arguments: --bogus/],
+    [["--endpoint-type", "template"], 1, /template is not supported yet/],
+    [
+      [...CHAT, "--generate-plots", "--live"],
+      1,
+      /--generate-plots is not supported yet[^]*--live is not supported yet/,
+    ],
+    [[...CHAT, "--", "--max-threads", "4"], 1, /perf_analyzer after -- is not supported yet/],
+    [[...CHAT, "--tokenizer", "nowhere/none-such", "--tokenizer-trust-remote-code"], 1, /Python code is not run/],
+    [[...CHAT, "--header", "nocolon"], 1, /nocolon/],
+    [[...CHAT, "--input-file", "payload:nowhere.jsonl"], 2, /nowhere\.jsonl/],
+  ];
+  for (const [args, code, message] of refused) {
+    test(`refused before anything is sent or written: ${args.join(" ")}`, LIMIT, async () => {
+      const ran = await run(answerChat, profile(...args));
+      assert.equal(ran.code, code, ran.err);
+      assert.match(ran.err, message);
+      assert.deepEqual([ran.received.length, ran.files.size, ran.out], [0, 0, ""]);
+    });
+  }
+
+  test("other subcommands, help and version", LIMIT, async () => {
+    const none = await run(answerChat, () => []);
+    assert.deepEqual([none.code, none.out], [2, ""]);
+    const analyze = await run(answerChat, (url) => ["analyze", "-m", "tiny", "--url", url, "--endpoint-type", "chat"]);
+    assert.equal(analyze.code, 1);
+    assert.match(analyze.err, /analyze is not supported yet/);
+    const help = await run(answerChat, () => ["profile", "--help"]);
+    assert.equal(help.code, 0);
+    assert.match(help.out, /--synthetic-input-tokens-mean/);
+    let text = "";
+    const template = await run(answerChat, async (_url, folder) => {
+      text = join(folder, "artifacts");
+      return ["create-template", "-f", text];
+    });
+    assert.equal(template.code, 0, template.err);
+    assert.match(template.out, /Template created/);
+  });
+});
