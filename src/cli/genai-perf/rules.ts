@@ -3,7 +3,7 @@ import { nearestName } from "../nearest-name.ts";
 import { isDirectory } from "../output-files.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
 import { isFileOrFolder } from "./flag-values.ts";
-import { defaultSettings, type GenaiSettings, getSetting, type SettingPath } from "./settings.ts";
+import { type GenaiSettings, isDefault, type SettingPath } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 
 /** The original's rules between settings, and those that Rampart's own options bring. */
@@ -49,8 +49,7 @@ class Rules {
   isChosen(at: SettingPath): boolean {
     const from = this.given.get(at);
     if (from === undefined) return false;
-    const [now, before] = [this.settings, defaultSettings()].map((one) => JSON.stringify(getSetting(one, at)));
-    return from.source === "flag" || now !== before;
+    return from.source === "flag" || !isDefault(this.settings, at);
   }
 
   /** Tells a problem when a rule is broken. @param flag names the setting when nobody gave it */
