@@ -5,10 +5,11 @@ import { FLAG_READERS, type FlagValues, type LastFlag, readLoad, readSweep } fro
 import { readValues } from "./flag-values.ts";
 import type { SubcommandName } from "./flags.ts";
 import type { GivenFlag, ParsedCommand } from "./parse.ts";
-import { checkTogether, warnTogether } from "./rules.ts";
+import { checkTogether } from "./rules.ts";
 import { type GenaiSettings, isDefault, type Subcommand } from "./settings.ts";
 import { type GivenSetting, type GivenSettings, SettingsBuilder } from "./settings-builder.ts";
 import { flagsOf } from "./subcommand-flags.ts";
+import { warnTogether } from "./warnings.ts";
 
 /** What a command line with its YAML file asks for, or everything that is wrong with it. */
 export type SettingsResult =
