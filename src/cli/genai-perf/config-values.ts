@@ -1,6 +1,6 @@
 import { isMap, isScalar, type Node } from "yaml";
 import type { PlaceOf } from "./config.ts";
-import type { Field } from "./fields.ts";
+import type { Field } from "./field.ts";
 import { isFileOrFolder } from "./flag-values.ts";
 import { parseDecimal } from "./numbers.ts";
 import type { Stimulus, Sweep } from "./settings.ts";

@@ -3,7 +3,8 @@ import { messageOf } from "../../plan/problem.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import { nearestName } from "../nearest-name.ts";
 import { readFieldValue } from "./config-values.ts";
-import { FIELDS, type Field, type FieldGroup, isGroup } from "./fields.ts";
+import { type Field, type FieldGroup, isGroup } from "./field.ts";
+import { FIELDS } from "./fields.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 
 /** YAML files with the settings of genai-perf. Errors name line and column, all of them at once. */

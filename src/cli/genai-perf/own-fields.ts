@@ -1,4 +1,4 @@
-import type { FieldGroup } from "./fields.ts";
+import type { FieldGroup } from "./field.ts";
 
 /** Rampart's own YAML keys, below the top-level key `rampart`; each has a flag of its own. */
 export const OWN_FIELDS: FieldGroup = {

@@ -1,58 +1,8 @@
 import { ENDPOINT_TYPES } from "./endpoints.ts";
 import type { FlagSection, GenaiFlag } from "./flags.ts";
+import { AUDIO_FLAGS, IMAGE_FLAGS, INPUT_FLAGS, SESSION_FLAGS } from "./input-flags.ts";
 
-/** The original's flags of `profile`, `analyze` and `config`, in its order. */
-
-const AUDIO: readonly GenaiFlag[] = [
-  {
-    names: ["--audio-length-mean"],
-    shape: "one",
-    kind: "decimal",
-    at: "input.audio.lengthSec.mean",
-    unit: "seconds",
-    help: "Mean length of made-up audio; above 0, requests carry audio.",
-  },
-  {
-    names: ["--audio-length-stddev"],
-    shape: "one",
-    kind: "decimal",
-    at: "input.audio.lengthSec.stddev",
-    unit: "seconds",
-    help: "Standard deviation of that length.",
-  },
-  {
-    names: ["--audio-format"],
-    shape: "one",
-    kind: "text",
-    at: "input.audio.format",
-    choices: ["wav", "mp3"],
-    help: "Format of made-up audio.",
-  },
-  {
-    names: ["--audio-depths"],
-    shape: "any",
-    kind: "integer",
-    at: "input.audio.depthsBits",
-    unit: "bits",
-    help: "Sample depths; one is drawn for each clip.",
-  },
-  {
-    names: ["--audio-sample-rates"],
-    shape: "any",
-    kind: "decimal",
-    at: "input.audio.sampleRatesKhz",
-    unit: "kHz",
-    help: "Sample rates; one is drawn for each clip.",
-  },
-  {
-    names: ["--audio-num-channels"],
-    shape: "one",
-    kind: "integer",
-    at: "input.audio.channels",
-    choices: [1, 2],
-    help: "1 for mono, 2 for stereo.",
-  },
-];
+/** The original's flags of `profile`, `analyze` and `config`, in its order; those of what is sent are in `input-flags.ts`. */
 
 const ENDPOINT: readonly GenaiFlag[] = [
   { names: ["-m", "--model"], shape: "some", kind: "text", at: "modelNames", help: "The model or models to measure." },
@@ -103,189 +53,6 @@ const ENDPOINT: readonly GenaiFlag[] = [
     help: "Ask for answers token by token. Needed for the token metrics.",
   },
   { names: ["-u", "--url"], shape: "one", kind: "text", at: "endpoint.url", metavar: "URL", help: "The server." },
-];
-
-const IMAGE: readonly GenaiFlag[] = [
-  {
-    names: ["--image-width-mean"],
-    shape: "one",
-    kind: "integer",
-    at: "input.image.widthPx.mean",
-    unit: "pixels",
-    help: "Mean width of made-up images; with a height, requests carry images.",
-  },
-  {
-    names: ["--image-width-stddev"],
-    shape: "one",
-    kind: "integer",
-    at: "input.image.widthPx.stddev",
-    unit: "pixels",
-    help: "Standard deviation of the width.",
-  },
-  {
-    names: ["--image-height-mean"],
-    shape: "one",
-    kind: "integer",
-    at: "input.image.heightPx.mean",
-    unit: "pixels",
-    help: "Mean height of made-up images.",
-  },
-  {
-    names: ["--image-height-stddev"],
-    shape: "one",
-    kind: "integer",
-    at: "input.image.heightPx.stddev",
-    unit: "pixels",
-    help: "Standard deviation of the height.",
-  },
-  {
-    names: ["--image-format"],
-    shape: "one",
-    kind: "text",
-    at: "input.image.format",
-    choices: ["png", "jpeg"],
-    default: "drawn for each image",
-    help: "Format of made-up images.",
-  },
-];
-
-const INPUT: readonly GenaiFlag[] = [
-  {
-    names: ["--batch-size-audio"],
-    shape: "one",
-    kind: "integer",
-    at: "input.audio.batchSize",
-    help: "Audio clips in a request, for the endpoint type multimodal.",
-  },
-  {
-    names: ["--batch-size-image"],
-    shape: "one",
-    kind: "integer",
-    at: "input.image.batchSize",
-    help: "Images in a request, for image endpoints.",
-  },
-  {
-    names: ["--batch-size-text", "--batch-size", "-b"],
-    shape: "one",
-    kind: "integer",
-    at: "input.textBatchSize",
-    help: "Texts in a request, for embeddings and rankings.",
-  },
-  {
-    names: ["--extra-inputs"],
-    shape: "append",
-    kind: "text",
-    at: "input.extra",
-    help: "A field for every request body, as NAME:VALUE (numbers, true and false are recognised), as NAME alone for null, or several as a JSON object.",
-  },
-  {
-    names: ["--goodput", "-g"],
-    shape: "some",
-    kind: "text",
-    at: "input.goodput",
-    unit: "milliseconds, or tokens per second for throughputs",
-    help: "Limits that a good request keeps, as METRIC:VALUE, for example time_to_first_token:200.",
-  },
-  {
-    names: ["--header", "-H"],
-    documentedNames: ["--H"],
-    shape: "append",
-    kind: "text",
-    at: "input.headers",
-    help: "An HTTP header, as NAME:VALUE.",
-  },
-  {
-    names: ["--input-file"],
-    shape: "one",
-    kind: "file",
-    at: "input.file",
-    default: "prompts are made up",
-    help: 'Where prompts come from: a JSONL file with lines such as {"text": …}, a folder of such files, synthetic:A,B for made-up files of these names, or payload:FILE for requests with a timestamp, delay, session_id, input_length, output_length, hash_ids, priority or text_input.',
-  },
-  {
-    names: ["--num-dataset-entries", "--num-prompts"],
-    shape: "one",
-    kind: "positive",
-    at: "input.datasetEntries",
-    help: "How many different requests to make; they are sent over and over.",
-  },
-  {
-    names: ["--num-prefix-prompts"],
-    shape: "one",
-    kind: "integer",
-    at: "input.prefixPrompt.count",
-    help: "How many different prefixes to put before prompts, so that a server's KV cache is hit.",
-  },
-  {
-    names: ["--output-tokens-mean", "--osl"],
-    shape: "one",
-    kind: "integer",
-    at: "input.outputTokens.mean",
-    unit: "tokens",
-    default: "the server decides",
-    help: "Mean length to ask for in answers.",
-  },
-  {
-    names: ["--output-tokens-mean-deterministic"],
-    shape: "switch",
-    kind: "text",
-    at: "input.outputTokens.isDeterministic",
-    help: "Ask for no fewer tokens than that either; with Triton and the TensorRT-LLM engine.",
-  },
-  {
-    names: ["--output-tokens-stddev"],
-    shape: "one",
-    kind: "integer",
-    at: "input.outputTokens.stddev",
-    unit: "tokens",
-    help: "Standard deviation of the answer's length; needs --output-tokens-mean.",
-  },
-  {
-    names: ["--random-seed"],
-    shape: "one",
-    kind: "integer",
-    at: "input.randomSeed",
-    help: "The same seed makes the same requests.",
-  },
-  {
-    names: ["--grpc-method"],
-    shape: "one",
-    kind: "text",
-    at: "endpoint.grpcMethod",
-    isLater: true,
-    help: "Method to call, as PACKAGE.SERVICE/METHOD; for the endpoint type dynamic_grpc.",
-  },
-  {
-    names: ["--synthetic-input-tokens-mean", "--isl"],
-    shape: "one",
-    kind: "integer",
-    at: "input.syntheticTokens.mean",
-    unit: "tokens",
-    help: "Mean length of made-up prompts.",
-  },
-  {
-    names: ["--synthetic-input-tokens-stddev"],
-    shape: "one",
-    kind: "integer",
-    at: "input.syntheticTokens.stddev",
-    unit: "tokens",
-    help: "Standard deviation of that length.",
-  },
-  {
-    names: ["--prefix-prompt-length"],
-    shape: "one",
-    kind: "integer",
-    at: "input.prefixPrompt.tokens",
-    unit: "tokens",
-    help: "Length of a prefix; needs --num-prefix-prompts.",
-  },
-  {
-    names: ["--warmup-request-count", "--num-warmup-requests"],
-    shape: "one",
-    kind: "integer",
-    at: "perfAnalyzer.warmupRequests",
-    help: "Requests sent before the measured ones.",
-  },
 ];
 
 /** In every subcommand. */
@@ -388,60 +155,6 @@ const PROFILING: readonly GenaiFlag[] = [
   },
 ];
 
-const SESSION: readonly GenaiFlag[] = [
-  {
-    names: ["--num-sessions"],
-    shape: "one",
-    kind: "integer",
-    at: "input.sessions.count",
-    help: "Conversations to make up.",
-  },
-  {
-    names: ["--session-concurrency"],
-    shape: "one",
-    kind: "integer",
-    default: "no sessions",
-    help: "Conversations at the same time. Wins over --concurrency and --request-rate.",
-  },
-  {
-    names: ["--session-delay-ratio"],
-    shape: "one",
-    kind: "decimal",
-    at: "input.sessions.turnDelay.ratio",
-    help: "Factor for the pauses in a payload file; 0.5 halves them.",
-  },
-  {
-    names: ["--session-turn-delay-mean"],
-    shape: "one",
-    kind: "integer",
-    at: "input.sessions.turnDelay.meanMs",
-    unit: "milliseconds",
-    help: "Mean pause before a conversation's next turn.",
-  },
-  {
-    names: ["--session-turn-delay-stddev"],
-    shape: "one",
-    kind: "integer",
-    at: "input.sessions.turnDelay.stddevMs",
-    unit: "milliseconds",
-    help: "Standard deviation of the pause.",
-  },
-  {
-    names: ["--session-turns-mean"],
-    shape: "one",
-    kind: "integer",
-    at: "input.sessions.turns.mean",
-    help: "Mean number of turns of a conversation.",
-  },
-  {
-    names: ["--session-turns-stddev"],
-    shape: "one",
-    kind: "integer",
-    at: "input.sessions.turns.stddev",
-    help: "Standard deviation of the number of turns.",
-  },
-];
-
 const TOKENIZER: readonly GenaiFlag[] = [
   {
     names: ["--tokenizer"],
@@ -469,13 +182,13 @@ const TOKENIZER: readonly GenaiFlag[] = [
 
 /** Sections that `profile`, `analyze` and `config` share. */
 export const PROFILE_SECTIONS: readonly FlagSection[] = [
-  { group: "Audio Input", flags: AUDIO },
+  { group: "Audio Input", flags: AUDIO_FLAGS },
   { group: "Endpoint", flags: ENDPOINT },
-  { group: "Image Input", flags: IMAGE },
-  { group: "Input", flags: INPUT },
+  { group: "Image Input", flags: IMAGE_FLAGS },
+  { group: "Input", flags: INPUT_FLAGS },
   OTHER_SECTION,
   OUTPUT_SECTION,
   { group: "Profiling", flags: PROFILING },
-  { group: "Session", flags: SESSION },
+  { group: "Session", flags: SESSION_FLAGS },
   { group: "Tokenizer", flags: TOKENIZER },
 ];

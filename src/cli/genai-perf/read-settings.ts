@@ -5,9 +5,11 @@ import { FLAG_READERS, type FlagValues, type LastFlag, readLoad, readSweep } fro
 import { readValues } from "./flag-values.ts";
 import type { SubcommandName } from "./flags.ts";
 import type { GivenFlag, ParsedCommand } from "./parse.ts";
-import { checkTogether, warnTogether } from "./rules.ts";
-import type { GenaiSettings, Subcommand } from "./settings.ts";
+import { checkTogether } from "./rules.ts";
+import { type GenaiSettings, isDefault, type Subcommand } from "./settings.ts";
 import { type GivenSetting, type GivenSettings, SettingsBuilder } from "./settings-builder.ts";
+import { flagsOf } from "./subcommand-flags.ts";
+import { warnTogether } from "./warnings.ts";
 
 /** What a command line with its YAML file asks for, or everything that is wrong with it. */
 export type SettingsResult =
@@ -17,8 +19,8 @@ export type SettingsResult =
       readonly given: GivenSettings;
       /** Flags of perf_analyzer that stood after `--`. */
       readonly passThrough: readonly string[];
-      /** Settings given that nothing obeys yet, as typed; the command refuses them. */
-      readonly later: readonly GivenFlag[];
+      /** What was given and nothing obeys yet: the command refuses it as not supported yet. */
+      readonly later: readonly LaterSetting[];
       /** Whole sentences without a line end. */
       readonly warnings: readonly string[];
     }
@@ -26,6 +28,14 @@ export type SettingsResult =
   | { readonly kind: "usage"; readonly subcommand: SubcommandName; readonly problems: readonly Problem[] }
   /** What the original throws later on: exit code 1. */
   | { readonly kind: "config"; readonly problems: readonly Problem[] };
+
+/** A setting that nothing obeys yet. */
+export interface LaterSetting {
+  /** The flag as typed, or `cfg.yaml:3:5`. */
+  readonly place: string;
+  /** The flag's first name. */
+  readonly flag: string;
+}
 
 interface ReadFlag {
   readonly one: GivenFlag;
@@ -71,9 +81,18 @@ function finish(command: ParsedCommand & { readonly kind: "command" }, builder: 
     settings,
     given,
     passThrough: command.passThrough,
-    later: command.given.filter(({ flag }) => flag.isLater === true),
+    later: findLater(settings, given),
     warnings: warnTogether(settings, given),
   };
+}
+
+/** A file may repeat defaults, as templates do. */
+function findLater(settings: GenaiSettings, given: GivenSettings): LaterSetting[] {
+  return flagsOf("config").flatMap(({ at, isLater, names }) => {
+    const from = at === undefined || isLater !== true ? undefined : given.get(at);
+    if (at === undefined || from === undefined) return [];
+    return from.source === "flag" || !isDefault(settings, at) ? [{ place: from.place, flag: names[0] }] : [];
+  });
 }
 
 function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): void {

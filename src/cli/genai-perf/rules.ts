@@ -1,23 +1,11 @@
 import type { Problem } from "../../plan/problem.ts";
-import { nearestName } from "../nearest-name.ts";
 import { isDirectory } from "../output-files.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
 import { isFileOrFolder } from "./flag-values.ts";
-import { defaultSettings, type GenaiSettings, getSetting, type SettingPath } from "./settings.ts";
+import { type GenaiSettings, isDefault, type SettingPath } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 
 /** The original's rules between settings, and those that Rampart's own options bring. */
-
-/** Metrics that goodput may limit, as the JSON export names them. */
-export const GOODPUT_METRICS: readonly string[] = [
-  "time_to_first_token",
-  "time_to_second_token",
-  "inter_token_latency",
-  "request_latency",
-  "output_token_throughput_per_user",
-  "image_throughput",
-  "image_latency",
-];
 
 /** What the settings contradict, all of it. */
 export function checkTogether(settings: GenaiSettings, given: GivenSettings): Problem[] {
@@ -49,8 +37,7 @@ class Rules {
   isChosen(at: SettingPath): boolean {
     const from = this.given.get(at);
     if (from === undefined) return false;
-    const [now, before] = [this.settings, defaultSettings()].map((one) => JSON.stringify(getSetting(one, at)));
-    return from.source === "flag" || now !== before;
+    return from.source === "flag" || !isDefault(this.settings, at);
   }
 
   /** Tells a problem when a rule is broken. @param flag names the setting when nobody gave it */
@@ -271,33 +258,4 @@ function checkOwn(rules: Rules): void {
 
 function isSweeping(settings: GenaiSettings, type: string): boolean {
   return settings.subcommand === "analyze" && settings.analyze.sweeps.some((sweep) => sweep.type === type);
-}
-
-/** What the settings say to no effect. Whole sentences. */
-export function warnTogether(settings: GenaiSettings, given: GivenSettings): string[] {
-  const warnings: string[] = [];
-  const { input, endpoint, perfAnalyzer } = settings;
-  if (settings.subcommand === "process-export-files") {
-    if (settings.process.inputDir === settings.output.artifactDir)
-      warnings.push("Input directory and artifact directory are the same: results may overwrite what is read.");
-    return warnings;
-  }
-  if (input.file.startsWith("payload:") && input.outputTokens.mean !== null)
-    warnings.push("--output-tokens-mean is ignored where a line of the payload file has an output_length.");
-  if (endpoint.isStreaming && ["embeddings", "rankings", "nvclip", "image_retrieval"].includes(endpoint.type))
-    warnings.push(`--streaming has no effect with ${endpoint.type}: the answer comes in one piece.`);
-  if (input.sessions.count > 0 && perfAnalyzer.stimulus.kind !== "session_concurrency")
-    warnings.push(
-      "--num-sessions is given without --session-concurrency: turns are sent without waiting for each other.",
-    );
-  if (given.has("input.prefixPrompt.tokens") && input.prefixPrompt.count === 0 && input.prefixPrompt.tokens !== 100)
-    warnings.push("--prefix-prompt-length has no effect without --num-prefix-prompts.");
-  for (const metric of Object.keys(input.goodput ?? {})) {
-    if (GOODPUT_METRICS.includes(metric)) continue;
-    const near = nearestName(metric, GOODPUT_METRICS);
-    warnings.push(
-      `goodput: ${metric} is none of the metrics that can be limited${near === undefined ? "" : `; did you mean ${near}?`}`,
-    );
-  }
-  return warnings;
 }

@@ -1,6 +1,6 @@
 import type { Problem } from "../../plan/problem.ts";
 import { nearestName } from "../nearest-name.ts";
-import type { Field } from "./fields.ts";
+import type { Field } from "./field.ts";
 import { defaultSettings, type GenaiSettings, type SettingPath, setSetting } from "./settings.ts";
 
 /** Where a setting came from. */

@@ -161,6 +161,11 @@ export function setSetting(settings: GenaiSettings, path: SettingPath, value: un
   (group as Record<string, unknown>)[last] = value;
 }
 
+/** Whether a value is what holds when nothing is said. */
+export function isDefault(settings: GenaiSettings, path: SettingPath): boolean {
+  return JSON.stringify(getSetting(settings, path)) === JSON.stringify(getSetting(defaultSettings(), path));
+}
+
 const SPREAD: Spread = { mean: 0, stddev: 0 };
 
 /** What holds when nothing is said. A new object each time. */

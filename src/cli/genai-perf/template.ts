@@ -1,6 +1,7 @@
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
 import { fileSystem } from "../../runtime/files.ts";
-import { FIELDS, type Field, type FieldGroup, isGroup } from "./fields.ts";
+import { type Field, type FieldGroup, isGroup } from "./field.ts";
+import { FIELDS } from "./fields.ts";
 import { defaultSettings, type GenaiSettings, getSetting, type Stimulus } from "./settings.ts";
 
 /** The YAML file of `create-template`: every option with its default, in the original's layout. */

@@ -1,5 +1,6 @@
 import { ENDPOINT_TYPES, endpointPath } from "./endpoints.ts";
-import { FIELDS, type Field, type FieldGroup, isGroup } from "./fields.ts";
+import { type Field, type FieldGroup, isGroup } from "./field.ts";
+import { FIELDS } from "./fields.ts";
 import { jsonFloat } from "./numbers.ts";
 import { type GenaiSettings, getSetting, type Stimulus, type Sweep } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";

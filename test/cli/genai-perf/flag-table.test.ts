@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FIELDS, fieldOf, isGroup, walkFields } from "../../../src/cli/genai-perf/fields.ts";
+import { isGroup } from "../../../src/cli/genai-perf/field.ts";
+import { FIELDS, fieldOf, walkFields } from "../../../src/cli/genai-perf/fields.ts";
 import { type GenaiFlag, SUBCOMMANDS } from "../../../src/cli/genai-perf/flags.ts";
 import { formatHelp } from "../../../src/cli/genai-perf/help.ts";
 import { defaultSettings, getSetting, setSetting } from "../../../src/cli/genai-perf/settings.ts";

@@ -1,0 +1,330 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { FIELDS, walkFields } from "../../../src/cli/genai-perf/fields.ts";
+import { defaultSettings } from "../../../src/cli/genai-perf/settings.ts";
+import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
+import { toInputConfig } from "../../../src/cli/genai-perf/to-input-config.ts";
+import { golden, read, readBad, readGood, readYaml } from "./read.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "rampart-genai-config-"));
+after(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const CONFIG = `model_names: [tiny]
+endpoint:
+  type: chat
+  streaming: true
+  url: http://localhost:8101
+perf_analyzer:
+  stimulus:
+    concurrency: 2
+  measurement:
+    mode: request_count
+    num: 10
+input:
+  num_dataset_entries: 5
+  random_seed: 42
+  synthetic_tokens: {mean: 50, stddev: 5}
+  output_tokens: {mean: 10}
+tokenizer:
+  name: tok
+`;
+
+test("the plain template is the original's, byte by byte", () => {
+  assert.equal(formatTemplate(false), golden("template.txt"));
+});
+
+for (const isVerbose of [false, true])
+  test(`a template with only the model filled in gives the defaults, verbose ${isVerbose}`, () => {
+    const text = formatTemplate(isVerbose).replace("model_names: ", "model_names: tiny");
+    const path = file(`template-${isVerbose}.yaml`, text);
+    const { settings, later, warnings } = readGood("config", "-f", path);
+    assert.deepEqual(settings, { ...defaultSettings(), modelNames: ["tiny"] });
+    assert.deepEqual([later, warnings], [[], []]);
+  });
+
+test("the verbose template explains every key", () => {
+  const text = formatTemplate(true);
+  for (const { key, about, isCommented } of walkFields(FIELDS)) {
+    assert.match(text, new RegExp(`^ +(# +)?${key}:`, "m"), key);
+    if (isCommented !== true) assert.ok(about !== undefined && text.includes(`# ${about.split("\n")[0]}`), key);
+  }
+});
+
+test("a template is written once", () => {
+  const path = join(folder, "new.yaml");
+  writeTemplate(path, false);
+  assert.equal(readFileSync(path, "utf8"), golden("template.txt"));
+  assert.throws(() => writeTemplate(path, true), /already exists\. Please specify a different filename/);
+  assert.equal(readFileSync(path, "utf8"), golden("template.txt"));
+});
+
+test("a file gives the settings that flags would give", () => {
+  const fromFile = readGood("config", "-f", file("cfg.yaml", CONFIG)).settings;
+  const fromFlags = readGood(
+    "profile",
+    ...["-m", "tiny", "--endpoint-type", "chat", "--streaming", "-u", "http://localhost:8101", "--concurrency", "2"],
+    ...["--request-count", "10", "--num-prompts", "5", "--random-seed", "42", "--isl", "50", "--tokenizer", "tok"],
+    ...["--synthetic-input-tokens-stddev", "5", "--osl", "10"],
+  ).settings;
+  assert.deepEqual(fromFile, fromFlags);
+});
+
+test("every option of a file is read", () => {
+  const { settings, problems } = readYaml(`
+model_name: a, b
+analyze:
+  request_rate: {start: 5, stop: 15, step: 5}
+  input_sequence_length: [20, 60]
+endpoint: {model_selection_strategy: RANDOM, backend: vllm, custom: /x, server_metrics_url: "http://a:1/metrics, http://b:2/metrics", streaming: yes}
+perf_analyzer: {path: /pa, verbose: on, stimulus: fixed_schedule, stability_percentage: 12.5, measurement: {mode: interval, num: 500}}
+input:
+  extra: {temperature: 0.5, stop: [x]}
+  goodput: {request_latency: 300}
+  header: ["A: b", "C: d"]
+  file: synthetic:queries,passages
+  audio: {length: {mean: 1.5, stddev: 0.5}, depths: "16, 32", sample_rates: [16, 44.1], num_channels: 2, format: MP3}
+  image: {width: {mean: 64}, height: {mean: 32, stddev: 2}, format: jpeg}
+  output_tokens: {mean: 5, deterministic: true, stddev: 1}
+  prefix_prompt: {num: 2, length: 30}
+  sessions: {num: 3, turns: {mean: 2, stddev: 1}, turn_delay: {mean: 100, stddev: 5, ratio: 0.5}}
+output: {artifact_directory: out, checkpoint_directory: cp, profile_export_file: x.json, generate_plots: true, enable_checkpointing: true}
+tokenizer: {name: t, revision: r, trust_remote_code: false}
+process: {input_path: in}
+rampart: {request_rate_distribution: gamma, plot_formats: "svg, png", search_limits: {request_latency: 9}}
+`);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(settings.modelNames, ["a", "b"]);
+  assert.deepEqual(settings.analyze.sweeps, [
+    { kind: "list", type: "request_rate", values: [5, 10, 15] },
+    { kind: "list", type: "input_sequence_length", values: [20, 60] },
+  ]);
+  assert.deepEqual(settings.endpoint, {
+    ...defaultSettings().endpoint,
+    modelSelection: "random",
+    backend: "vllm",
+    path: "/x",
+    isStreaming: true,
+    serverMetricsUrls: ["http://a:1/metrics", "http://b:2/metrics"],
+  });
+  assert.deepEqual(settings.perfAnalyzer, {
+    executable: "/pa",
+    isVerbose: true,
+    stimulus: { kind: "fixed_schedule" },
+    stabilityPct: 12.5,
+    measurement: { mode: "interval", num: 500 },
+    warmupRequests: 0,
+  });
+  assert.deepEqual(settings.input.audio, {
+    batchSize: 1,
+    lengthSec: { mean: 1.5, stddev: 0.5 },
+    format: "mp3",
+    depthsBits: [16, 32],
+    sampleRatesKhz: [16, 44.1],
+    channels: 2,
+  });
+  assert.deepEqual(settings.input.extra, { temperature: 0.5, stop: ["x"] });
+  assert.deepEqual(settings.input.headers, ["A: b", "C: d"]);
+  assert.deepEqual(settings.input.sessions, {
+    count: 3,
+    turns: { mean: 2, stddev: 1 },
+    turnDelay: { meanMs: 100, ratio: 0.5, stddevMs: 5 },
+  });
+  assert.deepEqual(settings.output, {
+    artifactDir: "out",
+    checkpointDir: "cp",
+    profileExportFile: "x.json",
+    isPlotting: true,
+    isCheckpointing: true,
+  });
+  assert.deepEqual(settings.rampart.plotFormats, ["svg", "png"]);
+  assert.deepEqual(settings.rampart.searchLimits, { request_latency: 9 });
+});
+
+test("errors name line, column and the nearest key, all at once", () => {
+  const { problems } = readYaml(`model_names: tiny
+endpont: {}
+endpoint:
+  typ: chat
+  streaming: maybe
+perf_analyzer:
+  stimulus: {concurency: 3}
+  stability_percentage: 1000
+  measurement: {mode: requests}
+input:
+  num_dataset_entries: 0
+  synthetic_tokens:
+    mean: 5.5
+  audio: 7
+  goodput: {request_latency: fast}
+analyze:
+  speed: {start: 1}
+  concurrency: {start: 4, stop: 2}
+`);
+  assert.deepEqual(
+    problems.map(({ path, message, hint }) => `${path} ${message} / ${hint}`),
+    [
+      "cfg.yaml:2:1 User Config: endpont is not a valid top-level parameter / Did you mean endpoint?",
+      "cfg.yaml:4:3 User Config: typ is not a valid endpoint parameter / Did you mean type?",
+      "cfg.yaml:5:14 User Config: streaming must be true or false / Give true or false.",
+      "cfg.yaml:7:13 User Config: concurency not in list of choices: ['concurrency', 'request_rate', 'session_concurrency', 'fixed_schedule'] / Did you mean concurrency?",
+      "cfg.yaml:8:25 User Config: 1000 exceeds upper bounds ({'lower': 1, 'upper': 999}) / Give 999 or less.",
+      "cfg.yaml:9:23 User Config: requests not in list of choices: ['request_count', 'interval'] / Give one of request_count, interval.",
+      "cfg.yaml:11:24 User Config: 0 exceeds lower bounds ({'lower': 1}) / Give 1 or more.",
+      "cfg.yaml:13:11 User Config: mean must be a whole number / Give a whole number.",
+      "cfg.yaml:14:10 User Config: audio must hold keys with values / Its keys: batch_size, length, format, depths, sample_rates, num_channels.",
+      "cfg.yaml:15:12 User Config: goodput must be metrics with limits, such as {request_latency: 300} / Give metrics with limits, such as {request_latency: 300}.",
+      "cfg.yaml:17:3 User Config: speed is not a valid analyze parameter / There are batch_size, runtime_batch_size, concurrency, num_dataset_entries, input_sequence_length, request_rate.",
+      "cfg.yaml:18:3 --sweep-range max must be greater than min / Write 2:4, or give a list.",
+    ],
+  );
+});
+
+test("what is no YAML, or no file, is told with its place", () => {
+  assert.match(readYaml("a: [1, 2").problems[0]?.path ?? "", /^cfg\.yaml:1:/);
+  assert.match(readYaml("endpoint:\n  url: a\n  url: b\n").problems[0]?.path ?? "", /^cfg\.yaml:3:3$/);
+  assert.match(readYaml("- a\n").problems[0]?.message ?? "", /must hold keys/);
+  assert.deepEqual(readYaml("").problems, []);
+  assert.match(readBad("config", "-f", join(folder, "none.yaml")).join(), /can not be read/);
+});
+
+test("an empty value says nothing, except for the model", () => {
+  const { problems, settings } = readYaml("model_names:\nendpoint:\n  url:\ninput:\n  audio:\n");
+  assert.deepEqual(
+    problems.map(({ path, message }) => `${path} ${message}`),
+    ["cfg.yaml:1:13 User Config: model_names must be a string or list"],
+  );
+  assert.equal(settings.endpoint.url, "localhost:8001");
+});
+
+test("flags win over the file with --override-config, and are refused without it", () => {
+  const path = file("override.yaml", `${CONFIG}  revision: v2\n`);
+  const { settings } = readGood("config", "-f", path, "--override-config", "--concurrency", "1", "--isl", "7");
+  assert.deepEqual(settings.perfAnalyzer.stimulus, { kind: "concurrency", requests: 1 });
+  assert.deepEqual(settings.input.syntheticTokens, { mean: 7, stddev: 5 });
+  assert.equal(settings.tokenizer.revision, "v2");
+  const refused = read("config", "-f", path, "--concurrency", "1");
+  assert.ok(refused.kind === "config");
+  assert.equal(refused.problems[0]?.path, "--concurrency");
+  assert.equal(
+    refused.problems[0]?.message,
+    "In order to use the CLI to override the config, the --override-config flag must be set.",
+  );
+  assert.equal(readGood("config", "-f", path, "-v").settings.isVerbose, true);
+});
+
+test("headers and extra inputs from flags replace the file's and add to each other", () => {
+  const path = file("headers.yaml", "model_names: a\ninput: {header: ['A: 1'], extra: {a: 1}}\n");
+  const override = ["config", "-f", path, "--override-config"];
+  const { input } = readGood(...override, "-H", "B: 2", "-H", "C: 3", "--extra-inputs", "b:2").settings;
+  assert.deepEqual(input.headers, ["B: 2", "C: 3"]);
+  assert.deepEqual(input.extra, { b: 2 });
+});
+
+test("a file becomes the subcommand that it asks for", () => {
+  for (const [text, subcommand] of [
+    ["model_names: a\n", "profile"],
+    ["model_names: a\nanalyze: {concurrency: {start: 1, stop: 4}}\n", "analyze"],
+    [`process: {input_path: ${folder}}\n`, "process-export-files"],
+  ] as const)
+    assert.equal(readGood("config", "-f", file("sub.yaml", text)).settings.subcommand, subcommand);
+});
+
+/** The text that the exported JSON has. */
+function inputConfigOf(...args: string[]): string {
+  const { settings, given } = readGood(...args);
+  return `${JSON.stringify({ input_config: toInputConfig(settings, given) }, null, 2)}\n`;
+}
+
+const SMALL = ["-m", "tiny", "--tokenizer", "tok", "--random-seed", "42", "--url", "http://localhost:8101"];
+const TOKENS = [
+  "--num-dataset-entries",
+  "10",
+  "--synthetic-input-tokens-mean",
+  "50",
+  "--output-tokens-mean",
+  "10",
+  "--streaming",
+];
+
+test("the exported configuration is the original's, byte by byte", () => {
+  const chat = ["--endpoint-type", "chat"];
+  for (const [name, args] of [
+    [
+      "chat",
+      [
+        ...["profile", ...SMALL, ...chat, ...TOKENS, "--isl", "100", "--synthetic-input-tokens-stddev", "10"],
+        ...["--osl", "20", "--output-tokens-stddev", "2", "--concurrency", "2", "--request-count", "20"],
+        ...["--warmup-request-count", "2"],
+      ],
+    ],
+    [
+      "rate",
+      [
+        "profile",
+        ...SMALL,
+        "--endpoint-type",
+        "completions",
+        ...TOKENS,
+        "--request-rate",
+        "20",
+        "--request-count",
+        "40",
+      ],
+    ],
+    [
+      "prefix",
+      [
+        ...["profile", ...SMALL, ...chat, ...TOKENS, "--concurrency", "1", "--request-count", "4"],
+        ...["--num-prefix-prompts", "2", "--prefix-prompt-length", "30"],
+      ],
+    ],
+    ["config", ["config", "-f", file("cfg2.yaml", CONFIG)]],
+  ] as const)
+    assert.equal(inputConfigOf(...args), golden(`input-config-${name}.txt`), name);
+});
+
+test("payload files, sessions and floats are exported as the original does", () => {
+  const path = file("sessions.jsonl", "{}\n");
+  const args = ["profile", ...SMALL, "--endpoint-type", "chat", "--input-file", `payload:${path}`];
+  const text = inputConfigOf(...args, "--session-concurrency", "2");
+  assert.equal(text.replaceAll(path, "sessions.jsonl"), golden("input-config-sessions.txt"));
+  const floats = inputConfigOf(
+    "profile",
+    "-m",
+    "a",
+    "-s",
+    "50",
+    "--audio-sample-rates",
+    "16",
+    "--goodput",
+    "request_latency:3",
+  );
+  assert.match(floats, /"stability_percentage": 50\.0,/);
+  assert.match(floats, /"sample_rates": \[\s*16\.0\s*\]/);
+  assert.match(floats, /"request_latency": 3\.0/);
+});
+
+test("secrets in headers are not exported", () => {
+  const text = inputConfigOf(
+    "profile",
+    "-m",
+    "a",
+    "-H",
+    "Authorization:Bearer abc",
+    "-H",
+    "X-Api-Key: def",
+    "-H",
+    "X-Test:1",
+  );
+  assert.doesNotMatch(text, /abc|def"/);
+  assert.match(text, /"X-Test:1"/);
+});

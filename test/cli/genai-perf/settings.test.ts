@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Stimulus } from "../../../src/cli/genai-perf/settings.ts";
+import { sweepValues } from "../../../src/cli/genai-perf/sweeps.ts";
+import { read, readBad, readGood } from "./read.ts";
+
+const M = ["profile", "-m", "tiny"];
+const CHAT = [...M, "--endpoint-type", "chat"];
+
+test("the load: sessions win, then what is given, else one request at a time", () => {
+  for (const [args, stimulus] of [
+    [[], { kind: "concurrency", requests: 1 }],
+    [["--concurrency", "4"], { kind: "concurrency", requests: 4 }],
+    [["--request-rate", "2.5"], { kind: "request_rate", ratePerSec: 2.5 }],
+    [["--concurrency", "4", "--session-concurrency", "2"], { kind: "session_concurrency", sessions: 2 }],
+    [["--fixed-schedule", "--input-file", `payload:${import.meta.filename}`], { kind: "fixed_schedule" }],
+    [["--fixed-schedule", "false"], { kind: "concurrency", requests: 1 }],
+  ] as const satisfies readonly (readonly [readonly string[], Stimulus])[])
+    assert.deepEqual(readGood(...M, ...args).settings.perfAnalyzer.stimulus, stimulus);
+});
+
+test("the measurement: a number of requests or a window, the last that is given", () => {
+  const { measurement } = readGood(...M).settings.perfAnalyzer;
+  assert.deepEqual(measurement, { mode: "request_count", num: null });
+  const { settings } = readGood(...M, "-p", "500");
+  assert.deepEqual(settings.perfAnalyzer.measurement, { mode: "interval", num: 500 });
+});
+
+test("extra inputs are typed, merged in order, and null without a value", () => {
+  const { settings } = readGood(
+    ...CHAT,
+    ...[
+      "temperature:0.7",
+      '{"top_p":0.9,"stop":["x"]}',
+      "ignore_eos:true",
+      "n:3",
+      "id:007x",
+      "flag",
+      "url:http://h",
+    ].flatMap((value) => ["--extra-inputs", value]),
+  );
+  assert.deepEqual(settings.input.extra, {
+    temperature: 0.7,
+    top_p: 0.9,
+    stop: ["x"],
+    ignore_eos: true,
+    n: 3,
+    id: "007x",
+    flag: null,
+    url: "http://h",
+  });
+  assert.deepEqual(readBad(...CHAT, "--extra-inputs", "a:1", "--extra-inputs", "a:2"), [
+    "Input name already exists in request_inputs dictionary: a",
+  ]);
+  assert.equal(readBad(...CHAT, "--extra-inputs", "{bad}").length, 1);
+  assert.equal(readBad(...CHAT, "--extra-inputs", "a:").length, 1);
+});
+
+test("goodput takes pairs and refuses what is none", () => {
+  const { settings, warnings } = readGood(...CHAT, "--goodput", "request_latency:300", "time_to_first_tokn:1.5");
+  assert.deepEqual(settings.input.goodput, { request_latency: 300, time_to_first_tokn: 1.5 });
+  assert.match(warnings.join(), /did you mean time_to_first_token\?/);
+  assert.equal(readBad(...CHAT, "--goodput", "request_latency").length, 1);
+  assert.equal(readBad(...CHAT, "--goodput", "request_latency:-1").length, 1);
+});
+
+test("sweeps: a list, a range that doubles, a range with a step, the type's default", () => {
+  for (const [args, type, values] of [
+    [["input_sequence_length", "--sweep-list", "20,60"], "input_sequence_length", [20, 60]],
+    [["concurrency", "--sweep-range", "1:8"], "concurrency", [1, 2, 4, 8]],
+    [["request_rate", "--sweep-range", "5:15:5"], "request_rate", [5, 10, 15]],
+    [["request_rate", "--sweep-list", "0.5,2"], "request_rate", [0.5, 2]],
+    [["batch_size"], "runtime_batch_size", [1, 2, 4, 8, 16, 32, 64, 128]],
+    [["concurrency", "--sweep-list", "3", "--sweep-range", "1:8"], "concurrency", [3]],
+  ] as const) {
+    const { settings } = readGood("analyze", "-m", "a", "--sweep-type", ...args);
+    const [sweep] = settings.analyze.sweeps;
+    assert.ok(sweep !== undefined && sweep.type === type);
+    assert.deepEqual(sweepValues(sweep), values);
+  }
+});
+
+test("sweeps that make no sense are refused", () => {
+  for (const [args, message] of [
+    [[], "nothing says what to vary"],
+    [["--sweep-type", "concurrency", "--sweep-list", "1,x"], "'x' is not an int"],
+    [["--sweep-type", "concurrency", "--sweep-list", "0"], "Values in -sweep-list must be positive"],
+    [
+      ["--sweep-type", "concurrency", "--sweep-range", "4"],
+      "The format of '--sweep-range' must be min:max or min:max:step.",
+    ],
+    [["--sweep-type", "concurrency", "--sweep-range", "4:2"], "--sweep-range max must be greater than min"],
+    [["--sweep-type", "concurrency", "--sweep-range", "1:4:0"], "--sweep-range step value must be positive"],
+    [["--sweep-type", "concurrency", "--sweep-range", "1:a"], "--sweep-range max value must be an int."],
+  ] as const)
+    assert.deepEqual(readBad("analyze", "-m", "a", ...args), [message]);
+});
+
+test("ranges and rules between settings are told all at once, with exit code 1 in mind", () => {
+  const result = read(
+    "profile",
+    ...["--endpoint-type", "chat", "--backend", "vllm", "-s", "0", "--output-tokens-stddev", "3"],
+    ...["--profile-export-file", "a/b.json", "--tokenizer-trust-remote-code", "--num-sessions", "-1"],
+  );
+  assert.ok(result.kind === "config");
+  assert.deepEqual(
+    result.problems.map(({ path, message }) => `${path}: ${message}`),
+    [
+      "-s: User Config: 0 exceeds lower bounds ({'lower': 1, 'upper': 999})",
+      "--num-sessions: User Config: -1 exceeds lower bounds ({'lower': 0})",
+      "-m: Required field model_names is not set",
+      "--backend: The backend should only be used with the following combination: 'service_kind: triton' & 'type: kserve'",
+      "--tokenizer-trust-remote-code: programs that a tokenizer brings are not run",
+      "--output-tokens-stddev: User Config: If output tokens stddev is set, mean must also be set",
+      "--profile-export-file: Please use artifact_directory option to define intermediary paths to the profile_export_file.",
+    ],
+  );
+});
+
+test("single rules", () => {
+  for (const [args, message] of [
+    [
+      [...CHAT, "--osl", "5", "--output-tokens-mean-deterministic"],
+      "User Config: input.output_tokens.deterministic is only supported with Triton or TensorRT-LLM Engine service kinds",
+    ],
+    [
+      [...M, "--output-tokens-mean-deterministic"],
+      "User Config: If output tokens deterministic is set, mean must also be set",
+    ],
+    [
+      [...M, "--endpoint-type", "rankings", "--generate-plots"],
+      "User Config: generate_plots is not supported with the OutputFormat.RANKINGS output format",
+    ],
+    [
+      [...M, "--server-metrics-url", "gpu:8002/metrics"],
+      "Invalid scheme '' in URL: gpu:8002/metrics. Use 'http' or 'https'.",
+    ],
+    [
+      [...M, "--server-metrics-url", "http://gpu/metrics"],
+      "Port missing in URL: http://gpu/metrics. A port number is required (e.g., ':8002').",
+    ],
+    [
+      [...M, "--server-metrics-url", "http://gpu:1/stats"],
+      "Invalid URL path '/stats' in http://gpu:1/stats. The path must include '/metrics'.",
+    ],
+    [[...M, "--endpoint-type", "dynamic_grpc"], "the endpoint type dynamic_grpc is not supported yet"],
+    [[...M, "--fixed-schedule"], "a fixed schedule needs a payload file with a timestamp in each line"],
+    [[...M, "--input-file", "payload:/does/not/exist"], "File not found: /does/not/exist"],
+    [[...M, "--concurrency", "8", "--request-count", "4"], "--request-count can not be less than concurrency"],
+    [[...M, "-H", "nocolon"], "a header without a colon"],
+    [[...M, "--concurrency", "0"], "the load must be above 0"],
+    [[...M, "--request-count", "0"], "must be above 0"],
+    [[...M, "--concurrency-limit", "3"], "--concurrency-limit needs --request-rate"],
+    [
+      [...M, "--request-rate", "5", "--request-rate-smoothness", "2"],
+      "--request-rate-smoothness needs --request-rate-distribution gamma",
+    ],
+    [[...M, "--benchmark-grace-period", "3"], "--benchmark-grace-period needs --benchmark-duration"],
+    [
+      ["process-export-files", "-d", "/does/not/exist"],
+      "User Config: input path /does/not/exist is not a valid directory.",
+    ],
+  ] as const)
+    assert.deepEqual(readBad(...args), [message], args.join(" "));
+});
+
+test("flags that nothing obeys yet are told", () => {
+  const { later } = readGood(...CHAT, "--request-rate", "5", "--arrival-pattern", "gamma");
+  assert.deepEqual(later, [{ place: "--arrival-pattern", flag: "--request-rate-distribution" }]);
+});
+
+test("what has no effect is warned of", () => {
+  for (const [args, warning] of [
+    [["--endpoint-type", "embeddings", "--streaming"], /no effect with embeddings/],
+    [["--num-sessions", "4"], /without --session-concurrency/],
+    [["--prefix-prompt-length", "7"], /without --num-prefix-prompts/],
+  ] as const)
+    assert.match(readGood(...M, ...args).warnings.join(), warning);
+});
