@@ -79,7 +79,7 @@ export class PromptWriter {
   private open(draft: Draft): void {
     let piece = draft.phrases();
     for (let tries = 0; tries < MOST_OPENINGS; tries++) {
-      if (this.tokenizer.count(piece.trimStart()) === this.costOf(piece)) break;
+      if (piece.startsWith(" ") && this.tokenizer.count(piece.trimStart()) === this.costOf(piece)) break;
       piece = draft.phrases();
     }
     draft.pieces.push(piece);
