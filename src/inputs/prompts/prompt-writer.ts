@@ -43,21 +43,29 @@ export class PromptWriter {
   /**
    * A text of exactly `tokenCount` tokens. The same tokenizer, count and random numbers give the same text, and a longer one begins
    * like a shorter one.
-   * @param before text that stands before it, joined by a space: then the count is what the text adds to it
+   * @param before text that stands before it, joined by a space: then the count is what the text adds to it (and, wherever such a text
+   *   is found, what it counts alone)
    * @throws UserError when the tokenizer has no text of that length
    */
   write(tokenCount: number, random: Random, before = ""): string {
     if (tokenCount <= 0) return "";
     const measure = this.createMeasure(before);
     const draft: Draft = { pieces: [], phrases: createPhrases(random), random };
-    this.open(draft);
-    this.adjust(draft, tokenCount - this.sumOf(draft.pieces));
+    let fitting: string | undefined;
+    this.begin(draft, tokenCount);
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const text = textOf(draft.pieces);
       const missing = tokenCount - measure(text);
-      if (missing === 0 && text !== "") return text;
-      this.adjust(draft, missing);
+      if (missing !== 0 || text === "") {
+        this.adjust(draft, missing);
+        continue;
+      }
+      if (before === "" || this.tokenizer.count(text) === tokenCount) return text;
+      // It counts right where it stands, but not alone: another may do both.
+      fitting ??= text;
+      this.begin(draft, tokenCount);
     }
+    if (fitting !== undefined) return fitting;
     const mended = mend(draft, tokenCount, measure);
     if (mended === undefined) throw new UserError([impossibleLength(this.tokenizer, tokenCount)]);
     return mended;
@@ -75,14 +83,15 @@ export class PromptWriter {
     return (text) => (text === "" ? 0 : this.tokenizer.count(start + text) - startCount);
   }
 
-  /** Begins with a word that counts the same at a text's start and behind a space, so that joined texts add up. */
-  private open(draft: Draft): void {
+  /** Writes anew. The first word counts the same at a text's start and behind a space, so that joined texts add up. */
+  private begin(draft: Draft, tokenCount: number): void {
     let piece = draft.phrases();
     for (let tries = 0; tries < MOST_OPENINGS; tries++) {
-      if (this.tokenizer.count(piece.trimStart()) === this.costOf(piece)) break;
+      if (piece.startsWith(" ") && this.tokenizer.count(piece.trimStart()) === this.costOf(piece)) break;
       piece = draft.phrases();
     }
-    draft.pieces.push(piece);
+    draft.pieces.splice(0, draft.pieces.length, piece);
+    this.adjust(draft, tokenCount - this.costOf(piece));
   }
 
   /** Lengthens the draft by about `missing` tokens, or shortens it when that is negative. */
@@ -111,10 +120,6 @@ export class PromptWriter {
       fillers.find((filler) => filler.startsWith(" ") && this.costOf(filler) === gap) ??
       fillers.find((filler) => this.costOf(filler) <= gap)
     );
-  }
-
-  private sumOf(pieces: readonly string[]): number {
-    return pieces.reduce((sum, piece) => sum + this.costOf(piece), 0);
   }
 
   /** What the piece counts behind another word. */
