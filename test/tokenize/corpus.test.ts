@@ -64,3 +64,15 @@ test("half a surrogate pair is counted as the mark that it is sent as", async ()
     if (!name.startsWith("bert")) assert.equal(half, mark, name);
   }
 });
+
+test("an unknown character is less likely than rare tokens around it", () => {
+  const vocab = [
+    ["<unk>", 0],
+    ["bc", -8],
+    ["def", -8],
+    ["cdef", -1],
+  ];
+  const tokenizer = new JsonTokenizer("rare", { model: { type: "Unigram", unk_id: 0, vocab } });
+  assert.deepEqual(tokenizer.encode("bcdef"), [1, 2]);
+  assert.deepEqual(tokenizer.encode("xcdef"), [0, 3]);
+});

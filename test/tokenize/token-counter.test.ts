@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { RunError, UserError } from "../../src/plan/problem.ts";
+import { startWorker } from "../../src/runtime/workers.ts";
 import { loadTokenizer } from "../../src/tokenize/load-tokenizer.ts";
 import { startTokenCounter } from "../../src/tokenize/token-counter.ts";
 
@@ -50,6 +51,28 @@ test("this thread goes on while the other counts", async () => {
   } finally {
     await counter.close();
   }
+});
+
+test("the thread keeps the process only while it counts", async () => {
+  const calls: string[] = [];
+  const counter = await startTokenCounter(GPT2, OFFLINE, (task) => {
+    const worker = startWorker({ role: "count-tokens", data: task });
+    const { ref, unref } = worker;
+    worker.ref = () => {
+      calls.push("ref");
+      return ref.call(worker);
+    };
+    worker.unref = () => {
+      calls.push("unref");
+      return unref.call(worker);
+    };
+    return worker;
+  });
+  const counting = Promise.all([counter.countAll(["a"]), counter.countAll(["b"])]);
+  assert.deepEqual(calls, ["unref", "ref"]);
+  await counting;
+  assert.deepEqual(calls, ["unref", "ref", "unref"]);
+  await counter.close();
 });
 
 test("what is wrong with the tokenizer is told as without a thread", async () => {
