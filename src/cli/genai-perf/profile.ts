@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { saturationReason } from "../../measure/metrics.ts";
 import { tokenWarnings } from "../../measure/token-warnings.ts";
@@ -51,7 +51,11 @@ export async function runProfile(settings: GenaiSettings, given: GivenSettings, 
   checkPlan(plan);
   const result = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once"));
   tellRun(result, note);
-  if (result.completedCount === 0) return EXIT.failed;
+  if (result.completedCount === 0) {
+    // An export without requests would only be in the way.
+    await rm(plan.outputs.profileExportFile, { force: true });
+    return EXIT.failed;
+  }
   await report(settings, given, plan.outputs.profileExportFile, folder, files, tokenizer, io);
   return isWithinLimit(result, settings) && result.error === undefined ? EXIT.done : EXIT.failed;
 }
