@@ -173,6 +173,8 @@ class Parser {
         `ambiguous option: ${arg} could match ${found.names.join(", ")}`,
         `Write out ${found.names.join(" or ")}.`,
       );
+      // What follows is most likely its value: no problem of its own.
+      while (this.next < this.args.length && !this.isFlag(this.args[this.next] as string)) this.next++;
       return;
     }
     const { flag, typed, attached } = found;

@@ -16,6 +16,7 @@ export function checkTogether(settings: GenaiSettings, given: GivenSettings): Pr
     return rules.problems;
   }
   checkEndpoint(rules);
+  checkTokens(rules);
   checkInput(rules);
   checkLoad(rules);
   checkOutput(rules);
@@ -71,6 +72,14 @@ function checkEndpoint(rules: Rules): void {
     `the endpoint type ${type} is not supported yet`,
     "The README lists the types that are.",
   );
+  if (serviceKind === "triton" && rules.isChosen("endpoint.serverMetricsUrls"))
+    for (const url of settings.endpoint.serverMetricsUrls) checkMetricsUrl(rules, url);
+}
+
+/** What of tokens and tokenizers is not possible here. */
+function checkTokens(rules: Rules): void {
+  const { settings } = rules;
+  const { serviceKind } = ENDPOINT_TYPES[settings.endpoint.type];
   rules.refuse(
     settings.input.outputTokens.isDeterministic && serviceKind !== "triton" && serviceKind !== "tensorrtllm_engine",
     "input.outputTokens.isDeterministic",
@@ -85,8 +94,6 @@ function checkEndpoint(rules: Rules): void {
     "programs that a tokenizer brings are not run",
     "Give --tokenizer a folder with tokenizer.json; the tokenizers library can save one.",
   );
-  if (serviceKind === "triton" && rules.isChosen("endpoint.serverMetricsUrls"))
-    for (const url of settings.endpoint.serverMetricsUrls) checkMetricsUrl(rules, url);
 }
 
 function checkMetricsUrl(rules: Rules, text: string): void {

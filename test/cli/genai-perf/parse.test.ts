@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as fc from "fast-check";
 import { parseCommand } from "../../../src/cli/genai-perf/parse.ts";
+import { flagsOf } from "../../../src/cli/genai-perf/subcommand-flags.ts";
 import { formatUsageError } from "../../../src/cli/genai-perf/usage.ts";
 import { golden, read, readBad, readGood } from "./read.ts";
 
@@ -62,6 +64,7 @@ test("a beginning that fits one of the original's flags stands for it; Rampart's
   assert.deepEqual(flagsIn("--request-r", "3"), ["--request-rate=3"]);
   const command = parseCommand(["profile", "--batch-size-", "3"]);
   assert.ok(command.kind === "usage");
+  assert.equal(command.problems.length, 1);
   assert.equal(
     command.problems[0]?.message,
     "ambiguous option: --batch-size- could match --batch-size-audio, --batch-size-image, --batch-size-text",
@@ -159,4 +162,23 @@ test("a slip gets a suggestion", () => {
   const command = parseCommand(["profile", "--concurency", "1"]);
   assert.ok(command.kind === "usage");
   assert.equal(command.problems[0]?.hint, "Did you mean --concurrency?");
+});
+
+test("no command line is too strange: it is help, version, usage or a command, and never an exception", () => {
+  const names = flagsOf("analyze").flatMap(({ names }) => names);
+  const arg = fc.oneof(
+    fc.constantFrom(...names, "--", "-", "-5", "", "--=", "-=x"),
+    fc.string(),
+    fc.string().map((text) => `--${text}`),
+  );
+  fc.assert(
+    fc.property(fc.array(arg, { maxLength: 8 }), (args) => {
+      const command = parseCommand(["analyze", ...args]);
+      if (command.kind !== "usage") return;
+      assert.ok(
+        command.problems.length > 0 && command.problems.every(({ message, hint }) => message !== "" && hint !== ""),
+      );
+    }),
+    { numRuns: 300 },
+  );
 });
