@@ -4,11 +4,14 @@ import { NO_TELEMETRY } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { ENDPOINT_TYPES, endpointPath } from "./endpoints.ts";
 import type { GenaiSettings } from "./settings.ts";
+import type { GivenSettings } from "./settings-builder.ts";
 
 /** From settings to a plan. */
 
 const DEFAULT_INTERVAL_MS = 10_000;
 const MIN_REQUESTS = 10;
+/** perf_analyzer's, which the original leaves it to where no URL is given. */
+const DEFAULT_HTTP_URL = "localhost:8000";
 const MAX_TRIALS = 10;
 
 /** The files of a run, and what decides its length. */
@@ -22,11 +25,12 @@ export interface ProfileFiles {
 /** The plan of one profile. @param headers of every request, the user's own and those of an API key */
 export function toProfilePlan(
   settings: GenaiSettings,
+  given: GivenSettings,
   files: ProfileFiles,
   headers: readonly (readonly [name: string, value: string])[],
 ): Plan {
   const { modelNames, perfAnalyzer, rampart } = settings;
-  const target = toTarget(settings, headers);
+  const target = toTarget(settings, given, headers);
   return {
     version: 1,
     name: modelNames[0] ?? "",
@@ -64,16 +68,21 @@ export function toProfilePlan(
   };
 }
 
-function toTarget({ endpoint, modelNames }: GenaiSettings, headers: Parameters<typeof toProfilePlan>[2]): TargetPlan {
-  const { type, path, url, isStreaming } = endpoint;
+function toTarget(
+  { endpoint, modelNames }: GenaiSettings,
+  given: GivenSettings,
+  headers: Parameters<typeof toProfilePlan>[3],
+): TargetPlan {
+  const { type, path, isStreaming } = endpoint;
   const model = modelNames[0] ?? "";
   if (ENDPOINT_TYPES[type].serviceKind === "openai") {
     const base = { kind: "openai", protocol: "http", batchSize: 1, tls: DEFAULT_TLS } as const;
+    const url = given.has("endpoint.url") ? endpoint.url : DEFAULT_HTTP_URL;
     return { ...base, url, endpoint: endpointPath(type, path, model), model, isStreaming, headers };
   }
   return {
     kind: "triton",
-    url,
+    url: endpoint.url,
     protocol: "grpc",
     model,
     modelVersion: "",

@@ -41,6 +41,7 @@ export async function runProfile(settings: GenaiSettings, given: GivenSettings, 
   const inputs = await writeInputs(settings, folder, tokenizer);
   const plan = toProfilePlan(
     settings,
+    given,
     {
       inputsFile: inputs.path,
       entryCount: inputs.entryCount,

@@ -217,8 +217,8 @@ describe("genai-perf profile", () => {
       1,
       /--tokenizer-trust-remote-code: .* not run/,
     ],
-    [[...CHAT, "--header", "nocolon"], 1, /nocolon/],
-    [[...CHAT, "--input-file", "payload:nowhere.jsonl"], 2, /nowhere\.jsonl/],
+    [[...CHAT, "--header", "nocolon"], 1, /--header: a header without a colon/],
+    [[...CHAT, "--input-file", "payload:nowhere.jsonl"], 1, /nowhere\.jsonl/],
   ];
   for (const [args, code, message] of refused) {
     test(`refused before anything is sent or written: ${args.join(" ")}`, LIMIT, async () => {
