@@ -42,7 +42,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   payloads: {
     schema: (v) => v.object({ kind: v.literal("payloads"), file: path(v) }),
     load: async (plan, _model, isTimed) =>
-      (await import("../inputs/payload-file.ts")).readPayloadFile(plan.file, isTimed),
+      (await import("../inputs/payload-list.ts")).readPayloadList(plan.file, isTimed),
   },
 };
 

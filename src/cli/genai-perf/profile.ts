@@ -51,7 +51,7 @@ export async function runProfile(settings: GenaiSettings, given: GivenSettings, 
   );
   checkPlan(plan);
   const result = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once"));
-  tellRun(result, note);
+  tellRun(result, settings.isVerbose, note);
   if (result.completedCount === 0) {
     // An export without requests would only be in the way.
     await rm(plan.outputs.profileExportFile, { force: true });
@@ -91,9 +91,15 @@ async function openTokenizer({ tokenizer, modelNames }: GenaiSettings): Promise<
 }
 
 /** What the user must know of the run besides its numbers. */
-function tellRun(result: RunResult, note: (text: string) => void): void {
+function tellRun(result: RunResult, isVerbose: boolean, note: (text: string) => void): void {
   const { failedCount, sentCount, failures, error, isInterrupted, prepared, levels } = result;
   for (const warning of prepared.warnings) note(warning);
+  if (isVerbose) {
+    const seconds = (result.durationNs / 1e9).toFixed(3);
+    note(`sent ${sentCount} requests over ${result.connectionCount} connections in ${seconds} s, warm-up included`);
+    for (const { window } of levels)
+      note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
+  }
   if (failedCount > 0) {
     note(`${failedCount} of ${sentCount} requests failed, and are in no statistic but the counts:`);
     for (const { kind, count, example } of failures) note(`  ${count} x ${kind}: ${example}`);

@@ -232,7 +232,19 @@ describe("genai-perf profile", () => {
   test("other subcommands, help and version", LIMIT, async () => {
     const none = await run(answerChat, () => []);
     assert.deepEqual([none.code, none.out], [2, ""]);
-    const analyze = await run(answerChat, (url) => ["analyze", "-m", "tiny", "--url", url, "--endpoint-type", "chat"]);
+    const analyze = await run(answerChat, (url) => [
+      "analyze",
+      "-m",
+      "tiny",
+      "--url",
+      url,
+      "--endpoint-type",
+      "chat",
+      "--sweep-type",
+      "concurrency",
+      "--sweep-range",
+      "1:2",
+    ]);
     assert.equal(analyze.code, 1);
     assert.match(analyze.err, /analyze is not supported yet/);
     const help = await run(answerChat, () => ["profile", "--help"]);

@@ -165,8 +165,8 @@ test("single rules", () => {
 });
 
 test("flags that nothing obeys yet are told", () => {
-  const { later } = readGood(...CHAT, "--request-rate", "5", "--arrival-pattern", "gamma");
-  assert.deepEqual(later, [{ place: "--arrival-pattern", flag: "--request-rate-distribution" }]);
+  const { later } = readGood(...CHAT, "--request-rate", "5", "--custom-dataset-type", "jsonl");
+  assert.deepEqual(later, [{ place: "--custom-dataset-type", flag: "--input-format" }]);
 });
 
 test("what has no effect is warned of", () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { readPayloadFile } from "../../src/inputs/payload-file.ts";
+import { readPayloadList } from "../../src/inputs/payload-list.ts";
 import { UserError } from "../../src/plan/problem.ts";
 
 /** Payloads from a file. */
@@ -24,7 +24,7 @@ const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().deco
 describe("a file of payloads", () => {
   test("each entry is a step, its payload compact and behind its length", async () => {
     const text = JSON.stringify({ data: [{ payload: [{ model: "ä", n: 1.5 }] }, { payload: [{}] }] }, undefined, 2);
-    const { streams, isFromJson } = await withFile(text, (path) => readPayloadFile(path, false));
+    const { streams, isFromJson } = await withFile(text, (path) => readPayloadList(path, false));
     const payloads = streams[0]?.map(({ inputs }) => inputs.get("payload")?.bytes);
     assert.deepEqual(payloads?.map(textOf), ['{"model":"ä","n":1.5}', "{}"]);
     const [first = new Uint8Array(4)] = payloads ?? [];
@@ -35,7 +35,7 @@ describe("a file of payloads", () => {
   test("with times the steps come in the order in which they are due", async () => {
     const entry = (n: number, timestamp: unknown): object => ({ payload: [{ n }], timestamp });
     const text = JSON.stringify({ data: [entry(1, [30]), entry(2, 10), entry(3, [20.5])] });
-    const { streams } = await withFile(text, (path) => readPayloadFile(path, true));
+    const { streams } = await withFile(text, (path) => readPayloadList(path, true));
     assert.deepEqual(
       streams[0]?.map(({ timestampMs, inputs }) => [timestampMs, textOf(inputs.get("payload")?.bytes)]),
       [
@@ -59,7 +59,7 @@ describe("a file of payloads", () => {
   ];
   for (const [text, isTimed, messages] of wrong) {
     test(`refused, everything at once: ${text}`, async () => {
-      const error = await withFile(text, (path) => readPayloadFile(path, isTimed)).then(
+      const error = await withFile(text, (path) => readPayloadList(path, isTimed)).then(
         () => assert.fail("it was read"),
         (thrown: unknown) => thrown,
       );
@@ -71,6 +71,6 @@ describe("a file of payloads", () => {
   }
 
   test("a file that is not there is named", async () => {
-    await assert.rejects(readPayloadFile("nowhere.json", false), /nowhere\.json.*cannot be read/s);
+    await assert.rejects(readPayloadList("nowhere.json", false), /nowhere\.json.*cannot be read/s);
   });
 });

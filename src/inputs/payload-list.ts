@@ -12,7 +12,7 @@ const LENGTH_BYTES = 4;
  * Reads the file. Throws {@link UserError} naming the entry of everything that is no payload.
  * @param isTimed each entry must have a `timestamp` in milliseconds; the steps come back in its order
  */
-export async function readPayloadFile(path: string, isTimed: boolean): Promise<Dataset> {
+export async function readPayloadList(path: string, isTimed: boolean): Promise<Dataset> {
   const entries = parse(path, await read(path));
   const problems: Problem[] = [];
   const steps: DataStep[] = [];
