@@ -4,20 +4,33 @@ import { readFileSync } from "node:fs";
 export type Cores = { server: number; client: number };
 
 /**
- * Of the first two cores that this process may use the quieter one for the client, as the system handles its devices on some cores rather than
- * on others; undefined where there are fewer, or the system does not tell.
- * @param measureLateness how late a thread wakes on a core; the client gets the one with less
+ * Of the first two cores that this process may use the one that handled fewer of the devices' interrupts for the client, as it is the one
+ * whose moments are judged; undefined where there are fewer cores, or the system does not tell.
  */
-export async function chooseCores(measureLateness: (core: number) => Promise<number>): Promise<Cores | undefined> {
-  const [first, second] = parseCores(readAllowed());
+export function chooseCores(): Cores | undefined {
+  const [first, second] = parseCores(readFile("/proc/self/status").match(/^Cpus_allowed_list:\s*(\S+)/m)?.[1] ?? "");
   if (first === undefined || second === undefined) return undefined;
-  const isFirstQuieter = (await measureLateness(first)) < (await measureLateness(second));
+  const counts = countInterrupts(readFile("/proc/interrupts"));
+  const isFirstQuieter = (counts.get(first) ?? 0) < (counts.get(second) ?? 0);
   return isFirstQuieter ? { server: second, client: first } : { server: first, client: second };
 }
 
-function readAllowed(): string {
+/** How many interrupts of devices, which have numbers, each core handled, by `/proc/interrupts`. */
+export function countInterrupts(text: string): Map<number, number> {
+  const [head = "", ...lines] = text.split("\n");
+  const cores = [...head.matchAll(/CPU(\d+)/g)].map(([, core]) => Number(core));
+  const counts = new Map<number, number>();
+  for (const line of lines) {
+    const [name = "", ...columns] = line.trim().split(/\s+/);
+    if (!/^\d+:$/.test(name)) continue;
+    for (const [i, core] of cores.entries()) counts.set(core, (counts.get(core) ?? 0) + Number(columns[i] ?? 0));
+  }
+  return counts;
+}
+
+function readFile(path: string): string {
   try {
-    return /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
+    return readFileSync(path, "utf8");
   } catch {
     return "";
   }

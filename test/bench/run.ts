@@ -80,7 +80,7 @@ async function main(options: Options): Promise<number> {
   mkdirSync(benchFolder, { recursive: true });
   await buildMeasure();
   const free = await startStub();
-  const cores = await chooseCores(async (core) => (await measureSleep(core)).p999Us);
+  const cores = chooseCores();
   const pinned = await startStub(cores === undefined ? {} : { core: cores.server });
   try {
     if (options.memory) return await measureMemory(options.executable, free, options.quick ? 15 : 120);
