@@ -91,7 +91,7 @@ function toTarget(
     inputTensorFormat: "binary",
     outputTensorFormat: "binary",
     headers,
-    shapes: { max_tokens: [1], text_input: [1] },
+    shapes: { text_input: [1], ...(endpoint.backend === "tensorrtllm" ? { max_tokens: [1] } : {}) },
     sharedMemory: "none",
     outputSharedMemoryBytes: 102_400,
     parameters: {},
