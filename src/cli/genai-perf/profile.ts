@@ -10,7 +10,6 @@ import { formatGenAiPerfCsv } from "../../report/genai-perf/csv.ts";
 import { formatGenAiPerfJson } from "../../report/genai-perf/json.ts";
 import { familyOf } from "../../report/genai-perf/layout.ts";
 import { measureExports } from "../../report/genai-perf/measure-export.ts";
-import { PythonFloat, type PythonJson } from "../../report/genai-perf/python-format.ts";
 import { toGenAiPerfResult } from "../../report/genai-perf/result.ts";
 import { openProfileExport } from "../../report/read/profile-export.ts";
 import type { RunResult } from "../../run/observer.ts";
@@ -140,18 +139,9 @@ async function report(
   });
   io.out(formatGenAiPerfConsole(result));
   for (const warning of tokenWarnings(columns)) io.err(`rampart: ${warning}.\n`);
-  const config = toPython(toInputConfig(settings, given));
+  const config = toInputConfig(settings, given);
   await write(join(folder, files.json), formatGenAiPerfJson(result, config));
   await write(join(folder, files.csv), formatGenAiPerfCsv(result));
-}
-
-/** The configuration has its floats as raw JSON. */
-function toPython(value: unknown): PythonJson {
-  const { isRawJSON } = JSON as typeof JSON & { isRawJSON(value: unknown): value is { readonly rawJSON: string } };
-  if (isRawJSON(value)) return new PythonFloat(Number(value.rawJSON));
-  if (Array.isArray(value)) return value.map(toPython);
-  if (typeof value !== "object" || value === null) return value as PythonJson;
-  return new Map(Object.entries(value).map(([key, item]) => [key, toPython(item)]));
 }
 
 async function write(path: string, text: string): Promise<void> {

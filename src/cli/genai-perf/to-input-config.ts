@@ -1,7 +1,7 @@
+import { PythonFloat, type PythonJson } from "../../report/genai-perf/python-format.ts";
 import { ENDPOINT_TYPES, endpointPath } from "./endpoints.ts";
 import { type Field, type FieldGroup, isGroup } from "./field.ts";
 import { FIELDS } from "./fields.ts";
-import { jsonFloat } from "./numbers.ts";
 import { type GenaiSettings, getSetting, type Stimulus, type Sweep } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 
@@ -9,15 +9,15 @@ import type { GivenSettings } from "./settings-builder.ts";
 const SECRET_HEADER = /^\s*(authorization|proxy-authorization|cookie|[^:]*(api-?key|token|secret)[^:]*)\s*:/i;
 
 /**
- * The `input_config` of profile_export_genai_perf.json: the whole configuration in the original's order. For `JSON.stringify`, which writes
- * floats as Python does (`1.0`). Secrets in headers are left out; the original exports them.
+ * The `input_config` of profile_export_genai_perf.json: the whole configuration in the original's order. Secrets in headers are left out; the
+ * original exports them.
  */
-export function toInputConfig(settings: GenaiSettings, given: GivenSettings): Readonly<Record<string, unknown>> {
+export function toInputConfig(settings: GenaiSettings, given: GivenSettings): PythonJson {
   const groups = FIELDS.filter((entry) => !isGroup(entry) || entry.isOwn !== true);
   const all = exportEntries(groups, settings, given);
   const { model_names, analyze, endpoint, input, tokenizer, ...others } = all as Record<string, object>;
   const model = settings.modelNames[0] ?? "";
-  return {
+  const config = {
     model_names,
     subcommand: settings.subcommand,
     verbose: settings.isVerbose,
@@ -34,6 +34,7 @@ export function toInputConfig(settings: GenaiSettings, given: GivenSettings): Re
     },
     process: others.process,
   };
+  return config as unknown as PythonJson;
 }
 
 function inferredEndpoint({ endpoint }: GenaiSettings, model: string): Record<string, string> {
@@ -79,7 +80,7 @@ function exportField(field: Field, settings: GenaiSettings, given: GivenSettings
     case "headers":
       return (value as string[]).length === 0 ? "" : (value as string[]).map(hideSecret);
     case "goodput":
-      return value === null ? "" : mapValues(value as Record<string, number>, jsonFloat);
+      return value === null ? "" : mapValues(value as Record<string, number>, toFloat);
     case "path":
     case "file":
       return value === "" ? "" : normalizePath(String(value));
@@ -92,8 +93,12 @@ function exportField(field: Field, settings: GenaiSettings, given: GivenSettings
 
   /** A ratio that a file gives as a whole number stays one. */
   function floatUnlessFile(item: number): unknown {
-    return from?.source === "file" && !from.isFloat ? item : jsonFloat(item);
+    return from?.source === "file" && !from.isFloat ? item : toFloat(item);
   }
+}
+
+function toFloat(value: number): PythonFloat {
+  return new PythonFloat(value);
 }
 
 function same(value: number): unknown {
@@ -105,7 +110,7 @@ function exportStimulus(stimulus: Stimulus, isFloat: boolean): Record<string, un
     case "concurrency":
       return { concurrency: stimulus.requests };
     case "request_rate":
-      return { request_rate: isFloat ? jsonFloat(stimulus.ratePerSec) : stimulus.ratePerSec };
+      return { request_rate: isFloat ? toFloat(stimulus.ratePerSec) : stimulus.ratePerSec };
     case "session_concurrency":
       return { session_concurrency: stimulus.sessions };
     case "fixed_schedule":

@@ -7,6 +7,7 @@ import { FIELDS, walkFields } from "../../../src/cli/genai-perf/fields.ts";
 import { defaultSettings } from "../../../src/cli/genai-perf/settings.ts";
 import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
 import { toInputConfig } from "../../../src/cli/genai-perf/to-input-config.ts";
+import { formatPythonJson } from "../../../src/report/genai-perf/python-format.ts";
 import { golden, read, readBad, readGood, readYaml } from "./read.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rampart-genai-config-"));
@@ -241,7 +242,7 @@ test("a file becomes the subcommand that it asks for", () => {
 /** The text that the exported JSON has. */
 function inputConfigOf(...args: string[]): string {
   const { settings, given } = readGood(...args);
-  return `${JSON.stringify({ input_config: toInputConfig(settings, given) }, null, 2)}\n`;
+  return `${formatPythonJson({ input_config: toInputConfig(settings, given) })}\n`;
 }
 
 const SMALL = ["-m", "tiny", "--tokenizer", "tok", "--random-seed", "42", "--url", "http://localhost:8101"];
