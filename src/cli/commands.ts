@@ -101,7 +101,7 @@ function formatHelp(): string {
     "",
     ...names.map(({ name, summary }) => `  ${name.padEnd(15)}${summary}`),
     "",
-    "rampart COMMAND --help tells the flags of a command. Linked as perf_analyzer, the executable is rampart perf_analyzer.",
+    "rampart COMMAND --help tells the flags of a command. Linked as perf_analyzer or genai-perf, the executable is that command.",
     "",
   ].join("\n");
 }

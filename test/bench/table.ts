@@ -93,7 +93,7 @@ export function renderReport(
     "CPU is user and system time of the client's whole process tree, start included; p50 and p99 are the tool's own; " +
     "connections are those the server accepted, the ones for metadata and statistics included. " +
     "Where it says so, client and server are held to a core each; sequences have `-b 1` and perf_analyzer's default length; " +
-    "shared memory is `system`, inputs and outputs. A request is late against the constant schedule that fits best, measured at its arrival, " +
+    "shared memory is `system`, inputs and outputs. A request is late against the constant schedule that fits best, by when the server's system got it, " +
     "while no core sleeps (PM QoS)." +
     (about.floor === undefined ? "" : ` ${describeFloor(about.floor)}`);
   const tables = cases.flatMap((one) => renderCase(one, about.clients, samples));

@@ -46,14 +46,15 @@ type asked struct {
 // sequenceMark says how a request belongs to a sequence, where it does.
 type sequenceMark struct{ inSequence, isStart, isEnd bool }
 
-func (c *counters) add(t transport, request asked) {
+// add counts a request that came at arrivedNs, ns since 1970.
+func (c *counters) add(t transport, request asked, arrivedNs int64) {
 	nowNs := time.Now().UnixNano()
 	if c.firstNs.Load() == 0 && c.firstNs.CompareAndSwap(0, nowNs) {
 		c.announceFirst()
 	}
 	c.lastNs.Store(nowNs)
 	c.byTransport[t].Add(1)
-	arrivals.add(nowNs)
+	arrivals.add(arrivedNs)
 	if request.shared {
 		c.shared.Add(1)
 	}

@@ -215,12 +215,12 @@ func ofRegion(change func(region)) func([]byte) ([]byte, error) {
 	}
 }
 
-func inferUnary(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+func inferUnary(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 	var request inferRequest
 	if err := decode(&request); err != nil {
 		return nil, err
 	}
-	count.add(viaGRPC, request.asked)
+	count.add(viaGRPC, request.asked, arrivalOfCall(ctx))
 	return request.answer(), nil
 }
 
@@ -233,7 +233,7 @@ func inferStream(_ any, stream grpc.ServerStream) error {
 		} else if err != nil {
 			return err
 		}
-		count.add(viaStream, request.asked)
+		count.add(viaStream, request.asked, arrivalOfCall(stream.Context()))
 		if err := stream.SendMsg(request.streamAnswer()); err != nil {
 			return err
 		}

@@ -104,7 +104,7 @@ func serveConnection(conn net.Conn, handler http.Handler) {
 					scratch = answer.append(scratch[:0], id)
 					reply = scratch
 				}
-				count.add(viaHTTP, request)
+				count.add(viaHTTP, request, arrivalOf(conn))
 				_, _ = reader.Discard(head.totalBytes)
 				if _, err := conn.Write(reply); err != nil {
 					return
@@ -366,7 +366,7 @@ func inferAny(m model, w http.ResponseWriter, r *http.Request) {
 	batch := request.Inputs[0].Shape[0]
 	mark := sequenceMark{inSequence: request.Parameters.ID != nil, isStart: request.Parameters.Start, isEnd: request.Parameters.End}
 	seen, _ := readAsked(m, body, len(header))
-	count.add(viaHTTP, asked{model: m, batch: batch, shared: seen.shared, sequenceMark: mark})
+	count.add(viaHTTP, asked{model: m, batch: batch, shared: seen.shared, sequenceMark: mark}, time.Now().UnixNano())
 	answer := object{"model_name": modelNames[m], "model_version": modelVersion}
 	if request.ID != "" {
 		answer["id"] = request.ID

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// arrivalRing keeps when the latest inference requests came, ns since 1970. A slot is taken before it is written, so it is read at rest,
+// arrivalRing keeps when the system got the latest inference requests, ns since 1970: before this process was woken for them (arrival.go). A slot is taken before it is written, so it is read at rest,
 // after a client's run.
 type arrivalRing struct {
 	taken atomic.Int64

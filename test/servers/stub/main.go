@@ -38,13 +38,14 @@ func listen(address string) net.Listener {
 	return listener
 }
 
-// countingListener counts what it accepts and hands the connections on as they are.
+// countingListener counts what it accepts and hands on connections that know when their bytes came.
 type countingListener struct{ net.Listener }
 
 func (l countingListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err == nil {
 		count.connections.Add(1)
+		conn = withArrivals(conn)
 	}
 	return conn, err
 }
