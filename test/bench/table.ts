@@ -94,7 +94,7 @@ export function renderReport(
     "connections are those the server accepted, the ones for metadata and statistics included. " +
     "Where it says so, client and server are held to a core each; sequences have `-b 1` and perf_analyzer's default length; " +
     "shared memory is `system`, inputs and outputs. A request is late against the constant schedule that fits best, by when the server's system got it, " +
-    "while no core sleeps (PM QoS)." +
+    "while cores are kept awake where the system allows it (PM QoS)." +
     (about.floor === undefined ? "" : ` ${describeFloor(about.floor)}`);
   const tables = cases.flatMap((one) => renderCase(one, about.clients, samples));
   return [

@@ -43,7 +43,7 @@ async function runSubcommand(parsed: ParsedCommand & { readonly kind: "command" 
     io.out(`Template created: ${settings.templateFile}\n`);
     return EXIT.done;
   }
-  const problems = findLater(settings, given, later);
+  const problems = findLater(settings, later);
   if (passThrough.length > 0) problems.unshift(notYet("flags of perf_analyzer after --"));
   if (settings.subcommand !== "profile") problems.unshift(notYet(settings.subcommand));
   if (problems.length > 0) throw new UserError(problems);

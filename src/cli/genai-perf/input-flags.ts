@@ -203,7 +203,6 @@ export const INPUT_FLAGS: readonly GenaiFlag[] = [
     shape: "one",
     kind: "text",
     at: "endpoint.grpcMethod",
-    isLater: true,
     help: "Method to call, as PACKAGE.SERVICE/METHOD; for the endpoint type dynamic_grpc.",
   },
   {

@@ -8,8 +8,7 @@ import type { GenaiSettings } from "./settings.ts";
 
 /** What the prompts are. Throws `UserError` for a mix of lengths that is none. */
 export function toPromptSettings({ endpoint, input, rampart }: GenaiSettings): PromptSettings {
-  const { outputTokens, prefixPrompt, sessions } = input;
-  const { turns, turnDelay } = sessions;
+  const { outputTokens, prefixPrompt } = input;
   return {
     source: input.file === "" ? DEFAULT_PROMPTS.source : parseInputFile(input.file),
     seed: input.randomSeed,
@@ -22,16 +21,7 @@ export function toPromptSettings({ endpoint, input, rampart }: GenaiSettings): P
     audioPerRequest: input.audio.batchSize,
     ...(prefixPrompt.count === 0 ? {} : { prefix: prefixPrompt }),
     ...(rampart.systemPromptTokens === 0 ? {} : { systemTokens: rampart.systemPromptTokens }),
-    ...(sessions.count === 0
-      ? {}
-      : {
-          sessions: {
-            count: sessions.count,
-            turns,
-            delayMs: { mean: turnDelay.meanMs, stddev: turnDelay.stddevMs },
-          },
-        }),
-    delayRatio: turnDelay.ratio,
+    delayRatio: 1,
     isRanking: endpoint.type === "rankings",
   };
 }

@@ -1,6 +1,7 @@
 import type { FlagSection, GenaiFlag, SubcommandName } from "./flags.ts";
 import { OWN_SECTION, OWN_SWEEP_SECTION } from "./own-flags.ts";
 import { OTHER_SECTION, OUTPUT_SECTION, PROFILE_SECTIONS } from "./profile-flags.ts";
+import type { SettingPath } from "./settings.ts";
 
 /** Which flags each subcommand has. */
 
@@ -70,10 +71,41 @@ const PROCESS_SECTION: FlagSection = {
   ],
 };
 
+/** The original's settings that nothing obeys yet, whatever their value. */
+const LATER: ReadonlySet<SettingPath> = new Set<SettingPath>([
+  "endpoint.grpcMethod",
+  "endpoint.serverMetricsUrls",
+  "input.audio.lengthSec.mean",
+  "input.audio.lengthSec.stddev",
+  "input.audio.format",
+  "input.audio.depthsBits",
+  "input.audio.sampleRatesKhz",
+  "input.audio.channels",
+  "input.image.widthPx.mean",
+  "input.image.widthPx.stddev",
+  "input.image.heightPx.mean",
+  "input.image.heightPx.stddev",
+  "input.image.format",
+  "input.sessions.count",
+  "input.sessions.turns.mean",
+  "input.sessions.turns.stddev",
+  "input.sessions.turnDelay.meanMs",
+  "input.sessions.turnDelay.ratio",
+  "input.sessions.turnDelay.stddevMs",
+  "output.checkpointDir",
+  "output.isCheckpointing",
+  "output.isPlotting",
+]);
+
+const PROFILE: readonly FlagSection[] = PROFILE_SECTIONS.map(({ group, flags }) => ({
+  group,
+  flags: flags.map((flag) => (flag.at !== undefined && LATER.has(flag.at) ? { ...flag, isLater: true } : flag)),
+}));
+
 const SECTIONS: Readonly<Record<SubcommandName, readonly FlagSection[]>> = {
-  config: [CONFIG_SECTION, ANALYZE_SECTION, ...PROFILE_SECTIONS, OWN_SWEEP_SECTION],
-  profile: [...PROFILE_SECTIONS, OWN_SECTION],
-  analyze: [ANALYZE_SECTION, ...PROFILE_SECTIONS, OWN_SWEEP_SECTION],
+  config: [CONFIG_SECTION, ANALYZE_SECTION, ...PROFILE, OWN_SWEEP_SECTION],
+  profile: [...PROFILE, OWN_SECTION],
+  analyze: [ANALYZE_SECTION, ...PROFILE, OWN_SWEEP_SECTION],
   "create-template": [TEMPLATE_SECTION, OTHER_SECTION],
   "process-export-files": [PROCESS_SECTION, OUTPUT_SECTION, OTHER_SECTION],
 };

@@ -1,7 +1,7 @@
 import { mkdir, open, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createEntries } from "../../inputs/prompts/entries.ts";
-import { messageOf, RunError } from "../../plan/problem.ts";
+import { messageOf, RunError, UserError } from "../../plan/problem.ts";
 import { formatInputsFile } from "../../service/openai/inputs-file.ts";
 import { createPayload, type Payload } from "../../service/openai/payload.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
@@ -54,6 +54,12 @@ export async function writeInputs(
   return { path, entryCount: payloads.count() };
 }
 
+/** Sent one by one, without their order and delays, the turns of a session would measure something else. */
+function noSessions(file: string): UserError {
+  const message = "has requests of sessions or with delays, which are not supported yet";
+  return new UserError([{ path: "--input-file", message, value: file, hint: "Leave out session_id and delay." }]);
+}
+
 function countPayloads(
   settings: GenaiSettings,
   entries: ReturnType<typeof createEntries>,
@@ -62,7 +68,10 @@ function countPayloads(
   let position = 0;
   return {
     async *each() {
-      for await (const entry of entries) yield createPayload(entry, position++, layout);
+      for await (const entry of entries) {
+        if (entry.sessionId !== undefined || entry.delayMs !== undefined) throw noSessions(settings.input.file);
+        yield createPayload(entry, position++, layout);
+      }
     },
     count: () => position,
   };

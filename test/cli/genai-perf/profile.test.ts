@@ -209,7 +209,12 @@ describe("genai-perf profile", () => {
     [
       [...CHAT, "--generate-plots", "--live"],
       1,
-      /--live is not supported yet[\s\S]*--generate-plots is not supported yet/,
+      /--generate-plots is not supported yet[\s\S]*--live is not supported yet/,
+    ],
+    [
+      [...CHAT, "--audio-num-channels", "2", "--checkpoint-dir", "x"],
+      1,
+      /--audio-num-channels is not[\s\S]*--checkpoint-dir is not/,
     ],
     [[...CHAT, "--", "--max-threads", "4"], 1, /perf_analyzer after -- is not supported yet/],
     [
@@ -228,6 +233,18 @@ describe("genai-perf profile", () => {
       assert.deepEqual([ran.received.length, ran.files.size, ran.out], [0, 0, ""]);
     });
   }
+
+  test("a payload file of sessions is refused, and nothing is left of it", LIMIT, async () => {
+    const { code, err, received, files } = await run(answerChat, async (url, folder) => {
+      const file = join(folder, "turns.jsonl");
+      await writeFile(file, '{"session_id":"a","text_input":"x"}\n{"session_id":"a","delay":5,"text_input":"y"}\n');
+      return profile(...CHAT, "--input-file", `payload:${file}`)(url, folder);
+    });
+    assert.equal(code, 1);
+    assert.match(err, /--input-file: has requests of sessions/);
+    assert.equal(received.length, 0);
+    assert.ok(![...files.keys()].some((name) => name.endsWith(".json")), [...files.keys()].join());
+  });
 
   test("other subcommands, help and version", LIMIT, async () => {
     const none = await run(answerChat, () => []);
