@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { saturationReason } from "../../measure/metrics.ts";
@@ -49,9 +50,12 @@ export async function runProfile(settings: GenaiSettings, given: GivenSettings, 
     headers,
   );
   checkPlan(plan);
+  // What an earlier run left would pass for this one's, should this one fail.
+  for (const name of Object.values(files)) await rm(join(folder, name), { force: true });
   const result = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once"));
-  tellRun(result, settings.isVerbose, note);
-  if (result.completedCount === 0) {
+  tellRun(result, settings, note);
+  // A run that was cut short before its first window has no export either.
+  if (result.completedCount === 0 || !existsSync(plan.outputs.profileExportFile)) {
     // An export without requests would only be in the way.
     await rm(plan.outputs.profileExportFile, { force: true });
     return EXIT.failed;
@@ -90,15 +94,21 @@ async function openTokenizer({ tokenizer, modelNames }: GenaiSettings): Promise<
 }
 
 /** What the user must know of the run besides its numbers. */
-function tellRun(result: RunResult, isVerbose: boolean, note: (text: string) => void): void {
+function tellRun(result: RunResult, settings: GenaiSettings, note: (text: string) => void): void {
   const { failedCount, sentCount, failures, error, isInterrupted, prepared, levels } = result;
   for (const warning of prepared.warnings) note(warning);
-  if (isVerbose) {
+  if (settings.isVerbose) {
     const seconds = (result.durationNs / 1e9).toFixed(3);
     note(`sent ${sentCount} requests over ${result.connectionCount} connections in ${seconds} s, warm-up included`);
     for (const { window } of levels)
       note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
   }
+  const { stimulus } = settings.perfAnalyzer;
+  const needed = stimulus.kind === "concurrency" ? stimulus.requests : sentCount / 2;
+  if (failedCount === 0 && result.connectionCount > needed + 1)
+    note(
+      `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that; a request that a closed one did not take went on the next`,
+    );
   if (failedCount > 0) {
     note(`${failedCount} of ${sentCount} requests failed, and are in no statistic but the counts:`);
     for (const { kind, count, example } of failures) note(`  ${count} x ${kind}: ${example}`);
