@@ -1,11 +1,12 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import type { CommandIo } from "../execute.ts";
 import { VERSION } from "../version.ts";
+import { EXIT } from "./exit-codes.ts";
 import { formatHelp } from "./help.ts";
 import { type ParsedCommand, parseCommand } from "./parse.ts";
-import { EXIT, runProfile } from "./profile.ts";
+import { findLater } from "./profile/refusals.ts";
+import { runProfile } from "./profile/run-profile.ts";
 import { readSettings } from "./read-settings.ts";
-import { findLater } from "./refusals.ts";
 import { writeTemplate } from "./template.ts";
 import { formatUsageError } from "./usage.ts";
 
@@ -47,7 +48,8 @@ async function runSubcommand(parsed: ParsedCommand & { readonly kind: "command" 
   if (passThrough.length > 0) problems.unshift(notYet("flags of perf_analyzer after --"));
   if (settings.subcommand !== "profile") problems.unshift(notYet(settings.subcommand));
   if (problems.length > 0) throw new UserError(problems);
-  return runProfile(settings, given, io);
+  const { isPassed } = await runProfile(settings, given, io);
+  return isPassed ? EXIT.done : EXIT.failed;
 }
 
 function notYet(what: string): Problem {

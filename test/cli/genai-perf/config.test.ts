@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { FIELDS, walkFields } from "../../../src/cli/genai-perf/fields.ts";
 import { defaultSettings } from "../../../src/cli/genai-perf/settings.ts";
 import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
-import { toInputConfig } from "../../../src/cli/genai-perf/to-input-config.ts";
+import { toInputConfig } from "../../../src/cli/genai-perf/profile/to-input-config.ts";
 import { formatPythonJson } from "../../../src/report/genai-perf/python-format.ts";
 import { golden, read, readBad, readGood, readYaml } from "./read.ts";
 

@@ -1,7 +1,7 @@
-import type { Problem } from "../../plan/problem.ts";
+import type { Problem } from "../../../plan/problem.ts";
+import type { LaterSetting } from "../read-settings.ts";
+import type { GenaiSettings } from "../settings.ts";
 import { formatOf } from "./endpoint-formats.ts";
-import type { LaterSetting } from "./read-settings.ts";
-import type { GenaiSettings } from "./settings.ts";
 
 /** What this version cannot do yet: it is said before anything is sent or written. */
 

@@ -1,5 +1,5 @@
-import { type Problem, UserError } from "../../plan/problem.ts";
-import type { GenaiSettings } from "./settings.ts";
+import { type Problem, UserError } from "../../../plan/problem.ts";
+import type { GenaiSettings } from "../settings.ts";
 
 type Header = readonly [name: string, value: string];
 

@@ -1,12 +1,12 @@
 import { mkdir, open, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { createEntries } from "../../inputs/prompts/entries.ts";
-import { messageOf, RunError, UserError } from "../../plan/problem.ts";
-import { formatInputsFile } from "../../service/openai/inputs-file.ts";
-import { createPayload, type Payload } from "../../service/openai/payload.ts";
-import type { Tokenizer } from "../../tokenize/tokenizer.ts";
+import { createEntries } from "../../../inputs/prompts/entries.ts";
+import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
+import { formatInputsFile } from "../../../service/openai/inputs-file.ts";
+import { createPayload, type Payload } from "../../../service/openai/payload.ts";
+import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import type { GenaiSettings } from "../settings.ts";
 import { toPayloadSettings, toPromptSettings } from "./prompt-settings.ts";
-import type { GenaiSettings } from "./settings.ts";
 
 const FILE = "inputs.json";
 

@@ -1,7 +1,7 @@
-import type { AnswerKind } from "../../service/openai/answer-kind.ts";
-import type { PayloadFormat } from "../../service/openai/payload.ts";
-import type { EndpointTypeName } from "./endpoints.ts";
-import type { GenaiSettings } from "./settings.ts";
+import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
+import type { PayloadFormat } from "../../../service/openai/payload.ts";
+import type { EndpointTypeName } from "../endpoints.ts";
+import type { GenaiSettings } from "../settings.ts";
 
 /** How each endpoint type is written to and read. */
 

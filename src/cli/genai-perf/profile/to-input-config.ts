@@ -1,9 +1,9 @@
-import { PythonFloat, type PythonJson } from "../../report/genai-perf/python-format.ts";
-import { ENDPOINT_TYPES, endpointPath } from "./endpoints.ts";
-import { type Field, type FieldGroup, isGroup } from "./field.ts";
-import { FIELDS } from "./fields.ts";
-import { type GenaiSettings, getSetting, type Stimulus, type Sweep } from "./settings.ts";
-import type { GivenSettings } from "./settings-builder.ts";
+import { PythonFloat, type PythonJson } from "../../../report/genai-perf/python-format.ts";
+import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
+import { type Field, type FieldGroup, isGroup } from "../field.ts";
+import { FIELDS } from "../fields.ts";
+import { type GenaiSettings, getSetting, type Stimulus, type Sweep } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
 
 /** Headers that carry a secret: exports name them without their value. */
 const SECRET_HEADER = /^\s*(authorization|proxy-authorization|cookie|[^:]*(api-?key|token|secret)[^:]*)\s*:/i;

@@ -1,8 +1,8 @@
-import { parseSequenceMix } from "../../inputs/prompts/lengths.ts";
-import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../inputs/prompts/settings.ts";
-import type { PayloadSettings } from "../../service/openai/payload.ts";
+import { parseSequenceMix } from "../../../inputs/prompts/lengths.ts";
+import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../../inputs/prompts/settings.ts";
+import type { PayloadSettings } from "../../../service/openai/payload.ts";
+import type { GenaiSettings } from "../settings.ts";
 import { formatOf } from "./endpoint-formats.ts";
-import type { GenaiSettings } from "./settings.ts";
 
 /** From settings to what requests are made of. */
 

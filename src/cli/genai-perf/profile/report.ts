@@ -1,0 +1,73 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { TokenColumns } from "../../../measure/token-metrics.ts";
+import { tokenWarnings } from "../../../measure/token-warnings.ts";
+import { messageOf, RunError } from "../../../plan/problem.ts";
+import { formatGenAiPerfConsole } from "../../../report/genai-perf/console.ts";
+import { formatGenAiPerfCsv } from "../../../report/genai-perf/csv.ts";
+import { formatGenAiPerfJson } from "../../../report/genai-perf/json.ts";
+import { familyOf } from "../../../report/genai-perf/layout.ts";
+import { measureExports } from "../../../report/genai-perf/measure-export.ts";
+import { type GenAiPerfResult, toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { openProfileExport } from "../../../report/read/profile-export.ts";
+import type { RunResult } from "../../../run/observer.ts";
+import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import type { CommandIo } from "../../execute.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
+import { formatOf } from "./endpoint-formats.ts";
+import type { ProfilePlace } from "./run-profile.ts";
+import { toInputConfig } from "./to-input-config.ts";
+
+/** What is printed and written of a profile that measured something. */
+
+export interface ReportParts {
+  readonly settings: GenaiSettings;
+  readonly given: GivenSettings;
+  readonly place: ProfilePlace;
+  readonly run: RunResult;
+  /** Undefined: the server's own counts are all there is. */
+  readonly tokenizer: Tokenizer | undefined;
+  readonly io: CommandIo;
+}
+
+/** Measures a run's export, prints the table, and writes the files beside the export. @throws RunError when one cannot be written */
+export async function reportProfile(parts: ReportParts): Promise<{ columns: TokenColumns; result: GenAiPerfResult }> {
+  const { settings, given, place, io } = parts;
+  const { folder, files } = place;
+  const measured = measure(parts);
+  io.out(formatGenAiPerfConsole(measured.result));
+  for (const warning of tokenWarnings(measured.columns)) io.err(`rampart: ${warning}.\n`);
+  const config = toInputConfig(settings, given);
+  await write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
+  await write(join(folder, files.csv), formatGenAiPerfCsv(measured.result));
+  return measured;
+}
+
+function measure({ settings, place, tokenizer }: ReportParts): { columns: TokenColumns; result: GenAiPerfResult } {
+  const { endpoint, input } = settings;
+  const format = formatOf(endpoint);
+  if (format === undefined) throw new Error(`no format for ${endpoint.type}`);
+  const countTokens = tokenizer === undefined ? undefined : (text: string): number => tokenizer.count(text);
+  const source = openProfileExport(join(place.folder, place.files.profileExport));
+  const columns = measureExports([source], { kind: format.answer, countTokens });
+  const result = toGenAiPerfResult(columns, {
+    family: familyOf(format.answer),
+    endpointType: endpoint.type === "vision" ? "multimodal" : endpoint.type,
+    isStreaming: endpoint.isStreaming,
+    goodput: input.goodput ?? undefined,
+  });
+  return { columns, result };
+}
+
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text);
+  } catch (error) {
+    throw new RunError(
+      "output",
+      `${path} cannot be written: ${messageOf(error)}`,
+      "Give another folder with --artifact-dir.",
+    );
+  }
+}

@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { TokenColumns } from "../../../measure/token-metrics.ts";
+import { checkPlan } from "../../../registry/check-plan.ts";
+import {
+  type ArtifactFiles,
+  artifactFiles,
+  artifactFolder,
+  type Stimulus,
+} from "../../../report/genai-perf/artifacts.ts";
+import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import type { RunResult } from "../../../run/observer.ts";
+import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
+import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import { type CommandIo, executePlan } from "../../execute.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
+import { headersOf } from "./headers.ts";
+import { reportProfile } from "./report.ts";
+import { tellRun } from "./tell-run.ts";
+import { toProfilePlan } from "./to-plan.ts";
+import { writeInputs } from "./write-inputs.ts";
+
+/** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
+
+/** Where a profile's files lie. Also the names of those that a later run replaces. */
+export interface ProfilePlace {
+  readonly folder: string;
+  readonly files: ArtifactFiles;
+}
+
+/** What came of a profile. */
+export interface Profile extends ProfilePlace {
+  readonly run: RunResult;
+  /** Undefined when nothing was measured; no report was written then. */
+  readonly measured: { readonly columns: TokenColumns; readonly result: GenAiPerfResult } | undefined;
+  /** All went well: no more requests failed than allowed, and nothing ended the run. */
+  readonly isPassed: boolean;
+}
+
+/**
+ * Runs one profile and reports on it.
+ * @param folder where its files go; left out, the one that the original names after model, endpoint and load
+ * @throws UserError, RunError
+ */
+export async function runProfile(
+  settings: GenaiSettings,
+  given: GivenSettings,
+  io: CommandIo,
+  folder = join(settings.output.artifactDir, folderOf(settings)),
+): Promise<Profile> {
+  const note = (text: string): void => io.err(`rampart: ${text}\n`);
+  const headers = headersOf(settings, process.env);
+  const place: ProfilePlace = { folder, files: artifactFiles(settings.output.profileExportFile) };
+  const tokenizer = await openTokenizer(settings);
+  const inputs = await writeInputs(settings, folder, tokenizer);
+  const profileExportFile = join(folder, place.files.profileExport);
+  const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
+  const plan = toProfilePlan(settings, given, sources, headers);
+  checkPlan(plan);
+  // What an earlier run left would pass for this one's, should this one fail.
+  for (const name of Object.values(place.files)) await rm(join(folder, name), { force: true });
+  const run = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once"));
+  tellRun(run, settings, note);
+  // A run that was cut short before its first window has no export either.
+  if (run.completedCount === 0 || !existsSync(profileExportFile)) {
+    // An export without requests would only be in the way.
+    await rm(profileExportFile, { force: true });
+    return { ...place, run, measured: undefined, isPassed: false };
+  }
+  const measured = await reportProfile({ settings, given, place, run, tokenizer, io });
+  return { ...place, run, measured, isPassed: isWithinLimit(run, settings) && run.error === undefined };
+}
+
+function folderOf({ endpoint, modelNames, perfAnalyzer: { stimulus }, input }: GenaiSettings): string {
+  const { serviceKind } = ENDPOINT_TYPES[endpoint.type];
+  const endpointType = serviceKind === "triton" ? endpoint.backend : endpoint.type;
+  return artifactFolder({
+    models: modelNames,
+    serviceKind,
+    endpointType,
+    stimulus: nameStimulus(stimulus, input.file),
+  });
+}
+
+function nameStimulus(stimulus: GenaiSettings["perfAnalyzer"]["stimulus"], file: string): Stimulus {
+  if (stimulus.kind === "session_concurrency") return { kind: "session_concurrency", value: stimulus.sessions };
+  if (stimulus.kind === "fixed_schedule") return stimulus;
+  if (file.startsWith("payload:")) return { kind: "none" };
+  if (stimulus.kind === "request_rate") return { kind: "request_rate", value: stimulus.ratePerSec };
+  return { kind: "concurrency", value: stimulus.requests };
+}
+
+/** Undefined where the user wants the server's counts alone, which made-up prompts do not do with. */
+async function openTokenizer({ tokenizer, modelNames }: GenaiSettings): Promise<Tokenizer | undefined> {
+  const { name, revision, isTrustingRemoteCode } = tokenizer;
+  if (name === "none") return undefined;
+  return loadTokenizer(name === "" ? (modelNames[0] ?? "") : name, {
+    revision,
+    trustRemoteCode: isTrustingRemoteCode,
+  });
+}
+
+function isWithinLimit({ failedCount, sentCount }: RunResult, { rampart }: GenaiSettings): boolean {
+  // Without a limit every failure shows in the exit code, although it ends nothing.
+  const limit = rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : 0;
+  return failedCount <= limit * sentCount;
+}

@@ -1,0 +1,31 @@
+import { saturationReason } from "../../../measure/metrics.ts";
+import type { RunResult } from "../../../run/observer.ts";
+import type { GenaiSettings } from "../settings.ts";
+
+/** What the user must know of the run besides its numbers. */
+export function tellRun(result: RunResult, settings: GenaiSettings, note: (text: string) => void): void {
+  const { failedCount, sentCount, failures, error, isInterrupted, prepared, levels } = result;
+  for (const warning of prepared.warnings) note(warning);
+  if (settings.isVerbose) {
+    const seconds = (result.durationNs / 1e9).toFixed(3);
+    note(`sent ${sentCount} requests over ${result.connectionCount} connections in ${seconds} s, warm-up included`);
+    for (const { window } of levels)
+      note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
+  }
+  const { stimulus } = settings.perfAnalyzer;
+  const needed = stimulus.kind === "concurrency" ? stimulus.requests : sentCount / 2;
+  if (failedCount === 0 && result.connectionCount > needed + 1)
+    note(
+      `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that; a request that a closed one did not take went on the next`,
+    );
+  if (failedCount > 0) {
+    note(`${failedCount} of ${sentCount} requests failed, and are in no statistic but the counts:`);
+    for (const { kind, count, example } of failures) note(`  ${count} x ${kind}: ${example}`);
+  }
+  if (error !== undefined) note(`${error.message}. ${error.hint}`);
+  else if (isInterrupted) note("the run was interrupted: the report is on what was measured until then");
+  for (const { window } of levels) {
+    const reason = saturationReason(window);
+    if (reason !== undefined) note(`the client may have been the limit, not the server: ${reason}.`);
+  }
+}

@@ -1,0 +1,59 @@
+import type { Plan } from "../../../plan/plan.ts";
+import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
+import { NO_TELEMETRY } from "../../../plan/telemetry.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
+import { toLoad } from "./to-load.ts";
+import { toMeasurement } from "./to-measurement.ts";
+import { type Headers, toTarget } from "./to-target.ts";
+
+/** From settings to a plan. */
+
+/** The files of a run, and what decides its length. */
+export interface ProfileFiles {
+  readonly inputsFile: string;
+  readonly profileExportFile: string;
+  /** Requests in `inputsFile`. */
+  readonly entryCount: number;
+}
+
+/** The plan of one profile. @param headers of every request, the user's own and those of an API key */
+export function toProfilePlan(
+  settings: GenaiSettings,
+  given: GivenSettings,
+  files: ProfileFiles,
+  headers: Headers,
+): Plan {
+  const { modelNames, rampart } = settings;
+  const target = toTarget(settings, given, headers);
+  return {
+    version: 1,
+    name: modelNames[0] ?? "",
+    target,
+    load: toLoad(settings),
+    sequences: DEFAULT_SEQUENCES,
+    inputs:
+      target.kind === "openai"
+        ? { kind: "payloads", file: files.inputsFile }
+        : { kind: "json", files: [files.inputsFile] },
+    measurement: toMeasurement(settings, files.entryCount),
+    client: {
+      kind: "own",
+      callMode: "async",
+      maxLanes: null,
+      stallTimeoutMs: rampart.stallTimeoutSec * 1000,
+      isMpi: false,
+    },
+    failures: { maxRatio: rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : null },
+    telemetry: NO_TELEMETRY,
+    assertions: [],
+    outputs: {
+      style: "genai-perf",
+      verbosity: 0,
+      csvFile: "",
+      isVerboseCsv: false,
+      profileExportFile: files.profileExportFile,
+      jsonFile: "",
+    },
+  };
+}

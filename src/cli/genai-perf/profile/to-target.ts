@@ -1,0 +1,41 @@
+import type { TargetPlan } from "../../../plan/plan.ts";
+import { DEFAULT_TLS } from "../../../plan/tls.ts";
+import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
+
+/** perf_analyzer's, which the original leaves it to where no URL is given. */
+const DEFAULT_HTTP_URL = "localhost:8000";
+
+/** Names and values. */
+export type Headers = readonly (readonly [name: string, value: string])[];
+
+/** What is measured, and where. @param headers of every request, the user's own and those of an API key */
+export function toTarget({ endpoint, modelNames }: GenaiSettings, given: GivenSettings, headers: Headers): TargetPlan {
+  const { type, path, isStreaming } = endpoint;
+  const model = modelNames[0] ?? "";
+  if (ENDPOINT_TYPES[type].serviceKind === "openai") {
+    const base = { kind: "openai", protocol: "http", batchSize: 1, tls: DEFAULT_TLS } as const;
+    const url = given.has("endpoint.url") ? endpoint.url : DEFAULT_HTTP_URL;
+    return { ...base, url, endpoint: endpointPath(type, path, model), model, isStreaming, headers };
+  }
+  return {
+    kind: "triton",
+    url: endpoint.url,
+    protocol: "grpc",
+    model,
+    modelVersion: "",
+    batchSize: 1,
+    isStreaming: true,
+    inputTensorFormat: "binary",
+    outputTensorFormat: "binary",
+    headers,
+    shapes: { text_input: [1], ...(endpoint.backend === "tensorrtllm" ? { max_tokens: [1] } : {}) },
+    sharedMemory: "none",
+    outputSharedMemoryBytes: 102_400,
+    parameters: {},
+    compression: "none",
+    composingModels: [],
+    tls: DEFAULT_TLS,
+  };
+}
