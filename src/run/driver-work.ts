@@ -32,6 +32,8 @@ export interface DriverWork {
   readonly feed: RequestFeed;
   /** Whether `judge` looks at the bodies of responses. */
   readonly needsBodies: boolean;
+  /** Whether `judge` can wait for a quiet moment, in which the slot may have its next request already. */
+  readonly canWait: boolean;
   /** Takes finished requests in batches. */
   readonly onRecords: (records: RecordColumns, count: number) => void;
   /** Judges a finished request, by its slot; returns what is wrong with it, in the server's own words where there are any. */

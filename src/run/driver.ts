@@ -3,7 +3,7 @@ import type { Sequences } from "../load/sequences.ts";
 import { RecordColumns } from "../measure/records.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { Call, LoadClient } from "../transport/client.ts";
-import { isConnectionFailure } from "../transport/failure.ts";
+import { type Failure, isConnectionFailure } from "../transport/failure.ts";
 import type { WireRequest } from "../transport/request.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { Backoff } from "./backoff.ts";
@@ -13,6 +13,7 @@ import type { RequestFeed } from "./feed.ts";
 import { Quiet } from "./quiet.ts";
 import type { SequenceDeal } from "./sequence-deal.ts";
 import { Slots } from "./slots.ts";
+import { WaitingAnswers } from "./waiting-answers.ts";
 import { writeRecord } from "./write-record.ts";
 
 /** Seed of what decides which sequence a scheduled request continues. */
@@ -47,6 +48,9 @@ export class Driver implements Sender {
   private readonly backoff = new Backoff((slot) => {
     this.guard(() => this.load.goOn(slot));
     this.client.flush();
+  });
+  private readonly waitingAnswers = new WaitingAnswers((call, slots, lane) => {
+    this.guard(() => this.judge(call, slots, lane));
   });
   private firstReady: Promise<void> = Promise.resolve();
   private outstandingCount = 0;
@@ -185,6 +189,7 @@ export class Driver implements Sender {
 
   /** Hands over what was recorded since the last time. */
   drain(): void {
+    this.guard(() => this.waitingAnswers.flush());
     this.records?.drain();
   }
 
@@ -293,20 +298,30 @@ export class Driver implements Sender {
     const { slot } = call;
     const { load, slots } = this;
     this.outstandingCount--;
+    const lane = slot % this.laneCount;
+    const waits = call.failure === undefined && this.todo.canWait;
+    if (waits) this.waitingAnswers.add(call, slots, lane);
+    const failure = waits ? undefined : this.judge(call, slots, lane);
+    if (failure === undefined) {
+      this.backoff.reset(slot);
+      load.onResponse?.(slot, call.messageCount);
+    } else load.onFailed?.(slot);
+    if (failure !== undefined && isConnectionFailure(failure) && !this.isStopped) this.backoff.wait(slot);
+    else load.goOn(slot);
+  }
+
+  /** Counts and records an ended request. */
+  private judge(call: Call, slots: Slots, lane: number): Failure | undefined {
     const failure = this.todo.judge(call, slots);
     writeRecord(this.records as RecordColumns, call, failure !== undefined, slots);
     if (failure === undefined) {
       this.completedCount++;
-      this.backoff.reset(slot);
       this.lastSuccessNs = call.endNs;
-      load.onResponse?.(slot, call.messageCount);
     } else {
       this.failedCount++;
-      this.todo.onFailure(failure, slot % this.laneCount);
-      load.onFailed?.(slot);
+      this.todo.onFailure(failure, lane);
     }
-    if (failure !== undefined && isConnectionFailure(failure) && !this.isStopped) this.backoff.wait(slot);
-    else load.goOn(slot);
+    return failure;
   }
 
   /** Tells those who wait for requests to end. */
@@ -315,6 +330,7 @@ export class Driver implements Sender {
     if (this.onFinished !== undefined && this.isFinished) {
       const settle = this.onFinished;
       this.onFinished = undefined;
+      this.waitingAnswers.flush();
       settle();
     }
   }

@@ -24,6 +24,8 @@ export class RequestJudge {
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   /** Whether responses must be kept at all. */
   readonly needsBodies: boolean;
+  /** Whether the slot may have its next request before its answer is judged. Traces tell what happens as it happens; shared memory is written anew. */
+  readonly canWait: boolean;
 
   constructor({ service, shared }: Session, feed: RequestFeed, verbosity: 0 | 1 | 2, observer: RunObserver) {
     this.service = service;
@@ -32,6 +34,7 @@ export class RequestJudge {
     this.observer = observer;
     this.isTracing = verbosity === 2;
     this.needsBodies = this.isTracing || observer.onRecord !== undefined || feed.hasExpectations;
+    this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
     const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
       name,
       { name, datatype, shape: [0], bytes: NO_BYTES },

@@ -96,6 +96,7 @@ export class MeasuredRun {
     driver.take({
       feed,
       needsBodies: judge.needsBodies,
+      canWait: judge.canWait,
       onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
       judge: (call, slots) => judge.judge(call, slots),
       onFailure: (failure, lane) => this.policy.add(failure, lane),

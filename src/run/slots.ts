@@ -25,6 +25,18 @@ export class Slots {
     while (this.count < count) this.add();
   }
 
+  /** Copies what is known of another's slot into one of these. */
+  copy(slot: number, from: Slots, fromSlot: number): void {
+    this.grow(slot + 1);
+    this.intendedNs[slot] = from.intendedNs[fromSlot] as number;
+    this.isDelayed[slot] = from.isDelayed[fromSlot] as boolean;
+    this.steps[slot] = from.steps[fromSlot] as number;
+    this.sequences[slot] = from.sequences[fromSlot] as number;
+    this.sequenceIds[slot] = from.sequenceIds[fromSlot] as number;
+    this.endsSequence[slot] = from.endsSequence[fromSlot] as boolean;
+    this.isCut[slot] = from.isCut[fromSlot] as boolean;
+  }
+
   /** Deals all slots to lanes, every one of them without a request: slot `s` is lane `s % laneCount`'s. */
   deal(laneCount: number): void {
     this.laneCount = laneCount;

@@ -32,13 +32,13 @@ export class Call {
   responseCount = 1;
   /** Messages received for the request, an empty last one included. */
   messageCount = 1;
-  /** The responses one by one, where a stream carries them and bodies are kept. Valid during `onDone`. */
+  /** The responses one by one, where a stream carries them and bodies are kept. They are the reader's to keep. */
   responses: ReceivedResponse[] = [];
   /** Time spent reading the response's bytes apart, in nanoseconds, where a client measures it. */
   decodeNs = 0;
   /** Set when the request failed. */
   failure: Failure | undefined = undefined;
-  /** The response's payload; only kept when the client was told to, and for failures. Valid during `onDone`. */
+  /** The response's payload; only kept when the client was told to, and for failures. The reader's to keep. */
   body: Uint8Array | undefined = undefined;
   /** Length of the response's leading JSON part (`Inference-Header-Content-Length`); 0 when the response did not say. */
   jsonBytes = 0;
@@ -47,6 +47,23 @@ export class Call {
 
   constructor(slot: number) {
     this.slot = slot;
+  }
+
+  /** Takes what came of another slot's request, its bodies included, before that slot is used again. */
+  takeOver(from: Call): void {
+    this.sendStartNs = from.sendStartNs;
+    this.sendEndNs = from.sendEndNs;
+    this.firstByteNs = from.firstByteNs;
+    this.endNs = from.endNs;
+    this.lastMessageNs = from.lastMessageNs;
+    this.responseCount = from.responseCount;
+    this.messageCount = from.messageCount;
+    this.responses = from.responses;
+    from.responses = [];
+    this.decodeNs = from.decodeNs;
+    this.failure = from.failure;
+    this.body = from.body;
+    this.jsonBytes = from.jsonBytes;
   }
 }
 

@@ -125,7 +125,11 @@ export interface DriverUnderTest {
 
 /** Makes the driver, by default with its work. */
 export function makeDriver(
-  { feed: given, ...options }: Partial<DriverOptions> & { readonly feed?: RequestFeed } = {},
+  {
+    feed: given,
+    judgeLater,
+    ...options
+  }: Partial<DriverOptions> & { readonly feed?: RequestFeed; readonly judgeLater?: DriverWork["judge"] } = {},
   hasWork = true,
 ): DriverUnderTest {
   let client: FakeClient | undefined;
@@ -148,11 +152,13 @@ export function makeDriver(
   const feed = given ?? new RequestFeed(makeService(), makeDataset(1), { usesIds: false });
   const work: DriverWork = {
     feed,
-    needsBodies: false,
+    needsBodies: judgeLater !== undefined,
+    canWait: judgeLater !== undefined,
     onRecords: (records: RecordColumns, count) => {
       for (let row = 0; row < count; row++) flags.push(records.flags[row] as number);
     },
-    judge: (call) => {
+    judge: (call, slots) => {
+      if (judgeLater !== undefined) return judgeLater(call, slots);
       if (call.failure?.message === "throws") throw new Error("judging failed");
       return call.failure;
     },

@@ -41,8 +41,13 @@ export function createPayloadCodec(path: string, isStreaming: boolean): InferCod
 
 function decodeResponse(body: Uint8Array): InferResponse {
   if (mayTellAnError(body)) refuseError(decoder.decode(body));
-  const bytes = new Uint8Array(LENGTH_BYTES + body.length);
-  new DataView(bytes.buffer).setUint32(0, body.length, true);
+  const { length } = body;
+  const bytes = new Uint8Array(LENGTH_BYTES + length);
+  // Byte by byte: a view of the buffer would cost more than all the rest, as the engine makes a buffer only when one is asked for.
+  bytes[0] = length & 0xff;
+  bytes[1] = (length >>> 8) & 0xff;
+  bytes[2] = (length >>> 16) & 0xff;
+  bytes[3] = length >>> 24;
   bytes.set(body, LENGTH_BYTES);
   const outputs = new Map<string, Tensor>([[RESPONSE, { name: RESPONSE, datatype: "BYTES", shape: [1], bytes }]]);
   return { id: "", outputs, describe: () => decoder.decode(body) };
