@@ -3,6 +3,7 @@ import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, rm
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readJunit, type TestCase } from "./junit.ts";
+import { startLlama } from "./servers/llama.ts";
 import { startStub } from "./servers/stub.ts";
 import { startTriton } from "./servers/triton.ts";
 
@@ -120,6 +121,11 @@ async function startServers(
     stops.push(() => triton.stop());
     env["RAMPART_TEST_TRITON_HTTP"] = `127.0.0.1:${triton.httpPort}`;
     env["RAMPART_TEST_TRITON_GRPC"] = `127.0.0.1:${triton.grpcPort}`;
+  });
+  await start("llama.cpp's server starts", async () => {
+    const llama = await startLlama();
+    stops.push(() => llama.stop());
+    env["RAMPART_TEST_LLAMA"] = `127.0.0.1:${llama.port}`;
   });
   await start("the Go stub starts", async () => {
     const stub = await startStub();

@@ -18,8 +18,14 @@ export function debianCodename(): string {
 /**
  * Downloads Debian packages of one release (which need not be the machine's) and unpacks them into `folder`. Nothing is installed:
  * apt works in a folder of its own, with the mirror the machine already uses, so no root is needed and the system stays as it is.
+ * @param options `withDependencies` fetches all that the packages need too, down to the C library
  */
-export async function unpackDebs(codename: string, packages: string[], folder: string): Promise<void> {
+export async function unpackDebs(
+  codename: string,
+  packages: string[],
+  folder: string,
+  { withDependencies = false } = {},
+): Promise<void> {
   const work = `${folder}.apt`;
   const [state, archives, debs] = [join(work, "state"), join(work, "cache"), join(work, "debs")];
   for (const path of [folder, join(state, "lists", "partial"), join(archives, "archives", "partial"), debs]) {
@@ -39,8 +45,14 @@ export async function unpackDebs(codename: string, packages: string[], folder: s
     };
     const flags = ["-qq", ...Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`])];
     await execute("apt-get", [...flags, "update"], { timeout: APT_TIMEOUT_MS });
-    await execute("apt-get", [...flags, "download", ...packages], { cwd: debs, timeout: APT_TIMEOUT_MS });
-    for (const name of readdirSync(debs)) await execute("dpkg-deb", ["-x", join(debs, name), folder]);
+    if (withDependencies) {
+      // Nothing counts as installed there, so nothing is taken for granted.
+      const install = ["install", "-y", "--no-install-recommends", "--download-only", ...packages];
+      await execute("apt-get", [...flags, ...install], { timeout: APT_TIMEOUT_MS });
+    } else await execute("apt-get", [...flags, "download", ...packages], { cwd: debs, timeout: APT_TIMEOUT_MS });
+    const fetched = withDependencies ? join(archives, "archives") : debs;
+    for (const name of readdirSync(fetched))
+      if (name.endsWith(".deb")) await execute("dpkg-deb", ["-x", join(fetched, name), folder]);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { FIELDS, walkFields } from "../../../src/cli/genai-perf/fields.ts";
+import { toInputConfig } from "../../../src/cli/genai-perf/profile/to-input-config.ts";
 import { defaultSettings } from "../../../src/cli/genai-perf/settings.ts";
 import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
-import { toInputConfig } from "../../../src/cli/genai-perf/profile/to-input-config.ts";
 import { formatPythonJson } from "../../../src/report/genai-perf/python-format.ts";
 import { golden, read, readBad, readGood, readYaml } from "./read.ts";
 
