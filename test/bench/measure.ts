@@ -24,7 +24,15 @@ export type Sample = {
   lateP99Us: number;
 };
 
-type TreeCost = { startNs: bigint; cpuUs: number; peakMb: number; exit: number; timedOut: boolean };
+/** What a process tree cost. */
+export type TreeCost = {
+  startNs: bigint;
+  wallMs: number;
+  cpuUs: number;
+  peakMb: number;
+  exit: number;
+  timedOut: boolean;
+};
 
 /** Builds the small Go program that starts clients and reads what their process trees cost. */
 export async function buildMeasure(): Promise<void> {
@@ -103,8 +111,9 @@ export async function measureStart(client: Client, load: Load, stub: Stub, pace:
   return Number(firstNs - cost.startNs) / 1e6;
 }
 
-async function runMeasured(
-  client: Client,
+/** Runs a command under the program that `buildMeasure` built. @param flags that program's own */
+export async function runMeasured(
+  client: Pick<Client, "env">,
   command: string[],
   flags: string[],
 ): Promise<{ cost: TreeCost; stdout: string; stderr: string }> {
@@ -135,6 +144,7 @@ function readCost(text: string): TreeCost {
   return {
     // ns since 1970 do not fit a double
     startNs: BigInt(/"start_ns":(\d+)/.exec(text)?.[1] ?? 0),
+    wallMs: Number(raw.wall_ms),
     cpuUs: Number(raw.user_us) + Number(raw.system_us),
     peakMb: Number(raw.peak_rss_kb) / 1024,
     exit: Number(raw.exit),

@@ -158,7 +158,8 @@ export function renderGoals(goals: Goal[]): string {
   return renderTable(["goal", "measured", "at most", ""], rows);
 }
 
-function renderTable(header: string[], rows: string[][]): string {
+/** A table in Markdown; numbers stand to the right. */
+export function renderTable(header: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
   return [line(header), line(header.map((_, i) => (i === 0 ? "---" : "---:"))), ...rows.map(line)].join("\n");
 }

@@ -1,15 +1,8 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, rename, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { buildGo } from "./build-go.ts";
 
-const sourceFolder = fileURLToPath(new URL("./stub/", import.meta.url));
-const repositoryRoot = fileURLToPath(new URL("../../", import.meta.url));
-const executable = join(repositoryRoot, ".cache", "stub", "stub");
-const BUILD_TIMEOUT_MS = 180_000;
 const READY_TIMEOUT_MS = 10_000;
 
 export type StubOptions = {
@@ -60,7 +53,7 @@ export type Stub = {
 
 /** Starts the Go server of ./stub on loopback, building it first when its sources are newer. Needs `go`; dies with this process. */
 export async function startStub(options: StubOptions = {}): Promise<Stub> {
-  await buildStub();
+  const executable = await buildStub();
   const pin = options.core === undefined ? [] : ["taskset", "-c", String(options.core)];
   const [program = executable, ...args] = [...pin, executable, ...stubFlags(options)];
   const child = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"] });
@@ -80,23 +73,9 @@ export async function startStub(options: StubOptions = {}): Promise<Stub> {
   };
 }
 
-/** Path of the built server. Parallel callers build beside each other and the last one wins, so nobody sees half a file. */
-export async function buildStub(): Promise<string> {
-  const builtMs = await stat(executable).then(
-    (s) => s.mtimeMs,
-    () => 0,
-  );
-  const files = (await readdir(sourceFolder)).map((name) => join(sourceFolder, name));
-  const times = await Promise.all(files.map(async (path) => (await stat(path)).mtimeMs));
-  if (builtMs > Math.max(...times)) return executable;
-  await mkdir(join(repositoryRoot, ".cache", "stub"), { recursive: true });
-  const fresh = `${executable}.${process.pid}.${Date.now()}`;
-  await promisify(execFile)("go", ["build", "-buildvcs=false", "-o", fresh, "."], {
-    cwd: sourceFolder,
-    timeout: BUILD_TIMEOUT_MS,
-  });
-  await rename(fresh, executable);
-  return executable;
+/** Path of the built server. */
+export function buildStub(): Promise<string> {
+  return buildGo("stub");
 }
 
 function stubFlags({ tls, httpPort = 0, grpcPort = 0 }: StubOptions): string[] {

@@ -1,0 +1,151 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { tinyTokenizer } from "../../servers/tiny-llama.ts";
+import { benchFolder } from "../clients.ts";
+import { freshCopy } from "../fresh.ts";
+import { installPerfAnalyzer } from "../peers/install.ts";
+import { installPythonTool, OFFLINE_TOKENIZER, offlineEnvironment } from "./peers.ts";
+import { type MeasuredStream, readAiperfStreams, readExportedStreams } from "./read-streams.ts";
+
+/** The tools that are compared, as their users start them: everything they record by default is recorded. */
+
+const INPUT_TOKENS = "50";
+const PROMPTS = 100;
+const GENAI_PERF_VERSION = "0.0.16";
+const AIPERF_VERSION = "0.13.0";
+
+/** What is asked of a tool. */
+export interface Load {
+  readonly isStreaming: boolean;
+  readonly concurrency: number;
+  readonly requests: number;
+  /** A folder; left out: the small one. Looked at for Rampart only. */
+  readonly tokenizer?: string;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly version: string;
+  readonly env: Record<string, string>;
+  command(load: Load, port: number): string[];
+  /** What the last run recorded, in the order in which requests were sent. */
+  readStreams(): MeasuredStream[];
+}
+
+/** Rampart's executable, and the others, installed where missing. One that cannot be is left out, with the reason on stderr. */
+export async function openTools(executable: string): Promise<Tool[]> {
+  const tools = [rampartTool(freshCopy(executable, join(benchFolder, "fresh")))];
+  for (const open of [openPerfAnalyzer, openGenaiPerf, openAiperf]) {
+    try {
+      tools.push(await open());
+    } catch (error) {
+      console.error(`bench: left out: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  return tools;
+}
+
+function rampartTool(program: string): Tool {
+  const name = "rampart";
+  return {
+    name,
+    version: "",
+    env: {},
+    command: (load, port) => [program, "genai-perf", ...genaiFlags(name, load, port, load.tokenizer ?? tinyTokenizer)],
+    readStreams: () => readExportedStreams(findFile(name, "profile_export.json")),
+  };
+}
+
+async function openPerfAnalyzer(): Promise<Tool> {
+  const name = "perf_analyzer";
+  const peer = await installPerfAnalyzer((folder) => folder);
+  return {
+    name,
+    version: peer.version,
+    env: peer.env ?? {},
+    command: (load, port) => [...peer.command, ...perfAnalyzerFlags(name, load, port)],
+    readStreams: () => readExportedStreams(findFile(name, "profile_export.json")),
+  };
+}
+
+/** It starts the perf_analyzer that it finds first. */
+async function openGenaiPerf(): Promise<Tool> {
+  const name = "genai-perf";
+  const { program, version } = await installPythonTool(name, GENAI_PERF_VERSION);
+  const peer = await installPerfAnalyzer((folder) => folder);
+  const bin = join(benchFolder, "bin");
+  mkdirSync(bin, { recursive: true });
+  const quoted = peer.command.map((word) => `'${word}'`).join(" ");
+  const variables = Object.entries(peer.env ?? {}).map(([key, value]) => `${key}='${value}' `);
+  writeFileSync(join(bin, "perf_analyzer"), `#!/bin/sh\n${variables.join("")}exec ${quoted} "$@"\n`, { mode: 0o755 });
+  return {
+    name,
+    version,
+    env: { ...offlineEnvironment(), PATH: `${bin}:${dirname(program)}:${process.env["PATH"] ?? ""}` },
+    command: (load, port) => [program, ...genaiFlags(name, load, port, OFFLINE_TOKENIZER)],
+    readStreams: () => readExportedStreams(findFile(name, "profile_export.json")),
+  };
+}
+
+async function openAiperf(): Promise<Tool> {
+  const name = "aiperf";
+  const { program, version } = await installPythonTool(name, AIPERF_VERSION);
+  return {
+    name,
+    version,
+    env: { ...offlineEnvironment(), PATH: `${dirname(program)}:${process.env["PATH"] ?? ""}` },
+    command: (load, port) => [
+      ...[program, "profile", "-m", "tiny", "--tokenizer", OFFLINE_TOKENIZER, "--endpoint-type", "chat"],
+      ...["--url", `http://127.0.0.1:${port}`, "--isl", INPUT_TOKENS, "--ui", "none", ...loadFlags(load)],
+      ...["--artifact-dir", emptyFolder(name)],
+    ],
+    readStreams: () => readAiperfStreams(findFile(name, "profile_export.jsonl")),
+  };
+}
+
+/** The same words for Rampart and for genai-perf. */
+function genaiFlags(name: string, load: Load, port: number, tokenizer: string): string[] {
+  return [
+    ...["profile", "-m", "tiny", "--tokenizer", tokenizer, "--endpoint-type", "chat", "-u", `http://127.0.0.1:${port}`],
+    ...["--isl", INPUT_TOKENS, ...loadFlags(load), "--artifact-dir", emptyFolder(name)],
+  ];
+}
+
+function loadFlags({ isStreaming, concurrency, requests }: Load): string[] {
+  const amount = ["--concurrency", String(concurrency), "--request-count", String(requests)];
+  return isStreaming ? ["--streaming", ...amount] : amount;
+}
+
+/** As genai-perf starts it. */
+function perfAnalyzerFlags(name: string, { isStreaming, concurrency, requests }: Load, port: number): string[] {
+  const folder = emptyFolder(name);
+  const inputs = join(folder, "inputs.json");
+  const text = "the quick brown fox jumps over the lazy dog ".repeat(5).trim();
+  const messages = [{ role: "user", content: text }];
+  const payload = { model: "tiny", messages, ...(isStreaming ? { stream: true } : {}) };
+  writeFileSync(inputs, JSON.stringify({ data: Array.from({ length: PROMPTS }, () => ({ payload: [payload] })) }));
+  return [
+    ...["-m", "tiny", "--async", "--input-data", inputs, "-i", "http", "--service-kind", "openai"],
+    ...["--endpoint", "v1/chat/completions", "-u", `http://127.0.0.1:${port}`],
+    ...["--concurrency-range", String(concurrency), "--request-count", String(requests)],
+    ...["--stability-percentage", "999", "--profile-export-file", join(folder, "profile_export.json")],
+  ];
+}
+
+function folderOf(name: string): string {
+  return join(benchFolder, "runs", name);
+}
+
+function emptyFolder(name: string): string {
+  const folder = folderOf(name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+function findFile(name: string, file: string): string {
+  const folder = folderOf(name);
+  const found = readdirSync(folder, { recursive: true, encoding: "utf8" }).find((path) => path.endsWith(file));
+  if (found === undefined) throw new Error(`${name} left no ${file}`);
+  return join(folder, found);
+}

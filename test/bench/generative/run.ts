@@ -1,0 +1,157 @@
+// npm run bench:generative [-- --rounds N --executable FILE --only TEXT --memory]
+//
+// Measures `rampart genai-perf` against AIPerf, GenAI-Perf and the perf_analyzer below it, interleaved, on a Go stub of a language model that
+// counts requests and notes when tokens leave. Exits with 1 when a goal is missed. --memory runs 100,000 streams and looks at memory instead.
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type LlmStub, type LlmStubOptions, startLlmStub } from "../../servers/llm-stub.ts";
+import { tinyTokenizer } from "../../servers/tiny-llama.ts";
+import { benchFolder, root } from "../clients.ts";
+import { buildMeasure, runMeasured } from "../measure.ts";
+import { type Load, openTools, type Tool } from "./clients.ts";
+import { makeLargeTokenizer } from "./large-tokenizer.ts";
+import { measureMemory } from "./memory.ts";
+import { type Case, renderReport, type Sample, type Samples } from "./table.ts";
+import { compareWithServer } from "./truth.ts";
+
+const RUN_LIMIT_S = 110;
+const PACED_TOKENS = 20;
+const LARGE_VOCABULARY = 128_000;
+const REPORT_REQUESTS = 20;
+
+const CASES: readonly (Case & {
+  readonly stub: LlmStubOptions;
+  readonly loadOf: (tool: string) => Load | undefined;
+})[] = [
+  {
+    title: "JSON answers, 16 concurrent",
+    kind: "speed",
+    stub: { tokens: 20 },
+    loadOf: (tool) => ({ isStreaming: false, concurrency: 16, requests: countFor(tool, 100_000, 3000) }),
+  },
+  {
+    title: "streams of 100 tokens, 16 concurrent",
+    kind: "speed",
+    stub: {},
+    loadOf: (tool) => ({ isStreaming: true, concurrency: 16, requests: countFor(tool, 10_000, 1000) }),
+  },
+  {
+    title: "streams with 50 ms to the first token and 10 ms between tokens, 100 concurrent",
+    kind: "truth",
+    stub: { ttftMs: 50, itlMs: 10, tokens: PACED_TOKENS },
+    loadOf: () => ({ isStreaming: true, concurrency: 100, requests: 2000 }),
+  },
+  {
+    title: "start to report, 20 requests",
+    kind: "report",
+    stub: { tokens: 20 },
+    loadOf: () => ({ isStreaming: true, concurrency: 1, requests: REPORT_REQUESTS }),
+  },
+  {
+    title: "start to report, 20 requests, a tokenizer of 128,000 entries",
+    kind: "report",
+    stub: { tokens: 20 },
+    loadOf: (tool) =>
+      tool === "rampart"
+        ? { isStreaming: true, concurrency: 1, requests: REPORT_REQUESTS, tokenizer: largeTokenizer() }
+        : undefined,
+  },
+];
+
+/** The Python tools would take minutes for as many. */
+function countFor(tool: string, many: number, few: number): number {
+  return tool === "aiperf" ? few : many;
+}
+
+function largeTokenizer(): string {
+  return makeLargeTokenizer(tinyTokenizer, join(benchFolder, "large-tokenizer"), LARGE_VOCABULARY);
+}
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: "string", default: "3" },
+      executable: { type: "string", default: join(root, "dist", "rampart") },
+      only: { type: "string", default: "" },
+      memory: { type: "boolean", default: false },
+    },
+  });
+  const executable = resolve(values.executable);
+  const rounds = Number(values.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1)
+    throw new Error(`--rounds ${values.rounds}: a whole number from 1 on is needed`);
+  if (!existsSync(executable)) {
+    console.error(`bench: ${executable} is missing: run npm run compile first, or name one with --executable FILE`);
+    return 1;
+  }
+  mkdirSync(benchFolder, { recursive: true });
+  if (values.memory) return measureMemory(executable);
+  await buildMeasure();
+  const tools = await openTools(executable);
+  const samples: Samples = new Map();
+  const problems: string[] = [];
+  for (let round = 0; round < rounds; round++)
+    for (const one of CASES.filter(({ title }) => title.includes(values.only))) {
+      const stub = await startLlmStub(one.stub);
+      try {
+        for (const tool of rotate(tools, round))
+          await take(tool, one, stub, samples, problems, `${round + 1}/${rounds}`);
+      } finally {
+        await stub.stop();
+      }
+    }
+  const { text, isPassed } = renderReport(CASES, tools, rounds, samples);
+  console.log(text);
+  writeFileSync(join(benchFolder, values.only === "" ? "generative.md" : "generative-partial.md"), `${text}\n`);
+  for (const problem of problems) console.error(`bench: ${problem}`);
+  return values.only === "" ? Number(!isPassed) : Number(problems.length > 0);
+}
+
+async function take(
+  tool: Tool,
+  { title, kind, loadOf }: (typeof CASES)[number],
+  stub: LlmStub,
+  samples: Samples,
+  problems: string[],
+  round: string,
+): Promise<void> {
+  const load = loadOf(tool.name);
+  // The perf_analyzer below prints no token's time, and GenAI-Perf's own times are its.
+  if (load === undefined || (kind === "report" && tool.name === "perf_analyzer")) return;
+  try {
+    const sample = await measure(tool, load, stub, kind);
+    const own = samples.get(title) ?? new Map<string, Sample[]>();
+    samples.set(title, own.set(tool.name, [...(own.get(tool.name) ?? []), sample]));
+    console.error(`round ${round}  ${title}  ${tool.name}: ${JSON.stringify(sample)}`);
+  } catch (error) {
+    problems.push(`${title}, round ${round}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function measure(tool: Tool, load: Load, stub: LlmStub, kind: Case["kind"]): Promise<Sample> {
+  await stub.reset(kind === "truth");
+  const command = tool.command(load, stub.port);
+  const { cost, stdout, stderr } = await runMeasured(tool, command, ["-limit", `${RUN_LIMIT_S}s`]);
+  const { requests, chunks, firstNs, lastNs, cpuUs } = await stub.counter();
+  if (cost.timedOut || requests < load.requests)
+    throw new Error(`${tool.name} sent ${requests} of ${load.requests} requests:\n${(stdout + stderr).slice(-600)}`);
+  const seconds = (lastNs - firstNs) / 1e9;
+  return {
+    requestsPerSec: requests / seconds,
+    chunksPerSec: chunks / seconds,
+    cpuUsPerRequest: cost.cpuUs / requests,
+    cpuUsPerChunk: chunks === 0 ? Number.NaN : cost.cpuUs / chunks,
+    stubCpuRatio: cpuUs / 1e6 / seconds,
+    wallMs: cost.wallMs,
+    peakMb: cost.peakMb,
+    ...(kind === "truth" ? compareWithServer(tool.readStreams(), await stub.log(), PACED_TOKENS) : {}),
+  };
+}
+
+function rotate<T>(items: readonly T[], by: number): T[] {
+  const start = by % Math.max(items.length, 1);
+  return [...items.slice(start), ...items.slice(0, start)];
+}

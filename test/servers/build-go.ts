@@ -1,0 +1,31 @@
+import { execFile } from "node:child_process";
+import { mkdir, readdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { cacheFolder } from "./install-once.ts";
+
+const BUILD_TIMEOUT_MS = 180_000;
+
+/**
+ * Builds the Go program in the folder of that name beside this file, when its sources are newer, and gives its path. Parallel callers build
+ * beside each other and the last one wins, so nobody sees half a file. Needs `go`.
+ */
+export async function buildGo(name: string): Promise<string> {
+  const sources = fileURLToPath(new URL(`./${name}/`, import.meta.url));
+  const folder = join(cacheFolder, name);
+  const executable = join(folder, name);
+  const builtMs = await stat(executable).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+  const files = (await readdir(sources)).map((file) => join(sources, file));
+  const times = await Promise.all(files.map(async (path) => (await stat(path)).mtimeMs));
+  if (builtMs > Math.max(...times)) return executable;
+  await mkdir(folder, { recursive: true });
+  const fresh = `${executable}.${process.pid}.${Date.now()}`;
+  const options = { cwd: sources, timeout: BUILD_TIMEOUT_MS };
+  await promisify(execFile)("go", ["build", "-buildvcs=false", "-o", fresh, "."], options);
+  await rename(fresh, executable);
+  return executable;
+}

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type LlmStub, startLlmStub } from "./llm-stub.ts";
+
+let stub: LlmStub;
+before(async () => {
+  stub = await startLlmStub({ ttftMs: 20, itlMs: 5, tokens: 4 });
+});
+after(() => stub?.stop());
+
+async function ask(stream: boolean): Promise<string> {
+  const body = JSON.stringify({ model: "tiny", messages: [{ role: "user", content: "Hi" }], stream });
+  return (await fetch(`http://127.0.0.1:${stub.port}/v1/chat/completions`, { method: "POST", body })).text();
+}
+
+test("a stream's tokens are counted, and leave no earlier than they are due", async () => {
+  await stub.reset(true);
+  const text = await ask(true);
+  assert.equal(text.match(/"content":" the"/g)?.length, 4);
+  assert.match(text, /data: \[DONE\]\n\n$/);
+  const { requests, chunks } = await stub.counter();
+  assert.deepEqual([requests, chunks], [1, 4]);
+  const [one, ...others] = await stub.log();
+  assert.ok(one !== undefined && others.length === 0);
+  assert.ok(one.firstNs - one.receivedNs >= 20e6 && one.lastNs - one.receivedNs >= 35e6);
+});
+
+test("a whole answer has all tokens, and nothing is logged unless asked for", async () => {
+  await stub.reset();
+  const answer = JSON.parse(await ask(false)) as { choices: { message: { content: string } }[]; usage: object };
+  assert.equal(answer.choices[0]?.message.content, " the the the the");
+  assert.deepEqual(answer.usage, { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 });
+  assert.deepEqual(await stub.log(), []);
+});

@@ -1,0 +1,3 @@
+module llmstub
+
+go 1.21
