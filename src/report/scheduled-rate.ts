@@ -1,6 +1,7 @@
 import type { ScheduledRate } from "../measure/rate-shortfall.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { PreparedRun } from "../run/observer.ts";
+import { formatDurationNs } from "../plan/units.ts";
+import type { LevelResult, PreparedRun } from "../run/observer.ts";
 
 /** How a run's requests were scheduled at a level, to judge whether its schedule was kept. */
 export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRun, level: number): ScheduledRate {
@@ -11,10 +12,18 @@ export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRu
     isSync: callMode === "sync",
     laneCount,
     sequenceCount: isOneByOne ? concurrent : undefined,
+    maxOutstanding: plan.load.kind === "request-rate" ? plan.load.maxOutstanding : undefined,
   };
 }
 
-/** The request rate of a level, per second; undefined where requests are due at given times, or not scheduled at all. */
+/** The request rate of a level, per second; undefined where it changes, where requests are due at given times, or not scheduled at all. */
 export function askedPerSec({ load }: Plan, level: number): number | undefined {
-  return load.kind === "request-rate" ? level : undefined;
+  return load.kind === "request-rate" && load.ramp === undefined ? level : undefined;
+}
+
+/** What waited at a level because of its limit of requests outstanding, as a sentence without a full stop; undefined when nothing did. */
+export function describeHeldBack({ load }: Plan, { heldBack }: LevelResult): string | undefined {
+  if (load.kind !== "request-rate" || heldBack === undefined || heldBack.longestNs <= 0) return undefined;
+  const { count, longestNs } = heldBack;
+  return `${count} requests were due while ${load.maxOutstanding} were outstanding, and were held back for ${formatDurationNs(longestNs)} at most`;
 }

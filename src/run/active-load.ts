@@ -1,4 +1,5 @@
 import type { Sequences } from "../load/sequences.ts";
+import type { HeldBack } from "./outstanding-limit.ts";
 import type { Slots } from "./slots.ts";
 
 /** The part of the driver that differs from one kind of load to another: when which slot sends. One file per kind. */
@@ -14,6 +15,8 @@ export interface Sender {
   readonly sequences: Sequences | undefined;
   /** Requests that may still be sent; ends of sequences do not count. */
   readonly quota: number;
+  /** Requests sent and not answered. */
+  readonly outstanding: number;
   /** Makes so many slots usable. */
   reserve(count: number): Promise<void>;
   /** Whether the slot has no request and waits for nothing. */
@@ -39,6 +42,8 @@ export interface Sender {
 export interface ActiveLoad {
   /** Lanes that can have a request outstanding. */
   readonly activeLanes: number;
+  /** What waited so far because of a limit of requests outstanding; undefined where there is none. */
+  readonly heldBack?: HeldBack | undefined;
   /** What a slot does once its request is over. */
   goOn(slot: number): void;
   /** A response of the slot's request has come; so many there are by now, an empty last one included. */

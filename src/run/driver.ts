@@ -10,6 +10,7 @@ import { Backoff } from "./backoff.ts";
 import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork, LaneOptions } from "./driver-work.ts";
 import type { RequestFeed } from "./feed.ts";
+import type { HeldBack } from "./outstanding-limit.ts";
 import { Quiet } from "./quiet.ts";
 import type { SequenceDeal } from "./sequence-deal.ts";
 import { Slots } from "./slots.ts";
@@ -110,6 +111,11 @@ export class Driver implements Sender {
     return this.load.activeLanes;
   }
 
+  /** What waited under the present load because of its limit of requests outstanding. */
+  get heldBack(): HeldBack | undefined {
+    return this.load.heldBack;
+  }
+
   /** Connections opened so far. */
   get connectionCount(): number {
     return this.client.connectionCount;
@@ -158,7 +164,7 @@ export class Driver implements Sender {
     // Whoever waits after a failure is dealt a place like all the others.
     await this.halt();
     await this.reserve(this.laneCount);
-    const load = new ScheduledLoad(this, await this.createDeal());
+    const load = new ScheduledLoad(this, await this.createDeal(), drive.maxOutstanding);
     if (turn !== this.turn) return;
     this.isStopped = false;
     this.load = load;

@@ -1,4 +1,5 @@
 import { saturationReason } from "../../../measure/metrics.ts";
+import { describeHeldBack } from "../../../report/scheduled-rate.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import type { GenaiSettings } from "../settings.ts";
 
@@ -24,6 +25,10 @@ export function tellRun(result: RunResult, settings: GenaiSettings, note: (text:
   }
   if (error !== undefined) note(`${error.message}. ${error.hint}`);
   else if (isInterrupted) note("the run was interrupted: the report is on what was measured until then");
+  for (const level of levels) {
+    const held = describeHeldBack(prepared.plan, level);
+    if (held !== undefined) note(`${held}; latencies count from when a request was sent`);
+  }
   for (const { window } of levels) {
     const reason = saturationReason(window);
     if (reason !== undefined) note(`the client may have been the limit, not the server: ${reason}.`);
