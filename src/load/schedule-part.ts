@@ -39,7 +39,7 @@ function emptyPart(steps: readonly DataStep[], part: SchedulePartPlan): UserErro
   const [firstMs, lastMs] = [steps[0]?.timestampMs ?? 0, steps.at(-1)?.timestampMs ?? 0];
   return new UserError([
     {
-      path: "load.part",
+      path: "load",
       message: `no entry of the data is due ${describePart(part)}: they are due from ${firstMs} ms to ${lastMs} ms`,
       hint: "Give a part of the schedule that has entries.",
     },

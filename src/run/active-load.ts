@@ -23,6 +23,8 @@ export interface Sender {
   isIdle(slot: number): boolean;
   /** Lanes that send: the stride with which each goes through the data. */
   setActiveLanes(count: number): void;
+  /** Lanes that send change all the time: each request takes the next step of the data. */
+  shareSteps(): void;
   /**
    * Sends the slot's next request, as far as the quota allows.
    * @param sequence index of the sequence it continues, where there are any

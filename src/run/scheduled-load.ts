@@ -2,10 +2,28 @@ import type { Arrivals } from "../load/arrivals.ts";
 import { yieldBackgroundThreads } from "../runtime/background-threads.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
+import type { LaneOptions } from "./driver-work.ts";
 import { DueTimer } from "./due-timer.ts";
 import { type HeldBack, OutstandingLimit } from "./outstanding-limit.ts";
 import { Schedule } from "./schedule.ts";
 import type { SequenceDeal } from "./sequence-deal.ts";
+
+/** Seed of what decides which sequence a request continues. */
+const DEAL_SEED = 1;
+
+/** Makes the load, and what deals its requests to sequences where there are any. @param maxOutstanding as {@link ScheduledLoad} has it */
+export async function createScheduledLoad(
+  sender: Sender,
+  { sequenceCount, laneCount, isSerial, keepsOrder }: LaneOptions,
+  maxOutstanding: number | undefined,
+): Promise<ScheduledLoad> {
+  if (sender.sequences === undefined) return new ScheduledLoad(sender, undefined, maxOutstanding);
+  const { SequenceDeal } = await import("./sequence-deal.ts");
+  const { createRandom } = await import("../runtime/random.ts");
+  // Where requests may overtake one another a sequence has one under way at a time, or the server would see it broken.
+  const deal = new SequenceDeal(sequenceCount, laneCount, isSerial || !keepsOrder, createRandom(DEAL_SEED));
+  return new ScheduledLoad(sender, deal, maxOutstanding);
+}
 
 /**
  * Requests that are due at given times. Asynchronous lanes send them whatever is outstanding, up to a limit if there is one; synchronous

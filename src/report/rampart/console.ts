@@ -147,10 +147,7 @@ class RampartConsole implements Report {
     if (held !== undefined) notes.push(held);
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
-    const { health } = window;
-    notes.push(
-      `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late, overhead ${window.overheadPct.toFixed(2)} %`,
-    );
+    notes.push(describeClient(window, isRamp(this.plan.load)));
     if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
     const server = window.server === undefined ? "" : formatComposing(window.server);
     const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
@@ -195,6 +192,12 @@ class RampartConsole implements Report {
   }
 }
 
+/** @param isRamp lanes that do not send yet are no overhead, and cannot be told from those that lost time */
+function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean): string {
+  const overhead = isRamp ? "" : `, overhead ${overheadPct.toFixed(2)} %`;
+  return `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late${overhead}`;
+}
+
 function describeLoad(plan: Plan): string {
   const { load } = plan;
   if (load.kind === "intervals") return `intervals from ${load.file}`;
@@ -235,6 +238,8 @@ function describePartOf({ part }: Extract<LoadPlan, { kind: "fixed-schedule" }>)
 
 function describeLevel(load: LoadPlan, unit: "concurrency" | "request-rate", level: number): string {
   if (load.kind === "concurrency-ramp") return `a ramp of concurrency from ${load.start} to ${load.end}`;
+  if (load.kind === "request-rate" && load.ramp !== undefined)
+    return `a ramp from ${formatCount(load.ramp.fromPerSec)} to ${formatCount(level)} requests/s`;
   return unit === "concurrency" ? `concurrency ${level}` : `${formatCount(level)} requests/s`;
 }
 

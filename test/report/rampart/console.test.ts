@@ -67,6 +67,8 @@ test("a load that changes within its level has a time line, and what its limit h
   } as const;
   const out = print({ load: { ...steady, ramp: { fromPerSec: 5, overMs: 2000 } } }, [level]);
   assert.match(out, /gamma request rate 50, reached from 5 over 2 s, with 4 outstanding at most$/m);
+  assert.match(out, /^a ramp from 5 to 50 requests\/s$/m);
+  assert.doesNotMatch(out, /overhead/);
   assert.match(out, /12 requests were due while 4 were outstanding, and were held back for 1\.5 s at most$/m);
   assert.match(out, /^ *1\.0 s +7 +2 /m);
   assert.doesNotMatch(print({ load: steady }, [level]), /^time +outstanding/m);
