@@ -1,7 +1,6 @@
 import type { ScheduledRate } from "../measure/rate-shortfall.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatDurationNs } from "../plan/units.ts";
-import type { LevelResult, PreparedRun } from "../run/observer.ts";
+import type { PreparedRun } from "../run/observer.ts";
 
 /** How a run's requests were scheduled at a level, to judge whether its schedule was kept. */
 export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRun, level: number): ScheduledRate {
@@ -19,11 +18,4 @@ export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRu
 /** The request rate of a level, per second; undefined where it changes, where requests are due at given times, or not scheduled at all. */
 export function askedPerSec({ load }: Plan, level: number): number | undefined {
   return load.kind === "request-rate" && load.ramp === undefined ? level : undefined;
-}
-
-/** What waited at a level because of its limit of requests outstanding, as a sentence without a full stop; undefined when nothing did. */
-export function describeHeldBack({ load }: Plan, { heldBack }: LevelResult): string | undefined {
-  if (load.kind !== "request-rate" || heldBack === undefined || heldBack.longestNs <= 0) return undefined;
-  const { count, longestNs } = heldBack;
-  return `${count} requests were due while ${load.maxOutstanding} were outstanding, and were held back for ${formatDurationNs(longestNs)} at most`;
 }

@@ -16,8 +16,9 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { LoadPlan, Plan } from "../../plan/plan.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
+import { describeLoadNotes } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
-import { askedPerSec, describeHeldBack, scheduledRate } from "../scheduled-rate.ts";
+import { askedPerSec, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "./format.ts";
@@ -143,8 +144,7 @@ class RampartConsole implements Report {
       notes.push(`not stable: ${moved}`, `${cause}; ${ADVICE[remedy]}`);
     }
     if (unit === "request-rate") notes.push(...this.formatShortfall(window, level));
-    const held = describeHeldBack(this.plan, result);
-    if (held !== undefined) notes.push(held);
+    notes.push(...describeLoadNotes(this.plan, result));
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     notes.push(describeClient(window, isRamp(this.plan.load)));

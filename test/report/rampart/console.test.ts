@@ -65,12 +65,16 @@ test("a load that changes within its level has a time line, and what its limit h
     seed: 0,
     maxOutstanding: 4,
   } as const;
-  const out = print({ load: { ...steady, ramp: { fromPerSec: 5, overMs: 2000 } } }, [level]);
+  const asked = { measurement: { mode: { kind: "duration", durationMs: 2000 } } } as const;
+  const out = print({ ...asked, load: { ...steady, ramp: { fromPerSec: 5, overMs: 2000 } } }, [level]);
   assert.match(out, /gamma request rate 50, reached from 5 over 2 s, with 4 outstanding at most$/m);
   assert.match(out, /^a ramp from 5 to 50 requests\/s$/m);
   assert.doesNotMatch(out, /overhead/);
   assert.match(out, /12 requests were due while 4 were outstanding, and were held back for 1\.5 s at most$/m);
   assert.match(out, /^ *1\.0 s +7 +2 /m);
+  assert.match(out, /the measurement was over after 1 s, before the load was reached in the 2 s of its ramp$/m);
+  const reached = print({ ...asked, load: { ...steady, ramp: { fromPerSec: 5, overMs: 1000 } } }, [level]);
+  assert.doesNotMatch(reached, /before the load was reached/);
   assert.doesNotMatch(print({ load: steady }, [level]), /^time +outstanding/m);
   assert.doesNotMatch(
     print({ load: steady }, [{ ...level, heldBack: { count: 0, longestNs: 0 } }]),

@@ -1,7 +1,7 @@
 import { saturationReason } from "../../../measure/metrics.ts";
 import type { WindowResult } from "../../../measure/window.ts";
 import { formatDurationNs } from "../../../plan/units.ts";
-import { describeHeldBack } from "../../../report/scheduled-rate.ts";
+import { describeLoadNotes } from "../../../report/load-notes.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import type { GenaiSettings } from "../settings.ts";
 
@@ -28,8 +28,8 @@ export function tellRun(result: RunResult, settings: GenaiSettings, note: (text:
   if (error !== undefined) note(`${error.message}. ${error.hint}`);
   else if (isInterrupted) note("the run was interrupted: the report is on what was measured until then");
   for (const level of levels) {
-    const held = describeHeldBack(prepared.plan, level);
-    if (held !== undefined) note(`${held}; ${describeDueLatency(level.window)}`);
+    for (const text of describeLoadNotes(prepared.plan, level)) note(text);
+    if ((level.heldBack?.count ?? 0) > 0) note(describeDueLatency(level.window));
   }
   for (const { window } of levels) {
     const reason = saturationReason(window);
