@@ -34,6 +34,7 @@ export { type Inputs, json, random, type TextOptions, zero } from "./scenario/in
 export {
   type Extent,
   fixedSchedule,
+  type HoldOptions,
   hold,
   intervals,
   type Load,
@@ -42,11 +43,15 @@ export {
   periodic,
   type RampOptions,
   type RateOptions,
+  type RateRampOptions,
   ramp,
   rate,
+  rateRamp,
   steps,
 } from "./scenario/loads.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
+export type { ArrivalOptions } from "./scenario/rates.ts";
+export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export {
   type EmbeddedOptions,

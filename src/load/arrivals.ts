@@ -1,4 +1,5 @@
-import { createRandom } from "../runtime/random.ts";
+import type { RateRampPlan } from "../plan/load-options.ts";
+import { createRandom, drawExponential, drawGamma } from "../runtime/random.ts";
 
 /** Arrival processes: when requests are due, in nanoseconds since the level began. They know no clock and no socket. */
 
@@ -19,8 +20,43 @@ export function poissonArrivals(ratePerSec: number, seed: number): Arrivals {
   const meanNs = 1e9 / ratePerSec;
   let dueNs = 0;
   return () => {
-    dueNs += -Math.log(1 - random()) * meanNs;
+    dueNs += drawExponential(random) * meanNs;
     return dueNs;
+  };
+}
+
+/**
+ * Independent gaps of the gamma distribution with a mean of `1 / ratePerSec` seconds, as vLLM's `burstiness` and AIPerf's smoothness have
+ * them. The same seed gives the same times.
+ * @param smoothness the distribution's shape: 1 is a Poisson process, more is smoother, less is burstier
+ */
+export function gammaArrivals(ratePerSec: number, smoothness: number, seed: number): Arrivals {
+  const random = createRandom(seed);
+  const meanNs = 1e9 / ratePerSec;
+  let dueNs = 0;
+  return () => {
+    dueNs += drawGamma(random, smoothness) * meanNs;
+    return dueNs;
+  };
+}
+
+/**
+ * Arrivals at a steady rate, moved so that the rate changes evenly from another one to that one and stays there: as many are due until a
+ * moment as the changing rate has asked for by then.
+ * @param ratePerSec of `arrivals`
+ */
+export function rampArrivals(arrivals: Arrivals, ratePerSec: number, { fromPerSec, overMs }: RateRampPlan): Arrivals {
+  const overSec = overMs / 1e3;
+  const slope = (ratePerSec - fromPerSec) / overSec;
+  const rampCount = ((fromPerSec + ratePerSec) / 2) * overSec;
+  return () => {
+    const count = (arrivals() / 1e9) * ratePerSec;
+    if (count >= rampCount) return (overSec + (count - rampCount) / ratePerSec) * 1e9;
+    // Gaps may be 0, and the rate at the beginning too.
+    if (count === 0) return 0;
+    // Where the area below the rate's line is `count`; so written that nothing is lost while the rate is near 0.
+    const rateAt = Math.sqrt(Math.max(0, fromPerSec * fromPerSec + 2 * slope * count));
+    return ((2 * count) / (fromPerSec + rateAt)) * 1e9;
   };
 }
 

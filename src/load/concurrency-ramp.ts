@@ -1,6 +1,6 @@
 import type { ConcurrencyRampPlan } from "../plan/plan.ts";
 import { concurrencySchema } from "./levels.ts";
-import type { LoadMode } from "./load-mode.ts";
+import type { Drive, LoadMode } from "./load-mode.ts";
 
 /** Concurrency that rises (or falls) evenly from one level to another over a duration, as one measurement. */
 export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
@@ -15,13 +15,18 @@ export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
   },
   prepare: ({ start, end, overMs }) => ({
     search: { unit: "concurrency", levels: { kind: "list", values: [Math.max(start, end)] }, search: "linear" },
-    drive: () => ({
-      kind: "ramp",
-      maxConcurrency: Math.max(start, end),
-      concurrencyAt: (elapsedNs) => rampConcurrencyAt(start, end, overMs * 1e6, elapsedNs),
-    }),
+    drive: () => rampDrive(start, end, overMs),
   }),
 };
+
+/** Concurrency that goes evenly from one level to another, and stays there. */
+export function rampDrive(start: number, end: number, overMs: number): Drive {
+  return {
+    kind: "ramp",
+    maxConcurrency: Math.max(start, end),
+    concurrencyAt: (elapsedNs) => rampConcurrencyAt(start, end, overMs * 1e6, elapsedNs),
+  };
+}
 
 /** Concurrency after `elapsedNs`: `start` at 0, `end` at last, each whole level held equally long within `overNs`. */
 export function rampConcurrencyAt(start: number, end: number, overNs: number, elapsedNs: number): number {

@@ -10,8 +10,8 @@ export type Drive =
   | { readonly kind: "closed"; readonly concurrency: number }
   /** The number outstanding changes with time: `concurrencyAt(elapsedNs)`, whose largest value is `maxConcurrency`. */
   | { readonly kind: "ramp"; readonly maxConcurrency: number; readonly concurrencyAt: (elapsedNs: number) => number }
-  /** Requests are due at given times. */
-  | { readonly kind: "scheduled"; readonly arrivals: Arrivals }
+  /** Requests are due at given times; while `maxOutstanding` of them are under way, the others wait. */
+  | { readonly kind: "scheduled"; readonly arrivals: Arrivals; readonly maxOutstanding?: number }
   /** `start` requests, then groups of `step` up to `end` in all, each once all of the one before have brought `periodResponses`. */
   | {
       readonly kind: "periodic";

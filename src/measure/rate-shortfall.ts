@@ -20,6 +20,8 @@ export interface ScheduledRate {
   readonly laneCount: number;
   /** Sequences under way, each of which waits for its answers before it goes on; undefined where none do. */
   readonly sequenceCount: number | undefined;
+  /** Most requests outstanding; absent where there is no limit. */
+  readonly maxOutstanding?: number | undefined;
 }
 
 /** A schedule that was not kept. The sentences have no full stop. */
@@ -52,13 +54,15 @@ export function explainShortfall(window: WindowResult, rate: ScheduledRate): Rat
 }
 
 function causeOf(window: WindowResult, rate: ScheduledRate): Omit<RateShortfall, "achieved"> {
-  const { isSync, laneCount, sequenceCount } = rate;
+  const { isSync, laneCount, sequenceCount, maxOutstanding } = rate;
   const saturation = saturationReason(window);
   if (saturation !== undefined) return { cause: `the client was the limit: ${saturation}`, bound: "other" };
   const meanOutstanding = window.latency.sumNs / window.durationNs;
   const took = `waited for their answers, which took ${formatDurationNs(window.latency.meanNs)} on average`;
   if (sequenceCount !== undefined && meanOutstanding > sequenceCount * 0.5)
     return { cause: `${sequenceCount} sequences ${took}`, bound: "sequences" };
+  if (maxOutstanding !== undefined && meanOutstanding > maxOutstanding * 0.5)
+    return { cause: `the ${maxOutstanding} requests that may be outstanding ${took}`, bound: "other" };
   if (isSync && meanOutstanding > laneCount * 0.5) return { cause: `${laneCount} lanes ${took}`, bound: "lanes" };
   return { cause: "the client was woken late: something else may be using its core", bound: "other" };
 }

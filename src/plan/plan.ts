@@ -2,6 +2,8 @@
  * What a run will do, as plain data: every front door builds one, `--dry-run` prints it, the run executes it. Units are in names.
  */
 
+import type { RateRampPlan, SchedulePartPlan } from "./load-options.ts";
+
 /** A whole run. */
 export interface Plan {
   /** Version of this shape. */
@@ -150,6 +152,8 @@ export interface ConcurrencyLoadPlan {
   readonly kind: "concurrency";
   readonly levels: LevelsPlan;
   readonly search: SearchPlan;
+  /** At each level it rises from 1 evenly over so long, and is held then. Absent: it is there at once. */
+  readonly rampMs?: number;
 }
 
 /** Concurrency that changes evenly over time, as one measurement. */
@@ -166,9 +170,15 @@ export interface RequestRateLoadPlan {
   /** In requests per second. */
   readonly levels: LevelsPlan;
   readonly search: SearchPlan;
-  readonly distribution: "constant" | "poisson";
-  /** Seed of the Poisson process. */
+  readonly distribution: "constant" | "poisson" | "gamma";
+  /** Seed of the gaps that are drawn. */
   readonly seed: number;
+  /** Shape of `gamma`, above 0: 1 is Poisson, more is smoother, less is burstier. Absent: 1. */
+  readonly smoothness?: number;
+  /** Most requests outstanding; those that are due meanwhile wait, and go in their order. Absent: no limit. */
+  readonly maxOutstanding?: number;
+  /** Absent: the rate is the level's from the first request on. */
+  readonly ramp?: RateRampPlan;
 }
 
 /** Requests sent at gaps read from a file: one gap per line in microseconds, over and over. */
@@ -180,6 +190,8 @@ export interface IntervalsLoadPlan {
 /** Every step of the data once, at the time that stands beside it in the file. */
 export interface FixedScheduleLoadPlan {
   readonly kind: "fixed-schedule";
+  /** Absent: all of it, from its time 0 on, at its own pace. */
+  readonly part?: SchedulePartPlan;
 }
 
 /** Requests that join in groups, each when every request of the one before has brought some of its responses. */

@@ -22,6 +22,7 @@ export const builders = {
   nullable: v.nullable,
   number: v.number,
   object: v.object,
+  optional: v.optional,
   picklist: v.picklist,
   pipe: v.pipe,
   record: v.record,

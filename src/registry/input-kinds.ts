@@ -1,5 +1,6 @@
 import type { Dataset } from "../inputs/dataset.ts";
 import { generateDataset } from "../inputs/generate.ts";
+import type { SchedulePartPlan } from "../plan/load-options.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
@@ -53,5 +54,11 @@ export function loadInputs({ inputs, load }: Plan, model: ModelInfo): Dataset | 
     const hint = "Give a JSON file whose entries have a 'timestamp' in milliseconds.";
     throw new UserError([{ path: "inputs", message: "a fixed schedule needs data with times", hint }]);
   }
-  return (INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>).load(inputs, model, isTimed);
+  const data = (INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>).load(inputs, model, isTimed);
+  return load.kind === "fixed-schedule" && load.part !== undefined ? takeScheduled(data, load.part) : data;
+}
+
+async function takeScheduled(data: Dataset | Promise<Dataset>, part: SchedulePartPlan): Promise<Dataset> {
+  const { takePart } = await import("../load/schedule-part.ts");
+  return takePart(await data, part);
 }

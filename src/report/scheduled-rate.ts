@@ -11,10 +11,11 @@ export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRu
     isSync: callMode === "sync",
     laneCount,
     sequenceCount: isOneByOne ? concurrent : undefined,
+    maxOutstanding: plan.load.kind === "request-rate" ? plan.load.maxOutstanding : undefined,
   };
 }
 
-/** The request rate of a level, per second; undefined where requests are due at given times, or not scheduled at all. */
+/** The request rate of a level, per second; undefined where it changes, where requests are due at given times, or not scheduled at all. */
 export function askedPerSec({ load }: Plan, level: number): number | undefined {
-  return load.kind === "request-rate" ? level : undefined;
+  return load.kind === "request-rate" && load.ramp === undefined ? level : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Sequences } from "../load/sequences.ts";
+import type { HeldBack } from "./outstanding-limit.ts";
 import type { Slots } from "./slots.ts";
 
 /** The part of the driver that differs from one kind of load to another: when which slot sends. One file per kind. */
@@ -14,12 +15,16 @@ export interface Sender {
   readonly sequences: Sequences | undefined;
   /** Requests that may still be sent; ends of sequences do not count. */
   readonly quota: number;
+  /** Requests sent and not answered. */
+  readonly outstanding: number;
   /** Makes so many slots usable. */
   reserve(count: number): Promise<void>;
   /** Whether the slot has no request and waits for nothing. */
   isIdle(slot: number): boolean;
   /** Lanes that send: the stride with which each goes through the data. */
   setActiveLanes(count: number): void;
+  /** Lanes that send change all the time: each request takes the next step of the data. */
+  shareSteps(): void;
   /**
    * Sends the slot's next request, as far as the quota allows.
    * @param sequence index of the sequence it continues, where there are any
@@ -39,6 +44,8 @@ export interface Sender {
 export interface ActiveLoad {
   /** Lanes that can have a request outstanding. */
   readonly activeLanes: number;
+  /** What waited so far because of a limit of requests outstanding; undefined where there is none. */
+  readonly heldBack?: HeldBack | undefined;
   /** What a slot does once its request is over. */
   goOn(slot: number): void;
   /** A response of the slot's request has come; so many there are by now, an empty last one included. */

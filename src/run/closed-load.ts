@@ -41,12 +41,9 @@ export class ClosedLoad implements ActiveLoad {
   async ramp(drive: Extract<Drive, { kind: "ramp" }>): Promise<void> {
     this.stopRamp();
     await this.sender.reserve(drive.maxConcurrency);
+    this.sender.shareSteps();
     const startNs = nowNs();
-    const adjust = (): void => {
-      const target = drive.concurrencyAt(nowNs() - startNs);
-      this.sender.setActiveLanes(target);
-      this.reach(target);
-    };
+    const adjust = (): void => this.reach(drive.concurrencyAt(nowNs() - startNs));
     adjust();
     this.rampTimer = setInterval(() => this.sender.guard(adjust), RAMP_STEP_MS);
   }

@@ -10,14 +10,11 @@ import { Backoff } from "./backoff.ts";
 import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork, LaneOptions } from "./driver-work.ts";
 import type { RequestFeed } from "./feed.ts";
+import type { HeldBack } from "./outstanding-limit.ts";
 import { Quiet } from "./quiet.ts";
-import type { SequenceDeal } from "./sequence-deal.ts";
 import { Slots } from "./slots.ts";
 import { WaitingAnswers } from "./waiting-answers.ts";
 import { writeRecord } from "./write-record.ts";
-
-/** Seed of what decides which sequence a scheduled request continues. */
-const DEAL_SEED = 1;
 
 /**
  * Sends requests as a load asks, and records what came of them. It decides nothing about measuring. Connections can be opened, and one
@@ -110,6 +107,11 @@ export class Driver implements Sender {
     return this.load.activeLanes;
   }
 
+  /** What waited under the present load because of its limit of requests outstanding. */
+  get heldBack(): HeldBack | undefined {
+    return this.load.heldBack;
+  }
+
   /** Connections opened so far. */
   get connectionCount(): number {
     return this.client.connectionCount;
@@ -153,12 +155,12 @@ export class Driver implements Sender {
       this.load = load;
       return load.start();
     }
-    const { ScheduledLoad } = await import("./scheduled-load.ts");
+    const { createScheduledLoad } = await import("./scheduled-load.ts");
     if (turn !== this.turn) return;
     // Whoever waits after a failure is dealt a place like all the others.
     await this.halt();
     await this.reserve(this.laneCount);
-    const load = new ScheduledLoad(this, await this.createDeal());
+    const load = await createScheduledLoad(this, this.lanes, drive.maxOutstanding);
     if (turn !== this.turn) return;
     this.isStopped = false;
     this.load = load;
@@ -195,6 +197,10 @@ export class Driver implements Sender {
 
   setActiveLanes(count: number): void {
     this.feed?.setActiveLanes(Math.min(count, this.laneCount));
+  }
+
+  shareSteps(): void {
+    this.feed?.shareSteps();
   }
 
   /** The next requests begin with the data's first step again. */
@@ -268,15 +274,6 @@ export class Driver implements Sender {
     slots.isCut[slot] = feed.isCut;
     if (slot >= this.client.calls.length) void this.client.reserve(slots.count);
     this.client.send(slot, request, feed.stamp);
-  }
-
-  private async createDeal(): Promise<SequenceDeal | undefined> {
-    if (this.sequences === undefined) return undefined;
-    const { SequenceDeal } = await import("./sequence-deal.ts");
-    const { createRandom } = await import("../runtime/random.ts");
-    const { sequenceCount, laneCount, isSerial, keepsOrder } = this.lanes;
-    // Where requests may overtake one another a sequence has one under way at a time, or the server would see it broken.
-    return new SequenceDeal(sequenceCount, laneCount, isSerial || !keepsOrder, createRandom(DEAL_SEED));
   }
 
   private done(call: Call): void {

@@ -56,6 +56,8 @@ export class RequestFeed {
   private readonly encodedBySlot: Map<number, WireRequest>[] = [];
   /** Lanes in use: the stride with which a lane goes through the data. */
   private activeLanes = 1;
+  /** Requests given so far while lanes share the data; negative where each goes through it by itself. */
+  private sharedTurns = -1;
 
   constructor(service: Service, dataset: Dataset, { usesIds, sequences, shared }: FeedOptions) {
     this.shared = shared;
@@ -78,11 +80,18 @@ export class RequestFeed {
 
   setActiveLanes(count: number): void {
     this.activeLanes = Math.max(1, count);
+    this.sharedTurns = -1;
+  }
+
+  /** From now on every request takes the next step, whichever lane it is: where lanes come and go, strides would repeat some and miss others. */
+  shareSteps(): void {
+    this.sharedTurns = 0;
   }
 
   /** Every lane begins with its first step again, as perf_analyzer's lanes do after a warm-up. */
   rewind(): void {
     this.turns.length = 0;
+    this.sharedTurns = Math.min(this.sharedTurns, 0);
   }
 
   /**
@@ -175,6 +184,7 @@ export class RequestFeed {
   private nextStep(lane: number): number {
     const count = (this.dataset.streams[0] ?? []).length;
     if (!this.dataset.isFromJson || count <= 1) return 0;
+    if (this.sharedTurns >= 0) return (this.sharedTurns++ * this.service.batchSize) % count;
     const turn = this.turns[lane] ?? 0;
     this.turns[lane] = turn + 1;
     return ((lane + turn * this.activeLanes) * this.service.batchSize) % count;

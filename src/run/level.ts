@@ -238,6 +238,7 @@ export class LevelRun {
     trials: number,
     rest: Partial<LevelResult>,
   ): LevelResult {
+    const { heldBack } = this.context.driver;
     return {
       unit: this.context.unit,
       level: this.level,
@@ -248,6 +249,7 @@ export class LevelRun {
       isLatencyUnstable: false,
       hasServerCounters: this.countersBefore !== undefined,
       timeline: [],
+      ...(heldBack === undefined ? {} : { heldBack }),
       ...rest,
     };
   }

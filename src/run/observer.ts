@@ -9,6 +9,7 @@ import type { Service } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
 import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
 import type { FailureCount } from "./failure-log.ts";
+import type { HeldBack } from "./outstanding-limit.ts";
 
 /** What a run tells while it goes on, and what it ends with. Reports are written against these. */
 
@@ -47,6 +48,8 @@ export interface LevelResult {
   readonly isLatencyUnstable: boolean;
   /** Whether the server tells its counters; `window.server` may be missing all the same when they did not change. */
   readonly hasServerCounters: boolean;
+  /** What waited because of the load's limit of requests outstanding; absent where it has none. */
+  readonly heldBack?: HeldBack;
   /** Progress within the level, for levels measured over a given time; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
 }

@@ -77,9 +77,31 @@ export function drawNormal(random: Random, mean: number, stddev: number): number
   }
 }
 
+/** A number of the exponential distribution with mean 1. */
+export function drawExponential(random: Random): number {
+  return -naturalLog(1 - random());
+}
+
+/** A number of the gamma distribution with mean 1 and variance 1 / shape (Marsaglia and Tsang, 2000). @param shape above 0 */
+export function drawGamma(random: Random, shape: number): number {
+  // Below 1 one of the shape above is drawn, and shrunk.
+  const scale = (shape < 1 ? shape + 1 : shape) - 1 / 3;
+  const width = 1 / Math.sqrt(9 * scale);
+  for (;;) {
+    const normal = drawNormal(random, 0, 1);
+    const root = 1 + width * normal;
+    const cube = root * root * root;
+    if (cube <= 0) continue;
+    const bound = (normal * normal) / 2 + scale * (1 - cube + naturalLog(cube));
+    if (naturalLog(1 - random()) >= bound) continue;
+    const shrink = shape < 1 ? naturalExp(naturalLog(1 - random()) / shape) : 1;
+    return (scale * cube * shrink) / shape;
+  }
+}
+
 const SERIES_TERMS = 18;
 
-/** ln x for 0 < x < 1: x is scaled by powers of two to [0.7, 1.4), where 2·artanh((x - 1) / (x + 1)) converges fast. */
+/** ln x for x > 0: x is scaled by powers of two to [0.7, 1.4), where 2·artanh((x - 1) / (x + 1)) converges fast. */
 function naturalLog(x: number): number {
   let mantissa = x;
   let exponent = 0;
@@ -87,9 +109,27 @@ function naturalLog(x: number): number {
     mantissa *= 2;
     exponent--;
   }
+  while (mantissa >= 1.4) {
+    mantissa /= 2;
+    exponent++;
+  }
   const ratio = (mantissa - 1) / (mantissa + 1);
   const square = ratio * ratio;
   let sum = 0;
   for (let term = SERIES_TERMS; term >= 0; term--) sum = sum * square + 1 / (2 * term + 1);
   return 2 * ratio * sum + exponent * Math.LN2;
 }
+
+/** e to a power of 0 or less: the power less a multiple of ln 2 is so small that its series converges fast. */
+function naturalExp(power: number): number {
+  if (power < MIN_POWER) return 0;
+  const halvings = Math.round(-power / Math.LN2);
+  const rest = power + halvings * Math.LN2;
+  let sum = 1;
+  for (let term = SERIES_TERMS; term >= 1; term--) sum = 1 + (sum * rest) / term;
+  for (let i = 0; i < halvings; i++) sum /= 2;
+  return sum;
+}
+
+/** e to less than this is below the smallest number there is. */
+const MIN_POWER = -745;

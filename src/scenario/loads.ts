@@ -5,6 +5,8 @@ import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
+import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "./rates.ts";
+import { type CheckedSchedule, checkSchedule, type ScheduleOptions, scheduleEntries, toPart } from "./schedules.ts";
 
 /** The load shapes of scenarios: when requests are sent. */
 
@@ -26,13 +28,21 @@ export type RampOptions =
   /** One measurement of this length with a time line, while the concurrency changes evenly. */
   | { readonly over: Duration; readonly step?: never; readonly for?: never; readonly requests?: never };
 
+/** Options of {@link hold}. */
+export type HoldOptions = {
+  /** The concurrency rises evenly from 1 over this time, as part of the measurement. Default: it is there at once. */
+  readonly rampUp?: Duration;
+} & Extent;
+
 /** Options of {@link rate}. */
 export type RateOptions = {
-  /** `constant` spaces requests evenly; `poisson` is how independent users arrive. Default: constant. */
-  readonly distribution?: "constant" | "poisson";
-  /** Seed of the Poisson process. Default: 0. */
-  readonly seed?: number;
-} & Extent;
+  /** The rate rises evenly from 0 over this time, as part of the measurement. Default: it is there at once. */
+  readonly rampUp?: Duration;
+} & ArrivalOptions &
+  Extent;
+
+/** Options of {@link rateRamp}: one measurement of the length `over` with a time line. */
+export type RateRampOptions = { readonly over: Duration } & ArrivalOptions;
 
 /** Options of {@link periodic}. */
 export interface PeriodicOptions {
@@ -47,7 +57,7 @@ export type LoadSort = "closed" | "scheduled";
 
 /** A load of a sort; the sort decides which latencies an assertion may look at. */
 export interface Load<S extends LoadSort = LoadSort> {
-  readonly kind: "ramp" | "hold" | "steps" | "rate" | "intervals" | "fixed-schedule" | "periodic";
+  readonly kind: "ramp" | "hold" | "steps" | "rate" | "rate-ramp" | "intervals" | "fixed-schedule" | "periodic";
   readonly sort: S;
   readonly values: readonly number[];
   readonly options: object;
@@ -59,7 +69,7 @@ export function ramp(start: number, end: number, options: RampOptions = {}): Loa
 }
 
 /** A constant concurrency. */
-export function hold(concurrency: number, options: Extent = {}): Load<"closed"> {
+export function hold(concurrency: number, options: HoldOptions = {}): Load<"closed"> {
   return { kind: "hold", sort: "closed", values: [concurrency], options };
 }
 
@@ -73,14 +83,19 @@ export function rate(perSec: number | readonly number[], options: RateOptions = 
   return { kind: "rate", sort: "scheduled", values: typeof perSec === "number" ? [perSec] : perSec, options };
 }
 
+/** Requests per second that change evenly from one rate to another over a time. */
+export function rateRamp(startPerSec: number, endPerSec: number, options: RateRampOptions): Load<"scheduled"> {
+  return { kind: "rate-ramp", sort: "scheduled", values: [startPerSec, endPerSec], options };
+}
+
 /** Requests at the gaps of a file, over and over: one whole number of microseconds per line. A relative path starts at the scenario's folder. */
 export function intervals(file: string, options: Extent = {}): Load<"scheduled"> {
   return { kind: "intervals", sort: "scheduled", values: [], options: { ...options, file } };
 }
 
-/** Every entry of the `json(…)` inputs once, at the time in milliseconds that its field `timestamp` gives. */
-export function fixedSchedule(): Load<"scheduled"> {
-  return { kind: "fixed-schedule", sort: "scheduled", values: [], options: {} };
+/** Every entry of the `json(…)` inputs, or of a part of them, once, at the time in milliseconds that its field `timestamp` gives. */
+export function fixedSchedule(options: ScheduleOptions = {}): Load<"scheduled"> {
+  return { kind: "fixed-schedule", sort: "scheduled", values: [], options };
 }
 
 /**
@@ -91,15 +106,14 @@ export function periodic(start: number, end: number, options: PeriodicOptions = 
   return { kind: "periodic", sort: "closed", values: [start, end], options };
 }
 
-interface CheckedOptions {
+interface CheckedOptions extends CheckedArrivals, CheckedSchedule {
   readonly file?: string;
   readonly responses?: number;
   readonly step?: number;
   readonly for?: Duration;
   readonly requests?: number;
   readonly over?: Duration;
-  readonly distribution?: "constant" | "poisson";
-  readonly seed?: number;
+  readonly rampUp?: Duration;
 }
 
 /** A load that was checked. */
@@ -113,28 +127,25 @@ export interface CheckedLoad {
 export function loadSchema(): Schema<CheckedLoad> {
   const extent = { for: v.optional(spanSchema()), requests: v.optional(countSchema()) };
   const levels = v.pipe(v.array(countSchema(), "must be a list of levels"), v.minLength(1, "must have a level"));
+  const rates = v.pipe(
+    v.array(positiveSchema(), "must be a rate or a list of rates"),
+    v.minLength(1, "must have a rate"),
+  );
   const shape = <K extends Load["kind"]>(kind: K, values: Schema<readonly number[]>, options: v.ObjectEntries) =>
     v.object({ kind: v.literal(kind), values, options: v.strictObject(options) });
   const load = v.variant(
     "kind",
     [
       shape("ramp", levels, { ...extent, step: v.optional(countSchema()), over: v.optional(spanSchema()) }),
-      shape("hold", levels, extent),
+      shape("hold", levels, { ...extent, rampUp: v.optional(spanSchema()) }),
       shape("steps", levels, extent),
-      shape(
-        "rate",
-        v.pipe(v.array(positiveSchema(), "must be a rate or a list of rates"), v.minLength(1, "must have a rate")),
-        {
-          ...extent,
-          distribution: v.optional(v.picklist(["constant", "poisson"], 'must be "constant" or "poisson"')),
-          seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
-        },
-      ),
+      shape("rate", rates, { ...extent, ...arrivalEntries(), rampUp: v.optional(spanSchema()) }),
+      shape("rate-ramp", rates, { ...arrivalEntries(), over: spanSchema() }),
       shape("intervals", v.array(v.never()), { ...extent, file: nameSchema("a file") }),
-      shape("fixed-schedule", v.array(v.never()), {}),
+      shape("fixed-schedule", v.array(v.never()), scheduleEntries()),
       shape("periodic", levels, { step: v.optional(countSchema()), responses: v.optional(countSchema()) }),
     ],
-    "must be ramp(…), hold(…), steps(…), rate(…), intervals(…), fixedSchedule() or periodic(…)",
+    "must be ramp(…), hold(…), steps(…), rate(…), rateRamp(…), intervals(…), fixedSchedule() or periodic(…)",
   );
   return load as unknown as Schema<CheckedLoad>;
 }
@@ -168,33 +179,36 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
       hint: `Write ramp(${end}, ${start}), or let it fall over a time with { over: "1 min" }.`,
     });
   }
-  return problems;
+  return [...problems, ...checkArrivals(options), ...checkSchedule(options)];
 }
 
 /** Whether requests are due at times, whatever the server does. */
 export function isScheduled({ kind }: CheckedLoad): boolean {
-  return kind === "rate" || kind === "intervals" || kind === "fixed-schedule";
+  return kind === "rate" || kind === "rate-ramp" || kind === "intervals" || kind === "fixed-schedule";
 }
 
 /** The load of a plan. @param folder where relative paths start */
 export function toLoadPlan({ kind, values, options }: CheckedLoad, folder: string): LoadPlan {
   const [start, end] = values as [number, number];
   if (kind === "intervals") return { kind, file: resolve(folder, options.file ?? "") };
-  if (kind === "fixed-schedule") return { kind };
+  if (kind === "fixed-schedule") return { kind, ...toPart(options) };
   if (kind === "periodic") {
     const { step = 1, responses = 10 } = options;
     return { kind: "periodic-concurrency", start, end, step, periodResponses: responses };
   }
-  if (options.over !== undefined) return { kind: "concurrency-ramp", start, end, overMs: toMs(options.over) };
+  if (kind === "rate-ramp")
+    return toRatePlan([end], options, { fromPerSec: start, overMs: toMs(options.over ?? "0 s") });
   if (kind === "rate") {
-    const { distribution = "constant", seed = 0 } = options;
-    return { kind: "request-rate", levels: { kind: "list", values }, search: "linear", distribution, seed };
+    const { rampUp } = options;
+    return toRatePlan(values, options, rampUp === undefined ? undefined : { fromPerSec: 0, overMs: toMs(rampUp) });
   }
+  if (options.over !== undefined) return { kind: "concurrency-ramp", start, end, overMs: toMs(options.over) };
   const levels =
     kind === "ramp"
       ? ({ kind: "range", start, end, step: options.step ?? 1 } as const)
       : ({ kind: "list", values } as const);
-  return { kind: "concurrency", levels, search: "linear" };
+  const { rampUp } = options;
+  return { kind: "concurrency", levels, search: "linear", ...(rampUp === undefined ? {} : { rampMs: toMs(rampUp) }) };
 }
 
 /** How long the load asks to be measured; undefined: until it is stable. */

@@ -232,7 +232,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
         path: `assert.${index}`,
         message: "scheduledLatency needs a load with a schedule",
         value: load.kind,
-        hint: 'Use "latency", or rate(…), intervals(…) or fixedSchedule() as the load.',
+        hint: 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.',
       });
   }
   return problems;

@@ -4,10 +4,16 @@ import * as fc from "fast-check";
 import {
   type Arrivals,
   constantArrivals,
+  gammaArrivals,
   intervalArrivals,
   intervalsRatePerSec,
   poissonArrivals,
+  rampArrivals,
 } from "../../src/load/arrivals.ts";
+
+const POISSON_100_SEED_1 = [960369.2985713232, 22870163.80554034, 28566550.39271381];
+const GAMMA_HALF_SEED_1 = [56018.4830312099, 9354599.708529433, 9648541.747011475];
+const GAMMA_FOUR_SEED_1 = [7291580.211344222, 19583704.993133284, 23428090.331972137];
 
 function take(arrivals: Arrivals, count: number): number[] {
   return Array.from({ length: count }, arrivals);
@@ -124,3 +130,98 @@ for (const seed of [0, 1, 5489, 123_456]) {
     assert.ok(Math.abs(covariance / variance) < 3.3 / Math.sqrt(gaps.length), "a gap depends on the one before");
   });
 }
+
+/** Distribution functions of gaps with a mean of 1, by the shape of their gamma distribution. */
+const GAMMA_CDF: readonly (readonly [shape: number, cdf: (gap: number) => number])[] = [
+  [0.5, (gap) => errorFunction(Math.sqrt(gap / 2))],
+  [1, (gap) => 1 - Math.exp(-gap)],
+  [2, (gap) => 1 - (1 + 2 * gap) * Math.exp(-2 * gap)],
+  [3, (gap) => 1 - (1 + 3 * gap + (9 * gap * gap) / 2) * Math.exp(-3 * gap)],
+];
+
+/** Abramowitz and Stegun, 7.1.26: right to 1.5e-7. */
+function errorFunction(x: number): number {
+  const t = 1 / (1 + 0.3275911 * x);
+  const terms = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592];
+  return 1 - terms.reduce((sum, term) => (sum + term) * t, 0) * Math.exp(-x * x);
+}
+
+for (const [shape, cdf] of GAMMA_CDF) {
+  test(`gamma gaps of smoothness ${shape} have their distribution`, () => {
+    const count = 20_000;
+    const gaps = gapsOf(take(gammaArrivals(50, shape, 5489), count)).map((gap) => gap / 20e6);
+    const distance = [...gaps]
+      .sort((a, b) => a - b)
+      .reduce((worst, gap, index) => {
+        const expected = cdf(gap);
+        return Math.max(worst, Math.abs(expected - index / count), Math.abs(expected - (index + 1) / count));
+      }, 0);
+    assert.ok(distance < 1.95 / Math.sqrt(count), `distance ${distance}`);
+    const other = GAMMA_CDF.find(([one]) => one !== shape)?.[1] ?? cdf;
+    assert.ok(Math.max(...gaps.map((gap) => Math.abs(other(gap) - cdf(gap)))) > 0.05, "the test can tell shapes apart");
+  });
+}
+
+for (const shape of [0.05, 0.3, 0.9, 1, 1.7, 10, 400]) {
+  test(`gamma gaps of smoothness ${shape} keep the rate and vary by 1 / sqrt(smoothness)`, () => {
+    for (const seed of [0, 7, 123_456]) {
+      const count = 40_000;
+      const gaps = gapsOf(take(gammaArrivals(1000, shape, seed), count)).map((gap) => gap / 1e6);
+      const mean = gaps.reduce((sum, gap) => sum + gap, 0) / count;
+      const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / (count - 1);
+      // Four standard errors each; a gamma distribution's excess kurtosis is 6 / shape.
+      assert.ok(Math.abs(mean - 1) < 4 / Math.sqrt(shape * count), `mean ${mean}`);
+      assert.ok(Math.abs(variance * shape - 1) < 4 * Math.sqrt((2 + 6 / shape) / count), `variance ${variance}`);
+    }
+  });
+}
+
+test("gamma gaps are never negative nor infinite, however bursty, and the same for the same seed", () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0.01, max: 1e4, noNaN: true }), fc.integer(), (shape, seed) => {
+      const times = take(gammaArrivals(10, shape, seed), 200);
+      assert.ok(gapsOf(times).every((gap) => gap >= 0 && Number.isFinite(gap)));
+      assert.deepEqual(take(gammaArrivals(10, shape, seed), 200), times);
+    }),
+  );
+});
+
+test("drawn arrivals are the same numbers on every runtime", () => {
+  assert.deepEqual(take(poissonArrivals(100, 1), 3), POISSON_100_SEED_1);
+  assert.deepEqual(take(gammaArrivals(100, 0.5, 1), 3), GAMMA_HALF_SEED_1);
+  assert.deepEqual(take(gammaArrivals(100, 4, 1), 3), GAMMA_FOUR_SEED_1);
+});
+
+const rates = fc.double({ min: 0.5, max: 1000, noNaN: true });
+
+test("under a ramp as many requests are due until a moment as the changing rate has asked for", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.constant(0), rates), rates, fc.integer({ min: 1, max: 60_000 }), (from, to, overMs) => {
+      const overSec = overMs / 1e3;
+      const askedUntil = (sec: number): number =>
+        sec < overSec
+          ? from * sec + ((to - from) * sec * sec) / (2 * overSec)
+          : ((from + to) / 2) * overSec + to * (sec - overSec);
+      const times = take(rampArrivals(constantArrivals(to), to, { fromPerSec: from, overMs }), 300);
+      for (const [index, time] of times.entries()) {
+        const asked = askedUntil(time / 1e9);
+        assert.ok(Math.abs(asked - (index + 1)) < 1e-6 * (index + 1), `${asked} for request ${index + 1}`);
+      }
+      assert.ok(gapsOf(times).every((gap) => gap > 0));
+    }),
+  );
+});
+
+test("a ramp from 0 to 10 per second in 4 s: the first is due when one is, then the rate is held", () => {
+  const times = take(rampArrivals(constantArrivals(10), 10, { fromPerSec: 0, overMs: 4000 }), 25);
+  assert.ok(Math.abs((times[0] as number) - Math.sqrt(0.8) * 1e9) < 1);
+  assert.ok(Math.abs((times[19] as number) - 4e9) < 1);
+  for (const gap of gapsOf(times).slice(20)) assert.ok(Math.abs(gap - 100e6) < 1);
+});
+
+test("a ramp takes gaps of 0, also while its rate is 0", () => {
+  assert.deepEqual(
+    take(rampArrivals(intervalArrivals([0, 2e9]), 1, { fromPerSec: 0, overMs: 1000 }), 3),
+    [0, 2.5e9, 2.5e9],
+  );
+});

@@ -29,6 +29,20 @@ test("the heap gives lanes back by their due time", () => {
   );
 });
 
+test("of equal due times the lane pushed first is first", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 }), (due) => {
+      const heap = new DueHeap();
+      for (const [lane, dueNs] of due.entries()) heap.push(lane, dueNs);
+      const expected = [...due.entries()].sort(([one, a], [other, b]) => a - b || one - other);
+      assert.deepEqual(
+        due.map(() => heap.pop()),
+        expected.map(([lane]) => lane),
+      );
+    }),
+  );
+});
+
 test("pushing and popping in any order keeps every lane once", () => {
   const steps = fc.array(fc.oneof(fc.constant("pop" as const), fc.integer({ min: 0, max: 100 })));
   fc.assert(

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import * as v from "valibot";
+import { gammaArrivals, rampArrivals } from "../../src/load/arrivals.ts";
 import { concurrencyMode } from "../../src/load/concurrency.ts";
 import { concurrencyRampMode, rampConcurrencyAt } from "../../src/load/concurrency-ramp.ts";
+import { fixedScheduleMode } from "../../src/load/fixed-schedule.ts";
 import { intervalsMode, readIntervalsNs } from "../../src/load/intervals.ts";
 import { largestLevel, levelAt } from "../../src/load/levels.ts";
 import { requestRateMode } from "../../src/load/request-rate.ts";
@@ -95,6 +97,36 @@ test("a request rate makes arrivals anew for each level", () => {
     });
     assert.deepEqual(times[0], times[1]);
   }
+});
+
+test("a request rate hands on its limit of requests outstanding, its gaps and its ramp", () => {
+  const load = requestRateMode.prepare({
+    kind: "request-rate",
+    levels: { kind: "list", values: [10] },
+    search: "linear",
+    distribution: "gamma",
+    seed: 3,
+    smoothness: 0.25,
+    maxOutstanding: 5,
+    ramp: { fromPerSec: 0, overMs: 1000 },
+  });
+  const drive = load.drive(10, []);
+  assert.ok(drive.kind === "scheduled");
+  assert.equal(drive.maxOutstanding, 5);
+  const expected = rampArrivals(gammaArrivals(10, 0.25, 3), 10, { fromPerSec: 0, overMs: 1000 });
+  assert.deepEqual(Array.from({ length: 20 }, drive.arrivals), Array.from({ length: 20 }, expected));
+});
+
+test("concurrency with a ramp rises from 1 to the level, and stays there", () => {
+  const levels = { kind: "list", values: [4] } as const;
+  const load = concurrencyMode.prepare({ kind: "concurrency", levels, search: "linear", rampMs: 400 });
+  const drive = load.drive(4, []);
+  assert.ok(drive.kind === "ramp");
+  assert.equal(drive.maxConcurrency, 4);
+  assert.deepEqual(
+    [0, 99, 100, 250, 300, 1e6].map((ms) => drive.concurrencyAt(ms * 1e6)),
+    [1, 1, 2, 3, 4, 4],
+  );
 });
 
 test("a ramp begins at its start, reaches its end and never leaves the way between", () => {
@@ -187,6 +219,25 @@ test("an intervals file that is missing, empty or all zero is refused", () => {
     withText(text, (path) => assert.match(problemsOf(() => readIntervalsNs(path))[0]?.message ?? "", message));
 });
 
+const part = { startMs: 1, endMs: 1, startsAtFirst: false, speedRatio: 1 };
+const rateOf = (more: object): object => ({
+  kind: "request-rate",
+  levels: { kind: "list", values: [1] },
+  search: "linear",
+  distribution: "gamma",
+  seed: 0,
+  ...more,
+});
+const rateSchema = requestRateMode.schema(v);
+const schedule = (more: object): boolean =>
+  v.is(fixedScheduleMode.schema(v), { kind: "fixed-schedule", part: { ...part, ...more } });
+const rampOf = (rampMs: number): object => ({
+  kind: "concurrency",
+  levels: { kind: "list", values: [1] },
+  search: "linear",
+  rampMs,
+});
+
 const schemas: readonly (readonly [name: string, accepts: boolean, isAccepted: boolean])[] = [
   [
     "concurrency 1",
@@ -264,6 +315,21 @@ const schemas: readonly (readonly [name: string, accepts: boolean, isAccepted: b
     v.is(concurrencyRampMode.schema(v), { kind: "concurrency-ramp", start: 1, end: 2, overMs: 0 }),
     false,
   ],
+  ["concurrency reached in no time", v.is(concurrencyMode.schema(v), rampOf(0)), false],
+  ["concurrency reached in a time", v.is(concurrencyMode.schema(v), rampOf(0.5)), true],
+  ["gamma", v.is(rateSchema, rateOf({ smoothness: 0.5 })), true],
+  ["no smoothness at all", v.is(rateSchema, rateOf({ smoothness: 0 })), false],
+  ["one outstanding", v.is(rateSchema, rateOf({ maxOutstanding: 1 })), true],
+  ["none outstanding", v.is(rateSchema, rateOf({ maxOutstanding: 0 })), false],
+  ["a rate from 0", v.is(rateSchema, rateOf({ ramp: { fromPerSec: 0, overMs: 1 } })), true],
+  ["a rate from below 0", v.is(rateSchema, rateOf({ ramp: { fromPerSec: -1, overMs: 1 } })), false],
+  ["a rate reached in no time", v.is(rateSchema, rateOf({ ramp: { fromPerSec: 0, overMs: 0 } })), false],
+  ["a whole schedule", v.is(fixedScheduleMode.schema(v), { kind: "fixed-schedule" }), true],
+  ["a moment of a schedule", schedule({}), true],
+  ["a schedule without bounds", schedule({ startMs: null, endMs: null }), true],
+  ["a schedule that ends before it starts", schedule({ endMs: 0.5 }), false],
+  ["a schedule from before 0", schedule({ startMs: -1 }), false],
+  ["a schedule at speed 0", schedule({ speedRatio: 0 }), false],
   ["ramp", v.is(concurrencyRampMode.schema(v), { kind: "concurrency-ramp", start: 2, end: 1, overMs: 1 }), true],
   ["no intervals file", v.is(intervalsMode.schema(v), { kind: "intervals", file: "" }), false],
 ];

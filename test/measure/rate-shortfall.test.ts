@@ -45,6 +45,16 @@ test("requests at given times have no rate to miss, but can be late", () => {
   assert.match(shortfall?.cause ?? "", /woken late/);
 });
 
+test("a limit of requests outstanding that was used up is named, not the client", () => {
+  const window = makeWindow({ latenciesNs: hundred(20e6), delayedCount: 90 });
+  const shortfall = explainShortfall(window, { ...rate, askedPerSec: 400, maxOutstanding: 2 });
+  assert.equal(
+    shortfall?.cause,
+    "the 2 requests that may be outstanding waited for their answers, which took 20 ms on average",
+  );
+  assert.match(explainShortfall(window, { ...rate, askedPerSec: 400, maxOutstanding: 50 })?.cause ?? "", /woken late/);
+});
+
 test("sequences that wait for their answers are named, not the client", () => {
   const window = makeWindow({ latenciesNs: hundred(10e6), delayedCount: 90 });
   const shortfall = explainShortfall(window, { ...rate, askedPerSec: 400, sequenceCount: 1 });

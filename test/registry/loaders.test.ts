@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { loadInputs } from "../../src/registry/input-kinds.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
@@ -26,4 +29,28 @@ test("the kind of load decides how requests come about", () => {
   assert.deepEqual(closed.drive(2, []), { kind: "closed", concurrency: 2 });
   assert.equal(prepareLoad({ kind: "concurrency-ramp", start: 1, end: 2, overMs: 1 }).drive(2, []).kind, "ramp");
   assert.throws(() => prepareLoad({ kind: "intervals", file: "/nonexistent" }), /failed to open file/);
+});
+
+test("a part of a schedule is taken of data in either format, in the order of its times", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-test-"));
+  const file = join(folder, "data.json");
+  const part = { startMs: 10, endMs: 20, startsAtFirst: false, speedRatio: 2 };
+  try {
+    for (const [inputs, content] of [
+      [{ kind: "json", files: [file] }, { IN: [1, 2] }],
+      [{ kind: "payloads", file }, { payload: [{ n: 1 }] }],
+    ] as const) {
+      const data = [20, 30, 10, 5].map((timestamp) => ({ ...content, timestamp: [timestamp] }));
+      writeFileSync(file, JSON.stringify({ data }));
+      const plan = { ...makePlan({ load: { kind: "fixed-schedule", part } }), inputs };
+      const { streams, warnings } = await loadInputs(plan, model);
+      assert.deepEqual(
+        streams[0]?.map(({ timestampMs }) => timestampMs),
+        [0, 5],
+      );
+      assert.deepEqual(warnings, ["2 of 4 entries are not due from 10 ms to 20 ms, and are left out."]);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

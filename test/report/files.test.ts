@@ -162,7 +162,11 @@ test("the JSON report holds the plan, every level and every verdict", () => {
     const scheduled = makeWindow({ latenciesNs: [1e6], scheduledNs: [4e6], failedCount: 1 });
     tell(
       createJsonReport(plan),
-      makeResult(plan, [makeLevel(), makeLevel({ level: 2, window: scheduled })], { isInterrupted: true }),
+      makeResult(
+        plan,
+        [makeLevel(), makeLevel({ level: 2, window: scheduled, heldBack: { count: 3, longestNs: 5e6 } })],
+        { isInterrupted: true },
+      ),
     );
     const json = JSON.parse(readFileSync(jsonFile, "utf8")) as Record<string, unknown> & {
       levels: Record<string, unknown>[];
@@ -179,7 +183,9 @@ test("the JSON report holds the plan, every level and every verdict", () => {
       errorRatio: number;
       latency: { count: number; meanUs: number; hdrHistogramUs: string };
       scheduledLatency?: { meanUs: number };
+      heldBack?: object;
     }[];
+    assert.deepEqual([first?.heldBack, second?.heldBack], [undefined, { requests: 3, longestMs: 5 }]);
     assert.deepEqual([first?.inferPerSec, first?.latency.count, first?.latency.meanUs], [30, 30, 1000]);
     assert.match(first?.latency.hdrHistogramUs ?? "", /^[A-Za-z0-9+/]+=*$/);
     assert.deepEqual(

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { RECORD_DELAYED, RECORD_FAILED } from "../../src/measure/records.ts";
-import { makeDriver } from "./fake-client.ts";
+import { RequestFeed } from "../../src/run/feed.ts";
+import { makeDataset, makeDriver, makeService } from "./fake-client.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 const closed = (concurrency: number): { kind: "closed"; concurrency: number } => ({ kind: "closed", concurrency });
@@ -245,6 +246,20 @@ test("a ramp follows its concurrency over time", async () => {
   assert.ok(performance.now() - startMs >= 29);
   client.answer(2);
   assert.equal(client.active.length, 3);
+  driver.close();
+});
+
+test("a ramp sends every step of the data once before any comes again", async () => {
+  const feed = new RequestFeed(makeService(), makeDataset(8), { usesIds: false });
+  const { driver, client } = makeDriver({ feed });
+  const concurrencyAt = (elapsedNs: number): number => (elapsedNs < 10e6 ? 1 : 3);
+  await driver.start({ kind: "ramp", maxConcurrency: 3, concurrencyAt }, 8);
+  client.answer(0);
+  await until(() => client.active.length === 3);
+  while (client.active.length > 0) client.answer(client.active[0] as number);
+  await driver.finished();
+  const steps = client.sent.map(({ request }) => (request.payload as Uint8Array)[0]);
+  assert.deepEqual(steps, [0, 1, 2, 3, 4, 5, 6, 7]);
   driver.close();
 });
 

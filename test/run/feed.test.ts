@@ -30,6 +30,17 @@ test("after a rewind every lane begins with its first step, whatever the number 
   assert.deepEqual(stepsOf(feed, [0, 1, 0]), [0, 1, 2]);
 });
 
+test("lanes that share the data take its next step in turn, whichever comes, until they go by themselves again", () => {
+  const feed = new RequestFeed(makeService(), makeDataset(4), { usesIds: false });
+  feed.shareSteps();
+  assert.deepEqual(stepsOf(feed, [0, 0, 2, 1, 7, 0]), [0, 1, 2, 3, 0, 1]);
+  feed.rewind();
+  assert.deepEqual(stepsOf(feed, [3, 0]), [0, 1]);
+  feed.setActiveLanes(2);
+  feed.rewind();
+  assert.deepEqual(stepsOf(feed, [0, 0, 1]), [0, 2, 1]);
+});
+
 test("a batch takes several steps at once", () => {
   const feed = new RequestFeed(makeService(2), makeDataset(5), { usesIds: false });
   feed.setActiveLanes(1);

@@ -142,7 +142,7 @@ const targets: readonly Mistake[] = [
 ];
 
 const loads: readonly Mistake[] = [
-  ["a number for a load", { load: 16 }, "load", /ramp\(…\), hold\(…\), steps\(…\), rate\(…\), intervals\(…\)/],
+  ["a number for a load", { load: 16 }, "load", /ramp\(…\), hold\(…\), steps\(…\), rate\(…\), rateRamp\(…\)/],
   ["a concurrency of 0", { load: hold(0) }, "load.0", /1 or more/],
   ["half a request", { load: hold(1.5) }, "load.0", /whole number/],
   ["a ramp without an end", { load: anyRamp(1) }, "load.1", /must be a number/],

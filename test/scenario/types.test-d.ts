@@ -17,6 +17,7 @@ import {
   ramp,
   random,
   rate,
+  rateRamp,
   steps,
   throughput,
   triton,
@@ -75,6 +76,19 @@ export const sound = [
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7, requests: 100 }), client: "own" }),
   defineScenario({ ...grpc, load: ramp(50, 1, { over: "2 min" }), inputs: random({ stringLength: 3 }) }),
   defineScenario({ ...http, load: steps([1, 2, 4], { for: "1 s" }), inputs: zero({ stringData: "x" }) }),
+  defineScenario({
+    ...http,
+    load: rate(100, { distribution: "gamma", smoothness: 0.5, maxOutstanding: 64, rampUp: "10 s", for: "1 min" }),
+    assert: [p99("scheduledLatency").below("1 s")],
+  }),
+  defineScenario({
+    ...http,
+    load: rateRamp(10, 500, { over: "1 min", distribution: "poisson", seed: 1 }),
+    assert: [p99("scheduledLatency").below("1 s")],
+  }),
+  defineScenario({ ...http, load: hold(16, { rampUp: "10 s", requests: 1000 }) }),
+  defineScenario({ ...http, load: fixedSchedule({ from: "1 s", to: "2 min", speed: 2 }), inputs: json("a.json") }),
+  defineScenario({ ...http, load: fixedSchedule({ startsAtFirst: true }), inputs: json("a.json") }),
   defineScenario({ ...http, load: hold(16, { requests: 1000 }), assert: [p99("latency").below("25 ms")] }),
   defineScenario({
     name: "embedded over gRPC",
@@ -228,6 +242,20 @@ export const wrongLoads = [
   fixedSchedule({ for: "1 s" }),
   // @ts-expect-error The first id and the end.
   defineScenario({ ...http, load: hold(1), sequences: { ids: [1] } }),
+  // @ts-expect-error Only gamma has a shape.
+  rate(100, { distribution: "poisson", smoothness: 2 }),
+  // @ts-expect-error A ramp of rates takes a time.
+  rateRamp(1, 100),
+  // @ts-expect-error A ramp of rates has its length.
+  rateRamp(1, 100, { over: "1 s", requests: 5 }),
+  // @ts-expect-error A bare duration.
+  hold(16, { rampUp: 10 }),
+  // @ts-expect-error Levels are there at once.
+  steps([1, 2], { rampUp: "1 s" }),
+  // @ts-expect-error A closed load has no limit of its own.
+  hold(16, { maxOutstanding: 4 }),
+  // @ts-expect-error It begins at a time or with its first entry.
+  fixedSchedule({ from: "1 s", startsAtFirst: true }),
   // @ts-expect-error A closed load has no distribution.
   hold(1, { distribution: "poisson" }),
 ];

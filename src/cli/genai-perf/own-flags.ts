@@ -3,6 +3,14 @@ import type { FlagSection, GenaiFlag } from "./flags.ts";
 /** Those that something obeys; the others are refused. */
 const OBEYED: ReadonlySet<string> = new Set([
   "--request-rate-distribution",
+  "--request-rate-smoothness",
+  "--concurrency-limit",
+  "--concurrency-ramp-duration",
+  "--request-rate-ramp-duration",
+  "--fixed-schedule-auto-offset",
+  "--fixed-schedule-start-offset",
+  "--fixed-schedule-end-offset",
+  "--fixed-schedule-speed",
   "--api-key-env",
   "--shared-system-prompt-length",
   "--sequence-distribution",
@@ -18,21 +26,21 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     kind: "text",
     at: "rampart.rateDistribution",
     choices: ["constant", "poisson", "gamma"],
-    help: "Gaps between requests with --request-rate.",
+    help: "Gaps between requests with --request-rate: even, or drawn by --random-seed.",
   },
   {
     names: ["--request-rate-smoothness", "--arrival-smoothness", "--vllm-burstiness"],
     shape: "one",
     kind: "decimal",
     at: "rampart.rateSmoothness",
-    help: "Shape of gamma: 1 is Poisson, more is smoother, less is burstier.",
+    help: "Shape of gamma, as vLLM's burstiness: 1 is Poisson, more is smoother, less is burstier.",
   },
   {
     names: ["--concurrency-limit"],
     shape: "one",
     kind: "integer",
     at: "rampart.concurrencyLimit",
-    help: "Most requests outstanding with --request-rate.",
+    help: "Most requests outstanding with --request-rate; those due meanwhile wait, and go in their order.",
   },
   {
     names: ["--concurrency-ramp-duration"],
@@ -40,7 +48,7 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     kind: "decimal",
     at: "rampart.concurrencyRampSec",
     unit: "seconds",
-    help: "Time in which concurrency rises from 1.",
+    help: "Time in which --concurrency is reached from 1, measured with the rest.",
   },
   {
     names: ["--request-rate-ramp-duration"],
@@ -48,7 +56,7 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     kind: "decimal",
     at: "rampart.rateRampSec",
     unit: "seconds",
-    help: "Time in which the request rate rises from 0.",
+    help: "Time in which --request-rate is reached from 0, measured with the rest.",
   },
   {
     names: ["--benchmark-duration"],
@@ -80,7 +88,7 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     shape: "switch",
     kind: "text",
     at: "rampart.hasScheduleAutoOffset",
-    help: "Let the schedule start with its first request.",
+    help: "Send the first request of the schedule at once, whenever it is due, and the others as long after it as they are due.",
   },
   {
     names: ["--fixed-schedule-start-offset"],
@@ -88,7 +96,7 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     kind: "decimal",
     at: "rampart.scheduleStartMs",
     unit: "milliseconds",
-    help: "Leave out the schedule before this time.",
+    help: "Leave out what is due before this time of the schedule, and begin at it.",
   },
   {
     names: ["--fixed-schedule-end-offset"],
@@ -96,14 +104,14 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     kind: "decimal",
     at: "rampart.scheduleEndMs",
     unit: "milliseconds",
-    help: "Leave out the schedule from this time on.",
+    help: "Leave out what is due after this time of the schedule.",
   },
   {
     names: ["--fixed-schedule-speed"],
     shape: "one",
     kind: "decimal",
     at: "rampart.scheduleSpeedRatio",
-    help: "2 replays the schedule in half its time.",
+    help: "2 replays the schedule in half its time, 0.5 in twice its time.",
   },
   {
     names: ["--request-cancellation-rate"],

@@ -229,6 +229,7 @@ function checkProcess(rules: Rules): void {
 function checkOwn(rules: Rules): void {
   const { rampart, perfAnalyzer, subcommand } = rules.settings;
   const hasRate = perfAnalyzer.stimulus.kind === "request_rate" || isSweeping(rules.settings, "request_rate");
+  const hasConcurrency = perfAnalyzer.stimulus.kind === "concurrency" || isSweeping(rules.settings, "concurrency");
   const hasSchedule = perfAnalyzer.stimulus.kind === "fixed_schedule";
   const needs = (at: SettingPath, flag: string, isThere: boolean, needed: string): void =>
     rules.refuse(
@@ -240,6 +241,7 @@ function checkOwn(rules: Rules): void {
     );
   needs("rampart.rateDistribution", "--request-rate-distribution", hasRate, "--request-rate");
   needs("rampart.concurrencyLimit", "--concurrency-limit", hasRate, "--request-rate");
+  needs("rampart.concurrencyRampSec", "--concurrency-ramp-duration", hasConcurrency, "--concurrency");
   needs("rampart.rateRampSec", "--request-rate-ramp-duration", hasRate, "--request-rate");
   const isGamma = rampart.rateDistribution === "gamma";
   needs("rampart.rateSmoothness", "--request-rate-smoothness", isGamma, "--request-rate-distribution gamma");
@@ -253,13 +255,24 @@ function checkOwn(rules: Rules): void {
   needs("rampart.gracePeriodSec", "--benchmark-grace-period", rampart.durationSec !== null, "--benchmark-duration");
   needs("rampart.cancelDelaySec", "--request-cancellation-delay", rampart.cancelPct > 0, "--request-cancellation-rate");
   needs("rampart.searchLimits", "--search-limits", subcommand === "analyze", "a sweep");
-  const { scheduleStartMs, scheduleEndMs } = rampart;
+  checkSchedulePart(rules);
+}
+
+function checkSchedulePart(rules: Rules): void {
+  const { scheduleStartMs, scheduleEndMs, hasScheduleAutoOffset } = rules.settings.rampart;
   rules.refuse(
-    scheduleStartMs !== null && scheduleEndMs !== null && scheduleEndMs <= scheduleStartMs,
+    scheduleStartMs !== null && scheduleEndMs !== null && scheduleEndMs < scheduleStartMs,
     "rampart.scheduleEndMs",
     "--fixed-schedule-end-offset",
     "the schedule ends before it starts",
-    `Give more than ${scheduleStartMs}.`,
+    `Give ${scheduleStartMs} or more.`,
+  );
+  rules.refuse(
+    scheduleStartMs !== null && hasScheduleAutoOffset,
+    "rampart.hasScheduleAutoOffset",
+    "--fixed-schedule-auto-offset",
+    "the schedule begins either with its first request or at --fixed-schedule-start-offset",
+    "Give one of them.",
   );
 }
 

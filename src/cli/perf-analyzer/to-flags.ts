@@ -97,10 +97,17 @@ function unless(preset: string, flag: string, value: string): string[] {
 
 function loadFlags({ load, client, target }: Plan, notes: string[]): string[] {
   const args: string[] = [];
-  if (load.kind === "concurrency") args.push("--concurrency-range", formatLevels(load.levels, notes));
+  if (load.kind === "concurrency") {
+    args.push("--concurrency-range", formatLevels(load.levels, notes));
+    if (load.rampMs !== undefined) notes.push("concurrency that changes over time is a scenario's alone");
+  }
   if (load.kind === "request-rate") {
     args.push("--request-rate-range", formatLevels(load.levels, notes));
-    if (load.distribution !== "constant") args.push("--request-distribution", load.distribution);
+    if (load.distribution === "poisson") args.push("--request-distribution", load.distribution);
+    if (load.distribution === "gamma" || load.maxOutstanding !== undefined || load.ramp !== undefined)
+      notes.push(
+        "gamma-distributed gaps, a limit of requests outstanding and a rate that changes are a scenario's alone",
+      );
   }
   if (load.kind === "intervals") args.push("--request-intervals", load.file);
   if (load.kind === "concurrency-ramp") {
@@ -108,7 +115,10 @@ function loadFlags({ load, client, target }: Plan, notes: string[]): string[] {
     notes.push("concurrency that changes over time is a scenario's alone");
   }
   if ("search" in load && load.search === "binary") args.push("--binary-search");
-  if (load.kind === "fixed-schedule") args.push("--fixed-schedule");
+  if (load.kind === "fixed-schedule") {
+    args.push("--fixed-schedule");
+    if (load.part !== undefined) notes.push("a part of a schedule, and another speed, are a scenario's alone");
+  }
   if (load.kind === "periodic-concurrency") {
     const { start, end, step, periodResponses } = load;
     args.push("--periodic-concurrency-range", `${start}:${end}:${step}`, "--request-period", String(periodResponses));

@@ -60,7 +60,9 @@ function loadLines(plan: Plan): string[] {
       lines.push(`  Request Rate limit: ${formatStreamNumber(Math.max(start, end))} requests per seconds`);
   }
   if (load.kind === "request-rate") {
-    lines.push(`  Using ${load.distribution === "poisson" ? "poisson" : "uniform"} distribution on request generation`);
+    lines.push(
+      `  Using ${load.distribution === "constant" ? "uniform" : load.distribution} distribution on request generation`,
+    );
   }
   if ("search" in load && load.search === "binary") lines.push("  Using Binary Search algorithm");
   return lines;

@@ -1,3 +1,4 @@
+import { describePart } from "../../load/schedule-part.ts";
 import { explainInstability, type Remedy } from "../../measure/instability.ts";
 import {
   errorRatio,
@@ -15,6 +16,7 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { LoadPlan, Plan } from "../../plan/plan.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
+import { describeLoadNotes } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { askedPerSec, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
@@ -77,8 +79,8 @@ class RampartConsole implements Report {
     if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) out(this.formatNotes(level));
-    if (this.plan.load.kind === "concurrency-ramp") {
-      for (const level of measured) out(`\n${this.formatTimeline(level)}\n`);
+    if (isRamp(this.plan.load)) {
+      for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
     }
     out(`\n${formatTotals(result)}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
@@ -128,7 +130,8 @@ class RampartConsole implements Report {
   }
 
   /** What a reader must know to trust a row. */
-  private formatNotes({ window, level, instability, unit }: LevelResult): string {
+  private formatNotes(result: LevelResult): string {
+    const { window, level, instability, unit } = result;
     const notes: string[] = [];
     if (window.requestCount > 0) {
       const p99 = estimatePercentile(window.latency, 99);
@@ -141,12 +144,10 @@ class RampartConsole implements Report {
       notes.push(`not stable: ${moved}`, `${cause}; ${ADVICE[remedy]}`);
     }
     if (unit === "request-rate") notes.push(...this.formatShortfall(window, level));
+    notes.push(...describeLoadNotes(this.plan, result));
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
-    const { health } = window;
-    notes.push(
-      `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late, overhead ${window.overheadPct.toFixed(2)} %`,
-    );
+    notes.push(describeClient(window, isRamp(this.plan.load)));
     if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
     const server = window.server === undefined ? "" : formatComposing(window.server);
     const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
@@ -191,10 +192,16 @@ class RampartConsole implements Report {
   }
 }
 
+/** @param isRamp lanes that do not send yet are no overhead, and cannot be told from those that lost time */
+function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean): string {
+  const overhead = isRamp ? "" : `, overhead ${overheadPct.toFixed(2)} %`;
+  return `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late${overhead}`;
+}
+
 function describeLoad(plan: Plan): string {
   const { load } = plan;
   if (load.kind === "intervals") return `intervals from ${load.file}`;
-  if (load.kind === "fixed-schedule") return "requests at the times of the data";
+  if (load.kind === "fixed-schedule") return `requests at the times of the data${describePartOf(load)}`;
   if (load.kind === "periodic-concurrency")
     return `${load.start} requests, then ${load.step} more after every ${load.periodResponses} responses, up to ${load.end}`;
   if (load.kind === "concurrency-ramp")
@@ -204,11 +211,35 @@ function describeLoad(plan: Plan): string {
     load.levels.kind === "list"
       ? load.levels.values.join(", ")
       : `${load.levels.start} to ${load.levels.end ?? "the limit"} by ${load.levels.step}`;
-  return `${name} ${levels}`;
+  return `${name} ${levels}${describeRamp(load)}`;
+}
+
+function describeRamp(load: Extract<LoadPlan, { kind: "concurrency" | "request-rate" }>): string {
+  if (load.kind === "concurrency")
+    return load.rampMs === undefined ? "" : `, reached from 1 over ${formatDurationNs(load.rampMs * 1e6)}`;
+  const { ramp, maxOutstanding } = load;
+  const most = maxOutstanding === undefined ? "" : `, with ${maxOutstanding} outstanding at most`;
+  if (ramp === undefined) return most;
+  return `, reached from ${ramp.fromPerSec} over ${formatDurationNs(ramp.overMs * 1e6)}${most}`;
+}
+
+/** Whether the load changes within a level, so that a time line tells more than its averages. */
+function isRamp(load: LoadPlan): boolean {
+  if (load.kind === "concurrency") return load.rampMs !== undefined;
+  return load.kind === "concurrency-ramp" || (load.kind === "request-rate" && load.ramp !== undefined);
+}
+
+function describePartOf({ part }: Extract<LoadPlan, { kind: "fixed-schedule" }>): string {
+  if (part === undefined) return "";
+  const { startMs, endMs, speedRatio } = part;
+  const bounds = startMs === null && endMs === null ? "" : ` ${describePart(part)}`;
+  return `${bounds}${speedRatio === 1 ? "" : `, ${speedRatio} times as fast`}`;
 }
 
 function describeLevel(load: LoadPlan, unit: "concurrency" | "request-rate", level: number): string {
   if (load.kind === "concurrency-ramp") return `a ramp of concurrency from ${load.start} to ${load.end}`;
+  if (load.kind === "request-rate" && load.ramp !== undefined)
+    return `a ramp from ${formatCount(load.ramp.fromPerSec)} to ${formatCount(level)} requests/s`;
   return unit === "concurrency" ? `concurrency ${level}` : `${formatCount(level)} requests/s`;
 }
 

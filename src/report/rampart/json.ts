@@ -11,6 +11,7 @@ import {
   sequencesPerSec,
 } from "../../measure/metrics.ts";
 import { judge } from "../../measure/verdicts.ts";
+import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
@@ -63,7 +64,8 @@ function toJson(plan: Plan, result: RunResult): object {
   };
 }
 
-function toLevelJson(plan: Plan, { unit, level, outcome, window, trials, instability, timeline }: LevelResult): object {
+function toLevelJson(plan: Plan, result: LevelResult): object {
+  const { unit, level, outcome, window, trials, instability, timeline, heldBack } = result;
   return {
     unit,
     level,
@@ -74,6 +76,7 @@ function toLevelJson(plan: Plan, { unit, level, outcome, window, trials, instabi
     requests: window.requestCount,
     failed: window.failedCount,
     delayed: window.delayedCount,
+    ...(heldBack === undefined ? {} : { heldBack: { requests: heldBack.count, longestMs: heldBack.longestNs / 1e6 } }),
     inferPerSec: inferPerSec(window, plan.target.batchSize),
     sentPerSec: sentPerSec(window),
     errorRatio: errorRatio(window),
@@ -91,15 +94,7 @@ function toLevelJson(plan: Plan, { unit, level, outcome, window, trials, instabi
     ...(window.scheduledLatency === window.latency
       ? {}
       : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
-    client: {
-      sendMeanUs: window.sendMeanNs / 1000,
-      receiveMeanUs: window.receiveMeanNs / 1000,
-      overheadPct: window.overheadPct,
-      cpuRatio: window.health.cpuRatio,
-      loopLagMaxMs: window.health.loopLagMaxNs / 1e6,
-      loopLagMeanMs: window.health.loopLagMeanNs / 1e6,
-      saturation: saturationReason(window) ?? null,
-    },
+    client: toClientJson(window),
     ...(window.server === undefined ? {} : { server: window.server }),
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     timeline: timeline.map((bucket) => ({
@@ -111,6 +106,18 @@ function toLevelJson(plan: Plan, { unit, level, outcome, window, trials, instabi
       latencyMeanUs: bucket.latency.meanNs / 1000,
       latencyP99Us: bucket.requestCount === 0 ? null : bucket.latency.percentileUs(99),
     })),
+  };
+}
+
+function toClientJson(window: WindowResult): object {
+  return {
+    sendMeanUs: window.sendMeanNs / 1000,
+    receiveMeanUs: window.receiveMeanNs / 1000,
+    overheadPct: window.overheadPct,
+    cpuRatio: window.health.cpuRatio,
+    loopLagMaxMs: window.health.loopLagMaxNs / 1e6,
+    loopLagMeanMs: window.health.loopLagMeanNs / 1e6,
+    saturation: saturationReason(window) ?? null,
   };
 }
 

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import type { Stimulus } from "../../../src/cli/genai-perf/settings.ts";
 import { sweepValues } from "../../../src/cli/genai-perf/sweeps.ts";
 import { read, readBad, readGood } from "./read.ts";
 
 const M = ["profile", "-m", "tiny"];
+const SCHEDULE = [...M, "--fixed-schedule", "--input-file", `payload:${fileURLToPath(import.meta.url)}`];
 const CHAT = [...M, "--endpoint-type", "chat"];
 
 test("the load: sessions win, then what is given, else one request at a time", () => {
@@ -155,6 +157,28 @@ test("single rules", () => {
       [...M, "--request-rate", "5", "--request-rate-smoothness", "2"],
       "--request-rate-smoothness needs --request-rate-distribution gamma",
     ],
+    [
+      [...M, "--request-rate", "5", "--concurrency-ramp-duration", "2"],
+      "--concurrency-ramp-duration needs --concurrency",
+    ],
+    [
+      [...M, "--concurrency", "5", "--request-rate-ramp-duration", "2"],
+      "--request-rate-ramp-duration needs --request-rate",
+    ],
+    [[...M, "--fixed-schedule-speed", "2"], "--fixed-schedule-speed needs --fixed-schedule"],
+    [
+      [...SCHEDULE, "--fixed-schedule-start-offset", "7", "--fixed-schedule-end-offset", "6"],
+      "the schedule ends before it starts",
+    ],
+    [
+      [...SCHEDULE, "--fixed-schedule-start-offset", "7", "--fixed-schedule-auto-offset"],
+      "the schedule begins either with its first request or at --fixed-schedule-start-offset",
+    ],
+    [[...SCHEDULE, "--fixed-schedule-speed", "0"], "User Config: 0 exceeds lower bounds ({'lower': 0.001})"],
+    [
+      [...M, "--request-rate", "5", "--concurrency-limit", "0"],
+      "User Config: 0 exceeds lower bounds ({'lower': 1, 'upper': 100000})",
+    ],
     [[...M, "--benchmark-grace-period", "3"], "--benchmark-grace-period needs --benchmark-duration"],
     [
       ["process-export-files", "-d", "/does/not/exist"],
@@ -162,6 +186,12 @@ test("single rules", () => {
     ],
   ] as const)
     assert.deepEqual(readBad(...args), [message], args.join(" "));
+});
+
+test("a schedule may begin and end at the same time, and each option is what it says", () => {
+  const moment = ["--fixed-schedule-start-offset", "7", "--fixed-schedule-end-offset", "7"];
+  const { rampart } = readGood(...SCHEDULE, ...moment, "--fixed-schedule-speed", "2.5").settings;
+  assert.deepEqual([rampart.scheduleStartMs, rampart.scheduleEndMs, rampart.scheduleSpeedRatio], [7, 7, 2.5]);
 });
 
 test("flags that nothing obeys yet are told", () => {

@@ -201,6 +201,10 @@ function simplify(load: Plan["load"]): Plan["load"] {
   return { ...load, levels: { kind: "list", values: [load.levels.start] } };
 }
 
+function changedRate(change: Partial<Plan["load"] & { kind: "request-rate" }>): Plan["load"] {
+  return { ...rate("constant", 5, 5, 1), ...change } as Plan["load"];
+}
+
 describe("what flags cannot say is a note:", () => {
   const noted: readonly (readonly [name: string, change: PlanChange, note: RegExp])[] = [
     ["several levels", { load: concurrency({ kind: "list", values: [1, 2, 8] }) }, /each of the levels 1, 2, 8/],
@@ -209,6 +213,14 @@ describe("what flags cannot say is a note:", () => {
       { load: { kind: "concurrency-ramp", start: 50, end: 1, overMs: 1000 } },
       /concurrency that changes over time/,
     ],
+    [
+      "concurrency reached step by step",
+      { load: { ...concurrency({ kind: "range", start: 4, end: 4, step: 1 }), rampMs: 5 } as Plan["load"] },
+      /concurrency that changes over time/,
+    ],
+    ["gamma gaps", { load: changedRate({ distribution: "gamma" }) }, /gamma-distributed gaps/],
+    ["a limit of requests outstanding", { load: changedRate({ maxOutstanding: 4 }) }, /limit of requests outstanding/],
+    ["a rate that changes", { load: changedRate({ ramp: { fromPerSec: 0, overMs: 1 } }) }, /a rate that changes/],
     ["a given time", { measurement: { mode: { kind: "duration", durationMs: 2000 } } }, /not for a given time/],
     [
       "requests at several levels",

@@ -48,6 +48,40 @@ test("scheduled loads show the latency from the due time too", () => {
   assert.match(out, /^ *50 +2 +2 +1 ms .* 9 ms /m);
 });
 
+test("a load that changes within its level has a time line, and what its limit held back is told", () => {
+  const window = makeWindow({ latenciesNs: [1e6, 1e6], scheduledNs: [9e6, 9e6] });
+  const bucket = { requestCount: 2, failedCount: 0, latency: window.latency, meanOutstanding: 3 };
+  const timeline = [
+    { ...bucket, startNs: 0, endNs: 1e9 },
+    { ...bucket, startNs: 1e9, endNs: 2e9, meanOutstanding: 7 },
+  ];
+  const heldBack = { count: 12, longestNs: 1.5e9 };
+  const level = makeLevel({ unit: "request-rate", level: 50, window, timeline, heldBack });
+  const steady = {
+    kind: "request-rate",
+    levels: { kind: "list", values: [50] },
+    search: "linear",
+    distribution: "gamma",
+    seed: 0,
+    maxOutstanding: 4,
+  } as const;
+  const asked = { measurement: { mode: { kind: "duration", durationMs: 2000 } } } as const;
+  const out = print({ ...asked, load: { ...steady, ramp: { fromPerSec: 5, overMs: 2000 } } }, [level]);
+  assert.match(out, /gamma request rate 50, reached from 5 over 2 s, with 4 outstanding at most$/m);
+  assert.match(out, /^a ramp from 5 to 50 requests\/s$/m);
+  assert.doesNotMatch(out, /overhead/);
+  assert.match(out, /12 requests were due while 4 were outstanding, and were held back for 1\.5 s at most$/m);
+  assert.match(out, /^ *1\.0 s +7 +2 /m);
+  assert.match(out, /the measurement was over after 1 s, before the load was reached in the 2 s of its ramp$/m);
+  const reached = print({ ...asked, load: { ...steady, ramp: { fromPerSec: 5, overMs: 1000 } } }, [level]);
+  assert.doesNotMatch(reached, /before the load was reached/);
+  assert.doesNotMatch(print({ load: steady }, [level]), /^time +outstanding/m);
+  assert.doesNotMatch(
+    print({ load: steady }, [{ ...level, heldBack: { count: 0, longestNs: 0 } }]),
+    /requests were due while/,
+  );
+});
+
 test("a run that ended early, failures and unstable levels are plain to see", () => {
   const out = print({}, [makeLevel({ outcome: "unstable", instability: makeInstability() })], {
     isInterrupted: true,

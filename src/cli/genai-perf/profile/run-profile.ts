@@ -56,6 +56,7 @@ export async function runProfile(
   const place: ProfilePlace = { folder, files: artifactFiles(settings.output.profileExportFile) };
   const tokenizer = await openTokenizer(settings);
   const inputs = await writeInputs(settings, folder, tokenizer);
+  for (const text of inputs.notes) note(text);
   const profileExportFile = join(folder, place.files.profileExport);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
   const plan = toProfilePlan(settings, given, sources, headers);

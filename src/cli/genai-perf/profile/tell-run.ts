@@ -1,4 +1,7 @@
 import { saturationReason } from "../../../measure/metrics.ts";
+import type { WindowResult } from "../../../measure/window.ts";
+import { formatDurationNs } from "../../../plan/units.ts";
+import { describeLoadNotes } from "../../../report/load-notes.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import type { GenaiSettings } from "../settings.ts";
 
@@ -13,7 +16,7 @@ export function tellRun(result: RunResult, settings: GenaiSettings, note: (text:
       note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
   }
   const { stimulus } = settings.perfAnalyzer;
-  const needed = stimulus.kind === "concurrency" ? stimulus.requests : sentCount / 2;
+  const needed = stimulus.kind === "concurrency" ? stimulus.requests : Math.max(prepared.laneCount, sentCount / 2);
   if (failedCount === 0 && result.connectionCount > needed + 1)
     note(
       `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that; a request that a closed one did not take went on the next`,
@@ -24,8 +27,18 @@ export function tellRun(result: RunResult, settings: GenaiSettings, note: (text:
   }
   if (error !== undefined) note(`${error.message}. ${error.hint}`);
   else if (isInterrupted) note("the run was interrupted: the report is on what was measured until then");
+  for (const level of levels) {
+    for (const text of describeLoadNotes(prepared.plan, level)) note(text);
+    if ((level.heldBack?.count ?? 0) > 0) note(describeDueLatency(level.window));
+  }
   for (const { window } of levels) {
     const reason = saturationReason(window);
     if (reason !== undefined) note(`the client may have been the limit, not the server: ${reason}.`);
   }
+}
+
+/** The original's table knows only when requests were sent. */
+function describeDueLatency({ scheduledLatency }: WindowResult): string {
+  const [average, p99] = [scheduledLatency.meanNs, scheduledLatency.percentileUs(99) * 1000].map(formatDurationNs);
+  return `latencies count from when a request was sent; from when it was due they are ${average} on average, ${p99} at p99`;
 }

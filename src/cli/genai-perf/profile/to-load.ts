@@ -1,22 +1,56 @@
-import type { LoadPlan } from "../../../plan/plan.ts";
+import type { SchedulePartPlan } from "../../../plan/load-options.ts";
+import type { LoadPlan, RequestRateLoadPlan } from "../../../plan/plan.ts";
 import type { GenaiSettings } from "../settings.ts";
 
 /** When requests are sent. */
-export function toLoad({ input, perfAnalyzer: { stimulus }, rampart }: GenaiSettings): LoadPlan {
+export function toLoad(settings: GenaiSettings): LoadPlan {
+  const { stimulus } = settings.perfAnalyzer;
   switch (stimulus.kind) {
     case "request_rate":
-      return {
-        kind: "request-rate",
-        levels: { kind: "list", values: [stimulus.ratePerSec] },
-        search: "linear",
-        distribution: rampart.rateDistribution === "poisson" ? "poisson" : "constant",
-        seed: input.randomSeed,
-      };
-    case "fixed_schedule":
-      return { kind: "fixed-schedule" };
+      return toRateLoad(settings, stimulus.ratePerSec);
+    case "fixed_schedule": {
+      const part = schedulePartOf(settings);
+      return { kind: "fixed-schedule", ...(part === undefined ? {} : { part }) };
+    }
     default: {
       const concurrency = stimulus.kind === "concurrency" ? stimulus.requests : stimulus.sessions;
-      return { kind: "concurrency", levels: { kind: "list", values: [concurrency] }, search: "linear" };
+      const rampMs = toSpanMs(settings.rampart.concurrencyRampSec);
+      const levels = { kind: "list", values: [concurrency] } as const;
+      return { kind: "concurrency", levels, search: "linear", ...(rampMs === undefined ? {} : { rampMs }) };
     }
   }
+}
+
+function toRateLoad({ input, rampart }: GenaiSettings, ratePerSec: number): RequestRateLoadPlan {
+  const { rateDistribution, rateSmoothness, concurrencyLimit, rateRampSec } = rampart;
+  const overMs = toSpanMs(rateRampSec);
+  return {
+    kind: "request-rate",
+    levels: { kind: "list", values: [ratePerSec] },
+    search: "linear",
+    distribution: rateDistribution,
+    seed: input.randomSeed,
+    ...(rateDistribution === "gamma" ? { smoothness: rateSmoothness } : {}),
+    ...(concurrencyLimit === null ? {} : { maxOutstanding: concurrencyLimit }),
+    ...(overMs === undefined ? {} : { ramp: { fromPerSec: 0, overMs } }),
+  };
+}
+
+/** 0 seconds are no ramp. */
+function toSpanMs(seconds: number | null): number | undefined {
+  return seconds === null || seconds === 0 ? undefined : seconds * 1000;
+}
+
+/** Which part of a payload file is sent by its times; undefined for all of it, and for other loads. */
+export function schedulePartOf({ perfAnalyzer, rampart }: GenaiSettings): SchedulePartPlan | undefined {
+  const { hasScheduleAutoOffset, scheduleStartMs, scheduleEndMs, scheduleSpeedRatio } = rampart;
+  if (perfAnalyzer.stimulus.kind !== "fixed_schedule") return undefined;
+  const isWhole = !hasScheduleAutoOffset && scheduleStartMs === null && scheduleEndMs === null;
+  if (isWhole && scheduleSpeedRatio === 1) return undefined;
+  return {
+    startMs: scheduleStartMs,
+    endMs: scheduleEndMs,
+    startsAtFirst: hasScheduleAutoOffset,
+    speedRatio: scheduleSpeedRatio,
+  };
 }

@@ -1,12 +1,15 @@
 import { mkdir, open, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createEntries } from "../../../inputs/prompts/entries.ts";
+import { describePart, isInPart } from "../../../load/schedule-part.ts";
+import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
 import { formatInputsFile } from "../../../service/openai/inputs-file.ts";
 import { createPayload, type Payload } from "../../../service/openai/payload.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { GenaiSettings } from "../settings.ts";
 import { toPayloadSettings, toPromptSettings } from "./prompt-settings.ts";
+import { schedulePartOf } from "./to-load.ts";
 
 const FILE = "inputs.json";
 
@@ -14,6 +17,8 @@ const FILE = "inputs.json";
 export interface WrittenInputs {
   readonly path: string;
   readonly entryCount: number;
+  /** What the user must know of them, a sentence each without a full stop. */
+  readonly notes: readonly string[];
 }
 
 /**
@@ -51,7 +56,7 @@ export async function writeInputs(
       "Give another folder with --artifact-dir.",
     );
   }
-  return { path, entryCount: payloads.count() };
+  return { path, entryCount: payloads.count(), notes: payloads.notes() };
 }
 
 /** Sent one by one, without their order and delays, the turns of a session would measure something else. */
@@ -60,19 +65,36 @@ function noSessions(file: string): UserError {
   return new UserError([{ path: "--input-file", message, value: file, hint: "Leave out session_id and delay." }]);
 }
 
+function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
+  const path = part.startMs === null ? "--fixed-schedule-end-offset" : "--fixed-schedule-start-offset";
+  const message = `no entry is due ${describePart(part)}, of ${entryCount} in the file`;
+  return new UserError([{ path, message, hint: "Give a part of the schedule that has entries." }]);
+}
+
 function countPayloads(
   settings: GenaiSettings,
   entries: ReturnType<typeof createEntries>,
-): { each(): AsyncGenerator<Payload>; count(): number } {
+): { each(): AsyncGenerator<Payload>; count(): number; notes(): string[] } {
   const layout = toPayloadSettings(settings);
+  const part = schedulePartOf(settings);
   let position = 0;
+  let leftOutCount = 0;
   return {
     async *each() {
       for await (const entry of entries) {
         if (entry.sessionId !== undefined || entry.delayMs !== undefined) throw noSessions(settings.input.file);
+        if (part !== undefined && entry.timestampMs !== undefined && !isInPart(part, entry.timestampMs)) {
+          leftOutCount++;
+          continue;
+        }
         yield createPayload(entry, position++, layout);
       }
+      if (part !== undefined && position === 0 && leftOutCount > 0) throw emptyPart(part, leftOutCount);
     },
     count: () => position,
+    notes: () =>
+      part === undefined || leftOutCount === 0
+        ? []
+        : [`${leftOutCount} of ${position + leftOutCount} entries are not due ${describePart(part)}, and are left out`],
   };
 }

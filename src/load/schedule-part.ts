@@ -1,0 +1,47 @@
+import type { DataStep, Dataset } from "../inputs/dataset.ts";
+import type { SchedulePartPlan } from "../plan/load-options.ts";
+import { UserError } from "../plan/problem.ts";
+
+/** A part of a schedule: which entries of the data are sent, and when. */
+
+/** Whether an entry of this time is sent; both bounds are. */
+export function isInPart({ startMs, endMs }: Pick<SchedulePartPlan, "startMs" | "endMs">, timeMs: number): boolean {
+  return timeMs >= (startMs ?? 0) && timeMs <= (endMs ?? Number.POSITIVE_INFINITY);
+}
+
+/** The part in words: `from 2000 ms to 4000 ms`. */
+export function describePart({ startMs, endMs }: Pick<SchedulePartPlan, "startMs" | "endMs">): string {
+  return endMs === null ? `from ${startMs ?? 0} ms on` : `from ${startMs ?? 0} ms to ${endMs} ms`;
+}
+
+/**
+ * The steps of a part, with the times at which they are due since the load began. What was left out is told as a warning.
+ * @param data timed, in the order of its times
+ * @throws UserError when nothing is left of the first stream, which is the one that is sent
+ */
+export function takePart(data: Dataset, part: SchedulePartPlan): Dataset {
+  const [first = []] = data.streams;
+  const streams = data.streams.map((steps) => takeSteps(steps, part));
+  const leftCount = streams[0]?.length ?? 0;
+  if (leftCount === 0) throw emptyPart(first, part);
+  const outCount = first.length - leftCount;
+  const warning = `${outCount} of ${first.length} entries are not due ${describePart(part)}, and are left out.`;
+  return { ...data, streams, warnings: outCount === 0 ? data.warnings : [...data.warnings, warning] };
+}
+
+function takeSteps(steps: readonly DataStep[], part: SchedulePartPlan): DataStep[] {
+  const taken = steps.filter(({ timestampMs = 0 }) => isInPart(part, timestampMs));
+  const originMs = part.startsAtFirst ? (taken[0]?.timestampMs ?? 0) : (part.startMs ?? 0);
+  return taken.map((step) => ({ ...step, timestampMs: ((step.timestampMs ?? 0) - originMs) / part.speedRatio }));
+}
+
+function emptyPart(steps: readonly DataStep[], part: SchedulePartPlan): UserError {
+  const [firstMs, lastMs] = [steps[0]?.timestampMs ?? 0, steps.at(-1)?.timestampMs ?? 0];
+  return new UserError([
+    {
+      path: "load",
+      message: `no entry of the data is due ${describePart(part)}: they are due from ${firstMs} ms to ${lastMs} ms`,
+      hint: "Give a part of the schedule that has entries.",
+    },
+  ]);
+}

@@ -1,0 +1,33 @@
+import { STABILITY_WINDOWS } from "../measure/stability.ts";
+import type { LoadPlan, Plan } from "../plan/plan.ts";
+import { formatDurationNs } from "../plan/units.ts";
+import type { LevelResult } from "../run/observer.ts";
+
+/** What a reader must know of a load to trust its numbers. Sentences without a full stop. */
+
+/** All that is to be told of the load at a level; empty for most. */
+export function describeLoadNotes(plan: Plan, level: LevelResult): string[] {
+  return [describeHeldBack(plan, level), describeUnfinishedRamp(plan, level)].filter((note) => note !== undefined);
+}
+
+/** What waited because of a limit of requests outstanding; undefined when nothing did. */
+function describeHeldBack({ load }: Plan, { heldBack }: LevelResult): string | undefined {
+  if (load.kind !== "request-rate" || heldBack === undefined || heldBack.longestNs <= 0) return undefined;
+  const { count, longestNs } = heldBack;
+  return `${count} requests were due while ${load.maxOutstanding} were outstanding, and were held back for ${formatDurationNs(longestNs)} at most`;
+}
+
+/** That the load was never the one that was asked for; undefined when it was. */
+function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }: LevelResult): string | undefined {
+  const rampNs = (rampMsOf(load) ?? 0) * 1e6;
+  // The load goes on from window to window, and only the recent ones are in the result.
+  const isWindowed = measurement.mode.kind === "time-windows" || measurement.mode.kind === "count-windows";
+  const elapsedNs = isWindowed ? (window.durationNs * trials) / Math.min(trials, STABILITY_WINDOWS) : window.durationNs;
+  if (elapsedNs >= rampNs) return undefined;
+  return `the measurement was over after ${formatDurationNs(elapsedNs)}, before the load was reached in the ${formatDurationNs(rampNs)} of its ramp`;
+}
+
+function rampMsOf(load: LoadPlan): number | undefined {
+  if (load.kind === "concurrency") return load.rampMs;
+  return load.kind === "request-rate" ? load.ramp?.overMs : undefined;
+}

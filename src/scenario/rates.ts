@@ -1,0 +1,70 @@
+import * as v from "valibot";
+import type { RateRampPlan } from "../plan/load-options.ts";
+import type { RequestRateLoadPlan } from "../plan/plan.ts";
+import type { Problem } from "../plan/problem.ts";
+import { countSchema, positiveSchema } from "./fields.ts";
+
+/** What the loads of scenarios that send at a rate have in common. */
+
+/** How requests of a rate follow one another. */
+export type ArrivalOptions = {
+  /** Seed of the gaps that are drawn. Default: 0. */
+  readonly seed?: number;
+  /** Most requests outstanding; those that are due meanwhile wait, and go in their order. Default: no limit. */
+  readonly maxOutstanding?: number;
+} & (
+  | {
+      /** `constant` spaces requests evenly; `poisson` is how independent users arrive; `gamma` is smoother or burstier. Default: constant. */
+      readonly distribution?: "constant" | "poisson";
+      readonly smoothness?: never;
+    }
+  | {
+      readonly distribution: "gamma";
+      /** Shape of the gamma distribution: 1 is Poisson, more is smoother, less is burstier. Default: 1. */
+      readonly smoothness?: number;
+    }
+);
+
+/** Those options once they were checked. */
+export interface CheckedArrivals {
+  readonly distribution?: "constant" | "poisson" | "gamma";
+  readonly smoothness?: number;
+  readonly seed?: number;
+  readonly maxOutstanding?: number;
+}
+
+/** Their schemas. */
+export function arrivalEntries(): v.ObjectEntries {
+  const names = 'must be "constant", "poisson" or "gamma"';
+  return {
+    distribution: v.optional(v.picklist(["constant", "poisson", "gamma"], names)),
+    smoothness: v.optional(positiveSchema()),
+    seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
+    maxOutstanding: v.optional(countSchema()),
+  };
+}
+
+/** Rules between them. */
+export function checkArrivals({ smoothness, distribution }: CheckedArrivals): Problem[] {
+  if (smoothness === undefined || distribution === "gamma") return [];
+  const hint = 'Add distribution: "gamma", or leave it out.';
+  return [{ path: "load.smoothness", message: "is the shape of the gamma distribution", hint }];
+}
+
+/** The load of a plan. @param values requests per second, a level each */
+export function toRatePlan(
+  values: readonly number[],
+  { distribution = "constant", seed = 0, smoothness, maxOutstanding }: CheckedArrivals,
+  ramp: RateRampPlan | undefined,
+): RequestRateLoadPlan {
+  return {
+    kind: "request-rate",
+    levels: { kind: "list", values },
+    search: "linear",
+    distribution,
+    seed,
+    ...(smoothness === undefined ? {} : { smoothness }),
+    ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
+    ...(ramp === undefined ? {} : { ramp }),
+  };
+}

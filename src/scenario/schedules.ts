@@ -1,0 +1,68 @@
+import * as v from "valibot";
+import type { SchedulePartPlan } from "../plan/load-options.ts";
+import type { Problem } from "../plan/problem.ts";
+import type { Duration } from "../plan/units.ts";
+import { durationSchema, positiveSchema, toMs } from "./fields.ts";
+
+/** Parts of fixed schedules. */
+
+/** Options of `fixedSchedule`. */
+export type ScheduleOptions = {
+  /** What is due after this time of the data is left out. Default: nothing is. */
+  readonly to?: Duration;
+  /** 2 sends in half the time. Default: 1. */
+  readonly speed?: number;
+} & (
+  | {
+      /** What is due before this time of the data is left out, and the load begins at it. Default: nothing is, and 0. */
+      readonly from?: Duration;
+      readonly startsAtFirst?: never;
+    }
+  /** The first request is sent at once, whenever it is due. */
+  | { readonly from?: never; readonly startsAtFirst: boolean }
+);
+
+/** Those options once they were checked. */
+export interface CheckedSchedule {
+  readonly from?: Duration;
+  readonly to?: Duration;
+  readonly startsAtFirst?: boolean;
+  readonly speed?: number;
+}
+
+/** Their schemas. */
+export function scheduleEntries(): v.ObjectEntries {
+  return {
+    from: v.optional(durationSchema()),
+    to: v.optional(durationSchema()),
+    startsAtFirst: v.optional(v.boolean("must be true or false")),
+    speed: v.optional(positiveSchema()),
+  };
+}
+
+/** Rules between them. */
+export function checkSchedule({ from, to, startsAtFirst }: CheckedSchedule): Problem[] {
+  const problems: Problem[] = [];
+  if (from !== undefined && startsAtFirst !== undefined) {
+    const message = "cannot be given together with from";
+    problems.push({ path: "load.startsAtFirst", message, hint: "Give one of them." });
+  }
+  if (to !== undefined && toMs(to) < (from === undefined ? 0 : toMs(from))) {
+    const message = "the schedule ends before it starts";
+    problems.push({ path: "load.to", message, value: to, hint: `Give ${from} or more.` });
+  }
+  return problems;
+}
+
+/** The part of a plan; empty where all of the schedule is sent as it is. */
+export function toPart({ from, to, startsAtFirst, speed }: CheckedSchedule): { part?: SchedulePartPlan } {
+  if ([from, to, startsAtFirst, speed].every((option) => option === undefined)) return {};
+  return {
+    part: {
+      startMs: from === undefined ? null : toMs(from),
+      endMs: to === undefined ? null : toMs(to),
+      startsAtFirst: startsAtFirst ?? false,
+      speedRatio: speed ?? 1,
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { LoadPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
+import { UserError } from "../../src/plan/problem.ts";
+import { defineScenario } from "../../src/scenario/define.ts";
+import { json } from "../../src/scenario/inputs.ts";
+import { fixedSchedule, hold, type Load, rate, rateRamp } from "../../src/scenario/loads.ts";
+import { triton } from "../../src/scenario/targets.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+
+/** Loads that change with time, wait, or send a part: from the builder's options to the plan, and what is refused. */
+
+function planOf(load: Load): Plan {
+  const target = triton("host:1", { model: "m" });
+  return toPlan(defineScenario({ name: "x", target, load, inputs: json("a.json") }), "/folder");
+}
+
+const STABLE: MeasurementModePlan = { kind: "time-windows", windowMs: 5000, stabilityPct: 10, maxTrials: 10 };
+const LINEAR = { search: "linear" } as const;
+const list = (...values: number[]) => ({ kind: "list", values }) as const;
+const part = (change: object) => ({ startMs: null, endMs: null, startsAtFirst: false, speedRatio: 1, ...change });
+
+const plans: readonly (readonly [name: string, load: Load, expected: LoadPlan, mode: MeasurementModePlan])[] = [
+  [
+    "concurrency reached step by step",
+    hold(16, { rampUp: "10 s", requests: 100 }),
+    { kind: "concurrency", levels: list(16), ...LINEAR, rampMs: 10_000 },
+    { kind: "requests", count: 100 },
+  ],
+  [
+    "a rate reached step by step",
+    rate(100, { rampUp: "500 ms" }),
+    {
+      ...{ kind: "request-rate", levels: list(100), ...LINEAR, distribution: "constant", seed: 0 },
+      ramp: { fromPerSec: 0, overMs: 500 },
+    },
+    STABLE,
+  ],
+  [
+    "gamma gaps with a limit",
+    rate([5, 9], { distribution: "gamma", smoothness: 0.5, seed: 7, maxOutstanding: 3 }),
+    {
+      ...{ kind: "request-rate", levels: list(5, 9), ...LINEAR, distribution: "gamma", seed: 7 },
+      ...{ smoothness: 0.5, maxOutstanding: 3 },
+    },
+    STABLE,
+  ],
+  [
+    "a ramp from rate to rate",
+    rateRamp(10, 500, { over: "2 min", distribution: "poisson", maxOutstanding: 9 }),
+    {
+      ...{ kind: "request-rate", levels: list(500), ...LINEAR, distribution: "poisson", seed: 0, maxOutstanding: 9 },
+      ramp: { fromPerSec: 10, overMs: 120_000 },
+    },
+    { kind: "duration", durationMs: 120_000 },
+  ],
+  [
+    "a ramp of rates that falls",
+    rateRamp(500, 0.5, { over: "1 s" }),
+    {
+      ...{ kind: "request-rate", levels: list(0.5), ...LINEAR, distribution: "constant", seed: 0 },
+      ramp: { fromPerSec: 500, overMs: 1000 },
+    },
+    { kind: "duration", durationMs: 1000 },
+  ],
+  [
+    "a part of a schedule",
+    fixedSchedule({ from: "1 s", to: "2500 ms", speed: 4 }),
+    { kind: "fixed-schedule", part: part({ startMs: 1000, endMs: 2500, speedRatio: 4 }) },
+    { kind: "requests", count: null },
+  ],
+  [
+    "a schedule from its first entry on",
+    fixedSchedule({ startsAtFirst: true }),
+    { kind: "fixed-schedule", part: part({ startsAtFirst: true }) },
+    { kind: "requests", count: null },
+  ],
+];
+
+describe("the plan of", () => {
+  for (const [name, load, expected, mode] of plans) {
+    test(name, () => {
+      const plan = planOf(load);
+      assert.deepEqual([plan.load, plan.measurement.mode], [expected, mode]);
+      assert.equal(plan.client.callMode, load.sort === "scheduled" ? "async" : "auto");
+    });
+  }
+});
+
+const untyped = (options: object): never => options as never;
+
+const mistakes: readonly (readonly [name: string, load: Load, path: string, message: RegExp])[] = [
+  ["a ramp in no time", hold(4, { rampUp: "0 s" }), "load.rampUp", /longer than 0/],
+  ["a bare ramp", hold(4, untyped({ rampUp: 5 })), "load.rampUp", /duration with its unit/],
+  ["no shape", rate(4, { distribution: "gamma", smoothness: 0 }), "load.smoothness", /above 0/],
+  ["a shape of Poisson", rate(4, untyped({ smoothness: 2 })), "load.smoothness", /shape of the gamma distribution/],
+  ["none outstanding", rate(4, { maxOutstanding: 0 }), "load.maxOutstanding", /1 or more/],
+  ["too many outstanding", rate(4, { maxOutstanding: 1e6 }), "load.maxOutstanding", /100,000 at most/],
+  ["a ramp of rates without a time", rateRamp(1, 4, untyped({})), "load.over", /is missing/],
+  ["a ramp of rates to 0", rateRamp(1, 0, { over: "1 s" }), "load.1", /above 0/],
+  ["a ramp of rates with a length", rateRamp(1, 4, untyped({ over: "1 s", for: "1 s" })), "load.for", /not an option/],
+  ["a part that ends before it starts", fixedSchedule({ from: "2 s", to: "1 s" }), "load.to", /before it starts/],
+  [
+    "two beginnings",
+    fixedSchedule(untyped({ from: "2 s", startsAtFirst: true })),
+    "load.startsAtFirst",
+    /together with from/,
+  ],
+  ["no speed", fixedSchedule({ speed: 0 }), "load.speed", /above 0/],
+];
+
+describe("refused by its path:", () => {
+  for (const [name, load, path, message] of mistakes) {
+    test(name, () => {
+      assert.throws(
+        () => planOf(load),
+        (error) => {
+          assert.ok(error instanceof UserError);
+          assert.deepEqual(
+            error.problems.map((problem) => problem.path),
+            [path],
+          );
+          assert.match(error.problems[0]?.message ?? "", message);
+          return true;
+        },
+      );
+    });
+  }
+});
