@@ -26,7 +26,6 @@ export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, 
     search: limits === undefined ? undefined : { limits: limits.map(formatLimit), answers: [] },
     brokenLimits: new Map(),
   };
-  await removeSweepFiles(settings);
   const measure = createMeasure(parts, state);
   const isPassed =
     limits === undefined ? await measureAll(parts, measure) : await searchSweeps(parts, state, limits, measure);
@@ -41,6 +40,7 @@ function createMeasure(parts: SweepParts, state: SweepState): Measure {
     note(`${progress}: ${formatPoint(parameters)}`);
     const isFirst = state.measured.length + state.failed.length === 0;
     const outcome = await measurePoint(parts, parameters, isFirst);
+    if (isFirst) await removeSweepFiles(parts.settings);
     if (outcome.kind === "interrupted") {
       note(`the sweep ends at ${formatPoint(parameters)}, which is in no summary; what was measured before is`);
       return outcome;

@@ -16,13 +16,20 @@ export interface KeptResult {
   readonly fingerprint: string;
   /** Where the run's files are. */
   readonly folder: string;
+  /** Of its JSON report: other runs may write theirs in its place. */
+  readonly reportSha256: string;
   readonly result: GenAiPerfResult;
 }
 
 const FILE = "checkpoint.json";
 const ENTRY = v.looseObject({ name: v.string() });
 const DOCUMENT = v.object({ Results: v.object({ run_configs: v.array(ENTRY) }) });
-const OWN = v.object({ fingerprint: v.string(), folder: v.string(), result: STORED_RESULT });
+const OWN = v.object({
+  fingerprint: v.string(),
+  folder: v.string(),
+  report_sha256: v.string(),
+  result: STORED_RESULT,
+});
 
 type Entry = v.InferOutput<typeof ENTRY>;
 
@@ -49,7 +56,8 @@ export class Checkpoint {
     for (const { name, rampart } of this.entries) {
       const own = v.safeParse(OWN, rampart);
       if (!own.success || own.output.fingerprint !== fingerprint) continue;
-      return { name, fingerprint, folder: own.output.folder, result: restoreResult(own.output.result) };
+      const { folder, report_sha256: reportSha256, result } = own.output;
+      return { name, fingerprint, folder, reportSha256, result: restoreResult(result) };
     }
     return undefined;
   }
@@ -66,8 +74,8 @@ export class Checkpoint {
    */
   async add(kept: KeptResult, original: Readonly<Record<string, PythonJson>>): Promise<void> {
     await this.read();
-    const { name, fingerprint, folder, result } = kept;
-    const own = { fingerprint, folder, result: storeResult(result) };
+    const { name, fingerprint, folder, reportSha256, result } = kept;
+    const own = { fingerprint, folder, report_sha256: reportSha256, result: storeResult(result) };
     const others = this.entries.filter(
       ({ rampart }) => (rampart as typeof own | undefined)?.fingerprint !== fingerprint,
     );

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
@@ -15,7 +16,7 @@ import { toOriginalEntry } from "./original-entry.ts";
 
 /** What is done with results: with a checkpoint they are looked up and kept, without one they get a name only. */
 export interface Keeper {
-  /** The result of an earlier run with these settings, whose report must still be there. Says so when there is one. */
+  /** The result of an earlier run with these settings, whose report must still be there as it was. Says so when there is one. */
   find(settings: GenaiSettings, what: string): KeptResult | undefined;
   /** Keeps what a run came to, if it passed. Returns the name it has from now on. */
   keep(
@@ -33,8 +34,7 @@ export async function openKeeper(settings: GenaiSettings, given: GivenSettings, 
   return {
     find: (point, what) => {
       const kept = checkpoint?.find(fingerprintOf(point, given));
-      if (kept === undefined || !existsSync(join(kept.folder, artifactFiles(point.output.profileExportFile).json)))
-        return undefined;
+      if (kept === undefined || hashReport(point, kept.folder) !== kept.reportSha256) return undefined;
       names.push(kept.name);
       io.err(
         `rampart: ${what}: ${kept.name} of ${checkpoint?.path} has been measured, its files are in ${kept.folder}: not measured again\n`,
@@ -44,11 +44,23 @@ export async function openKeeper(settings: GenaiSettings, given: GivenSettings, 
     keep: async (point, parameters, { folder, result, isPassed }) => {
       const name = nextName(model, [...names, ...(checkpoint?.names() ?? [])]);
       names.push(name);
-      const kept = { name, fingerprint: fingerprintOf(point, given), folder, result };
-      if (isPassed) await checkpoint?.add(kept, toOriginalEntry(point, given, parameters, result));
+      if (checkpoint === undefined || !isPassed) return name;
+      const reportSha256 = hashReport(point, folder) ?? "";
+      const kept = { name, fingerprint: fingerprintOf(point, given), folder, reportSha256, result };
+      await checkpoint.add(kept, toOriginalEntry(point, given, parameters, result));
       return name;
     },
   };
+}
+
+/** Undefined when there is no report. */
+function hashReport({ output }: GenaiSettings, folder: string): string | undefined {
+  try {
+    const report = readFileSync(join(folder, artifactFiles(output.profileExportFile).json));
+    return createHash("sha256").update(report).digest("hex");
+  } catch {
+    return undefined;
+  }
 }
 
 /** Counted on from the highest, as the original does. */
