@@ -1,15 +1,15 @@
 import { familyOf, JSON_METRICS, REQUEST_METRICS } from "../../report/genai-perf/layout.ts";
 import { parseLimit } from "../../report/genai-perf/limits.ts";
+import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { findLoadSweep } from "./analyze/points.ts";
-import type { EndpointTypeName } from "./endpoints.ts";
 import { formatOf } from "./profile/endpoint-formats.ts";
 import type { Rules } from "./rules.ts";
 import { sweepValues } from "./sweeps.ts";
 
 /** What a sweep and the settings beside it contradict. */
 
-/** Types whose requests hold several texts or images; a batch would change nothing in the others. */
-const BATCHED: readonly EndpointTypeName[] = ["completions", "embeddings", "nvclip", "rankings", "image_retrieval"];
+/** Kinds whose requests hold several texts or images; a batch would change nothing in the others. */
+const BATCHED: readonly AnswerKind[] = ["completions", "embeddings", "nvclip", "rankings", "image-retrieval"];
 
 /** Tells the rules what is wrong with the sweep. */
 export function checkSweep(rules: Rules): void {
@@ -40,9 +40,9 @@ export function checkSweep(rules: Rules): void {
     "Leave out --input-file, or vary something else.",
   );
   refuse(
-    types.includes("runtime_batch_size") && !BATCHED.includes(endpoint.type),
+    types.includes("runtime_batch_size") && !BATCHED.includes(formatOf(endpoint)?.answer ?? "chat"),
     `requests of type ${endpoint.type} hold one prompt: there is no batch to vary`,
-    `Batches go with ${BATCHED.join(", ")}.`,
+    "Batches go with completions, embeddings, nvclip, rankings and image_retrieval.",
   );
   checkCounts(rules);
   checkSearch(rules);

@@ -151,8 +151,9 @@ describe("genai-perf process-export-files", () => {
       a: { "x.json": even["profile_export.json"], "x_genai_perf.json": withGpu(100, 3), "inputs.json": "{}" },
       b: { "x.json": odd["profile_export.json"], "x_genai_perf.json": withGpu(200, 5) },
     };
-    const { code, err, results } = await merge(hosts, "--profile-export-file", "all.json");
+    const { code, out, err, results } = await merge(hosts, "--profile-export-file", "all.json", "-v");
     assert.equal(code, 0, err);
+    assert.match(out, /Power Metrics[\s\S]*gpu0 │ 150\.00/);
     const json = JSON.parse(results.get("tiny-openai-chat-concurrency2/all_genai_perf.json") ?? "{}");
     assert.deepEqual(json.telemetry_stats, {
       gpu_power_usage: { unit: "W", gpu0: { avg: 150 } },

@@ -23,7 +23,9 @@ export function applyPoint(settings: GenaiSettings, parameters: PointParameters)
   for (const [type, value] of parameters) applyValue(point, type, value);
   const { stimulus, measurement } = point.perfAnalyzer;
   // Ten requests, as in a profile, say nothing of a high rate.
-  if (stimulus.kind === "request_rate" && measurement.mode === "request_count" && measurement.num === null)
+  const isCounted =
+    measurement.mode === "request_count" && measurement.num === null && settings.rampart.durationSec === null;
+  if (stimulus.kind === "request_rate" && isCounted)
     measurement.num = Math.max(MIN_REQUESTS, Math.ceil(2 * stimulus.ratePerSec));
   return point;
 }

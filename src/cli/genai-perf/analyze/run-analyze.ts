@@ -2,6 +2,7 @@ import { formatLimit } from "../../../report/genai-perf/limits.ts";
 import { formatSweepTable } from "../../../report/genai-perf/sweep-table.ts";
 import type { CommandIo } from "../../execute.ts";
 import { openKeeper } from "../checkpoint/keep.ts";
+import { openTokenizer } from "../profile/run-profile.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { type Measure, measurePoint, type SweepParts } from "./measure-point.ts";
@@ -19,7 +20,8 @@ import { removeSweepFiles, type SweepState, sweepFiles, writeSweepFiles } from "
  */
 export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
   const limits = readSearchLimits(settings);
-  const parts: SweepParts = { settings, given, io, keeper: await openKeeper(settings, given, io) };
+  const keeper = await openKeeper(settings, given, io);
+  const parts: SweepParts = { settings, given, io, keeper, open: createOpener() };
   const state: SweepState = {
     measured: [],
     failed: [],
@@ -32,6 +34,15 @@ export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, 
   await writeSweepFiles(settings, state);
   tellSweep(parts, state);
   return isPassed;
+}
+
+/** What could not be opened is tried again with the next point: a hub can be away for a moment. */
+function createOpener(): typeof openTokenizer {
+  let opened: { readonly tokenizer: Awaited<ReturnType<typeof openTokenizer>> } | undefined;
+  return async (settings) => {
+    opened ??= { tokenizer: await openTokenizer(settings) };
+    return opened.tokenizer;
+  };
 }
 
 function createMeasure(parts: SweepParts, state: SweepState): Measure {

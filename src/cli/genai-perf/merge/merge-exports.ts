@@ -7,6 +7,7 @@ import { familyOf } from "../../../report/genai-perf/layout.ts";
 import { detectExportKind, measureExports } from "../../../report/genai-perf/measure-export.ts";
 import { mergeTelemetry } from "../../../report/genai-perf/merge-telemetry.ts";
 import { toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { formatTelemetryConsole } from "../../../report/genai-perf/telemetry.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
 import { formatOf } from "../profile/endpoint-formats.ts";
@@ -51,6 +52,8 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   const files = artifactFiles(settings.output.profileExportFile);
   await writeExport(join(folder, files.profileExport), folder, hosts);
   await writeReports({ settings: merged, given: first.builder.given, place: { folder, files }, io }, measured);
+  const { telemetry } = measured.result;
+  if (settings.isVerbose && telemetry !== undefined) io.out(formatTelemetryConsole(telemetry));
   note(`${hosts.length} exports are merged in ${folder}`);
   return true;
 }

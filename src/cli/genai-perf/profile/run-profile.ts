@@ -38,6 +38,7 @@ export interface Profile extends ProfilePlace {
 /**
  * Runs one profile and reports on it.
  * @param folder where its files go; left out, the one that the original names after model, endpoint and load
+ * @param open gives the settings' tokenizer; profiles that follow each other share one
  * @throws UserError, RunError
  */
 export async function runProfile(
@@ -45,11 +46,12 @@ export async function runProfile(
   given: GivenSettings,
   io: CommandIo,
   folder = join(settings.output.artifactDir, nameFolder(settings)),
+  open: typeof openTokenizer = openTokenizer,
 ): Promise<Profile> {
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const headers = headersOf(settings, process.env);
   const place: ProfilePlace = { folder, files: artifactFiles(settings.output.profileExportFile) };
-  const tokenizer = await openTokenizer(settings);
+  const tokenizer = await open(settings);
   const inputs = await writeInputs(settings, folder, tokenizer);
   for (const text of inputs.notes) note(text);
   const profileExportFile = join(folder, place.files.profileExport);
