@@ -23,6 +23,8 @@ export interface SearchSummary {
   readonly highest: number | null;
   /** The lowest load above it that was tried and does not; null when the sweep's end keeps them. */
   readonly lowestBroken: number | null;
+  /** Whether `lowestBroken` may be the client's limit and not the server's. */
+  readonly isClientLimited: boolean;
 }
 
 export interface SweepSummary {
@@ -56,11 +58,12 @@ export function formatSweepJson({ points, failed, search, brokenLimits }: SweepS
       : {
           search: {
             limits: search.limits,
-            answers: search.answers.map(({ parameter, fixed, highest, lowestBroken }) => ({
+            answers: search.answers.map(({ parameter, fixed, highest, lowestBroken, isClientLimited }) => ({
               parameter,
               fixed: Object.fromEntries(fixed),
               highest,
               lowest_broken: lowestBroken,
+              is_client_limited: isClientLimited,
             })),
           },
         }),

@@ -266,13 +266,15 @@ describe("the search for the highest load", () => {
       ];
       const { code, out, err } = await bench.run(analyze(bench, "concurrency", ...search));
       assert.equal(code, 0, err);
-      assert.match(out, /Highest concurrency that keeps request_latency\.max <= 200\.00 ms and .*: 4 \(5 does not\)/);
+      assert.match(out, /Highest concurrency that keeps request_latency\.max <= 200\.00 ms and .*: 4 \(5 does not/);
       const tried = [...err.matchAll(/search: concurrency (\d+)/g)].map(([, load]) => Number(load));
       assert.deepEqual(tried, [1, 2, 4, 8, 6, 5]);
       assert.match(err, /concurrency 8 breaks request_latency\.max <= 200\.00 ms: \d/);
       assert.deepEqual((await readRows(bench)).map((row) => Number(row[1])).toSorted(), [1, 2, 4, 5, 6, 8]);
       const json = JSON.parse(await bench.read("artifacts", "analyze_export_rampart.json"));
-      assert.deepEqual(json.search.answers, [{ parameter: "concurrency", fixed: {}, highest: 4, lowest_broken: 5 }]);
+      const [{ is_client_limited: isClientLimited, ...found }] = json.search.answers;
+      assert.deepEqual(found, { parameter: "concurrency", fixed: {}, highest: 4, lowest_broken: 5 });
+      assert.equal(typeof isClientLimited, "boolean");
       assert.equal(json.points[2].broken_limits.length, 0);
       assert.equal(json.points[3].broken_limits.length, 1);
     });
@@ -291,6 +293,21 @@ describe("the search for the highest load", () => {
       const slow = await bench.run(analyze(bench, "concurrency", ...search));
       assert.equal(slow.code, 1);
       assert.match(slow.out, /No concurrency keeps request_latency\.max <= 200\.00 ms: 6 breaks it already/);
+    });
+  });
+
+  test("says so when the client may have been the limit", LIMIT, async () => {
+    // The server is in the same process: while it is busy, so is the client.
+    const busy: Answer = (response, request) => {
+      const end = performance.now() + 60;
+      while (performance.now() < end);
+      answerChat(response, request);
+    };
+    await withBench(busy, async (bench) => {
+      const search = ["--sweep-list", "2", "--search-limits", "request_latency:20"];
+      const { code, out } = await bench.run(analyze(bench, "concurrency", ...search));
+      assert.equal(code, 1);
+      assert.match(out, /2 breaks it already, where the client may have been the limit and not the server\./);
     });
   });
 });

@@ -159,7 +159,15 @@ test("the JSON has every point, the failed ones and the search; the table shows 
   const points = pointsOf([100, 10], [90, 20]);
   const search = {
     limits: ["request_latency.avg <= 15.00 ms"],
-    answers: [{ parameter: "concurrency", fixed: [["num_dataset_entries", 3] as const], highest: 1, lowestBroken: 2 }],
+    answers: [
+      {
+        parameter: "concurrency",
+        fixed: [["num_dataset_entries", 3] as const],
+        highest: 1,
+        lowestBroken: 2,
+        isClientLimited: true,
+      },
+    ],
   };
   const brokenLimits = new Map([["p1", ["request_latency.avg <= 15.00 ms: 20.00"]]]);
   const failed = [{ parameters: [["concurrency", 4] as const], reason: "gone" }];
@@ -181,7 +189,13 @@ test("the JSON has every point, the failed ones and the search; the table shows 
   });
   assert.deepEqual(document.failed, [{ parameters: { concurrency: 4 }, reason: "gone" }]);
   assert.deepEqual(document.search.answers, [
-    { parameter: "concurrency", fixed: { num_dataset_entries: 3 }, highest: 1, lowest_broken: 2 },
+    {
+      parameter: "concurrency",
+      fixed: { num_dataset_entries: 3 },
+      highest: 1,
+      lowest_broken: 2,
+      is_client_limited: true,
+    },
   ]);
   const table = formatSweepTable(points, brokenLimits);
   assert.match(table, /┃ concurrency ┃ tokens\/s ┃ latency p99 \(ms\) ┃ Pareto ┃ limits ┃/);

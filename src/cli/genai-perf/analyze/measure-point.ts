@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { saturationReason } from "../../../measure/metrics.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
 import type { SweepPoint } from "../../../report/genai-perf/sweep.ts";
 import type { CommandIo } from "../../execute.ts";
@@ -19,6 +20,8 @@ export type PointOutcome =
       readonly settings: GenaiSettings;
       /** Why it does not count as passed: requests that failed. Undefined when it does. */
       readonly complaint: string | undefined;
+      /** The client may have been the limit, not the server. Not known of results from a checkpoint. */
+      readonly isClientLimited: boolean;
     }
   | { readonly kind: "failed"; readonly parameters: PointParameters; readonly reason: string }
   /** Ctrl-C. */
@@ -51,7 +54,8 @@ export async function measurePoint(
   const kept = keeper.find(settings, formatPoint(parameters));
   if (kept !== undefined) {
     const { name, folder, result } = kept;
-    return { kind: "measured", point: { name, parameters, result, folder }, settings, complaint: undefined };
+    const point = { name, parameters, result, folder };
+    return { kind: "measured", point, settings, complaint: undefined, isClientLimited: false };
   }
   const folder = join(settings.output.artifactDir, nameFolder(settings, { kind: "sweep", values: parameters }));
   let profile: Profile;
@@ -67,7 +71,8 @@ export async function measurePoint(
   if (measured === undefined) return { kind: "failed", parameters, reason: complaint ?? "nothing was measured" };
   const { result } = measured;
   const name = await keeper.keep(settings, parameters, { folder, result, isPassed: isWhole(profile) });
-  return { kind: "measured", point: { name, parameters, result, folder }, settings, complaint };
+  const isClientLimited = run.levels.some(({ window }) => saturationReason(window) !== undefined);
+  return { kind: "measured", point: { name, parameters, result, folder }, settings, complaint, isClientLimited };
 }
 
 function complaintOf({ run, isPassed }: Profile): string | undefined {

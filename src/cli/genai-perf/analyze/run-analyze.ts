@@ -1,4 +1,5 @@
 import { formatLimit } from "../../../report/genai-perf/limits.ts";
+import type { SearchSummary } from "../../../report/genai-perf/sweep-json.ts";
 import { formatSweepTable } from "../../../report/genai-perf/sweep-table.ts";
 import type { CommandIo } from "../../execute.ts";
 import { openKeeper } from "../checkpoint/keep.ts";
@@ -83,15 +84,18 @@ function tellSweep({ settings, io }: SweepParts, { measured, failed, search, bro
   if (measured.length === 0) return;
   const points = measured.map(({ point }) => point);
   io.out(`\n${formatSweepTable(points, search === undefined ? undefined : brokenLimits)}`);
-  for (const { parameter, fixed, highest, lowestBroken } of search?.answers ?? []) {
-    const where = fixed.length === 0 ? "" : ` with ${formatPoint(fixed)}`;
-    const limits = search?.limits.join(" and ");
-    if (highest === null) io.out(`No ${parameter}${where} keeps ${limits}: ${lowestBroken} breaks it already.\n`);
-    else {
-      const end = lowestBroken === null ? "the end of the sweep" : `${lowestBroken} does not`;
-      io.out(`Highest ${parameter}${where} that keeps ${limits}: ${highest} (${end}).\n`);
-    }
-  }
+  for (const answer of search?.answers ?? []) io.out(formatAnswer(answer, search?.limits ?? []));
   const { csv, json } = sweepFiles(settings);
   note(`the sweep is in ${csv} and ${json}`);
+}
+
+function formatAnswer(
+  { parameter, fixed, highest, lowestBroken, isClientLimited }: SearchSummary,
+  limits: readonly string[],
+): string {
+  const what = `${parameter}${fixed.length === 0 ? "" : ` with ${formatPoint(fixed)}`}`;
+  const doubt = isClientLimited ? ", where the client may have been the limit and not the server" : "";
+  if (highest === null) return `No ${what} keeps ${limits.join(" and ")}: ${lowestBroken} breaks it already${doubt}.\n`;
+  const end = lowestBroken === null ? "the end of the sweep" : `${lowestBroken} does not${doubt}`;
+  return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}).\n`;
 }

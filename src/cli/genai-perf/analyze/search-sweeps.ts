@@ -20,12 +20,16 @@ export async function searchSweeps(
   const load = findLoadSweep(sweeps) as Sweep;
   let hasAll = true;
   for (const fixed of combineSweeps(sweeps.filter((sweep) => sweep !== load))) {
+    const clientLimited = new Set<number>();
     const answer = await searchHighest(createLadder(load), async (value) => {
       const parameters = placeLoad(sweeps, fixed, load, value);
       const outcome = await measure(parameters, "search");
       if (outcome.kind === "interrupted") return undefined;
       const broken = complaintsOf(outcome, limits);
-      if (outcome.kind === "measured") state.brokenLimits.set(outcome.point.name, broken);
+      if (outcome.kind === "measured") {
+        state.brokenLimits.set(outcome.point.name, broken);
+        if (outcome.isClientLimited) clientLimited.add(value);
+      }
       const verdict = broken.length === 0 ? "keeps all limits" : `breaks ${broken.join("; ")}`;
       io.err(`rampart: ${formatPoint(parameters)} ${verdict}\n`);
       return broken.length === 0;
@@ -33,11 +37,13 @@ export async function searchSweeps(
     if (answer.kind === "stopped") return false;
     const isFound = answer.kind === "found";
     hasAll &&= isFound;
+    const lowestBroken = isFound ? (answer.broken ?? null) : answer.lowest;
     state.search?.answers.push({
       parameter: load.type,
       fixed,
       highest: isFound ? answer.highest : null,
-      lowestBroken: isFound ? (answer.broken ?? null) : answer.lowest,
+      lowestBroken,
+      isClientLimited: lowestBroken !== null && clientLimited.has(lowestBroken),
     });
   }
   return hasAll;
