@@ -280,6 +280,30 @@ describe("the search for the highest load", () => {
     });
   });
 
+  test("is made for each combination of what else is varied, also from a file", LIMIT, async () => {
+    await withBench(answerChat, async (bench) => {
+      const file = join(bench.folder, "search.yaml");
+      const lines = [
+        "model_name: tiny",
+        "analyze: { concurrency: [1, 2], input_sequence_length: [10, 20] }",
+        `endpoint: { type: chat, streaming: True, url: "${bench.url}" }`,
+        "input: { num_dataset_entries: 2 }",
+        `output: { artifact_directory: "${join(bench.folder, "artifacts")}" }`,
+        `tokenizer: { name: "${TOKENIZER}" }`,
+        "rampart: { search_limits: { request_latency.p99: 20000 } }",
+      ];
+      await writeFile(file, `${lines.join("\n")}\n`);
+      const { code, out, err } = await bench.run(["config", "-f", file]);
+      assert.equal(code, 0, err);
+      for (const length of [10, 20])
+        assert.match(
+          out,
+          new RegExp(`Highest concurrency with input_sequence_length ${length} that keeps .*: 2 \\(the end`),
+        );
+      assert.ok((await bench.list("artifacts")).includes("tiny-openai-chat-concurrency2-input_sequence_length20"));
+    });
+  });
+
   test("exits with 1 when even the lowest load breaks the limits, failed requests included", LIMIT, async () => {
     const answer: Answer = (response) => response.writeHead(503).end();
     await withBench(answer, async (bench) => {

@@ -131,12 +131,20 @@ describe("genai-perf process-export-files", () => {
     const apart = await merge({ b: even, a: later });
     assert.equal(apart.code, 0, apart.err);
     assert.match(apart.err, /in\/a\/profile_export\.json begins 359\d\.\d s after the others have ended/);
-    assert.doesNotMatch(together.err, /begins/);
+    assert.doesNotMatch(together.err, /begins|differ/);
     const rates = [together, apart].map(
       ({ results }) => JSON.parse(results.get(`${NAME}_genai_perf.json`) ?? "{}").request_throughput.avg as number,
     ) as [number, number];
     // Each took nearly as long as both together.
     assert.ok(rates[0] / rates[1] > 1.6 && rates[0] / rates[1] < 2, rates.join());
+  });
+
+  test("loads that differ are told: a sweep's points would be merged like hosts", async () => {
+    const report = REPORT.replace('"concurrency": 2', '"concurrency": 4');
+    const { code, err, results } = await merge({ a: even, b: { ...odd, "profile_export_genai_perf.json": report } });
+    assert.equal(code, 0, err);
+    assert.match(err, /the loads differ, such as those of .*in\/a\/.* and .*in\/b\//);
+    assert.ok(results.has(`${NAME}.json`));
   });
 
   test("GPU metrics are averaged or the greatest, as the original has it; --profile-export-file names the files", async () => {

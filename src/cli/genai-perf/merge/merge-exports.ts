@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, type Problem, RunError, UserError } from "../../../plan/problem.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
-import { joinExports } from "../../../report/genai-perf/join-exports.ts";
+import { joinExports, type RunGap } from "../../../report/genai-perf/join-exports.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
 import { detectExportKind, measureExports } from "../../../report/genai-perf/measure-export.ts";
 import { mergeTelemetry } from "../../../report/genai-perf/merge-telemetry.ts";
@@ -35,13 +35,7 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   checkSame(hosts, settings.tokenizer.name !== "");
   const merged = mergeSettings(first, settings);
   const { sources, gaps } = joinExports(hosts.map(({ source }) => source));
-  for (const { source } of hosts)
-    if (source.experiments.length > 1)
-      note(`${source.path} has ${source.experiments.length} levels of load: the first is merged`);
-  for (const { path, durationSec } of gaps)
-    note(
-      `${path} begins ${durationSec.toFixed(1)} s after the others have ended, so they did not run together (or clocks differ): that time is left out, and throughput is the average over the times in which one ran`,
-    );
+  tellDoubts(hosts, gaps, note);
   const measured = await measure(merged, hosts, sources);
   if (measured.columns.count === 0) {
     const message = "the exports hold no request that was answered";
@@ -56,6 +50,23 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   if (settings.isVerbose && telemetry !== undefined) io.out(formatTelemetryConsole(telemetry));
   note(`${hosts.length} exports are merged in ${folder}`);
   return true;
+}
+
+/** What need not be wrong and may be. */
+function tellDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: (text: string) => void): void {
+  for (const { source } of hosts)
+    if (source.experiments.length > 1)
+      note(`${source.path} has ${source.experiments.length} levels of load: the first is merged`);
+  const loads = hosts.map(({ builder }) => JSON.stringify(builder.settings.perfAnalyzer.stimulus));
+  const other = loads.findIndex((load) => load !== loads[0]);
+  if (other > 0)
+    note(
+      `the loads differ, such as those of ${hosts[0]?.files.report} and ${hosts[other]?.files.report}: points of a sweep are not hosts of one run`,
+    );
+  for (const { path, durationSec } of gaps)
+    note(
+      `${path} begins ${durationSec.toFixed(1)} s after the others have ended, so they did not run together (or clocks differ): that time is left out, and throughput is the average over the times in which one ran`,
+    );
 }
 
 async function measure(
