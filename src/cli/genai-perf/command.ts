@@ -7,6 +7,8 @@ import { type ParsedCommand, parseCommand } from "./parse.ts";
 import { findLater } from "./profile/refusals.ts";
 import { runProfile } from "./profile/run-profile.ts";
 import { readSettings } from "./read-settings.ts";
+import type { GenaiSettings } from "./settings.ts";
+import type { GivenSettings } from "./settings-builder.ts";
 import { writeTemplate } from "./template.ts";
 import { formatUsageError } from "./usage.ts";
 
@@ -46,10 +48,25 @@ async function runSubcommand(parsed: ParsedCommand & { readonly kind: "command" 
   }
   const problems = findLater(settings, later);
   if (passThrough.length > 0) problems.unshift(notYet("flags of perf_analyzer after --"));
-  if (settings.subcommand !== "profile") problems.unshift(notYet(settings.subcommand));
   if (problems.length > 0) throw new UserError(problems);
-  const { isPassed } = await runProfile(settings, given, io);
-  return isPassed ? EXIT.done : EXIT.failed;
+  return (await runAsked(settings, given, io)) ? EXIT.done : EXIT.failed;
+}
+
+/** Returns whether all went well. What a plain profile does not need is loaded where it is needed. */
+async function runAsked(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
+  if (settings.subcommand === "process-export-files") {
+    const { mergeExports } = await import("./merge/merge-exports.ts");
+    return mergeExports(settings, io);
+  }
+  if (settings.subcommand === "analyze") {
+    const { runAnalyze } = await import("./analyze/run-analyze.ts");
+    return runAnalyze(settings, given, io);
+  }
+  if (settings.output.isCheckpointing) {
+    const { runKeptProfile } = await import("./checkpoint/keep.ts");
+    return runKeptProfile(settings, given, io);
+  }
+  return (await runProfile(settings, given, io)).isPassed;
 }
 
 function notYet(what: string): Problem {

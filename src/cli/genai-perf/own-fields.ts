@@ -141,7 +141,8 @@ export const OWN_FIELDS: FieldGroup = {
       key: "search_limits",
       at: "rampart.searchLimits",
       kind: "goodput",
-      about: "analyze: find the highest load that keeps these limits, as metric: value.",
+      about:
+        "analyze: find the highest load that keeps these limits,\nas metric: value for the average, or metric.p99: value.",
     },
     {
       key: "max_failure_ratio",

@@ -16,6 +16,7 @@ const OBEYED: ReadonlySet<string> = new Set([
   "--sequence-distribution",
   "--max-failure-ratio",
   "--stall-timeout",
+  "--search-limits",
 ]);
 
 /** Rampart's own flags in this mode; where AIPerf has such a flag, by AIPerf's name too. */
@@ -218,7 +219,7 @@ const SEARCH_FLAG: GenaiFlag = {
   kind: "text",
   at: "rampart.searchLimits",
   unit: "milliseconds, or tokens per second for throughputs",
-  help: "Find the highest load of the sweep that keeps these limits, as METRIC:VALUE.",
+  help: "Find the highest load of the sweep that keeps these limits on results, as METRIC:VALUE for the average or METRIC.p99:VALUE.",
 };
 
 function section(flags: readonly GenaiFlag[]): FlagSection {

@@ -4,6 +4,7 @@ import { ENDPOINT_TYPES } from "./endpoints.ts";
 import { isFileOrFolder } from "./flag-values.ts";
 import { type GenaiSettings, isDefault, type SettingPath } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
+import { checkSweep } from "./sweep-rules.ts";
 
 /** The original's rules between settings, and those that Rampart's own options bring. */
 
@@ -21,10 +22,12 @@ export function checkTogether(settings: GenaiSettings, given: GivenSettings): Pr
   checkLoad(rules);
   checkOutput(rules);
   checkOwn(rules);
+  if (settings.subcommand === "analyze") checkSweep(rules);
   return rules.problems;
 }
 
-class Rules {
+/** The settings under check, and what is wrong with them. */
+export class Rules {
   readonly problems: Problem[] = [];
   readonly settings: GenaiSettings;
   readonly given: GivenSettings;
@@ -221,6 +224,13 @@ function checkProcess(rules: Rules): void {
     "--input-directory",
     `User Config: input path ${inputDir} is not a valid directory.`,
     "Give the folder with the exports with --input-directory.",
+  );
+  rules.refuse(
+    rules.settings.output.isCheckpointing,
+    "output.isCheckpointing",
+    "--enable-checkpointing",
+    "nothing is measured when exports are merged, so there is nothing to keep",
+    "Leave it out.",
   );
   checkExportFile(rules);
 }

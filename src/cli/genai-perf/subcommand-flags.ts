@@ -66,7 +66,22 @@ const PROCESS_SECTION: FlagSection = {
       kind: "text",
       at: "process.inputDir",
       metavar: "INPUT_PATH",
-      help: "Folder with the profile exports to merge.",
+      help: "Folder with a folder for each host, which holds its profile export and JSON report.",
+    },
+  ],
+};
+
+const OWN_PROCESS_SECTION: FlagSection = {
+  group: "Rampart",
+  flags: [
+    {
+      names: ["--tokenizer"],
+      shape: "one",
+      kind: "text",
+      at: "tokenizer.name",
+      isOwn: true,
+      default: "the one that the reports name",
+      help: "Counts tokens: a folder with tokenizer.json, a name on the Hugging Face hub, or none.",
     },
   ],
 };
@@ -92,8 +107,6 @@ const LATER: ReadonlySet<SettingPath> = new Set<SettingPath>([
   "input.sessions.turnDelay.meanMs",
   "input.sessions.turnDelay.ratio",
   "input.sessions.turnDelay.stddevMs",
-  "output.checkpointDir",
-  "output.isCheckpointing",
   "output.isPlotting",
 ]);
 
@@ -107,7 +120,7 @@ const SECTIONS: Readonly<Record<SubcommandName, readonly FlagSection[]>> = {
   profile: [...PROFILE, OWN_SECTION],
   analyze: [ANALYZE_SECTION, ...PROFILE, OWN_SWEEP_SECTION],
   "create-template": [TEMPLATE_SECTION, OTHER_SECTION],
-  "process-export-files": [PROCESS_SECTION, OUTPUT_SECTION, OTHER_SECTION],
+  "process-export-files": [PROCESS_SECTION, OUTPUT_SECTION, OTHER_SECTION, OWN_PROCESS_SECTION],
 };
 
 /** The headings of a subcommand with their flags, as help shows them. `-h` belongs to none. */

@@ -1,5 +1,6 @@
 import { nearestName } from "../nearest-name.ts";
-import type { GenaiSettings } from "./settings.ts";
+import { findLoadSweep } from "./analyze/points.ts";
+import { type GenaiSettings, isDefault } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 
 /** Metrics that goodput may limit, as the JSON export names them. */
@@ -32,6 +33,17 @@ export function warnTogether(settings: GenaiSettings, given: GivenSettings): str
     );
   if (given.has("input.prefixPrompt.tokens") && input.prefixPrompt.count === 0 && input.prefixPrompt.tokens !== 100)
     warnings.push("--prefix-prompt-length has no effect without --num-prefix-prompts.");
+  if (settings.subcommand === "analyze" && !isDefault(settings, "perfAnalyzer.stimulus")) {
+    const swept = findLoadSweep(settings.analyze.sweeps)?.type;
+    if (swept !== undefined)
+      warnings.push(`The sweep's ${swept} takes the place of the load that was given beside it.`);
+  }
+  if (
+    given.has("output.checkpointDir") &&
+    !isDefault(settings, "output.checkpointDir") &&
+    !settings.output.isCheckpointing
+  )
+    warnings.push("--checkpoint-dir has no effect without --enable-checkpointing.");
   for (const metric of Object.keys(input.goodput ?? {})) {
     if (GOODPUT_METRICS.includes(metric)) continue;
     const near = nearestName(metric, GOODPUT_METRICS);

@@ -190,7 +190,8 @@ function withScanner<T>(path: string, open: () => ByteSource, read: (scanner: Js
   }
 }
 
-function openFile(path: string): ByteSource {
+/** The bytes of a file. Throws `UserError` when it cannot be read. */
+export function openFile(path: string): ByteSource {
   const toError = (error: unknown): UserError =>
     new UserError([
       { path, message: `the file cannot be read: ${messageOf(error)}`, hint: "Name a profile export that is there." },

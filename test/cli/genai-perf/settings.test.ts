@@ -75,7 +75,7 @@ test("sweeps: a list, a range that doubles, a range with a step, the type's defa
     [["batch_size"], "runtime_batch_size", [1, 2, 4, 8, 16, 32, 64, 128]],
     [["concurrency", "--sweep-list", "3", "--sweep-range", "1:8"], "concurrency", [3]],
   ] as const) {
-    const { settings } = readGood("analyze", "-m", "a", "--sweep-type", ...args);
+    const { settings } = readGood("analyze", "-m", "a", "--endpoint-type", "embeddings", "--sweep-type", ...args);
     const [sweep] = settings.analyze.sweeps;
     assert.ok(sweep !== undefined && sweep.type === type);
     assert.deepEqual(sweepValues(sweep), values);
@@ -96,6 +96,37 @@ test("sweeps that make no sense are refused", () => {
     [["--sweep-type", "concurrency", "--sweep-range", "1:a"], "--sweep-range max value must be an int."],
   ] as const)
     assert.deepEqual(readBad("analyze", "-m", "a", ...args), [message]);
+});
+
+test("sweeps that contradict other settings are refused", () => {
+  const analyze = (type: string, ...args: string[]): string[] =>
+    readBad("analyze", "-m", "a", "--endpoint-type", "chat", "--sweep-type", type, ...args);
+  const file = ["--input-file", "synthetic:queries"];
+  assert.deepEqual(analyze("input_sequence_length", ...file), []);
+  for (const [messages, pattern] of [
+    [analyze("batch_size"), /requests of type chat hold one prompt/],
+    [analyze("concurrency", "--request-count", "100"), /less than concurrency, which the sweep takes up to 1024/],
+    [analyze("request_rate", "--sweep-list", "3,20", "--request-count", "10"), /less than request rate.* up to 20/],
+    [analyze("num_dataset_entries", "--input-file", "payload:/dev/null"), /num_dataset_entries counts made-up prompts/],
+    [analyze("input_sequence_length", "--seq-dist", "256,128:100"), /both set the length/],
+    [analyze("num_dataset_entries", "--search-limits", "request_latency:3"), /a search needs a load/],
+    [analyze("concurrency", "--search-limits", "request_throughput:3"), /request_throughput can not be limited/],
+    [analyze("concurrency", "--search-limits", "request_latency.p98:3"), /p98 is no statistic/],
+    [analyze("concurrency", "--search-limits", "time_to_first_token:3"), /needs streamed answers/],
+    [analyze("concurrency", "--search-limits", "image_latency:3"), /type chat have no image_latency/],
+  ] as const) {
+    assert.equal(messages.length, 1, messages.join());
+    assert.match(messages[0] ?? "", pattern);
+  }
+  assert.match(readBad("process-export-files", "-d", ".", "--enable-checkpointing")[0] ?? "", /nothing to keep/);
+});
+
+test("what a sweep makes vain is told", () => {
+  const sweep = ["--endpoint-type", "chat", "--sweep-type", "concurrency", "--checkpoint-dir", "x"];
+  const { warnings } = readGood("analyze", "-m", "a", "--request-rate", "5", ...sweep);
+  assert.deepEqual(warnings.length, 2);
+  assert.match(warnings[0] ?? "", /concurrency takes the place of the load/);
+  assert.match(warnings[1] ?? "", /--checkpoint-dir has no effect/);
 });
 
 test("ranges and rules between settings are told all at once, with exit code 1 in mind", () => {

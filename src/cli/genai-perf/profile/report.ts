@@ -32,19 +32,32 @@ export interface ReportParts {
 }
 
 /** Measures a run's export, prints the table, and writes the files beside the export. @throws RunError when one cannot be written */
-export async function reportProfile(parts: ReportParts): Promise<{ columns: TokenColumns; result: GenAiPerfResult }> {
-  const { settings, given, place, io } = parts;
-  const { folder, files } = place;
+export async function reportProfile(parts: ReportParts): Promise<Measured> {
   const measured = measure(parts);
+  await writeReports(parts, measured);
+  return measured;
+}
+
+/** What was measured, request by request and as statistics. */
+export interface Measured {
+  readonly columns: TokenColumns;
+  readonly result: GenAiPerfResult;
+}
+
+/** Prints the table of results and writes their files. @throws RunError when one cannot be written */
+export async function writeReports(
+  { settings, given, place, io }: Pick<ReportParts, "settings" | "given" | "place" | "io">,
+  measured: Measured,
+): Promise<void> {
+  const { folder, files } = place;
   io.out(formatGenAiPerfConsole(measured.result));
   for (const warning of tokenWarnings(measured.columns)) io.err(`rampart: ${warning}.\n`);
   const config = toInputConfig(settings, given);
   await write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
   await write(join(folder, files.csv), formatGenAiPerfCsv(measured.result));
-  return measured;
 }
 
-function measure({ settings, place, tokenizer }: ReportParts): { columns: TokenColumns; result: GenAiPerfResult } {
+function measure({ settings, place, tokenizer }: ReportParts): Measured {
   const { endpoint, input } = settings;
   const format = formatOf(endpoint);
   if (format === undefined) throw new Error(`no format for ${endpoint.type}`);

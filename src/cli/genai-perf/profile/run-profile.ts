@@ -3,20 +3,15 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
-import {
-  type ArtifactFiles,
-  artifactFiles,
-  artifactFolder,
-  type Stimulus,
-} from "../../../report/genai-perf/artifacts.ts";
+import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
-import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
+import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
 import { reportProfile } from "./report.ts";
 import { tellRun } from "./tell-run.ts";
@@ -43,18 +38,20 @@ export interface Profile extends ProfilePlace {
 /**
  * Runs one profile and reports on it.
  * @param folder where its files go; left out, the one that the original names after model, endpoint and load
+ * @param open gives the settings' tokenizer; profiles that follow each other share one
  * @throws UserError, RunError
  */
 export async function runProfile(
   settings: GenaiSettings,
   given: GivenSettings,
   io: CommandIo,
-  folder = join(settings.output.artifactDir, folderOf(settings)),
+  folder = join(settings.output.artifactDir, nameFolder(settings)),
+  open: typeof openTokenizer = openTokenizer,
 ): Promise<Profile> {
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const headers = headersOf(settings, process.env);
   const place: ProfilePlace = { folder, files: artifactFiles(settings.output.profileExportFile) };
-  const tokenizer = await openTokenizer(settings);
+  const tokenizer = await open(settings);
   const inputs = await writeInputs(settings, folder, tokenizer);
   for (const text of inputs.notes) note(text);
   const profileExportFile = join(folder, place.files.profileExport);
@@ -75,27 +72,8 @@ export async function runProfile(
   return { ...place, run, measured, isPassed: isWithinLimit(run, settings) && run.error === undefined };
 }
 
-function folderOf({ endpoint, modelNames, perfAnalyzer: { stimulus }, input }: GenaiSettings): string {
-  const { serviceKind } = ENDPOINT_TYPES[endpoint.type];
-  const endpointType = serviceKind === "triton" ? endpoint.backend : endpoint.type;
-  return artifactFolder({
-    models: modelNames,
-    serviceKind,
-    endpointType,
-    stimulus: nameStimulus(stimulus, input.file),
-  });
-}
-
-function nameStimulus(stimulus: GenaiSettings["perfAnalyzer"]["stimulus"], file: string): Stimulus {
-  if (stimulus.kind === "session_concurrency") return { kind: "session_concurrency", value: stimulus.sessions };
-  if (stimulus.kind === "fixed_schedule") return stimulus;
-  if (file.startsWith("payload:")) return { kind: "none" };
-  if (stimulus.kind === "request_rate") return { kind: "request_rate", value: stimulus.ratePerSec };
-  return { kind: "concurrency", value: stimulus.requests };
-}
-
 /** Undefined where the user wants the server's counts alone, which made-up prompts do not do with. */
-async function openTokenizer({ tokenizer, modelNames }: GenaiSettings): Promise<Tokenizer | undefined> {
+export async function openTokenizer({ tokenizer, modelNames }: GenaiSettings): Promise<Tokenizer | undefined> {
   const { name, revision, isTrustingRemoteCode } = tokenizer;
   if (name === "none") return undefined;
   return loadTokenizer(name === "" ? (modelNames[0] ?? "") : name, {

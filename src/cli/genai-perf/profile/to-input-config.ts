@@ -19,7 +19,7 @@ export function toInputConfig(settings: GenaiSettings, given: GivenSettings): Py
   const model = settings.modelNames[0] ?? "";
   const config = {
     model_names,
-    subcommand: settings.subcommand,
+    subcommand: settings.subcommand === "process-export-files" ? "process" : settings.subcommand,
     verbose: settings.isVerbose,
     template_filename: settings.templateFile,
     analyze: { sweep_parameters: analyze },

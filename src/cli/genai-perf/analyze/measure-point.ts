@@ -1,0 +1,84 @@
+import { join } from "node:path";
+import { saturationReason } from "../../../measure/metrics.ts";
+import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
+import type { SweepPoint } from "../../../report/genai-perf/sweep.ts";
+import type { CommandIo } from "../../execute.ts";
+import { isWhole, type Keeper } from "../checkpoint/keep.ts";
+import { nameFolder } from "../profile/folder-name.ts";
+import { type openTokenizer, type Profile, runProfile } from "../profile/run-profile.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
+import { applyPoint, formatPoint, type PointParameters } from "./points.ts";
+
+/** One point of a sweep: a profile with the point's settings in a folder of its own. */
+
+/** What came of a point. */
+export type PointOutcome =
+  | {
+      readonly kind: "measured";
+      readonly point: SweepPoint;
+      readonly settings: GenaiSettings;
+      /** Why it does not count as passed: requests that failed. Undefined when it does. */
+      readonly complaint: string | undefined;
+      /** The client may have been the limit, not the server. Not known of results from a checkpoint. */
+      readonly isClientLimited: boolean;
+    }
+  | { readonly kind: "failed"; readonly parameters: PointParameters; readonly reason: string }
+  /** Ctrl-C. */
+  | { readonly kind: "interrupted" };
+
+/** Measures a point and puts it into the sweep's state and files. @param progress how far the sweep is, in words */
+export type Measure = (parameters: PointParameters, progress: string) => Promise<PointOutcome>;
+
+/** What all points of a sweep have in common. */
+export interface SweepParts {
+  readonly settings: GenaiSettings;
+  readonly given: GivenSettings;
+  readonly io: CommandIo;
+  readonly keeper: Keeper;
+  /** The tokenizer, which is read once. */
+  readonly open: typeof openTokenizer;
+}
+
+/**
+ * Measures a point, or finds it in the checkpoint.
+ * @param isFirst throws what is wrong with the input then: it would be wrong with each point
+ */
+export async function measurePoint(
+  parts: SweepParts,
+  parameters: PointParameters,
+  isFirst: boolean,
+): Promise<PointOutcome> {
+  const { given, io, keeper, open } = parts;
+  const settings = applyPoint(parts.settings, parameters);
+  const kept = keeper.find(settings, formatPoint(parameters));
+  if (kept !== undefined) {
+    const { name, folder, result } = kept;
+    const point = { name, parameters, result, folder };
+    return { kind: "measured", point, settings, complaint: undefined, isClientLimited: false };
+  }
+  const folder = join(settings.output.artifactDir, nameFolder(settings, { kind: "sweep", values: parameters }));
+  let profile: Profile;
+  try {
+    profile = await runProfile(settings, given, io, folder, open);
+  } catch (error) {
+    if (!(error instanceof RunError) && (isFirst || !(error instanceof UserError))) throw error;
+    return { kind: "failed", parameters, reason: messageOf(error) };
+  }
+  const { run, measured } = profile;
+  if (run.isInterrupted) return { kind: "interrupted" };
+  const complaint = complaintOf(profile);
+  if (measured === undefined) return { kind: "failed", parameters, reason: complaint ?? "nothing was measured" };
+  const { result } = measured;
+  const name = await keeper.keep(settings, parameters, { folder, result, isPassed: isWhole(profile) });
+  const isClientLimited = run.levels.some(({ window }) => saturationReason(window) !== undefined);
+  return { kind: "measured", point: { name, parameters, result, folder }, settings, complaint, isClientLimited };
+}
+
+function complaintOf({ run, isPassed }: Profile): string | undefined {
+  if (isPassed) return undefined;
+  if (run.error !== undefined) return run.error.message;
+  const [first] = run.failures;
+  const example = first === undefined ? "" : `, such as ${first.kind}: ${first.example}`;
+  return `${run.failedCount} of ${run.sentCount} requests failed${example}`;
+}

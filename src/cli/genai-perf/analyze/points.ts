@@ -1,0 +1,61 @@
+import type { GenaiSettings, Sweep, SweepType } from "../settings.ts";
+import { sweepValues } from "../sweeps.ts";
+
+/** What the runs of a sweep differ in. */
+
+/** One point: a value for each thing that is varied, in the sweeps' order. */
+export type PointParameters = readonly (readonly [type: SweepType, value: number])[];
+
+/** Every combination of the sweeps' values; the last sweep changes fastest, as in the original. */
+export function combineSweeps(sweeps: readonly Sweep[]): PointParameters[] {
+  return sweeps.reduce<PointParameters[]>(
+    (points, sweep) =>
+      points.flatMap((point) => sweepValues(sweep).map((value) => [...point, [sweep.type, value] as const])),
+    [[]],
+  );
+}
+
+const MIN_REQUESTS = 10;
+
+/** The settings of one point: those of the sweep with the point's values in them. */
+export function applyPoint(settings: GenaiSettings, parameters: PointParameters): GenaiSettings {
+  const point = structuredClone(settings);
+  for (const [type, value] of parameters) applyValue(point, type, value);
+  const { stimulus, measurement } = point.perfAnalyzer;
+  // Ten requests, as in a profile, say nothing of a high rate.
+  const isCounted =
+    measurement.mode === "request_count" && measurement.num === null && settings.rampart.durationSec === null;
+  if (stimulus.kind === "request_rate" && isCounted)
+    measurement.num = Math.max(MIN_REQUESTS, Math.ceil(2 * stimulus.ratePerSec));
+  return point;
+}
+
+function applyValue(point: GenaiSettings, type: SweepType, value: number): void {
+  switch (type) {
+    case "concurrency":
+      point.perfAnalyzer.stimulus = { kind: "concurrency", requests: value };
+      return;
+    case "request_rate":
+      point.perfAnalyzer.stimulus = { kind: "request_rate", ratePerSec: value };
+      return;
+    case "input_sequence_length":
+      point.input.syntheticTokens.mean = value;
+      return;
+    case "num_dataset_entries":
+      point.input.datasetEntries = value;
+      return;
+    case "runtime_batch_size":
+      if (point.endpoint.type === "image_retrieval") point.input.image.batchSize = value;
+      else point.input.textBatchSize = value;
+  }
+}
+
+/** `concurrency 4, input_sequence_length 128`. */
+export function formatPoint(parameters: readonly (readonly [name: string, value: number])[]): string {
+  return parameters.map(([name, value]) => `${name} ${value}`).join(", ");
+}
+
+/** Which of the sweeps is the load; undefined when the load is the same for all points. */
+export function findLoadSweep(sweeps: readonly Sweep[]): Sweep | undefined {
+  return sweeps.find(({ type }) => type === "concurrency" || type === "request_rate");
+}

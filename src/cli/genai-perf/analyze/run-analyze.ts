@@ -1,0 +1,101 @@
+import { formatLimit } from "../../../report/genai-perf/limits.ts";
+import type { SearchSummary } from "../../../report/genai-perf/sweep-json.ts";
+import { formatSweepTable } from "../../../report/genai-perf/sweep-table.ts";
+import type { CommandIo } from "../../execute.ts";
+import { openKeeper } from "../checkpoint/keep.ts";
+import { openTokenizer } from "../profile/run-profile.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
+import { type Measure, measurePoint, type SweepParts } from "./measure-point.ts";
+import { combineSweeps, formatPoint } from "./points.ts";
+import { readSearchLimits } from "./search-limits.ts";
+import { searchSweeps } from "./search-sweeps.ts";
+import { removeSweepFiles, type SweepState, sweepFiles, writeSweepFiles } from "./sweep-report.ts";
+
+/** `genai-perf analyze`: one profile after another while something is varied, and what they come to together. */
+
+/**
+ * Runs a sweep, or the search that the settings ask for. A point that fails is told and the others go on; Ctrl-C ends the sweep.
+ * @returns whether all went well: every point of a sweep, or an answer to every search
+ * @throws UserError, RunError
+ */
+export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
+  const limits = readSearchLimits(settings);
+  const keeper = await openKeeper(settings, given, io);
+  const parts: SweepParts = { settings, given, io, keeper, open: createOpener() };
+  const state: SweepState = {
+    measured: [],
+    failed: [],
+    search: limits === undefined ? undefined : { limits: limits.map(formatLimit), answers: [] },
+    brokenLimits: new Map(),
+  };
+  const measure = createMeasure(parts, state);
+  const isPassed =
+    limits === undefined ? await measureAll(parts, measure) : await searchSweeps(parts, state, limits, measure);
+  await writeSweepFiles(settings, state);
+  tellSweep(parts, state);
+  return isPassed;
+}
+
+/** What could not be opened is tried again with the next point: a hub can be away for a moment. */
+function createOpener(): typeof openTokenizer {
+  let opened: { readonly tokenizer: Awaited<ReturnType<typeof openTokenizer>> } | undefined;
+  return async (settings) => {
+    opened ??= { tokenizer: await openTokenizer(settings) };
+    return opened.tokenizer;
+  };
+}
+
+function createMeasure(parts: SweepParts, state: SweepState): Measure {
+  const note = (text: string): void => parts.io.err(`rampart: ${text}\n`);
+  return async (parameters, progress) => {
+    note(`${progress}: ${formatPoint(parameters)}`);
+    const isFirst = state.measured.length + state.failed.length === 0;
+    const outcome = await measurePoint(parts, parameters, isFirst);
+    if (isFirst) await removeSweepFiles(parts.settings);
+    if (outcome.kind === "interrupted") {
+      note(`the sweep ends at ${formatPoint(parameters)}, which is in no summary; what was measured before is`);
+      return outcome;
+    }
+    if (outcome.kind === "measured") state.measured.push(outcome);
+    else {
+      state.failed.push(outcome);
+      note(`${formatPoint(parameters)} failed: ${outcome.reason}`);
+    }
+    await writeSweepFiles(parts.settings, state);
+    return outcome;
+  };
+}
+
+async function measureAll({ settings }: SweepParts, measure: Measure): Promise<boolean> {
+  const points = combineSweeps(settings.analyze.sweeps);
+  let isPassed = true;
+  for (const [index, parameters] of points.entries()) {
+    const outcome = await measure(parameters, `point ${index + 1} of ${points.length}`);
+    if (outcome.kind === "interrupted") return false;
+    if (outcome.kind === "failed" || outcome.complaint !== undefined) isPassed = false;
+  }
+  return isPassed;
+}
+
+function tellSweep({ settings, io }: SweepParts, { measured, failed, search, brokenLimits }: SweepState): void {
+  const note = (text: string): void => io.err(`rampart: ${text}\n`);
+  for (const { parameters, reason } of failed) note(`without results: ${formatPoint(parameters)}: ${reason}`);
+  if (measured.length === 0) return;
+  const points = measured.map(({ point }) => point);
+  io.out(`\n${formatSweepTable(points, search === undefined ? undefined : brokenLimits)}`);
+  for (const answer of search?.answers ?? []) io.out(formatAnswer(answer, search?.limits ?? []));
+  const { csv, json } = sweepFiles(settings);
+  note(`the sweep is in ${csv} and ${json}`);
+}
+
+function formatAnswer(
+  { parameter, fixed, highest, lowestBroken, isClientLimited }: SearchSummary,
+  limits: readonly string[],
+): string {
+  const what = `${parameter}${fixed.length === 0 ? "" : ` with ${formatPoint(fixed)}`}`;
+  const doubt = isClientLimited ? ", where the client may have been the limit and not the server" : "";
+  if (highest === null) return `No ${what} keeps ${limits.join(" and ")}: ${lowestBroken} breaks it already${doubt}.\n`;
+  const end = lowestBroken === null ? "the end of the sweep" : `${lowestBroken} does not${doubt}`;
+  return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}).\n`;
+}

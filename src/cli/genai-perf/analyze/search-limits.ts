@@ -1,0 +1,17 @@
+import { UserError } from "../../../plan/problem.ts";
+import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
+import type { GenaiSettings } from "../settings.ts";
+
+/** The limits that a search is to keep; undefined when there is no search. @throws UserError for limits that are none */
+export function readSearchLimits({ rampart }: GenaiSettings): ResultLimit[] | undefined {
+  if (rampart.searchLimits === null) return undefined;
+  const limits: ResultLimit[] = [];
+  const problems = Object.entries(rampart.searchLimits).flatMap(([name, value]) => {
+    const limit = parseLimit(name, value);
+    if (typeof limit !== "string") limits.push(limit);
+    const hint = "Write for example request_latency.p99:300, or request_latency:300 for the average.";
+    return typeof limit === "string" ? [{ path: "--search-limits", message: limit, value: name, hint }] : [];
+  });
+  if (problems.length > 0) throw new UserError(problems);
+  return limits;
+}

@@ -1,0 +1,76 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf, RunError } from "../../../plan/problem.ts";
+import { formatSweepCsv, type SweepRow } from "../../../report/genai-perf/sweep-csv.ts";
+import { type FailedPoint, formatSweepJson, type SearchSummary } from "../../../report/genai-perf/sweep-json.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { PointOutcome } from "./measure-point.ts";
+import { findLoadSweep } from "./points.ts";
+
+/** The files of a sweep, which are written anew after each point: what is done is never lost. */
+
+/** What a sweep has come to so far. */
+export interface SweepState {
+  readonly measured: (PointOutcome & { readonly kind: "measured" })[];
+  readonly failed: FailedPoint[];
+  /** Undefined without a search. */
+  readonly search: { readonly limits: readonly string[]; readonly answers: SearchSummary[] } | undefined;
+  /** What each point breaks, by its name; only with a search. */
+  readonly brokenLimits: Map<string, readonly string[]>;
+}
+
+/** Where the files are. */
+export function sweepFiles({ output }: GenaiSettings): { readonly csv: string; readonly json: string } {
+  return {
+    csv: join(output.artifactDir, "analyze_export_genai_perf.csv"),
+    json: join(output.artifactDir, "analyze_export_rampart.json"),
+  };
+}
+
+/** Removes those of an earlier sweep, which would pass for this one's. */
+export async function removeSweepFiles(settings: GenaiSettings): Promise<void> {
+  for (const path of Object.values(sweepFiles(settings))) await rm(path, { force: true });
+}
+
+/** Writes both files; nothing while there is no point. @throws RunError when one cannot be written */
+export async function writeSweepFiles(settings: GenaiSettings, state: SweepState): Promise<void> {
+  const { measured, failed, search, brokenLimits } = state;
+  if (measured.length === 0) return;
+  const { csv, json } = sweepFiles(settings);
+  const rows = measured.map((one) => ({ ...one.point, ...describeLoad(one.settings) }));
+  await write(csv, formatSweepCsv(rows, loadHeader(settings)));
+  await write(json, formatSweepJson({ points: rows, failed, search, brokenLimits }));
+}
+
+function loadHeader({ analyze, perfAnalyzer }: GenaiSettings): "Concurrency" | "Request Rate" {
+  const kind = findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind;
+  return kind === "request_rate" ? "Request Rate" : "Concurrency";
+}
+
+function describeLoad({ perfAnalyzer: { stimulus }, input }: GenaiSettings): Pick<SweepRow, "load" | "datasetEntries"> {
+  const { datasetEntries } = input;
+  switch (stimulus.kind) {
+    case "concurrency":
+      return { load: stimulus.requests, datasetEntries };
+    case "request_rate":
+      return { load: stimulus.ratePerSec, datasetEntries };
+    case "session_concurrency":
+      return { load: stimulus.sessions, datasetEntries };
+    case "fixed_schedule":
+      // As in the original, which has no word for it.
+      return { load: 1, datasetEntries };
+  }
+}
+
+async function write(path: string, text: string): Promise<void> {
+  const part = `${path}.${process.pid}.part`;
+  try {
+    await mkdir(join(path, ".."), { recursive: true });
+    await writeFile(part, text);
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true }).catch(() => {});
+    const hint = "Give another folder with --artifact-dir.";
+    throw new RunError("output", `${path} cannot be written: ${messageOf(error)}`, hint);
+  }
+}

@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
+import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import type { CommandIo } from "../../execute.ts";
+import { nameFolder } from "../profile/folder-name.ts";
+import { type Profile, runProfile } from "../profile/run-profile.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
+import { Checkpoint, type KeptResult } from "./checkpoint.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { toOriginalEntry } from "./original-entry.ts";
+
+/** Runs whose results are kept, and that are not done again. */
+
+/** What is done with results: with a checkpoint they are looked up and kept, without one they get a name only. */
+export interface Keeper {
+  /** The result of an earlier run with these settings, whose report must still be there as it was. Says so when there is one. */
+  find(settings: GenaiSettings, what: string): KeptResult | undefined;
+  /** Keeps what a run came to, if it passed. Returns the name it has from now on. */
+  keep(
+    settings: GenaiSettings,
+    parameters: readonly (readonly [name: string, value: number])[],
+    profile: { readonly folder: string; readonly result: GenAiPerfResult; readonly isPassed: boolean },
+  ): Promise<string>;
+}
+
+/** Opens what the settings ask for. @throws UserError for a file that is no checkpoint */
+export async function openKeeper(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<Keeper> {
+  const model = settings.modelNames[0] ?? "";
+  const checkpoint = settings.output.isCheckpointing ? await Checkpoint.open(settings.output.checkpointDir) : undefined;
+  const names: string[] = [];
+  return {
+    find: (point, what) => {
+      const kept = checkpoint?.find(fingerprintOf(point, given));
+      if (kept === undefined || hashReport(point, kept.folder) !== kept.reportSha256) return undefined;
+      names.push(kept.name);
+      io.err(
+        `rampart: ${what}: ${kept.name} of ${checkpoint?.path} has been measured, its files are in ${kept.folder}: not measured again\n`,
+      );
+      return kept;
+    },
+    keep: async (point, parameters, { folder, result, isPassed }) => {
+      const name = nextName(model, [...names, ...(checkpoint?.names() ?? [])]);
+      names.push(name);
+      if (checkpoint === undefined || !isPassed) return name;
+      const reportSha256 = hashReport(point, folder) ?? "";
+      const kept = { name, fingerprint: fingerprintOf(point, given), folder, reportSha256, result };
+      await checkpoint.add(kept, toOriginalEntry(point, given, parameters, result));
+      return name;
+    },
+  };
+}
+
+/** Undefined when there is no report. */
+function hashReport({ output }: GenaiSettings, folder: string): string | undefined {
+  try {
+    const report = readFileSync(join(folder, artifactFiles(output.profileExportFile).json));
+    return createHash("sha256").update(report).digest("hex");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Counted on from the highest, as the original does. */
+function nextName(model: string, names: readonly string[]): string {
+  const ids = names.map((name) => Number(/_run_config_(\d+)$/.exec(name)?.[1] ?? -1));
+  return `${model}_run_config_${Math.max(-1, ...ids) + 1}`;
+}
+
+/** A profile with a checkpoint. Returns whether all went well, now or before. */
+export async function runKeptProfile(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
+  const keeper = await openKeeper(settings, given, io);
+  if (keeper.find(settings, nameFolder(settings)) !== undefined) return true;
+  const profile = await runProfile(settings, given, io);
+  if (profile.measured !== undefined)
+    await keeper.keep(settings, [], { ...profile, result: profile.measured.result, isPassed: isWhole(profile) });
+  return profile.isPassed;
+}
+
+/** Whether a result can stand for its settings from now on: nothing failed and nobody ended it. */
+export function isWhole({ isPassed, run }: Profile): boolean {
+  return isPassed && !run.isInterrupted;
+}

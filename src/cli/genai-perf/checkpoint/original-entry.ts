@@ -1,0 +1,89 @@
+import type { PythonJson } from "../../../report/genai-perf/python-format.ts";
+import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
+import { toInputConfig } from "../profile/to-input-config.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
+
+/** A checkpoint's entry as genai-perf lays it out: scripts that read its checkpoints read these too. */
+
+/** Times are stored in nanoseconds. */
+const MS_TO_NS = 1e6;
+
+/** The entry's parts besides its name. @param parameters what was varied */
+export function toOriginalEntry(
+  settings: GenaiSettings,
+  given: GivenSettings,
+  parameters: readonly (readonly [name: string, value: number])[],
+  result: GenAiPerfResult,
+): Record<string, PythonJson> {
+  const model = settings.modelNames[0] ?? "";
+  return {
+    genai_perf_config: { _parameters: configOf(settings, given, parameters) },
+    perf_analyzer_config: {
+      _model_name: model,
+      _parameters: Object.fromEntries(loadOf(settings)),
+      _cli_args: cliArgs(settings, model),
+    },
+    measurement: {
+      _gpu_metrics: gpuRecords(result),
+      _model_config_measurements: { [model]: { _perf_metrics: perfRecords(result) } },
+    },
+  };
+}
+
+function configOf(
+  settings: GenaiSettings,
+  given: GivenSettings,
+  parameters: readonly (readonly [name: string, value: number])[],
+): PythonJson {
+  const { endpoint, input, tokenizer } = toInputConfig(settings, given) as Record<string, PythonJson>;
+  const { server_metrics_urls: _a, url: _b, ...rest } = endpoint as Record<string, PythonJson>;
+  const varied = parameters.filter(([name]) => name === "input_sequence_length" || name === "num_dataset_entries");
+  return { endpoint: rest, input, tokenizer, ...Object.fromEntries(varied) } as PythonJson;
+}
+
+function loadOf({ perfAnalyzer: { stimulus } }: GenaiSettings): [string, number][] {
+  switch (stimulus.kind) {
+    case "concurrency":
+      return [["concurrency", stimulus.requests]];
+    case "request_rate":
+      return [["request_rate", stimulus.ratePerSec]];
+    case "session_concurrency":
+      return [["session_concurrency", stimulus.sessions]];
+    case "fixed_schedule":
+      return [];
+  }
+}
+
+/** What the original takes the load from. No perf_analyzer was started, and headers, which can be secret, are not in it. */
+function cliArgs(settings: GenaiSettings, model: string): string[] {
+  const flags = {
+    concurrency: "--concurrency-range",
+    request_rate: "--request-rate-range",
+    session_concurrency: "--session-concurrency",
+  };
+  const load = loadOf(settings).flatMap(([name, value]) => [flags[name as keyof typeof flags], String(value)]);
+  return ["perf_analyzer", "-m", model, ...load, "--service-kind", ENDPOINT_TYPES[settings.endpoint.type].serviceKind];
+}
+
+function perfRecords({ statistics }: GenAiPerfResult): PythonJson {
+  const records = [...statistics].flatMap(([metric, { unit, values }]) =>
+    [...values].map(([statistic, value]) => {
+      const tag = `${metric}_${statistic}`;
+      return [tag, [tag, { _value: unit === "ms" ? value * MS_TO_NS : value, _timestamp: 0 }]] as const;
+    }),
+  );
+  return Object.fromEntries(records) as PythonJson;
+}
+
+function gpuRecords({ telemetry }: GenAiPerfResult): PythonJson {
+  const records: Record<string, Record<string, PythonJson>> = {};
+  for (const [metric, { gpus }] of telemetry ?? [])
+    for (const [gpu, values] of gpus)
+      for (const [statistic, value] of values) {
+        const tag = `${metric}_${statistic}`;
+        records[gpu] = { ...records[gpu], [tag]: [tag, { _value: value, _timestamp: 0, _device: gpu }] };
+      }
+  return records;
+}

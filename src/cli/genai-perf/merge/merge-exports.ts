@@ -1,0 +1,153 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf, type Problem, RunError, UserError } from "../../../plan/problem.ts";
+import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
+import { joinExports, type RunGap } from "../../../report/genai-perf/join-exports.ts";
+import { familyOf } from "../../../report/genai-perf/layout.ts";
+import { detectExportKind, measureExports } from "../../../report/genai-perf/measure-export.ts";
+import { mergeTelemetry } from "../../../report/genai-perf/merge-telemetry.ts";
+import { toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { formatTelemetryConsole } from "../../../report/genai-perf/telemetry.ts";
+import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import type { CommandIo } from "../../execute.ts";
+import { formatOf } from "../profile/endpoint-formats.ts";
+import { nameFolder } from "../profile/folder-name.ts";
+import { type Measured, writeReports } from "../profile/report.ts";
+import { openTokenizer } from "../profile/run-profile.ts";
+import { type GenaiSettings, getSetting, type SettingPath } from "../settings.ts";
+import { findExports } from "./find-exports.ts";
+import { type HostRun, readHost } from "./read-host.ts";
+import { writeMergedExport } from "./write-merged.ts";
+
+/** `genai-perf process-export-files`: what several hosts measured at the same time, as one run, computed from all their requests. */
+
+/**
+ * Reads all results below the input folder, measures them together, and reports as a profile does.
+ * @returns true; there is nothing between done and not done
+ * @throws UserError naming the file, RunError
+ */
+export async function mergeExports(settings: GenaiSettings, io: CommandIo): Promise<true> {
+  const note = (text: string): void => io.err(`rampart: ${text}\n`);
+  const { hosts: found, skipped } = findExports(settings.process.inputDir);
+  for (const folder of skipped) note(`${folder} is left out: it has no export with its JSON report`);
+  const hosts = found.map(readHost);
+  const [first] = hosts as [HostRun, ...HostRun[]];
+  checkSame(hosts, settings.tokenizer.name !== "");
+  const merged = mergeSettings(first, settings);
+  const { sources, gaps } = joinExports(hosts.map(({ source }) => source));
+  tellDoubts(hosts, gaps, note);
+  const measured = await measure(merged, hosts, sources);
+  if (measured.columns.count === 0) {
+    const message = "the exports hold no request that was answered";
+    const hint = "Give the exports of runs that measured something.";
+    throw new UserError([{ path: "--input-directory", message, value: settings.process.inputDir, hint }]);
+  }
+  const folder = join(settings.output.artifactDir, nameFolder(merged));
+  const files = artifactFiles(settings.output.profileExportFile);
+  await writeExport(join(folder, files.profileExport), folder, hosts);
+  await writeReports({ settings: merged, given: first.builder.given, place: { folder, files }, io }, measured);
+  const { telemetry } = measured.result;
+  if (settings.isVerbose && telemetry !== undefined) io.out(formatTelemetryConsole(telemetry));
+  note(`${hosts.length} exports are merged in ${folder}`);
+  return true;
+}
+
+/** What need not be wrong and may be. */
+function tellDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: (text: string) => void): void {
+  for (const { source } of hosts)
+    if (source.experiments.length > 1)
+      note(`${source.path} has ${source.experiments.length} levels of load: the first is merged`);
+  const loads = hosts.map(({ builder }) => JSON.stringify(builder.settings.perfAnalyzer.stimulus));
+  const other = loads.findIndex((load) => load !== loads[0]);
+  if (other > 0)
+    note(
+      `the loads differ, such as those of ${hosts[0]?.files.report} and ${hosts[other]?.files.report}: points of a sweep are not hosts of one run`,
+    );
+  for (const { path, durationSec } of gaps)
+    note(
+      `${path} begins ${durationSec.toFixed(1)} s after the others have ended, so they did not run together (or clocks differ): that time is left out, and throughput is the average over the times in which one ran`,
+    );
+}
+
+async function measure(
+  settings: GenaiSettings,
+  hosts: readonly HostRun[],
+  sources: readonly HostRun["source"][],
+): Promise<Measured> {
+  const { endpoint, input } = settings;
+  const kind = formatOf(endpoint)?.answer ?? detectExportKind(sources[0] as HostRun["source"]);
+  const family = familyOf(kind);
+  const tokenizer = family === "text" ? await openNamed(settings, hosts[0] as HostRun) : undefined;
+  const countTokens = tokenizer === undefined ? undefined : (text: string): number => tokenizer.count(text);
+  const columns = measureExports(sources, { kind, countTokens });
+  const runs = hosts.map(({ telemetry }) => telemetry).filter((telemetry) => telemetry !== undefined);
+  const result = toGenAiPerfResult(columns, {
+    family,
+    endpointType: endpoint.type === "vision" ? "multimodal" : endpoint.type,
+    isStreaming: endpoint.isStreaming,
+    goodput: input.goodput ?? undefined,
+    telemetry: mergeTelemetry(runs),
+  });
+  return { columns, result };
+}
+
+/** The other hosts' tokenizer need not be on this one. */
+async function openNamed(settings: GenaiSettings, { files, builder }: HostRun): Promise<Tokenizer | undefined> {
+  try {
+    return await openTokenizer(settings);
+  } catch (error) {
+    if (!(error instanceof UserError) || settings.tokenizer.name !== builder.settings.tokenizer.name) throw error;
+    const path = `${files.report}, input_config.tokenizer`;
+    const hint = "Name the tokenizer with --tokenizer, as it is called on this host.";
+    throw new UserError(error.problems.map((problem) => ({ ...problem, path, hint })));
+  }
+}
+
+/** What must be the same on all hosts for their requests to be of one kind. */
+const SAME: readonly (readonly [at: SettingPath, what: string])[] = [
+  ["modelNames", "model_names"],
+  ["endpoint.type", "endpoint.type"],
+  ["endpoint.backend", "endpoint.backend"],
+  ["endpoint.isStreaming", "endpoint.streaming"],
+  ["input.goodput", "input.goodput"],
+];
+
+function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
+  const [first, ...others] = hosts as [HostRun, ...HostRun[]];
+  const same = hasTokenizer ? SAME : [...SAME, ["tokenizer.name", "tokenizer.name"] as const];
+  const problems = others.flatMap(({ files, builder }) =>
+    same.flatMap(([at, what]): Problem[] => {
+      const [one, other] = [first.builder, builder].map(({ settings }) => JSON.stringify(getSetting(settings, at)));
+      if (one === other) return [];
+      const hint =
+        at === "tokenizer.name"
+          ? "Name the one that counts with --tokenizer."
+          : "Merge only runs of the same kind: take this folder out.";
+      return [{ path: files.report, message: `${what} is ${other}, and ${one} in ${first.files.report}`, hint }];
+    }),
+  );
+  if (problems.length > 0) throw new UserError(problems);
+}
+
+/** The first host's settings, with where results go from the command line. */
+function mergeSettings({ builder }: HostRun, asked: GenaiSettings): GenaiSettings {
+  const { settings } = builder;
+  const { subcommand, isVerbose, output, process } = asked;
+  const tokenizer =
+    asked.tokenizer.name === "" ? settings.tokenizer : { ...settings.tokenizer, name: asked.tokenizer.name };
+  return { ...settings, subcommand, isVerbose, output, process, tokenizer };
+}
+
+async function writeExport(path: string, folder: string, hosts: readonly HostRun[]): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeMergedExport(
+      path,
+      hosts.map(({ source }) => source),
+    );
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    const hint = "Give another folder with --artifact-dir.";
+    throw new RunError("output", `${path} cannot be written: ${messageOf(error)}`, hint);
+  }
+}

@@ -1,0 +1,65 @@
+import { parseDocument } from "yaml";
+import { UserError } from "../../../plan/problem.ts";
+import { parseTelemetry } from "../../../report/genai-perf/merge-telemetry.ts";
+import type { TelemetryStatistics } from "../../../report/genai-perf/result.ts";
+import { openProfileExport, type ProfileExport } from "../../../report/read/profile-export.ts";
+import { readRawMembers } from "../../../report/read/raw-export.ts";
+import { readConfigText } from "../config.ts";
+import { SettingsBuilder } from "../settings-builder.ts";
+import type { HostFiles } from "./find-exports.ts";
+
+/** What one host measured and with which settings. */
+export interface HostRun {
+  readonly files: HostFiles;
+  readonly source: ProfileExport;
+  /** The settings of its JSON report, and which of them were given. */
+  readonly builder: SettingsBuilder;
+  readonly telemetry: TelemetryStatistics | undefined;
+}
+
+/** The parts of `input_config` that a merge needs, and keys in them that follow from the others. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  model_names: [],
+  endpoint: ["service_kind", "output_format"],
+  perf_analyzer: [],
+  // A file of prompts need not be on this host.
+  input: ["prompt_source", "synthetic_files", "payload_file", "file"],
+  tokenizer: ["_enable_debug_logging"],
+};
+
+/** Reads both files of a host. @throws UserError naming the file */
+export function readHost(files: HostFiles): HostRun {
+  const { input_config: config, telemetry_stats: telemetry } = readRawMembers(files.report, [
+    "input_config",
+    "telemetry_stats",
+  ]);
+  if (config === undefined) throw refuse(files.report, "input_config is missing");
+  return {
+    files,
+    source: openProfileExport(files.profileExport),
+    builder: readInputConfig(config, files.report),
+    telemetry: telemetry === undefined ? undefined : parseTelemetry(telemetry, files.report),
+  };
+}
+
+/** Read as YAML, which JSON is: that tells 1.0 from 1, and checks all values as those of a file with settings. */
+function readInputConfig(text: string, path: string): SettingsBuilder {
+  const document = parseDocument(text);
+  const all: unknown = document.toJS();
+  if (typeof all !== "object" || all === null) throw refuse(path, "input_config holds no settings");
+  for (const key of Object.keys(all)) if (!(key in PARTS)) document.delete(key);
+  const file = document.getIn(["input", "file"]);
+  for (const [part, keys] of Object.entries(PARTS)) for (const key of keys) document.deleteIn([part, key]);
+  const builder = new SettingsBuilder();
+  readConfigText(builder, String(document), `${path}, input_config`);
+  if (builder.problems.length > 0) throw new UserError(builder.problems);
+  const { settings } = builder;
+  if (settings.modelNames.length === 0) throw refuse(path, "input_config names no model");
+  if (typeof file === "string" && file !== "")
+    builder.store("input.file", file, { place: path, source: "file", isFloat: false });
+  return builder;
+}
+
+function refuse(path: string, message: string): UserError {
+  return new UserError([{ path, message, hint: "Give the file as genai-perf or rampart wrote it." }]);
+}

@@ -1,0 +1,19 @@
+import { artifactFolder, type Stimulus } from "../../../report/genai-perf/artifacts.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
+import type { GenaiSettings } from "../settings.ts";
+
+/** The name of a run's folder, as the original has it. @param stimulus in place of the settings' load */
+export function nameFolder(settings: GenaiSettings, stimulus: Stimulus = stimulusOf(settings)): string {
+  const { endpoint, modelNames } = settings;
+  const { serviceKind } = ENDPOINT_TYPES[endpoint.type];
+  const endpointType = serviceKind === "triton" ? endpoint.backend : endpoint.type;
+  return artifactFolder({ models: modelNames, serviceKind, endpointType, stimulus });
+}
+
+function stimulusOf({ perfAnalyzer: { stimulus }, input: { file } }: GenaiSettings): Stimulus {
+  if (stimulus.kind === "session_concurrency") return { kind: "session_concurrency", value: stimulus.sessions };
+  if (stimulus.kind === "fixed_schedule") return stimulus;
+  if (file.startsWith("payload:")) return { kind: "none" };
+  if (stimulus.kind === "request_rate") return { kind: "request_rate", value: stimulus.ratePerSec };
+  return { kind: "concurrency", value: stimulus.requests };
+}

@@ -1,0 +1,73 @@
+import type { StatisticName } from "../../measure/statistics.ts";
+import { formatTwoDecimals } from "./python-format.ts";
+import type { GenAiPerfResult } from "./result.ts";
+
+/** Limits that a run's results keep or break. */
+
+/** One limit. */
+export interface ResultLimit {
+  /** As the JSON export names it. */
+  readonly metric: string;
+  readonly statistic: StatisticName;
+  readonly bound: "most" | "least";
+  /** Milliseconds, or a rate per second. */
+  readonly value: number;
+}
+
+/** What came of a limit. */
+export interface LimitVerdict {
+  readonly limit: ResultLimit;
+  /** Undefined where the run has no such number: then the limit is not kept, as nothing shows that it is. */
+  readonly measured: number | undefined;
+  readonly isKept: boolean;
+}
+
+/** What can be limited: latencies at most, rates at least. The rates of the whole run are not here: they rise with the load. */
+const BOUNDS: Readonly<Record<string, ResultLimit["bound"]>> = {
+  time_to_first_token: "most",
+  time_to_second_token: "most",
+  inter_token_latency: "most",
+  request_latency: "most",
+  image_latency: "most",
+  output_token_throughput_per_user: "least",
+  image_throughput: "least",
+};
+const STATISTICS: readonly StatisticName[] = [
+  ...(["avg", "min", "max"] as const),
+  ...(["p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"] as const),
+];
+
+/** Metrics that can be limited. */
+export const LIMITED_METRICS: readonly string[] = Object.keys(BOUNDS);
+
+/** Reads `METRIC` (its average) or `METRIC.STATISTIC`, such as `request_latency.p99`; a text says what is wrong with it. */
+export function parseLimit(name: string, value: number): ResultLimit | string {
+  const [metric = "", statistic = "avg", ...more] = name.split(".");
+  const bound = Object.hasOwn(BOUNDS, metric) ? BOUNDS[metric] : undefined;
+  if (bound === undefined) return `${metric} can not be limited; there are ${LIMITED_METRICS.join(", ")}`;
+  const known = STATISTICS.find((one) => one === statistic);
+  if (known === undefined || more.length > 0)
+    return `${name.slice(metric.length + 1)} is no statistic; there are ${STATISTICS.join(", ")}`;
+  return { metric, statistic: known, bound, value };
+}
+
+/** Compares a result with limits, in their order. */
+export function judgeLimits(result: GenAiPerfResult, limits: readonly ResultLimit[]): LimitVerdict[] {
+  return limits.map((limit) => {
+    const measured = result.statistics.get(limit.metric)?.values.get(limit.statistic);
+    const isKept =
+      measured !== undefined && (limit.bound === "most" ? measured <= limit.value : measured >= limit.value);
+    return { limit, measured, isKept };
+  });
+}
+
+/** `request_latency.p99 <= 200.00 ms`. */
+export function formatLimit({ metric, statistic, bound, value }: ResultLimit): string {
+  const unit = bound === "most" ? " ms" : " per second";
+  return `${metric}.${statistic} ${bound === "most" ? "<=" : ">="} ${formatTwoDecimals(value)}${unit}`;
+}
+
+/** The limit with what was measured: `request_latency.p99 <= 200.00 ms: 231.07`. */
+export function formatVerdict({ limit, measured }: LimitVerdict): string {
+  return `${formatLimit(limit)}: ${measured === undefined ? "not measured" : formatTwoDecimals(measured)}`;
+}

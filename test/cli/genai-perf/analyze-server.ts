@@ -1,0 +1,111 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+
+/** A small server and a folder, for commands that run more than once against both. */
+
+export const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
+
+/** What a server got. */
+export interface ReceivedBody {
+  readonly messages?: readonly { readonly content: string }[];
+  readonly input?: readonly string[];
+  readonly max_tokens?: number;
+}
+
+/** Answers a request; `inFlight` counts this one too. */
+export type Answer = (
+  response: ServerResponse,
+  request: { body: ReceivedBody; inFlight: number; index: number },
+) => void;
+
+/** What a command came to. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** Of this command only. */
+  readonly received: readonly ReceivedBody[];
+}
+
+/** What a test works with. */
+export interface Bench {
+  readonly url: string;
+  readonly folder: string;
+  /** Runs `genai-perf`. @param onRequest called at each request with how to press Ctrl-C */
+  run(args: readonly string[], onRequest?: (index: number, interrupt: () => void) => void): Promise<Ran>;
+  /** A file's text, by its path in the folder. */
+  read(...path: string[]): Promise<string>;
+  list(...path: string[]): Promise<string[]>;
+}
+
+/** One streamed chat answer. */
+export const answerChat: Answer = (response) => {
+  const event = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+  response.writeHead(200, { "Content-Type": "text/event-stream" });
+  response.end(`${event("the")}${event(" the")}data: [DONE]\n\n`);
+};
+
+/** Gives a test a server and a folder, and takes both away after it. */
+export async function withBench(answer: Answer, body: (bench: Bench) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "rampart-analyze-"));
+  let received: ReceivedBody[] = [];
+  let inFlight = 0;
+  let onRequest: (index: number) => void = () => {};
+  const server = createServer(async (request, response) => {
+    inFlight++;
+    const end = response.end.bind(response);
+    // Before the client can know of it and send the next.
+    response.end = ((...args: Parameters<typeof end>) => {
+      inFlight--;
+      return end(...args);
+    }) as typeof response.end;
+    const got = JSON.parse(await readBody(request)) as ReceivedBody;
+    received.push(got);
+    onRequest(received.length - 1);
+    answer(response, { body: got, inFlight, index: received.length - 1 });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const run: Bench["run"] = async (args, hook) => {
+    received = [];
+    let out = "";
+    let err = "";
+    let interrupt = (): void => {};
+    onRequest = (index) => hook?.(index, interrupt);
+    const code = await runGenaiPerf(args, "genai-perf", {
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+      },
+      onInterrupt: (callback) => {
+        interrupt = callback;
+        return () => {
+          interrupt = () => {};
+        };
+      },
+      loadApi: async () => ({}),
+    });
+    return { code, out, err, received };
+  };
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const read = (...path: string[]): Promise<string> => readFile(join(folder, ...path), "utf8");
+    await body({ url, folder, run, read, list: async (...path) => (await readdir(join(folder, ...path))).toSorted() });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let body = "";
+  for await (const piece of request) body += String(piece);
+  return body;
+}

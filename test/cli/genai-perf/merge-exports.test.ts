@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { TOKENIZER } from "./analyze-server.ts";
+import { golden } from "./read.ts";
+
+/** `genai-perf process-export-files`: the requests of a recorded run, dealt to several hosts and merged again. */
+
+interface Exported {
+  experiments: {
+    experiment: object;
+    requests: { timestamp: bigint | number; response_timestamps: (bigint | number)[] }[];
+    window_boundaries: number[];
+  }[];
+}
+
+const RECORDED = new URL("../../report/genai-perf/goldens/chat-stream/", import.meta.url);
+const recordedText = await readFile(new URL("profile_export.json", RECORDED), "utf8");
+
+/** Time stamps have more digits than numbers keep. */
+function parse(text: string): Exported {
+  return JSON.parse(text.replace(/(?<=[[,:])\d{17,}/g, '"n$&"')) as Exported;
+}
+
+function format(value: Exported): string {
+  return JSON.stringify(value).replace(/"n(\d+)"/g, "$1");
+}
+
+/** The real tool's report of such a run; its statistics are not read. */
+const REPORT = golden("input-config-chat.txt")
+  .replace(/"name": "[^"]*"/, `"name": ${JSON.stringify(TOKENIZER)}`)
+  .replace('"goodput": ""', '"goodput": {"time_to_first_token": 50.8, "inter_token_latency": 10.01}');
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly results: ReadonlyMap<string, string>;
+}
+
+/** @param hosts the files of each host's folder, by name */
+async function merge(
+  hosts: Readonly<Record<string, Readonly<Record<string, string>>>>,
+  ...more: string[]
+): Promise<Ran> {
+  const folder = await mkdtemp(join(tmpdir(), "rampart-merge-"));
+  let out = "";
+  let err = "";
+  try {
+    for (const [host, files] of Object.entries(hosts)) {
+      await mkdir(join(folder, "in", host), { recursive: true });
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, "in", host, name), text);
+    }
+    const args = ["process-export-files", "-d", join(folder, "in"), "--artifact-dir", join(folder, "out"), ...more];
+    const code = await runGenaiPerf(args, "genai-perf", {
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+      },
+      onInterrupt: () => () => {},
+      loadApi: async () => ({}),
+    });
+    return { code, out, err: err.replaceAll(folder, ""), results: await readAll(join(folder, "out")) };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function readAll(folder: string): Promise<Map<string, string>> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return new Map(
+    await Promise.all(
+      files.map(async (path) => [path.slice(folder.length + 1), await readFile(path, "utf8")] as const),
+    ),
+  );
+}
+
+/** The requests of the recorded run whose number this takes; the n-th later by so many nanoseconds. */
+function share(isOwn: (index: number) => boolean, laterNs = 0n): string {
+  const document = parse(recordedText);
+  const [experiment] = document.experiments;
+  assert.ok(experiment !== undefined);
+  const later = (stamp: bigint | number): number => `n${BigInt(String(stamp).slice(1)) + laterNs}` as unknown as number;
+  experiment.requests = experiment.requests
+    .filter((_, index) => isOwn(index))
+    .map((request) => ({
+      ...request,
+      timestamp: later(request.timestamp),
+      response_timestamps: request.response_timestamps.map(later),
+    }));
+  return format(document);
+}
+
+const NAME = "tiny-openai-chat-concurrency2/profile_export";
+const even = { "profile_export.json": share((index) => index % 2 === 0), "profile_export_genai_perf.json": REPORT };
+const odd = { "profile_export.json": share((index) => index % 2 === 1), "profile_export_genai_perf.json": REPORT };
+
+describe("genai-perf process-export-files", () => {
+  test("a run that is dealt to two hosts comes out as the whole run, to the last digit shown", async () => {
+    const { code, out, err, results } = await merge({ b: odd, a: even, "c/empty": {} });
+    assert.equal(code, 0, err);
+    assert.equal(
+      results.get(`${NAME}_genai_perf.csv`),
+      await readFile(new URL("profile_export_genai_perf.csv", RECORDED), "utf8"),
+    );
+    assert.equal(out, await readFile(new URL("console.txt", RECORDED), "utf8"));
+    const json = JSON.parse(results.get(`${NAME}_genai_perf.json`) ?? "{}");
+    assert.deepEqual([json.request_count.avg, json.input_config.subcommand], [20, "process"]);
+    assert.deepEqual(json.input_config.perf_analyzer.stimulus, { concurrency: 2 });
+    const merged = parse(results.get(`${NAME}.json`) ?? "{}");
+    const whole = parse(recordedText);
+    assert.deepEqual(
+      merged.experiments[0]?.requests.map(({ timestamp }) => timestamp).toSorted(),
+      whole.experiments[0]?.requests.map(({ timestamp }) => timestamp).toSorted(),
+    );
+    assert.deepEqual({ ...merged, experiments: [] }, { ...whole, experiments: [] });
+    assert.match(err, /\/in\/c is left out: it has no export/);
+    assert.match(err, /2 exports are merged in/);
+  });
+
+  test("runs one after another: the time between is left out and told", async () => {
+    const hour = 3_600_000_000_000n;
+    const later = { ...odd, "profile_export.json": share((index) => index % 2 === 1, hour) };
+    const together = await merge({ a: even, b: odd });
+    const apart = await merge({ b: even, a: later });
+    assert.equal(apart.code, 0, apart.err);
+    assert.match(apart.err, /in\/a\/profile_export\.json begins 359\d\.\d s after the others have ended/);
+    assert.doesNotMatch(together.err, /begins|differ/);
+    const rates = [together, apart].map(
+      ({ results }) => JSON.parse(results.get(`${NAME}_genai_perf.json`) ?? "{}").request_throughput.avg as number,
+    ) as [number, number];
+    // Each took nearly as long as both together.
+    assert.ok(rates[0] / rates[1] > 1.6 && rates[0] / rates[1] < 2, rates.join());
+  });
+
+  test("loads that differ are told: a sweep's points would be merged like hosts", async () => {
+    const report = REPORT.replace('"concurrency": 2', '"concurrency": 4');
+    const { code, err, results } = await merge({ a: even, b: { ...odd, "profile_export_genai_perf.json": report } });
+    assert.equal(code, 0, err);
+    assert.match(err, /the loads differ, such as those of .*in\/a\/.* and .*in\/b\//);
+    assert.ok(results.has(`${NAME}.json`));
+  });
+
+  test("GPU metrics are averaged or the greatest, as the original has it; --profile-export-file names the files", async () => {
+    const withGpu = (watts: number, memory: number): string => {
+      const gpu = {
+        gpu_power_usage: { unit: "W", gpu0: { avg: watts, p99: 9 } },
+        gpu_memory_used: { unit: "GB", gpu0: { avg: memory } },
+      };
+      return REPORT.replace("{", `{ "telemetry_stats": ${JSON.stringify(gpu)},`);
+    };
+    const hosts = {
+      a: { "x.json": even["profile_export.json"], "x_genai_perf.json": withGpu(100, 3), "inputs.json": "{}" },
+      b: { "x.json": odd["profile_export.json"], "x_genai_perf.json": withGpu(200, 5) },
+    };
+    const { code, out, err, results } = await merge(hosts, "--profile-export-file", "all.json", "-v");
+    assert.equal(code, 0, err);
+    assert.match(out, /Power Metrics[\s\S]*gpu0 │ 150\.00/);
+    const json = JSON.parse(results.get("tiny-openai-chat-concurrency2/all_genai_perf.json") ?? "{}");
+    assert.deepEqual(json.telemetry_stats, {
+      gpu_power_usage: { unit: "W", gpu0: { avg: 150 } },
+      gpu_memory_used: { unit: "GB", gpu0: { avg: 5 } },
+    });
+    assert.ok(results.has("tiny-openai-chat-concurrency2/all.json"));
+  });
+
+  test("--tokenizer counts in place of the one that the reports name", async () => {
+    const elsewhere = REPORT.replace(JSON.stringify(TOKENIZER), '"/nowhere/tokenizer"');
+    const hosts = { a: { ...even, "profile_export_genai_perf.json": elsewhere } };
+    const lost = await merge(hosts);
+    assert.deepEqual([lost.code, lost.results.size], [1, 0]);
+    assert.match(
+      lost.err,
+      /in\/a\/profile_export_genai_perf\.json, input_config\.tokenizer: was not found[\s\S]*--tokenizer/,
+    );
+    const found = await merge(hosts, "--tokenizer", TOKENIZER);
+    assert.equal(found.code, 0, found.err);
+  });
+
+  const wrong: readonly (readonly [name: string, hosts: Parameters<typeof merge>[0], message: RegExp])[] = [
+    [
+      "nothing there",
+      { a: { "profile_export.json": "{}" } },
+      /--input-directory: holds no folder with a profile_export/,
+    ],
+    [
+      "other settings",
+      {
+        a: even,
+        b: { ...odd, "profile_export_genai_perf.json": REPORT.replace('"streaming": true', '"streaming": false') },
+      },
+      /in\/b\/profile_export_genai_perf\.json: endpoint\.streaming is false, and true in .*in\/a\//,
+    ],
+    [
+      "a report without settings",
+      { a: { ...even, "profile_export_genai_perf.json": "{}" } },
+      /in\/a\/profile_export_genai_perf\.json: input_config is missing/,
+    ],
+    [
+      "a torn report",
+      { a: { ...even, "profile_export_genai_perf.json": REPORT.slice(0, 300) } },
+      /in\/a\/profile_export_genai_perf\.json, byte \d+: the file ends too early/,
+    ],
+    [
+      "a torn export",
+      { a: even, b: { ...odd, "profile_export.json": recordedText.slice(0, 5000) } },
+      /in\/b\/profile_export\.json.*the file ends too early/,
+    ],
+    [
+      "an export without requests",
+      { a: { ...even, "profile_export.json": share(() => false) } },
+      /--input-directory: the exports hold no request that was answered/,
+    ],
+  ];
+  for (const [name, hosts, message] of wrong)
+    test(`refused, with nothing written: ${name}`, async () => {
+      const { code, err, out, results } = await merge(hosts);
+      assert.deepEqual([code, out, results.size], [1, "", 0]);
+      assert.match(err, message);
+    });
+});
