@@ -204,6 +204,7 @@ function describeLoad(plan: Plan): string {
   if (load.kind === "fixed-schedule") return `requests at the times of the data${describePartOf(load)}`;
   if (load.kind === "periodic-concurrency")
     return `${load.start} requests, then ${load.step} more after every ${load.periodResponses} responses, up to ${load.end}`;
+  if (load.kind === "session-concurrency") return `conversations, ${load.concurrency} at a time`;
   if (load.kind === "concurrency-ramp")
     return `concurrency from ${load.start} to ${load.end} over ${formatDurationNs(load.overMs * 1e6)}`;
   const name = load.kind === "concurrency" ? "concurrency" : `${load.distribution} request rate`;
