@@ -51,7 +51,7 @@ export class SessionLoad implements ActiveLoad {
     this.sender.flush();
   }
 
-  /** An answer is judged later than its slot is free: only after a failure of the connection is there nothing to wait for. */
+  /** Answers are judged later than their slots are free; only a request that got none is over by now. */
   goOn(slot: number): void {
     if (this.lost.delete(slot)) this.begin(slot);
   }
