@@ -83,6 +83,7 @@ class RampartConsole implements Report {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
     }
     out(`\n${formatTotals(result)}\n`);
+    if (result.sessions !== undefined) out(`${formatSessions(result.sessions)}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
     if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);
   }
@@ -264,6 +265,11 @@ function formatTotals(result: RunResult): string {
       ? ""
       : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
   return `sent ${formatCount(result.sentCount)} requests over ${result.connectionCount} connections in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${server}`;
+}
+
+function formatSessions({ sessionCount, cutCount, unsentCount }: NonNullable<RunResult["sessions"]>): string {
+  const cut = `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent`;
+  return `${formatCount(sessionCount)} conversations${cutCount === 0 ? "" : cut}`;
 }
 
 function formatFailures(result: RunResult): string {
