@@ -389,9 +389,10 @@ describe("a load's plan", () => {
   }
 
   test("sessions, which payloads are of", () => {
-    const load = sessions(4) as CheckedLoad;
-    assert.deepEqual(toLoadPlan(load, "/folder"), { kind: "session-concurrency", concurrency: 4 });
-    assert.deepEqual(toExtentPlan(load), { kind: "requests", count: null });
+    const load = sessions(4);
+    const checked = load as CheckedLoad;
+    assert.deepEqual(toLoadPlan(checked, "/folder"), { kind: "session-concurrency", concurrency: 4 });
+    assert.deepEqual(toExtentPlan(checked), { kind: "requests", count: null });
     assert.throws(() => planOf({ load }), /sessions are of payloads/);
   });
 });

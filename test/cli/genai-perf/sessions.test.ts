@@ -37,10 +37,25 @@ interface InputEntry {
 }
 
 /** @param lines of a file `given.jsonl`, which `FILE` in an argument stands for. @param failAt which requests fail, from 0 */
-async function profile(args: string, lines: readonly object[] = [], failAt: readonly number[] = []): Promise<Ran> {
+function profile(args: string, lines: readonly object[] = [], failAt: readonly number[] = []): Promise<Ran> {
+  const base = "profile -m tiny --endpoint-type chat --synthetic-input-tokens-mean 12 --random-seed 7";
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const makeArgs = (url: string, folder: string, file: string): string[] => [
+    ...base.split(" "),
+    ...["--tokenizer", TOKENIZER, "--url", url, "--artifact-dir", join(folder, "artifacts")],
+    ...args.split(" ").map((arg) => arg.replace("FILE", file)),
+  ];
+  return run(() => text, makeArgs, failAt);
+}
+
+/** @param makeText of the given file. @param makeArgs what follows `genai-perf` */
+async function run(
+  makeText: (url: string, folder: string) => string,
+  makeArgs: (url: string, folder: string, file: string) => string[],
+  failAt: readonly number[] = [],
+): Promise<Ran> {
   const folder = await mkdtemp(join(tmpdir(), "rampart-genai-sessions-"));
   const file = join(folder, "given.jsonl");
-  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const received: Received[] = [];
   let outstanding = 0;
   const server = createServer(async (request, response) => {
@@ -59,19 +74,10 @@ async function profile(args: string, lines: readonly object[] = [], failAt: read
     texts[to] += text;
   };
   const io = { out: take("out"), err: take("err"), onInterrupt: () => () => {}, loadApi: async () => ({}) };
-  const base = "profile -m tiny --endpoint-type chat --synthetic-input-tokens-mean 12 --random-seed 7";
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    const all = [
-      ...base.split(" "),
-      "--tokenizer",
-      TOKENIZER,
-      "--url",
-      url,
-      "--artifact-dir",
-      join(folder, "artifacts"),
-    ];
-    all.push(...args.split(" ").map((arg) => arg.replace("FILE", file)));
+    await writeFile(file, makeText(url, folder));
+    const all = makeArgs(url, folder, file);
     const code = await runGenaiPerf(all, "genai-perf", io);
     return { code, ...texts, received, files: await readAll(join(folder, "artifacts")) };
   } finally {
@@ -227,6 +233,28 @@ describe("genai-perf profile with sessions", () => {
       );
     },
   );
+
+  test("a YAML file says the same", LIMIT, async () => {
+    const makeText = (url: string, folder: string): string =>
+      JSON.stringify({
+        model_name: "tiny",
+        endpoint: { type: "chat", url },
+        perf_analyzer: { stimulus: { session_concurrency: 2 } },
+        input: {
+          synthetic_tokens: { mean: 12 },
+          sessions: { num: 3, turns: { mean: 2, stddev: 0 }, turn_delay: { mean: 7, stddev: 0, ratio: 1 } },
+        },
+        output: { artifact_directory: join(folder, "artifacts") },
+        tokenizer: { name: TOKENIZER },
+      });
+    const ran = await run(makeText, (_url, _folder, file) => ["config", "-f", file]);
+    assert.equal(ran.code, 0, ran.err);
+    assert.equal(ran.received.length, 6);
+    assert.deepEqual(
+      inputsOf(ran).map(({ delay }) => delay?.[0]),
+      [7, undefined, 7, undefined, 7, undefined],
+    );
+  });
 
   test("a turn that fails ends its session: what was not sent is told, and the exit code is 1", LIMIT, async () => {
     const ran = await profile("--num-sessions 2 --session-concurrency 1 --session-turns-mean 3", [], [1]);
