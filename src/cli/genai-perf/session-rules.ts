@@ -56,6 +56,8 @@ export function warnOfSessions({ input, perfAnalyzer }: GenaiSettings, given: Gi
   }
   const isMadeUp = hasMadeUpInputs(input.file);
   if (isMadeUp) without("input.sessions.turnDelay.ratio", "--session-delay-ratio", "on pauses that are made up");
+  if (isMadeUp && input.sessions.count > 0)
+    without("input.datasetEntries", "--num-dataset-entries", "on sessions: each has requests of its own");
   if (!isMadeUp) without("input.sessions.count", "--num-sessions", "on sessions of a file");
   if (!isMadeUp || input.sessions.count === 0) {
     const why = isMadeUp ? "without --num-sessions" : "on sessions of a file";

@@ -265,12 +265,22 @@ describe("genai-perf profile with sessions", () => {
   });
 
   test("flags that sessions leave without effect are told", LIMIT, async () => {
-    const ran = await profile(`${MADE_UP} --request-count 50 --num-warmup-requests 2 -s 5 --session-delay-ratio 2`);
+    const ran = await profile(
+      `${MADE_UP} --request-count 50 --num-warmup-requests 2 -s 5 --session-delay-ratio 2 --num-dataset-entries 3`,
+    );
     assert.equal(ran.code, 0);
     assert.equal(ran.received.length, 12);
     for (const what of ["the length of the measurement", "--warmup-request-count", "--stability-percentage"])
       assert.match(ran.err, new RegExp(`${what} has no effect with --session-concurrency`));
     assert.match(ran.err, /--session-delay-ratio has no effect on pauses that are made up/);
+    assert.match(ran.err, /--num-dataset-entries has no effect on sessions/);
+  });
+
+  test("times that only a schedule follows are told", LIMIT, async () => {
+    const lines = [{ session_id: "a", text: "one", timestamp: 5000 }];
+    const held = await profile("--input-file payload:FILE --session-concurrency 1", lines);
+    assert.equal(held.code, 0, held.err);
+    assert.match(held.err, /timestamps are not followed: only --fixed-schedule does that/);
   });
 
   const held = { session_id: "a", text: "one" };

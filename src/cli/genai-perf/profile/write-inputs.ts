@@ -8,8 +8,8 @@ import { formatInputsFile } from "../../../service/openai/inputs-file.ts";
 import { createPayload, type Payload } from "../../../service/openai/payload.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { GenaiSettings } from "../settings.ts";
+import { LoadCheck } from "./load-check.ts";
 import { toPayloadSettings, toPromptSettings } from "./prompt-settings.ts";
-import { SessionCheck } from "./session-check.ts";
 import { schedulePartOf } from "./to-load.ts";
 
 const FILE = "inputs.json";
@@ -84,13 +84,13 @@ function countPayloads(
 ): { each(): AsyncGenerator<Payload>; count(): number; notes(): string[] } {
   const layout = toPayloadSettings(settings);
   const part = schedulePartOf(settings);
-  const sessions = new SessionCheck(settings);
+  const check = new LoadCheck(settings);
   let position = 0;
   let leftOutCount = 0;
   return {
     async *each() {
       for await (const entry of entries) {
-        sessions.add(entry, position);
+        check.add(entry, position);
         if (part !== undefined && entry.timestampMs !== undefined && !isInPart(part, entry.timestampMs)) {
           leftOutCount++;
           continue;
@@ -98,12 +98,16 @@ function countPayloads(
         yield createPayload(entry, position++, layout);
       }
       if (part !== undefined && position === 0 && leftOutCount > 0) throw emptyPart(part, leftOutCount);
-      sessions.finish();
+      check.finish();
     },
     count: () => position,
-    notes: () =>
-      part === undefined || leftOutCount === 0
-        ? []
-        : [`${leftOutCount} of ${position + leftOutCount} entries are not due ${describePart(part)}, and are left out`],
+    notes: () => {
+      const total = position + leftOutCount;
+      const leftOut = part !== undefined && leftOutCount > 0;
+      return [
+        ...check.notes(),
+        ...(leftOut ? [`${leftOutCount} of ${total} entries are not due ${describePart(part)}, and are left out`] : []),
+      ];
+    },
   };
 }

@@ -3,8 +3,9 @@ import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
 import type { GenaiSettings } from "../settings.ts";
 
 /** Checks that requests and load agree on sessions, request by request: the original's perf_analyzer fails where they do not. */
-export class SessionCheck {
+export class LoadCheck {
   private readonly ids = new Set<string>();
+  private hasTimes = false;
   private readonly file: string;
   private readonly stimulus: GenaiSettings["perfAnalyzer"]["stimulus"];
 
@@ -14,8 +15,9 @@ export class SessionCheck {
   }
 
   /** @param position of the request among all, from 0. @throws UserError */
-  add({ sessionId, delayMs }: PromptEntry, position: number): void {
+  add({ sessionId, delayMs, timestampMs }: PromptEntry, position: number): void {
     const { kind } = this.stimulus;
+    this.hasTimes ||= timestampMs !== undefined;
     if (kind === "session_concurrency") {
       if (sessionId !== undefined) this.ids.add(sessionId);
       else
@@ -49,6 +51,12 @@ export class SessionCheck {
       `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${sessions}.`,
       "Please add more unique session IDs to the file or lower the session concurrency level.",
     );
+  }
+
+  /** What the requests say and the load does not follow, a sentence each without a full stop. */
+  notes(): string[] {
+    if (!this.hasTimes || this.stimulus.kind === "fixed_schedule") return [];
+    return ["the requests' timestamps are not followed: only --fixed-schedule does that"];
   }
 
   private refuse(path: string, message: string, hint: string): UserError {
