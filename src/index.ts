@@ -47,6 +47,7 @@ export {
   ramp,
   rate,
   rateRamp,
+  sessions,
   steps,
 } from "./scenario/loads.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";

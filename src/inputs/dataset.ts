@@ -19,11 +19,18 @@ export interface DataStep {
   readonly expected: ReadonlyMap<string, StepTensor>;
   /** When it is due, in milliseconds since the load began; only where the load follows the data. */
   readonly timestampMs?: number;
+  /** The session it is a turn of; only where the load holds sessions. */
+  readonly sessionId?: string;
+  /** From its answer to its session's next turn, in milliseconds; default 0. */
+  readonly delayMs?: number;
   /** Where it was read: `inputs.json, data[2]`; absent for data that was made up. */
   readonly place?: string;
 }
 
-/** All data of a run. Models without sequences use the first stream only. */
+/** Which steps a load sends when: one after the other and over again, each at its own time, or as turns of their sessions. */
+export type DataOrder = "in-turn" | "at-times" | "in-sessions";
+
+/** All data of a run. Models without sequences use the first stream only, but for sessions: each is a stream. */
 export interface Dataset {
   readonly streams: readonly (readonly DataStep[])[];
   /** True when the data was read from JSON files, and steps therefore rotate. */

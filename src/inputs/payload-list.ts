@@ -1,8 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
-import type { DataStep, Dataset } from "./dataset.ts";
+import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
 
-/** Payloads of requests from a JSON file as GenAI-Perf writes them: `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`. */
+/**
+ * Payloads of requests from a JSON file as GenAI-Perf writes them: `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, those of sessions with
+ * `"session_id": [s]` and, but for the last turn, `"delay": [ms]`.
+ */
 
 const PAYLOAD = "payload";
 const MAX_PROBLEMS = 20;
@@ -10,22 +13,35 @@ const LENGTH_BYTES = 4;
 
 /**
  * Reads the file. Throws {@link UserError} naming the entry of everything that is no payload.
- * @param isTimed each entry must have a `timestamp` in milliseconds; the steps come back in its order
+ * @param order `at-times`: each entry must have a `timestamp` in milliseconds, whose order the steps come back in; `in-sessions`: each must
+ *   have a `session_id`, and each session becomes a stream of its own, in the order of their first turns
  */
-export async function readPayloadList(path: string, isTimed: boolean): Promise<Dataset> {
+export async function readPayloadList(path: string, order: DataOrder): Promise<Dataset> {
   const entries = parse(path, await read(path));
   const problems: Problem[] = [];
   const steps: DataStep[] = [];
   for (const [index, entry] of entries.entries()) {
-    const step = toStep(entry, `${path}, data[${index}]`, isTimed, problems);
+    const step = toStep(entry, `${path}, data[${index}]`, order, problems);
     if (step !== undefined) steps.push(step);
     if (problems.length >= MAX_PROBLEMS) break;
   }
   if (problems.length === 0 && steps.length === 0)
     problems.push({ path, message: "has no entries", hint: 'Write at least one, like {"payload": [{…}]}.' });
   if (problems.length > 0) throw new UserError(problems);
-  if (isTimed) steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
-  return { streams: [steps], isFromJson: true, warnings: [] };
+  if (order === "at-times") steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
+  const streams = order === "in-sessions" ? groupBySession(steps) : [steps];
+  return { streams, isFromJson: true, warnings: [] };
+}
+
+function groupBySession(steps: readonly DataStep[]): DataStep[][] {
+  const sessions = new Map<string, DataStep[]>();
+  for (const step of steps) {
+    const id = step.sessionId ?? "";
+    const turns = sessions.get(id);
+    if (turns === undefined) sessions.set(id, [step]);
+    else turns.push(step);
+  }
+  return [...sessions.values()];
 }
 
 async function read(path: string): Promise<string> {
@@ -49,9 +65,9 @@ function parse(path: string, text: string): readonly unknown[] {
   throw new UserError([{ path, message: "has no list 'data'", hint: 'Write {"data": [{"payload": [{…}]}]}.' }]);
 }
 
-function toStep(entry: unknown, place: string, isTimed: boolean, problems: Problem[]): DataStep | undefined {
-  const { payload, timestamp } = (entry ?? {}) as { payload?: unknown; timestamp?: unknown };
-  const [body] = Array.isArray(payload) ? (payload as unknown[]) : [];
+function toStep(entry: unknown, place: string, order: DataOrder, problems: Problem[]): DataStep | undefined {
+  const { payload, timestamp, session_id, delay } = (entry ?? {}) as Readonly<Record<string, unknown>>;
+  const body = Array.isArray(payload) ? (payload[0] as unknown) : undefined;
   if (typeof body !== "object" || body === null) {
     problems.push({
       path: place,
@@ -60,14 +76,47 @@ function toStep(entry: unknown, place: string, isTimed: boolean, problems: Probl
     });
     return undefined;
   }
-  const [timestampMs] = Array.isArray(timestamp) ? (timestamp as unknown[]) : [timestamp];
-  const hasTime = typeof timestampMs === "number" && timestampMs >= 0;
-  if ((isTimed || timestampMs !== undefined) && !hasTime) {
+  const inputs = new Map([[PAYLOAD, { bytes: toElement(JSON.stringify(body)) }]]);
+  const step: DataStep = { inputs, expected: new Map(), place };
+  if (order === "in-sessions")
+    return addSession(step, place, { id: single(session_id), delayMs: single(delay) }, problems);
+  const timestampMs = single(timestamp);
+  const hasTime = isTime(timestampMs);
+  if ((order === "at-times" || timestampMs !== undefined) && !hasTime) {
     problems.push({ path: place, message: "has no timestamp", hint: 'Write "timestamp": [0], in milliseconds.' });
     return undefined;
   }
-  const inputs = new Map([[PAYLOAD, { bytes: toElement(JSON.stringify(body)) }]]);
-  return { inputs, expected: new Map(), place, ...(hasTime ? { timestampMs } : {}) };
+  return hasTime ? { ...step, timestampMs } : step;
+}
+
+function addSession(
+  step: DataStep,
+  place: string,
+  { id, delayMs }: { readonly id: unknown; readonly delayMs: unknown },
+  problems: Problem[],
+): DataStep | undefined {
+  const isNamed = (typeof id === "string" && id !== "") || typeof id === "number";
+  if (!isNamed)
+    problems.push({ path: place, message: "has no session_id", hint: 'Write "session_id": ["a"] in every entry.' });
+  const hasDelay = delayMs === undefined || isTime(delayMs);
+  if (!hasDelay)
+    problems.push({
+      path: place,
+      message: "has a delay that is no time",
+      value: JSON.stringify(delayMs),
+      hint: 'Write "delay": [100], in milliseconds.',
+    });
+  if (!isNamed || !hasDelay) return undefined;
+  return { ...step, sessionId: String(id), ...(delayMs === undefined ? {} : { delayMs }) };
+}
+
+/** A value that may stand in a list of its own, as tensors do. */
+function single(value: unknown): unknown {
+  return Array.isArray(value) ? (value[0] as unknown) : value;
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && value >= 0;
 }
 
 const encoder = new TextEncoder();

@@ -19,7 +19,9 @@ export type Drive =
       readonly end: number;
       readonly step: number;
       readonly periodResponses: number;
-    };
+    }
+  /** So many sessions of the data are under way, each with one request outstanding or waiting to ask its next turn. */
+  | { readonly kind: "sessions"; readonly concurrency: number };
 
 /** The levels of a mode: their unit, their values and the way through them. */
 export interface LevelSearch {

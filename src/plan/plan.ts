@@ -136,7 +136,8 @@ export type LoadPlan =
   | RequestRateLoadPlan
   | IntervalsLoadPlan
   | FixedScheduleLoadPlan
-  | PeriodicConcurrencyLoadPlan;
+  | PeriodicConcurrencyLoadPlan
+  | SessionConcurrencyLoadPlan;
 
 /** The levels of a load, measured one after the other. */
 export type LevelsPlan =
@@ -205,6 +206,13 @@ export interface PeriodicConcurrencyLoadPlan {
   readonly step: number;
   /** Responses that each request of a group must have brought before the next group is sent. */
   readonly periodResponses: number;
+}
+
+/** Conversations: every session of the data once, its turns one after the other. */
+export interface SessionConcurrencyLoadPlan {
+  readonly kind: "session-concurrency";
+  /** Sessions under way at once. */
+  readonly concurrency: number;
 }
 
 /** How requests make up sequences, for models that take sequences. */

@@ -171,14 +171,23 @@ function checkTogether(plan: Plan): Problem[] {
       hint: "Give one.",
     });
   }
-  if ((measurement.mode.kind === "requests" && measurement.mode.count === null) !== (load.kind === "fixed-schedule")) {
+  const isWhole = load.kind === "fixed-schedule" || load.kind === "session-concurrency";
+  if ((measurement.mode.kind === "requests" && measurement.mode.count === null) !== isWhole) {
     problems.push({
       path: "measurement.mode.count",
-      message: "a fixed schedule has a number of requests of its own, and no other load has",
-      hint: "Give null with a fixed schedule, and a number otherwise.",
+      message: "fixed schedules and sessions have a number of requests of their own, and no other load has",
+      hint: "Give null with those, and a number otherwise.",
     });
   }
-  if (measurement.warmupRequests > 0 && (load.kind === "fixed-schedule" || load.kind === "periodic-concurrency")) {
+  if (load.kind === "session-concurrency" && plan.inputs.kind !== "payloads") {
+    problems.push({
+      path: "load.kind",
+      message: "sessions are of payloads that name them",
+      value: load.kind,
+      hint: "Use inputs of kind payloads, or another load.",
+    });
+  }
+  if (measurement.warmupRequests > 0 && (isWhole || load.kind === "periodic-concurrency")) {
     problems.push({
       path: "measurement.warmupRequests",
       message: "a load that has a number of requests of its own has none to spare",

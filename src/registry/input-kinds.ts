@@ -1,4 +1,4 @@
-import type { Dataset } from "../inputs/dataset.ts";
+import type { DataOrder, Dataset } from "../inputs/dataset.ts";
 import { generateDataset } from "../inputs/generate.ts";
 import type { SchedulePartPlan } from "../plan/load-options.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
@@ -11,9 +11,9 @@ interface InputKind<P extends InputsPlan> {
   schema(v: Builders): Schema<P>;
   /**
    * Makes or reads the data. Throws `UserError` with everything that does not fit the model.
-   * @param isTimed each step must say when it is due
+   * @param order what the load goes by: `at-times` each step must say when it is due, `in-sessions` whose turn it is
    */
-  load(plan: P, model: ModelInfo, isTimed: boolean): Dataset | Promise<Dataset>;
+  load(plan: P, model: ModelInfo, order: DataOrder): Dataset | Promise<Dataset>;
 }
 
 const stringLength = (v: Builders): Schema<number> =>
@@ -33,8 +33,8 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   json: {
     schema: (v) =>
       v.object({ kind: v.literal("json"), files: v.pipe(v.array(path(v)), v.minLength(1, "must name a file")) }),
-    load: async (plan, model, isTimed) =>
-      (await import("../inputs/json-file.ts")).readJsonFiles(plan.files, model, isTimed),
+    load: async (plan, model, order) =>
+      (await import("../inputs/json-file.ts")).readJsonFiles(plan.files, model, order === "at-times"),
   },
   directory: {
     schema: (v) => v.object({ kind: v.literal("directory"), directory: path(v) }),
@@ -42,23 +42,42 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   },
   payloads: {
     schema: (v) => v.object({ kind: v.literal("payloads"), file: path(v) }),
-    load: async (plan, _model, isTimed) =>
-      (await import("../inputs/payload-list.ts")).readPayloadList(plan.file, isTimed),
+    load: async (plan, _model, order) => (await import("../inputs/payload-list.ts")).readPayloadList(plan.file, order),
   },
 };
 
-/** Loads a plan's data. Throws `UserError` when it does not fit the model, or does not say when a load that follows it is to send. */
+/**
+ * Loads a plan's data. Throws `UserError` when it does not fit the model, does not say when a load that follows it is to send, or has fewer
+ * sessions than the load holds at once.
+ */
 export function loadInputs({ inputs, load }: Plan, model: ModelInfo): Dataset | Promise<Dataset> {
   const isTimed = load.kind === "fixed-schedule";
   if (isTimed && inputs.kind !== "json" && inputs.kind !== "payloads") {
     const hint = "Give a JSON file whose entries have a 'timestamp' in milliseconds.";
     throw new UserError([{ path: "inputs", message: "a fixed schedule needs data with times", hint }]);
   }
-  const data = (INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>).load(inputs, model, isTimed);
+  const kind = INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>;
+  if (load.kind === "session-concurrency")
+    return loadSessions(kind.load(inputs, model, "in-sessions"), load.concurrency);
+  const data = kind.load(inputs, model, isTimed ? "at-times" : "in-turn");
   return load.kind === "fixed-schedule" && load.part !== undefined ? takeScheduled(data, load.part) : data;
 }
 
 async function takeScheduled(data: Dataset | Promise<Dataset>, part: SchedulePartPlan): Promise<Dataset> {
   const { takePart } = await import("../load/schedule-part.ts");
   return takePart(await data, part);
+}
+
+/** As in perf_analyzer, which says it in these words. */
+async function loadSessions(loading: Dataset | Promise<Dataset>, concurrency: number): Promise<Dataset> {
+  const dataset = await loading;
+  const count = dataset.streams.length;
+  if (count >= concurrency) return dataset;
+  throw new UserError([
+    {
+      path: "load.concurrency",
+      message: `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`,
+      hint: "Please add more unique session IDs to the file or lower the session concurrency level.",
+    },
+  ]);
 }

@@ -5,6 +5,7 @@ import { intervalsMode } from "../load/intervals.ts";
 import type { LoadMode, PreparedLoad } from "../load/load-mode.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
 import { requestRateMode } from "../load/request-rate.ts";
+import { sessionConcurrencyMode } from "../load/session-concurrency.ts";
 import type { LoadPlan } from "../plan/plan.ts";
 
 /** The load modes by the `kind` of their part of the plan. A new mode is one file and one line here. */
@@ -15,6 +16,7 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   intervals: intervalsMode,
   "fixed-schedule": fixedScheduleMode,
   "periodic-concurrency": periodicConcurrencyMode,
+  "session-concurrency": sessionConcurrencyMode,
 };
 
 /** Prepares a plan's load. Throws `UserError` when a file it names cannot be read. */

@@ -125,20 +125,23 @@ class ProfileExport implements Report {
   }
 
   private closeExperiment(): void {
-    const boundaries = this.isPeriodic ? UNBOUNDED : this.boundaries;
+    const boundaries = this.isUnbounded ? UNBOUNDED : this.boundaries;
     if (this.isExperimentOpen) this.put(`],"window_boundaries":[${boundaries.join(",")}]}`);
     this.isExperimentOpen = false;
   }
 
-  private get isPeriodic(): boolean {
-    return this.plan.load.kind === "periodic-concurrency";
+  private get isUnbounded(): boolean {
+    const { kind } = this.plan.load;
+    return kind === "periodic-concurrency" || kind === "session-concurrency";
   }
 
   /** Loads that have no level are given that of the original, which GenAI-Perf expects. */
   private formatExperiment(unit: "concurrency" | "request-rate", level: number): string {
-    if (this.isPeriodic) return '{"mode":"concurrency","value":1}';
+    const { kind } = this.plan.load;
+    if (kind === "periodic-concurrency") return '{"mode":"concurrency","value":1}';
+    if (kind === "session-concurrency") return '{"mode":"request_rate","value":0.0}';
     if (unit === "concurrency") return `{"mode":"concurrency","value":${level}}`;
-    return `{"mode":"request_rate","value":${formatJsonDouble(this.plan.load.kind === "fixed-schedule" ? 0 : level)}}`;
+    return `{"mode":"request_rate","value":${formatJsonDouble(kind === "fixed-schedule" ? 0 : level)}}`;
   }
 
   private formatRequest(record: RequestRecord): string {

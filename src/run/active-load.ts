@@ -17,6 +17,8 @@ export interface Sender {
   readonly quota: number;
   /** Requests sent and not answered. */
   readonly outstanding: number;
+  /** So many of the requests that may still be sent will not be. */
+  forgo(count: number): void;
   /** Makes so many slots usable. */
   reserve(count: number): Promise<void>;
   /** Whether the slot has no request and waits for nothing. */

@@ -17,9 +17,21 @@ export async function createFeed(
   { service, dataset, shared }: Session,
   { isSync }: LaneOptions,
 ): Promise<RequestFeed> {
+  if (plan.load.kind === "session-concurrency") return createSessionFeed(service, dataset);
   const usesIds = !isSync || service.wire === "grpc-stream";
   const sequences = service.isSequence ? await createSequences(plan, search, dataset) : undefined;
   return new RequestFeed(service, dataset, { usesIds, sequences, shared });
+}
+
+async function createSessionFeed(service: Session["service"], dataset: Session["dataset"]): Promise<RequestFeed> {
+  if (service.conversations === undefined)
+    throw new RunError(
+      "unsupported",
+      "requests to this kind of server make up no conversations",
+      "Measure it with a concurrency or a request rate.",
+    );
+  const [open, { SessionFeed }] = await Promise.all([service.conversations(), import("./session-feed.ts")]);
+  return new SessionFeed(service, dataset, open);
 }
 
 async function createSequences(plan: Plan, search: LevelSearch, dataset: Session["dataset"]): Promise<Sequences> {

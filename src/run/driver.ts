@@ -12,6 +12,7 @@ import type { DriverOptions, DriverWork, LaneOptions } from "./driver-work.ts";
 import type { RequestFeed } from "./feed.ts";
 import type { HeldBack } from "./outstanding-limit.ts";
 import { Quiet } from "./quiet.ts";
+import type { SessionFeed } from "./session-feed.ts";
 import { Slots } from "./slots.ts";
 import { WaitingAnswers } from "./waiting-answers.ts";
 import { writeRecord } from "./write-record.ts";
@@ -132,7 +133,7 @@ export class Driver implements Sender {
 
   /** Opens the connections a level needs ahead of it, so that the first requests do not wait for them. */
   prepare(drive: Drive): Promise<void> {
-    if (drive.kind === "closed") return this.reserve(drive.concurrency);
+    if (drive.kind === "closed" || drive.kind === "sessions") return this.reserve(drive.concurrency);
     if (drive.kind === "periodic") return this.reserve(drive.end);
     return this.reserve(drive.kind === "ramp" ? drive.maxConcurrency : this.laneCount);
   }
@@ -154,6 +155,13 @@ export class Driver implements Sender {
       const load = new PeriodicLoad(this, drive);
       this.load = load;
       return load.start();
+    }
+    if (drive.kind === "sessions") {
+      const { SessionLoad } = await import("./session-load.ts");
+      if (turn !== this.turn) return;
+      const load = new SessionLoad(this, this.feed?.sessions as SessionFeed);
+      this.load = load;
+      return load.start(drive.concurrency);
     }
     const { createScheduledLoad } = await import("./scheduled-load.ts");
     if (turn !== this.turn) return;
@@ -210,6 +218,11 @@ export class Driver implements Sender {
 
   async reserve(count: number): Promise<void> {
     if (count > this.client.calls.length) await this.client.reserve(count);
+  }
+
+  forgo(count: number): void {
+    this.quota -= count;
+    this.settle();
   }
 
   isIdle(slot: number): boolean {

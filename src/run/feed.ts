@@ -10,6 +10,7 @@ import type { SequencePlace, Sequences } from "../load/sequences.ts";
 import type { Service } from "../service/service.ts";
 import { joinBytes, type Tensor } from "../service/tensor.ts";
 import type { WireRequest } from "../transport/request.ts";
+import type { SessionFeed } from "./session-feed.ts";
 import type { SharedTensors } from "./shared-tensors.ts";
 
 /** Longest stamp of a sequence, far above any real one. */
@@ -39,12 +40,12 @@ export class RequestFeed {
   /** Whether steps were left out ahead of the request given last, to end its sequence early. */
   isCut = false;
   readonly sequences: Sequences | undefined;
-  private readonly service: Service;
-  private readonly dataset: Dataset;
+  protected readonly service: Service;
+  protected readonly dataset: Dataset;
   private readonly usesIds: boolean;
   private readonly laneIds: LaneIds[] = [];
   /** The number of each stream's first step. */
-  private readonly streamStarts: number[] = [];
+  protected readonly streamStarts: number[] = [];
   /** How many requests each lane has been given. */
   private readonly turns: number[] = [];
   /** Encodings by step and by the lengths of what is stamped on them. */
@@ -70,6 +71,11 @@ export class RequestFeed {
       this.streamStarts.push(start);
       start += steps.length;
     }
+  }
+
+  /** The conversations that the requests are of; undefined where there are none. */
+  get sessions(): SessionFeed | undefined {
+    return undefined;
   }
 
   /** Whether any request has expected outputs. */

@@ -33,7 +33,8 @@ export class RequestJudge {
     this.feed = feed;
     this.observer = observer;
     this.isTracing = verbosity === 2;
-    this.needsBodies = this.isTracing || observer.onRecord !== undefined || feed.hasExpectations;
+    this.needsBodies =
+      this.isTracing || observer.onRecord !== undefined || feed.hasExpectations || feed.sessions !== undefined;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
     const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
       name,

@@ -9,6 +9,7 @@ import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import type { Driver } from "./driver.ts";
+import type { DriverWork } from "./driver-work.ts";
 import { FailurePolicy } from "./failure-policy.ts";
 import type { RequestFeed } from "./feed.ts";
 import { HealthMonitor } from "./health-monitor.ts";
@@ -19,6 +20,7 @@ import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observe
 import type { Peers } from "./peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
+import type { SessionFeed } from "./session-feed.ts";
 
 /** After an error what is outstanding is waited for so long. */
 const GIVE_UP_MS = 1000;
@@ -51,6 +53,7 @@ export class MeasuredRun {
   private readonly signal: RunSignal;
   private readonly load: PreparedLoad;
   private readonly session: Session;
+  private readonly sessions: SessionFeed | undefined;
   private readonly check: () => Promise<unknown>;
   private readonly meter = new LevelMeter();
   private readonly health = new HealthMonitor();
@@ -77,6 +80,7 @@ export class MeasuredRun {
     this.signal = signal;
     this.load = load;
     this.session = session;
+    this.sessions = feed.sessions;
     if (plan.load.kind === "fixed-schedule")
       for (const { timestampMs = 0 } of session.dataset.streams[0] ?? []) this.timestampsMs.push(timestampMs);
     this.prepared = {
@@ -93,12 +97,13 @@ export class MeasuredRun {
     this.driver = driver;
     this.peers = peers;
     this.policy = new FailurePolicy(plan, signal, driver);
+    const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
     driver.take({
       feed,
       needsBodies: judge.needsBodies,
       canWait: judge.canWait,
       onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
-      judge: (call, slots) => judge.judge(call, slots),
+      judge: feed.sessions?.follow(judgeCall) ?? judgeCall,
       onFailure: (failure, lane) => this.policy.add(failure, lane),
       onError: (error) => this.signal.fail(toRunError(error)),
     });
@@ -148,7 +153,8 @@ export class MeasuredRun {
   /** How many requests are sent in all; undefined where time decides. */
   private requestCount(): number | undefined {
     const { mode } = this.plan.measurement;
-    return mode.kind === "requests" ? (mode.count ?? this.timestampsMs.length) : undefined;
+    if (mode.kind !== "requests") return undefined;
+    return mode.count ?? this.sessions?.turnCount ?? this.timestampsMs.length;
   }
 
   private async searchLinear(): Promise<void> {
@@ -298,6 +304,7 @@ export class MeasuredRun {
       failedCount: this.driver.failedCount,
       failures: this.policy.log.list(),
       connectionCount: this.driver.connectionCount,
+      sessions: this.sessions?.tally,
       server,
       isInterrupted: this.signal.isInterrupted,
       error: this.signal.error,

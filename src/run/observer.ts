@@ -10,6 +10,7 @@ import type { Tensor } from "../service/tensor.ts";
 import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
 import type { FailureCount } from "./failure-log.ts";
 import type { HeldBack } from "./outstanding-limit.ts";
+import type { SessionTally } from "./session-feed.ts";
 
 /** What a run tells while it goes on, and what it ends with. Reports are written against these. */
 
@@ -64,6 +65,8 @@ export interface RunResult {
   readonly failedCount: number;
   readonly failures: readonly FailureCount[];
   readonly connectionCount: number;
+  /** What became of sessions; undefined where there are none. */
+  readonly sessions?: SessionTally | undefined;
   /** Change of the server's counters over the whole run. */
   readonly server: ServerDelta | undefined;
   readonly isInterrupted: boolean;

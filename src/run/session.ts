@@ -230,7 +230,7 @@ function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Servi
     sequences.idCount !== idCount;
   const unused: string[] = [];
   if (isDealt || isShaped) unused.push("the settings of sequences have no effect: the model takes no sequences.");
-  if (streams.length > 1)
+  if (streams.length > 1 && load.kind !== "session-concurrency")
     unused.push(`only the first of the ${streams.length} streams of data is sent: the model takes no sequences.`);
   return unused;
 }

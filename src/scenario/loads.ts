@@ -57,7 +57,16 @@ export type LoadSort = "closed" | "scheduled";
 
 /** A load of a sort; the sort decides which latencies an assertion may look at. */
 export interface Load<S extends LoadSort = LoadSort> {
-  readonly kind: "ramp" | "hold" | "steps" | "rate" | "rate-ramp" | "intervals" | "fixed-schedule" | "periodic";
+  readonly kind:
+    | "ramp"
+    | "hold"
+    | "steps"
+    | "rate"
+    | "rate-ramp"
+    | "intervals"
+    | "fixed-schedule"
+    | "periodic"
+    | "sessions";
   readonly sort: S;
   readonly values: readonly number[];
   readonly options: object;
@@ -106,6 +115,14 @@ export function periodic(start: number, end: number, options: PeriodicOptions = 
   return { kind: "periodic", sort: "closed", values: [start, end], options };
 }
 
+/**
+ * Every conversation of the payloads once, `concurrency` of them at a time: each turn is sent with the turns before and the answers to them,
+ * after the answer before and the pause that the data gives. A turn that fails ends its conversation.
+ */
+export function sessions(concurrency: number): Load<"closed"> {
+  return { kind: "sessions", sort: "closed", values: [concurrency], options: {} };
+}
+
 interface CheckedOptions extends CheckedArrivals, CheckedSchedule {
   readonly file?: string;
   readonly responses?: number;
@@ -144,8 +161,9 @@ export function loadSchema(): Schema<CheckedLoad> {
       shape("intervals", v.array(v.never()), { ...extent, file: nameSchema("a file") }),
       shape("fixed-schedule", v.array(v.never()), scheduleEntries()),
       shape("periodic", levels, { step: v.optional(countSchema()), responses: v.optional(countSchema()) }),
+      shape("sessions", levels, {}),
     ],
-    "must be ramp(…), hold(…), steps(…), rate(…), rateRamp(…), intervals(…), fixedSchedule() or periodic(…)",
+    "must be ramp(…), hold(…), steps(…), rate(…), rateRamp(…), intervals(…), fixedSchedule(), periodic(…) or sessions(…)",
   );
   return load as unknown as Schema<CheckedLoad>;
 }
@@ -192,6 +210,7 @@ export function toLoadPlan({ kind, values, options }: CheckedLoad, folder: strin
   const [start, end] = values as [number, number];
   if (kind === "intervals") return { kind, file: resolve(folder, options.file ?? "") };
   if (kind === "fixed-schedule") return { kind, ...toPart(options) };
+  if (kind === "sessions") return { kind: "session-concurrency", concurrency: start };
   if (kind === "periodic") {
     const { step = 1, responses = 10 } = options;
     return { kind: "periodic-concurrency", start, end, step, periodResponses: responses };
@@ -213,7 +232,7 @@ export function toLoadPlan({ kind, values, options }: CheckedLoad, folder: strin
 
 /** How long the load asks to be measured; undefined: until it is stable. */
 export function toExtentPlan({ kind, values, options }: CheckedLoad): MeasurementModePlan | undefined {
-  if (kind === "fixed-schedule") return { kind: "requests", count: null };
+  if (kind === "fixed-schedule" || kind === "sessions") return { kind: "requests", count: null };
   if (kind === "periodic") return { kind: "requests", count: values[1] ?? 1 };
   if (options.over !== undefined) return { kind: "duration", durationMs: toMs(options.over) };
   if (options.for !== undefined) return { kind: "duration", durationMs: toMs(options.for) };

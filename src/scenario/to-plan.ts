@@ -219,7 +219,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       message: "the target is embedded(), which has no metrics",
       hint: "Remove metrics, or name a server that has some.",
     });
-  if ((definition.warmupRequests ?? 0) > 0 && (load.kind === "fixed-schedule" || load.kind === "periodic"))
+  if ((definition.warmupRequests ?? 0) > 0 && ["fixed-schedule", "periodic", "sessions"].includes(load.kind))
     problems.push({
       path: "warmupRequests",
       message: "a load that has a number of requests of its own has none to spare",

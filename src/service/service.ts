@@ -103,6 +103,21 @@ export interface TraceQueries {
   parse(answer: unknown): TraceValues;
 }
 
+/** One session's talk with a server: what its next request says of the turns before. */
+export interface Conversation {
+  /**
+   * The next turn's tensors as they are to be sent: with all that was said before. Those of the first turn are sent as they are.
+   * @param turn the turn's tensors as the data has them
+   */
+  ask(turn: readonly Tensor[]): readonly Tensor[];
+  /**
+   * Takes the server's answer to the last turn.
+   * @param reads its responses, in order
+   * @returns why there is no going on from it; undefined when there is
+   */
+  hear(reads: readonly Uint8Array[]): string | undefined;
+}
+
 /** What carries a service's requests. */
 export type Wire = "http" | "grpc" | "grpc-stream";
 
@@ -125,6 +140,8 @@ export interface Service {
   readonly composing: readonly ComposingModel[];
   /** How to ask for the server's counters; resolves with undefined where it has none. The server is asked at the first call. */
   statistics(): Promise<StatisticsQuery | undefined>;
+  /** What begins conversations; loaded when called. Absent where the kind's requests belong to none. */
+  readonly conversations?: () => Promise<() => Conversation>;
   /** Absent where the kind's servers share no memory. */
   readonly sharedMemory?: SharedMemoryQueries;
   /** Things the user should know, one sentence each. */

@@ -27,6 +27,8 @@ export interface WireRequest {
   readonly payload: Uint8Array;
   /** Absent when the same bytes are sent every time. */
   readonly stampPlace?: StampPlace | undefined;
+  /** It is sent once: nothing that is made of it is worth keeping. */
+  readonly isOnce?: true;
 }
 
 /** Where a client connects to and what it says there with every request. */

@@ -12,6 +12,7 @@ import { fixedScheduleMode } from "../../src/load/fixed-schedule.ts";
 import { intervalsMode, readIntervalsNs } from "../../src/load/intervals.ts";
 import { largestLevel, levelAt } from "../../src/load/levels.ts";
 import { requestRateMode } from "../../src/load/request-rate.ts";
+import { sessionConcurrencyMode } from "../../src/load/session-concurrency.ts";
 import type { LevelsPlan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 
@@ -127,6 +128,12 @@ test("concurrency with a ramp rises from 1 to the level, and stays there", () =>
     [0, 99, 100, 250, 300, 1e6].map((ms) => drive.concurrencyAt(ms * 1e6)),
     [1, 1, 2, 3, 4, 4],
   );
+});
+
+test("sessions are held at one level, so many at once", () => {
+  const load = sessionConcurrencyMode.prepare({ kind: "session-concurrency", concurrency: 3 });
+  assert.deepEqual(load.search, { unit: "concurrency", levels: { kind: "list", values: [3] }, search: "linear" });
+  assert.deepEqual(load.drive(3, []), { kind: "sessions", concurrency: 3 });
 });
 
 test("a ramp begins at its start, reaches its end and never leaves the way between", () => {

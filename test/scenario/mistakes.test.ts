@@ -4,7 +4,7 @@ import { type Problem, UserError } from "../../src/plan/problem.ts";
 import { average, errorRate, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
-import { fixedSchedule, hold, intervals, periodic, ramp, rate, steps } from "../../src/scenario/loads.ts";
+import { fixedSchedule, hold, intervals, periodic, ramp, rate, sessions, steps } from "../../src/scenario/loads.ts";
 import { embedded, triton } from "../../src/scenario/targets.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 
@@ -174,6 +174,8 @@ const loads: readonly Mistake[] = [
     "warmupRequests",
     /none to spare/,
   ],
+  ["a warm-up ahead of sessions", { load: sessions(2), warmupRequests: 2 }, "warmupRequests", /none to spare/],
+  ["no sessions at once", { load: sessions(0) }, "load.0", /1 or more/],
   ["half a seed", { load: rate(1, { seed: 0.5 }) }, "load.seed", /whole number/],
 ];
 

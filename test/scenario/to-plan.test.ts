@@ -18,7 +18,20 @@ import {
 } from "../../src/scenario/assertions.ts";
 import { defineScenario, isScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { type Inputs, json, random, zero } from "../../src/scenario/inputs.ts";
-import { fixedSchedule, hold, intervals, type Load, periodic, ramp, rate, steps } from "../../src/scenario/loads.ts";
+import {
+  type CheckedLoad,
+  fixedSchedule,
+  hold,
+  intervals,
+  type Load,
+  periodic,
+  ramp,
+  rate,
+  sessions,
+  steps,
+  toExtentPlan,
+  toLoadPlan,
+} from "../../src/scenario/loads.ts";
 import { embedded, type Target, triton } from "../../src/scenario/targets.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 
@@ -374,6 +387,14 @@ describe("a load's plan", () => {
       assert.equal(plan.client.callMode, load.sort === "scheduled" ? "async" : "auto");
     });
   }
+
+  test("sessions, which payloads are of", () => {
+    const load = sessions(4);
+    const checked = load as CheckedLoad;
+    assert.deepEqual(toLoadPlan(checked, "/folder"), { kind: "session-concurrency", concurrency: 4 });
+    assert.deepEqual(toExtentPlan(checked), { kind: "requests", count: null });
+    assert.throws(() => planOf({ load }), /sessions are of payloads/);
+  });
 });
 
 describe("an assertion's plan", () => {

@@ -67,7 +67,8 @@ function readPositive(text: string): number | Fault {
 /** Whether a value of `--input-file` can be one: a prefix that stands for no path, or something that exists. */
 export function isFileOrFolder(text: string): boolean {
   if (text.startsWith("synthetic:") || text.startsWith("payload")) return true;
-  return fileSystem().statSync(text, { throwIfNoEntry: false }) !== undefined;
+  const path = /^(?:conversations|trace):(.*)$/s.exec(text)?.[1] ?? text;
+  return fileSystem().statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Python's `repr` of a text, for what users type. */

@@ -151,7 +151,7 @@ export const INPUT_FLAGS: readonly GenaiFlag[] = [
     kind: "file",
     at: "input.file",
     default: "prompts are made up",
-    help: 'Where prompts come from: a JSONL file with lines such as {"text": …}, a folder of such files, synthetic:A,B for made-up files of these names, or payload:FILE for requests with a timestamp, delay, session_id, input_length, output_length, hash_ids, priority or text_input.',
+    help: 'Where prompts come from: a JSONL file with lines such as {"text": …}, a folder of such files, synthetic:A,B for made-up files of these names, conversations:FILE for talks in the form of ShareGPT, or payload:FILE for requests with a timestamp, delay, session_id, input_length, output_length, hash_ids, priority or text_input.',
   },
   {
     names: ["--num-dataset-entries", "--num-prompts"],
@@ -245,21 +245,21 @@ export const SESSION_FLAGS: readonly GenaiFlag[] = [
     shape: "one",
     kind: "integer",
     at: "input.sessions.count",
-    help: "Conversations to make up.",
+    help: "Conversations to make up. Needs --session-concurrency.",
   },
   {
     names: ["--session-concurrency"],
     shape: "one",
     kind: "integer",
     default: "no sessions",
-    help: "Conversations at the same time. Wins over --concurrency and --request-rate.",
+    help: "Conversations at the same time: each is held once, its turns with all that was said before. Wins over --concurrency and --request-rate.",
   },
   {
     names: ["--session-delay-ratio"],
     shape: "one",
     kind: "decimal",
     at: "input.sessions.turnDelay.ratio",
-    help: "Factor for the pauses in a payload file; 0.5 halves them.",
+    help: "Factor for the pauses in a payload or conversations file; 0.5 halves them.",
   },
   {
     names: ["--session-turn-delay-mean"],
@@ -267,7 +267,7 @@ export const SESSION_FLAGS: readonly GenaiFlag[] = [
     kind: "integer",
     at: "input.sessions.turnDelay.meanMs",
     unit: "milliseconds",
-    help: "Mean pause before a conversation's next turn.",
+    help: "Mean pause after an answer, before a conversation's next turn.",
   },
   {
     names: ["--session-turn-delay-stddev"],

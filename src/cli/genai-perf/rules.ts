@@ -2,6 +2,7 @@ import type { Problem } from "../../plan/problem.ts";
 import { isDirectory } from "../output-files.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
 import { isFileOrFolder } from "./flag-values.ts";
+import { checkSessions } from "./session-rules.ts";
 import { type GenaiSettings, isDefault, type SettingPath } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 import { checkSweep } from "./sweep-rules.ts";
@@ -20,6 +21,7 @@ export function checkTogether(settings: GenaiSettings, given: GivenSettings): Pr
   checkTokens(rules);
   checkInput(rules);
   checkLoad(rules);
+  checkSessions(settings, rules.refuse.bind(rules));
   checkOutput(rules);
   checkOwn(rules);
   if (settings.subcommand === "analyze") checkSweep(rules);

@@ -101,12 +101,6 @@ const LATER: ReadonlySet<SettingPath> = new Set<SettingPath>([
   "input.image.heightPx.mean",
   "input.image.heightPx.stddev",
   "input.image.format",
-  "input.sessions.count",
-  "input.sessions.turns.mean",
-  "input.sessions.turns.stddev",
-  "input.sessions.turnDelay.meanMs",
-  "input.sessions.turnDelay.ratio",
-  "input.sessions.turnDelay.stddevMs",
   "output.isPlotting",
 ]);
 

@@ -1,5 +1,6 @@
 import { nearestName } from "../nearest-name.ts";
 import { findLoadSweep } from "./analyze/points.ts";
+import { warnOfSessions } from "./session-rules.ts";
 import { type GenaiSettings, isDefault } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 
@@ -17,7 +18,7 @@ export const GOODPUT_METRICS: readonly string[] = [
 /** What the settings say to no effect. Whole sentences. */
 export function warnTogether(settings: GenaiSettings, given: GivenSettings): string[] {
   const warnings: string[] = [];
-  const { input, endpoint, perfAnalyzer } = settings;
+  const { input, endpoint } = settings;
   if (settings.subcommand === "process-export-files") {
     if (settings.process.inputDir === settings.output.artifactDir)
       warnings.push("Input directory and artifact directory are the same: results may overwrite what is read.");
@@ -27,10 +28,7 @@ export function warnTogether(settings: GenaiSettings, given: GivenSettings): str
     warnings.push("--output-tokens-mean is ignored where a line of the payload file has an output_length.");
   if (endpoint.isStreaming && ["embeddings", "rankings", "nvclip", "image_retrieval"].includes(endpoint.type))
     warnings.push(`--streaming has no effect with ${endpoint.type}: the answer comes in one piece.`);
-  if (input.sessions.count > 0 && perfAnalyzer.stimulus.kind !== "session_concurrency")
-    warnings.push(
-      "--num-sessions is given without --session-concurrency: turns are sent without waiting for each other.",
-    );
+  warnings.push(...warnOfSessions(settings, given));
   if (given.has("input.prefixPrompt.tokens") && input.prefixPrompt.count === 0 && input.prefixPrompt.tokens !== 100)
     warnings.push("--prefix-prompt-length has no effect without --num-prefix-prompts.");
   if (settings.subcommand === "analyze" && !isDefault(settings, "perfAnalyzer.stimulus")) {

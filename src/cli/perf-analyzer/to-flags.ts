@@ -119,6 +119,7 @@ function loadFlags({ load, client, target }: Plan, notes: string[]): string[] {
     args.push("--fixed-schedule");
     if (load.part !== undefined) notes.push("a part of a schedule, and another speed, are a scenario's alone");
   }
+  if (load.kind === "session-concurrency") args.push("--session-concurrency", String(load.concurrency));
   if (load.kind === "periodic-concurrency") {
     const { start, end, step, periodResponses } = load;
     args.push("--periodic-concurrency-range", `${start}:${end}:${step}`, "--request-period", String(periodResponses));
@@ -188,7 +189,7 @@ function measurementFlags({ load, measurement }: Plan, notes: string[]): string[
   if ("stabilityPct" in mode) args.push("-s", String(mode.stabilityPct));
   if ("maxTrials" in mode && mode.maxTrials !== DEFAULTS.maxTrials) args.push("-r", String(mode.maxTrials));
   const isRange = "levels" in load && load.levels.kind === "range" && load.levels.start !== load.levels.end;
-  if (mode.kind === "requests" && !isRange && load.kind !== "fixed-schedule" && load.kind !== "periodic-concurrency")
+  if (mode.kind === "requests" && !isRange && mode.count !== null && load.kind !== "periodic-concurrency")
     args.push("--request-count", String(mode.count));
   if (mode.kind === "requests" && isRange) notes.push("flags count requests at a single level only");
   if (mode.kind === "duration") {

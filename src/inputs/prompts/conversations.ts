@@ -47,7 +47,8 @@ export async function* readConversations(
       const slot = { list: path, position: position++ };
       const entry = toEntry(turn, { slot, maker, system, isFirst: turnIndex === 0 });
       const next = kept[turnIndex + 1];
-      const delayMs = next?.delayMs === undefined ? {} : { delayMs: next.delayMs * maker.settings.delayRatio };
+      const delayMs =
+        next?.delayMs === undefined ? {} : { delayMs: Math.trunc(next.delayMs * maker.settings.delayRatio) };
       yield isMultiTurn ? { ...entry, sessionId, ...delayMs } : entry;
     }
   }

@@ -83,6 +83,7 @@ class RampartConsole implements Report {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
     }
     out(`\n${formatTotals(result)}\n`);
+    if (result.sessions !== undefined) out(`${formatSessions(result.sessions)}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
     if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);
   }
@@ -204,6 +205,7 @@ function describeLoad(plan: Plan): string {
   if (load.kind === "fixed-schedule") return `requests at the times of the data${describePartOf(load)}`;
   if (load.kind === "periodic-concurrency")
     return `${load.start} requests, then ${load.step} more after every ${load.periodResponses} responses, up to ${load.end}`;
+  if (load.kind === "session-concurrency") return `conversations, ${load.concurrency} at a time`;
   if (load.kind === "concurrency-ramp")
     return `concurrency from ${load.start} to ${load.end} over ${formatDurationNs(load.overMs * 1e6)}`;
   const name = load.kind === "concurrency" ? "concurrency" : `${load.distribution} request rate`;
@@ -263,6 +265,11 @@ function formatTotals(result: RunResult): string {
       ? ""
       : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
   return `sent ${formatCount(result.sentCount)} requests over ${result.connectionCount} connections in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${server}`;
+}
+
+function formatSessions({ sessionCount, cutCount, unsentCount }: NonNullable<RunResult["sessions"]>): string {
+  const cut = `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent`;
+  return `${formatCount(sessionCount)} conversations${cutCount === 0 ? "" : cut}`;
 }
 
 function formatFailures(result: RunResult): string {

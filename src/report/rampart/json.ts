@@ -54,6 +54,7 @@ function toJson(plan: Plan, result: RunResult): object {
     requests: { sent: result.sentCount, completed: result.completedCount, failed: result.failedCount },
     connections: result.connectionCount,
     failures: result.failures,
+    ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
     ...(result.server === undefined ? {} : { server: result.server }),
     levels: levels.map((level) => toLevelJson(plan, level)),
     assertions: plan.assertions.map((assertion) => {

@@ -29,6 +29,10 @@ function describeService({ model, endpoint, isStreaming }: OpenAiTargetPlan): Se
     isResponseCacheEnabled: false,
     isOwnResponseCacheEnabled: false,
     composing: [],
+    conversations: async () => {
+      const { PayloadConversation } = await import("./conversation.ts");
+      return () => new PayloadConversation(endpoint);
+    },
     statistics: async () => undefined,
     warnings: [],
   };

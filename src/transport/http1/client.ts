@@ -46,7 +46,7 @@ export class Http1Client implements LoadClient {
     let message = this.encoded.get(request);
     if (message === undefined) {
       message = encodeHttp1(request, this.endpoint);
-      this.encoded.set(request, message);
+      if (request.isOnce !== true) this.encoded.set(request, message);
     }
     (this.connections[slot] as Connection).send(message, stamp);
   }

@@ -108,7 +108,10 @@ test("every flag that stores a value changes exactly what it names, by every spe
     if (flag.at === undefined) continue;
     const needed = [
       ...(flag.at.startsWith("input.outputTokens.") ? ["--osl", "9"] : []),
-      ...(flag.names[0] === "--endpoint-type" ? [] : ["--endpoint-type", "kserve"]),
+      ...(flag.names[0] === "--num-sessions" ? ["--session-concurrency", "1"] : []),
+      ...(flag.names[0] === "--endpoint-type"
+        ? []
+        : ["--endpoint-type", flag.names[0] === "--num-sessions" ? "chat" : "kserve"]),
     ].filter((_, index, all) => all[index - (index % 2)] !== flag.names[1]);
     for (const name of [...flag.names, ...(flag.documentedNames ?? [])]) {
       const values =

@@ -230,18 +230,6 @@ describe("genai-perf profile", () => {
     });
   }
 
-  test("a payload file of sessions is refused, and nothing is left of it", LIMIT, async () => {
-    const { code, err, received, files } = await run(answerChat, async (url, folder) => {
-      const file = join(folder, "turns.jsonl");
-      await writeFile(file, '{"session_id":"a","text_input":"x"}\n{"session_id":"a","delay":5,"text_input":"y"}\n');
-      return profile(...CHAT, "--input-file", `payload:${file}`)(url, folder);
-    });
-    assert.equal(code, 1);
-    assert.match(err, /--input-file: has requests of sessions/);
-    assert.equal(received.length, 0);
-    assert.ok(![...files.keys()].some((name) => name.endsWith(".json")), [...files.keys()].join());
-  });
-
   test("other subcommands, help and version", LIMIT, async () => {
     const none = await run(answerChat, () => []);
     assert.deepEqual([none.code, none.out], [2, ""]);

@@ -9,12 +9,14 @@ const M = ["profile", "-m", "tiny"];
 const SCHEDULE = [...M, "--fixed-schedule", "--input-file", `payload:${fileURLToPath(import.meta.url)}`];
 const CHAT = [...M, "--endpoint-type", "chat"];
 
+const SESSIONS = ["--num-sessions", "2", "--endpoint-type", "chat"] as const;
+
 test("the load: sessions win, then what is given, else one request at a time", () => {
   for (const [args, stimulus] of [
     [[], { kind: "concurrency", requests: 1 }],
     [["--concurrency", "4"], { kind: "concurrency", requests: 4 }],
     [["--request-rate", "2.5"], { kind: "request_rate", ratePerSec: 2.5 }],
-    [["--concurrency", "4", "--session-concurrency", "2"], { kind: "session_concurrency", sessions: 2 }],
+    [["--concurrency", "4", "--session-concurrency", "2", ...SESSIONS], { kind: "session_concurrency", sessions: 2 }],
     [["--fixed-schedule", "--input-file", `payload:${import.meta.filename}`], { kind: "fixed_schedule" }],
     [["--fixed-schedule", "false"], { kind: "concurrency", requests: 1 }],
   ] as const satisfies readonly (readonly [readonly string[], Stimulus])[])
@@ -233,7 +235,8 @@ test("flags that nothing obeys yet are told", () => {
 test("what has no effect is warned of", () => {
   for (const [args, warning] of [
     [["--endpoint-type", "embeddings", "--streaming"], /no effect with embeddings/],
-    [["--num-sessions", "4"], /without --session-concurrency/],
+    [["--session-turns-mean", "4"], /--session-turns-mean has no effect without --num-sessions/],
+    [["--session-concurrency", "2", ...SESSIONS, "-p", "9"], /has no effect with --session-concurrency/],
     [["--prefix-prompt-length", "7"], /without --num-prefix-prompts/],
   ] as const)
     assert.match(readGood(...M, ...args).warnings.join(), warning);

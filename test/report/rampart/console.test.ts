@@ -41,6 +41,16 @@ test("a model that calls others is told with them, each below its caller", () =>
   assert.doesNotMatch(print({}, [makeLevel()]), /compute input/);
 });
 
+test("conversations are counted, and what was not sent of them", () => {
+  const tally = { sessionCount: 1200, cutCount: 0, unsentCount: 0 };
+  const load = { kind: "session-concurrency", concurrency: 3 } as const;
+  const whole = print({ load }, [makeLevel()], { sessions: tally });
+  assert.match(whole, /, conversations, 3 at a time$/m);
+  assert.match(whole, /^1,200 conversations$/m);
+  const cut = print({ load }, [makeLevel()], { sessions: { ...tally, cutCount: 2, unsentCount: 5 } });
+  assert.match(cut, /^1,200 conversations, 2 of them cut short by a turn that failed: 5 turns were not sent$/m);
+});
+
 test("scheduled loads show the latency from the due time too", () => {
   const window = makeWindow({ latenciesNs: [1e6, 1e6], scheduledNs: [9e6, 9e6], delayedCount: 2 });
   const out = print({}, [makeLevel({ unit: "request-rate", level: 50, window })]);

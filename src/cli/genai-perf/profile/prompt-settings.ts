@@ -7,10 +7,13 @@ import { formatOf } from "./endpoint-formats.ts";
 /** From settings to what requests are made of. */
 
 /** What the prompts are. Throws `UserError` for a mix of lengths that is none. */
-export function toPromptSettings({ endpoint, input, rampart }: GenaiSettings): PromptSettings {
-  const { outputTokens, prefixPrompt } = input;
+export function toPromptSettings({ endpoint, input, perfAnalyzer, rampart }: GenaiSettings): PromptSettings {
+  const { outputTokens, prefixPrompt, sessions } = input;
+  const { turns, turnDelay } = sessions;
+  const delayMs = { mean: turnDelay.meanMs, stddev: turnDelay.stddevMs };
+  const hasSessions = perfAnalyzer.stimulus.kind === "session_concurrency";
   return {
-    source: input.file === "" ? DEFAULT_PROMPTS.source : parseInputFile(input.file),
+    source: toSource(input.file, hasSessions),
     seed: input.randomSeed,
     entryCount: input.datasetEntries,
     inputTokens: input.syntheticTokens,
@@ -21,9 +24,16 @@ export function toPromptSettings({ endpoint, input, rampart }: GenaiSettings): P
     audioPerRequest: input.audio.batchSize,
     ...(prefixPrompt.count === 0 ? {} : { prefix: prefixPrompt }),
     ...(rampart.systemPromptTokens === 0 ? {} : { systemTokens: rampart.systemPromptTokens }),
-    delayRatio: 1,
+    ...(sessions.count === 0 ? {} : { sessions: { count: sessions.count, turns, delayMs } }),
+    delayRatio: turnDelay.ratio,
     isRanking: endpoint.type === "rankings",
   };
+}
+
+/** Of conversations that are not held only the first turns are sent. */
+function toSource(file: string, hasSessions: boolean): PromptSettings["source"] {
+  const source = file === "" ? DEFAULT_PROMPTS.source : parseInputFile(file);
+  return source.kind === "conversations" ? { ...source, isMultiTurn: hasSessions } : source;
 }
 
 /** How they are laid out as request bodies. */

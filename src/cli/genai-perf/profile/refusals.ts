@@ -6,10 +6,9 @@ import { formatOf } from "./endpoint-formats.ts";
 /** What this version cannot do yet: it is said before anything is sent or written. */
 
 /** Everything that was asked for and is not there yet. @param later settings that nothing obeys, whatever their value */
-export function findLater({ endpoint, perfAnalyzer }: GenaiSettings, later: readonly LaterSetting[]): Problem[] {
+export function findLater({ endpoint }: GenaiSettings, later: readonly LaterSetting[]): Problem[] {
   const asked: (readonly [isAsked: boolean, what: string])[] = [
     [formatOf(endpoint) === undefined, `--endpoint-type ${endpoint.type}`],
-    [perfAnalyzer.stimulus.kind === "session_concurrency", "--session-concurrency"],
   ];
   const places = [
     ...later.map(({ place, flag }) => (place.startsWith("-") ? flag : `${place}: ${flag}`)),

@@ -15,8 +15,7 @@ export function tellRun(result: RunResult, settings: GenaiSettings, note: (text:
     for (const { window } of levels)
       note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
   }
-  const { stimulus } = settings.perfAnalyzer;
-  const needed = stimulus.kind === "concurrency" ? stimulus.requests : Math.max(prepared.laneCount, sentCount / 2);
+  const needed = neededConnections(settings, result);
   if (failedCount === 0 && result.connectionCount > needed + 1)
     note(
       `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that; a request that a closed one did not take went on the next`,
@@ -25,6 +24,11 @@ export function tellRun(result: RunResult, settings: GenaiSettings, note: (text:
     note(`${failedCount} of ${sentCount} requests failed, and are in no statistic but the counts:`);
     for (const { kind, count, example } of failures) note(`  ${count} x ${kind}: ${example}`);
   }
+  const { sessions } = result;
+  if (sessions !== undefined && sessions.cutCount > 0)
+    note(
+      `${sessions.cutCount} of ${sessions.sessionCount} sessions ended early, where a turn failed or its answer could not be read; turns that were not sent for that: ${sessions.unsentCount}`,
+    );
   if (error !== undefined) note(`${error.message}. ${error.hint}`);
   else if (isInterrupted) note("the run was interrupted: the report is on what was measured until then");
   for (const level of levels) {
@@ -41,4 +45,10 @@ export function tellRun(result: RunResult, settings: GenaiSettings, note: (text:
 function describeDueLatency({ scheduledLatency }: WindowResult): string {
   const [average, p99] = [scheduledLatency.meanNs, scheduledLatency.percentileUs(99) * 1000].map(formatDurationNs);
   return `latencies count from when a request was sent; from when it was due they are ${average} on average, ${p99} at p99`;
+}
+
+/** Connections that a load needs; of loads that do not say it, more than this would be too many. */
+function neededConnections({ perfAnalyzer: { stimulus } }: GenaiSettings, { prepared, sentCount }: RunResult): number {
+  if (stimulus.kind === "concurrency") return stimulus.requests;
+  return stimulus.kind === "session_concurrency" ? stimulus.sessions : Math.max(prepared.laneCount, sentCount / 2);
 }

@@ -12,10 +12,11 @@ export function toLoad(settings: GenaiSettings): LoadPlan {
       const part = schedulePartOf(settings);
       return { kind: "fixed-schedule", ...(part === undefined ? {} : { part }) };
     }
-    default: {
-      const concurrency = stimulus.kind === "concurrency" ? stimulus.requests : stimulus.sessions;
+    case "session_concurrency":
+      return { kind: "session-concurrency", concurrency: stimulus.sessions };
+    case "concurrency": {
       const rampMs = toSpanMs(settings.rampart.concurrencyRampSec);
-      const levels = { kind: "list", values: [concurrency] } as const;
+      const levels = { kind: "list", values: [stimulus.requests] } as const;
       return { kind: "concurrency", levels, search: "linear", ...(rampMs === undefined ? {} : { rampMs }) };
     }
   }

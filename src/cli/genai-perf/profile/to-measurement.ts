@@ -7,18 +7,21 @@ const MAX_TRIALS = 10;
 
 /** What is measured of a run. @param entryCount requests in the file of inputs */
 export function toMeasurement(settings: GenaiSettings, entryCount: number): MeasurementPlan {
+  const { stimulus, warmupRequests } = settings.perfAnalyzer;
   return {
     mode: toMode(settings, entryCount),
-    warmupRequests: settings.perfAnalyzer.warmupRequests,
+    // As in the original, which never warms up with sessions; the user is told.
+    warmupRequests: stimulus.kind === "session_concurrency" ? 0 : warmupRequests,
     percentile: null,
     latencyLimitMs: null,
   };
 }
 
-/** As in the original a payload file is sent once where nothing else is said. */
+/** As in the original a payload file is sent once where nothing else is said, and sessions are held once whatever else is said. */
 function toMode({ input, perfAnalyzer }: GenaiSettings, entryCount: number): MeasurementPlan["mode"] {
   const { measurement, stimulus, stabilityPct } = perfAnalyzer;
-  if (stimulus.kind === "fixed_schedule") return { kind: "requests", count: null };
+  if (stimulus.kind === "fixed_schedule" || stimulus.kind === "session_concurrency")
+    return { kind: "requests", count: null };
   if (measurement.mode === "interval") {
     const windowMs = measurement.num ?? DEFAULT_INTERVAL_MS;
     return { kind: "time-windows", windowMs, stabilityPct, maxTrials: MAX_TRIALS };

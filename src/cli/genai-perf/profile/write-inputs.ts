@@ -1,5 +1,5 @@
 import { mkdir, open, rename, rm, rmdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { createEntries } from "../../../inputs/prompts/entries.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
@@ -8,6 +8,7 @@ import { formatInputsFile } from "../../../service/openai/inputs-file.ts";
 import { createPayload, type Payload } from "../../../service/openai/payload.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { GenaiSettings } from "../settings.ts";
+import { LoadCheck } from "./load-check.ts";
 import { toPayloadSettings, toPromptSettings } from "./prompt-settings.ts";
 import { schedulePartOf } from "./to-load.ts";
 
@@ -35,8 +36,9 @@ export async function writeInputs(
   const part = `${path}.${process.pid}.part`;
   const prompts = toPromptSettings(settings);
   const payloads = countPayloads(settings, createEntries(prompts, tokenizer));
+  let made: string | undefined;
   try {
-    await mkdir(folder, { recursive: true });
+    made = await mkdir(folder, { recursive: true });
     const file = await open(part, "w");
     try {
       const order = prompts.source.kind === "synthetic" ? "session" : "trace";
@@ -47,8 +49,7 @@ export async function writeInputs(
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true });
-    // A folder made for nothing.
-    await rmdir(folder).catch(() => {});
+    if (made !== undefined) await removeEmpty(folder, made);
     if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new RunError(
       "output",
@@ -59,10 +60,16 @@ export async function writeInputs(
   return { path, entryCount: payloads.count(), notes: payloads.notes() };
 }
 
-/** Sent one by one, without their order and delays, the turns of a session would measure something else. */
-function noSessions(file: string): UserError {
-  const message = "has requests of sessions or with delays, which are not supported yet";
-  return new UserError([{ path: "--input-file", message, value: file, hint: "Leave out session_id and delay." }]);
+/** Folders made for nothing. @param made the outermost of them */
+async function removeEmpty(folder: string, made: string): Promise<void> {
+  const last = resolve(made);
+  for (let path = resolve(folder); path.length >= last.length; path = dirname(path)) {
+    const isGone = await rmdir(path).then(
+      () => true,
+      () => false,
+    );
+    if (!isGone) return;
+  }
 }
 
 function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
@@ -77,12 +84,13 @@ function countPayloads(
 ): { each(): AsyncGenerator<Payload>; count(): number; notes(): string[] } {
   const layout = toPayloadSettings(settings);
   const part = schedulePartOf(settings);
+  const check = new LoadCheck(settings);
   let position = 0;
   let leftOutCount = 0;
   return {
     async *each() {
       for await (const entry of entries) {
-        if (entry.sessionId !== undefined || entry.delayMs !== undefined) throw noSessions(settings.input.file);
+        check.add(entry, position);
         if (part !== undefined && entry.timestampMs !== undefined && !isInPart(part, entry.timestampMs)) {
           leftOutCount++;
           continue;
@@ -90,11 +98,16 @@ function countPayloads(
         yield createPayload(entry, position++, layout);
       }
       if (part !== undefined && position === 0 && leftOutCount > 0) throw emptyPart(part, leftOutCount);
+      check.finish();
     },
     count: () => position,
-    notes: () =>
-      part === undefined || leftOutCount === 0
-        ? []
-        : [`${leftOutCount} of ${position + leftOutCount} entries are not due ${describePart(part)}, and are left out`],
+    notes: () => {
+      const total = position + leftOutCount;
+      const leftOut = part !== undefined && leftOutCount > 0;
+      return [
+        ...check.notes(),
+        ...(leftOut ? [`${leftOutCount} of ${total} entries are not due ${describePart(part)}, and are left out`] : []),
+      ];
+    },
   };
 }

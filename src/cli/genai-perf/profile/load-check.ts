@@ -1,0 +1,65 @@
+import { UserError } from "../../../plan/problem.ts";
+import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
+import type { GenaiSettings } from "../settings.ts";
+
+/** Checks that requests and load agree on sessions, request by request: the original's perf_analyzer fails where they do not. */
+export class LoadCheck {
+  private readonly ids = new Set<string>();
+  private hasTimes = false;
+  private readonly file: string;
+  private readonly stimulus: GenaiSettings["perfAnalyzer"]["stimulus"];
+
+  constructor({ input, perfAnalyzer }: GenaiSettings) {
+    this.file = input.file;
+    this.stimulus = perfAnalyzer.stimulus;
+  }
+
+  /** @param position of the request among all, from 0. @throws UserError */
+  add({ sessionId, delayMs, timestampMs }: PromptEntry, position: number): void {
+    const { kind } = this.stimulus;
+    this.hasTimes ||= timestampMs !== undefined;
+    if (kind === "session_concurrency") {
+      if (sessionId !== undefined) this.ids.add(sessionId);
+      else
+        throw this.refuse(
+          "--session-concurrency",
+          `request ${position + 1} belongs to no session`,
+          'Give every line of payload:FILE a "session_id", or leave --session-concurrency out.',
+        );
+      return;
+    }
+    // Sent one by one, without their order and delays, the turns of a session would measure something else.
+    if (sessionId === undefined && delayMs === undefined) return;
+    const what = sessionId === undefined ? "a delay" : "a session";
+    throw this.refuse(
+      "--input-file",
+      `request ${position + 1} has ${what}, which ${kind === "fixed_schedule" ? "a fixed schedule does not hold" : "only --session-concurrency holds"}`,
+      kind === "fixed_schedule"
+        ? "Leave out session_id and delay, or hold the sessions with --session-concurrency instead of --fixed-schedule."
+        : "Add --session-concurrency N, or leave out session_id and delay.",
+    );
+  }
+
+  /** After the last request. @throws UserError */
+  finish(): void {
+    if (this.stimulus.kind !== "session_concurrency") return;
+    const { sessions } = this.stimulus;
+    const count = this.ids.size;
+    if (count >= sessions) return;
+    throw this.refuse(
+      "--session-concurrency",
+      `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${sessions}.`,
+      "Please add more unique session IDs to the file or lower the session concurrency level.",
+    );
+  }
+
+  /** What the requests say and the load does not follow, a sentence each without a full stop. */
+  notes(): string[] {
+    if (!this.hasTimes || this.stimulus.kind === "fixed_schedule") return [];
+    return ["the requests' timestamps are not followed: only --fixed-schedule does that"];
+  }
+
+  private refuse(path: string, message: string, hint: string): UserError {
+    return new UserError([{ path, message, ...(this.file === "" ? {} : { value: this.file }), hint }]);
+  }
+}

@@ -1,0 +1,12 @@
+import type { SessionConcurrencyLoadPlan } from "../plan/plan.ts";
+import { concurrencySchema } from "./levels.ts";
+import type { LoadMode } from "./load-mode.ts";
+
+/** A fixed number of conversations under way, until every one of the data has been held. */
+export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
+  schema: (v) => v.object({ kind: v.literal("session-concurrency"), concurrency: concurrencySchema(v) }),
+  prepare: ({ concurrency }) => ({
+    search: { unit: "concurrency", levels: { kind: "list", values: [concurrency] }, search: "linear" },
+    drive: () => ({ kind: "sessions", concurrency }),
+  }),
+};

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { joinBytesElements } from "../../../src/service/json-tensors.ts";
+import { PayloadConversation } from "../../../src/service/openai/conversation.ts";
+import type { Tensor } from "../../../src/service/tensor.ts";
+
+/** What a session's turns are sent with. */
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function turn(body: object): Tensor[] {
+  const bytes = joinBytesElements([encode(JSON.stringify(body))]);
+  return [{ name: "payload", datatype: "BYTES", shape: [1], bytes }];
+}
+
+function textOf([payload]: readonly Tensor[]): string {
+  const { bytes } = payload as Tensor;
+  assert.equal(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true), bytes.length - 4);
+  return new TextDecoder().decode(bytes.subarray(4));
+}
+
+/** What is sent of these turns when these are the answers, read by read. */
+function talk(endpoint: string, bodies: readonly object[], answers: readonly (readonly string[])[]): string[] {
+  const conversation = new PayloadConversation(endpoint);
+  return bodies.map((body, index) => {
+    const sent = textOf(conversation.ask(turn(body)));
+    const problem = conversation.hear((answers[index] ?? []).map(encode));
+    assert.equal(problem, undefined);
+    return sent;
+  });
+}
+
+const user = (content: unknown): object => ({ role: "user", content });
+const assistant = (content: string): object => ({ role: "assistant", content });
+const chatAnswer = (content: string): string[] => [
+  JSON.stringify({ object: "chat.completion", choices: [{ message: { role: "assistant", content, refusal: null } }] }),
+];
+const chatEvents = (...deltas: readonly object[]): string[] => [
+  ...deltas.map((delta) => `data: ${JSON.stringify({ object: "chat.completion.chunk", choices: [{ delta }] })}\n\n`),
+  "data: [DONE]\n\n",
+];
+
+describe("conversations", () => {
+  test("a chat's next turn has the messages before, the answers between, and its own keys in their places", () => {
+    const body = (content: string): object => ({ model: "m", messages: [user(content)], max_tokens: 4 });
+    const first = { model: "m", messages: [{ role: "system", content: "be brief" }, user("a ä")], max_tokens: 9 };
+    const sent = talk("v1/chat/completions", [first, body("b"), body("c")], [chatAnswer("x"), chatAnswer("y")]);
+    const said = [{ role: "system", content: "be brief" }, user("a ä"), assistant("x"), user("b")];
+    assert.deepEqual(sent, [
+      JSON.stringify(first),
+      JSON.stringify({ model: "m", messages: said, max_tokens: 4 }),
+      JSON.stringify({ model: "m", messages: [...said, assistant("y"), user("c")], max_tokens: 4 }),
+    ]);
+  });
+
+  test("a streamed answer is joined; what was reasoned is not said again, and an empty answer keeps its place", () => {
+    const reads = chatEvents(
+      { role: "assistant", content: "" },
+      { reasoning_content: "hm" },
+      { content: "x " },
+      { content: "y" },
+    );
+    const bodies = ["a", "b", "c"].map((content) => ({ messages: [user(content)], stream: true }));
+    const sent = talk("v1/chat/completions", bodies, [reads, chatEvents({ role: "assistant", content: "" })]);
+    assert.deepEqual(JSON.parse(sent[2] ?? "").messages, [
+      ...[user("a"), assistant("x y"), user("b")],
+      ...[assistant(""), user("c")],
+    ]);
+  });
+
+  test("content in parts stays as it is", () => {
+    const parts = [{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }];
+    const [, second = ""] = talk(
+      "v1/chat/completions",
+      [{ messages: [user(parts)] }, { messages: [user("b")] }],
+      [chatAnswer("x")],
+    );
+    assert.deepEqual(JSON.parse(second).messages, [user(parts), assistant("x"), user("b")]);
+  });
+
+  test("Anthropic's messages: the system message stands beside them and is said in every turn", () => {
+    const answer = ['{"type":"message","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"x"}]}'];
+    const bodies = [
+      { model: "m", messages: [user("a")], system: "brief" },
+      { model: "m", messages: [user("b")] },
+    ];
+    const [, second = ""] = talk("v1/messages", bodies, [answer]);
+    assert.deepEqual(JSON.parse(second), {
+      model: "m",
+      messages: [user("a"), assistant("x"), user("b")],
+      system: "brief",
+    });
+  });
+
+  test("the responses endpoint: items of its input, a text alone among them", () => {
+    const answer = [
+      '{"object":"response","output":[{"type":"message","content":[{"type":"output_text","text":"x"}]}]}',
+    ];
+    const item = { role: "user", content: "b", type: "message" };
+    const [, second = ""] = talk("v1/responses", [{ input: "a", instructions: "brief" }, { input: [item] }], [answer]);
+    assert.deepEqual(JSON.parse(second), {
+      input: [{ role: "user", content: "a", type: "message" }, { ...assistant("x"), type: "message" }, item],
+      instructions: "brief",
+    });
+  });
+
+  test("other kinds of requests are sent as they are", () => {
+    const bodies = [{ prompt: ["a"] }, { prompt: ["b"] }];
+    const sent = talk("v1/completions", bodies, [['{"object":"text_completion","choices":[{"text":"x"}]}']]);
+    assert.deepEqual(
+      sent,
+      bodies.map((body) => JSON.stringify(body)),
+    );
+    const inputs = [{ input: ["a"] }, { input: ["b"] }];
+    assert.deepEqual(
+      talk("v1/embeddings", inputs, [['{"data":[]}']]),
+      inputs.map((body) => JSON.stringify(body)),
+    );
+  });
+
+  test("at a path that tells nothing the answer tells the kind, or else the request", () => {
+    const bodies = [{ messages: [user("a")] }, { messages: [user("b")] }];
+    for (const answer of [chatAnswer("x"), ['{"choices":[{"message":{"content":"x"}}]}']]) {
+      const [, second = ""] = talk("my/path", bodies, [answer]);
+      assert.deepEqual(JSON.parse(second).messages, [user("a"), assistant("x"), user("b")]);
+    }
+  });
+
+  test("an answer that cannot be read is told", () => {
+    const conversation = new PayloadConversation("v1/chat/completions");
+    conversation.ask(turn({ messages: [user("a")] }));
+    assert.match(conversation.hear([encode("data: {oops\n\n")]) ?? "", /unreadable response/);
+  });
+});
