@@ -51,6 +51,7 @@ export class Driver implements Sender {
     this.guard(() => this.judge(call, slots, lane));
   });
   private firstReady: Promise<void> = Promise.resolve();
+  private opening: Promise<unknown> = Promise.resolve();
   private outstandingCount = 0;
   private readonly quiet = new Quiet();
   private onFinished: (() => void) | undefined;
@@ -216,8 +217,10 @@ export class Driver implements Sender {
     this.feed?.rewind();
   }
 
+  /** Resolves when connections are open that somebody asked for before, too. */
   async reserve(count: number): Promise<void> {
-    if (count > this.client.calls.length) await this.client.reserve(count);
+    if (count > this.client.calls.length) this.opening = Promise.all([this.opening, this.client.reserve(count)]);
+    await this.opening;
   }
 
   forgo(count: number): void {

@@ -298,3 +298,20 @@ test("what throws while requests come back is told, not lost", async () => {
   );
   driver.close();
 });
+
+test("a load waits for connections that are being opened, whoever asked for them", async () => {
+  const { driver, client } = makeDriver();
+  const opened = Promise.withResolvers<void>();
+  const reserve = client.reserve.bind(client);
+  client.reserve = (count) => reserve(count).then(() => opened.promise);
+  void driver.prepare(closed(2));
+  let isReady = false;
+  const ready = driver.prepare(closed(2)).then(() => {
+    isReady = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(isReady, false);
+  opened.resolve();
+  await ready;
+  driver.close();
+});
