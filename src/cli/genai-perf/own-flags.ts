@@ -17,6 +17,7 @@ const OBEYED: ReadonlySet<string> = new Set([
   "--max-failure-ratio",
   "--stall-timeout",
   "--search-limits",
+  "--plot-formats",
 ]);
 
 /** Rampart's own flags in this mode; where AIPerf has such a flag, by AIPerf's name too. */
@@ -187,8 +188,8 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     shape: "some",
     kind: "text",
     at: "rampart.plotFormats",
-    choices: ["html", "svg", "png"],
-    help: "Kinds of files that --generate-plots makes.",
+    choices: ["html", "svg"],
+    help: "What --generate-plots makes: one HTML page with all plots, an SVG file for each, or both.",
   },
   {
     names: ["--records-file"],

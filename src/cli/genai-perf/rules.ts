@@ -266,6 +266,7 @@ function checkOwn(rules: Rules): void {
     needs(at, flag, hasSchedule, "--fixed-schedule");
   needs("rampart.gracePeriodSec", "--benchmark-grace-period", rampart.durationSec !== null, "--benchmark-duration");
   needs("rampart.cancelDelaySec", "--request-cancellation-delay", rampart.cancelPct > 0, "--request-cancellation-rate");
+  needs("rampart.plotFormats", "--plot-formats", rules.settings.output.isPlotting, "--generate-plots");
   needs("rampart.searchLimits", "--search-limits", subcommand === "analyze", "a sweep");
   checkSchedulePart(rules);
 }

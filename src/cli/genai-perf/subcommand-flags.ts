@@ -101,7 +101,6 @@ const LATER: ReadonlySet<SettingPath> = new Set<SettingPath>([
   "input.image.heightPx.mean",
   "input.image.heightPx.stddev",
   "input.image.format",
-  "output.isPlotting",
 ]);
 
 const PROFILE: readonly FlagSection[] = PROFILE_SECTIONS.map(({ group, flags }) => ({
