@@ -15,7 +15,17 @@ export interface OptionSettings {
 
 /** What ECharts draws. */
 export function toChartOption(plot: Plot, { isAlone }: OptionSettings): EChartsOption {
-  return { animation: false, ...(isAlone ? titleOf(plot) : TOOLS), ...drawPlot(plot, isAlone ? 64 : 44, !isAlone) };
+  const drawn = drawPlot(plot, isAlone ? 64 : 44, !isAlone);
+  return isAlone
+    ? { animation: false, ...titleOf(plot), ...makeStill(drawn) }
+    : { animation: false, ...TOOLS, ...drawn };
+}
+
+/** Without what would happen under a mouse. */
+function makeStill(option: EChartsOption): EChartsOption {
+  const series = [option.series ?? []].flat().map((one) => ({ ...one, silent: true }));
+  const legend = option.legend === undefined ? {} : { legend: { ...option.legend, selectedMode: false as const } };
+  return { ...option, ...legend, series };
 }
 
 /** @param topPx where the axes may begin */
