@@ -1,48 +1,70 @@
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { TokenGaps } from "../../../measure/token-gaps.ts";
-import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import { metricLabel } from "../../../report/genai-perf/layout.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import type { SweepPoint } from "../../../report/genai-perf/sweep.ts";
 import type { PageText } from "../../../report/plots/page.ts";
-import { joinPlots, PLOT_PAGE_FILE, type PlotFormat } from "../../../report/plots/plot.ts";
+import { joinPlots, PLOT_PAGE_FILE, type PlotFormat, type PlotSet } from "../../../report/plots/plot.ts";
+import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import type { TelemetryMetric } from "../../../telemetry/series.ts";
 import type { CommandIo } from "../../execute.ts";
 import type { GenaiSettings } from "../settings.ts";
-import type { ProfilePlace } from "./run-profile.ts";
 
-/** The plots of a profile, which `--generate-plots` asks for. */
+/** Plots of profiles, merged runs and sweeps, which `--generate-plots` asks for. */
 
 const PLOTS_FOLDER = "plots";
 
 export interface PlotParts {
   readonly settings: GenaiSettings;
-  readonly place: ProfilePlace;
-  readonly run: RunResult;
-  readonly columns: TokenColumns;
+  /** Where the results are; plots go into a folder in it. */
+  readonly folder: string;
+  /** One, or several that are drawn over each other. */
+  readonly runs: readonly PlottedRun[];
   readonly result: GenAiPerfResult;
-  readonly gaps: TokenGaps;
+  /** Undefined where the runs were others'. */
+  readonly run?: RunResult | undefined;
   /** What the server told of itself. Default nothing. */
   readonly telemetry?: readonly TelemetryMetric[] | undefined;
+  readonly formats: readonly string[];
   readonly io: CommandIo;
 }
 
 /** Draws everything there is and says what could not be drawn. @throws RunError when a file cannot be written */
 export async function drawProfile(parts: PlotParts): Promise<void> {
-  const { settings, place, columns, result, gaps, telemetry = [], io } = parts;
-  const [{ runPlots }, { telemetryPlots }, { writePlots }] = await Promise.all([
-    import("../../../report/plots/run-plots.ts"),
-    import("../../../report/plots/telemetry-plots.ts"),
-    import("../../../report/plots/write-plots.ts"),
-  ]);
-  const name = place.files.profileExport.replace(/\.json$/, "");
-  const drawn = { name, columns, gaps, isStreaming: result.isStreaming };
-  const set = joinPlots([runPlots([drawn]), telemetryPlots(telemetry)]);
-  const formats = settings.rampart.plotFormats as readonly PlotFormat[];
-  const paths = await writePlots(toPageText(parts), set, join(place.folder, PLOTS_FOLDER), formats);
-  const reasons = Map.groupBy(set.leftOut, ({ reason }) => reason);
-  for (const [reason, plots] of reasons)
+  const { folder, runs, telemetry = [], formats, io } = parts;
+  const { runPlots } = await import("../../../report/plots/run-plots.ts");
+  const { telemetryPlots } = await import("../../../report/plots/telemetry-plots.ts");
+  await write(toPageText(parts), joinPlots([runPlots(runs), telemetryPlots(telemetry)]), folder, formats, io);
+}
+
+/** Draws a sweep into the folder of all its points. @param what was varied, in words @throws RunError when a file cannot be written */
+export async function drawSweep(
+  settings: GenaiSettings,
+  points: readonly SweepPoint[],
+  what: string,
+  io: CommandIo,
+): Promise<void> {
+  const { sweepPlots } = await import("../../../report/plots/sweep-plots.ts");
+  const { output, rampart, modelNames, endpoint } = settings;
+  const text = {
+    title: `${modelNames.join(", ")}: ${what}`,
+    subtitle: `${endpoint.type}, drawn by Rampart`,
+    facts: [{ label: "Points", value: String(points.length) }],
+  };
+  await write(text, sweepPlots(points), output.artifactDir, rampart.plotFormats, io);
+}
+
+async function write(
+  text: PageText,
+  set: PlotSet,
+  folder: string,
+  formats: readonly string[],
+  io: CommandIo,
+): Promise<void> {
+  const { writePlots } = await import("../../../report/plots/write-plots.ts");
+  const paths = await writePlots(text, set, join(folder, PLOTS_FOLDER), formats as readonly PlotFormat[]);
+  for (const [reason, plots] of Map.groupBy(set.leftOut, ({ reason }) => reason))
     io.err(`rampart: not drawn: ${plots.map(({ title }) => title).join("; ")}: ${reason}.\n`);
   const [first] = paths;
   if (first !== undefined)
@@ -66,7 +88,7 @@ const FACTS: readonly (readonly [metric: string, statistics: readonly ("avg" | "
   ["request_latency", ["avg", "p99"]],
 ];
 
-function toPageText({ settings, place, run, columns, result }: PlotParts): PageText {
+function toPageText({ settings, folder, run, runs, result }: PlotParts): PageText {
   const facts = FACTS.flatMap(([metric, statistics]) => {
     const found = result.statistics.get(metric);
     if (found === undefined || (metric === "time_to_first_token" && !result.isStreaming)) return [];
@@ -78,11 +100,12 @@ function toPageText({ settings, place, run, columns, result }: PlotParts): PageT
         : [{ label: statistics.length > 1 ? `${label}, ${statistic}` : label, value: value.toFixed(2) }];
     });
   });
-  const { failedCount, sentCount } = run;
+  const { failedCount, sentCount } = run ?? { failedCount: 0, sentCount: 0 };
   const failed = failedCount > 0 ? [{ label: "Failed", value: `${failedCount} of ${sentCount}` }] : [];
+  const count = runs.reduce((sum, { columns }) => sum + columns.count, 0);
   return {
-    title: basename(place.folder),
+    title: basename(folder),
     subtitle: `${settings.modelNames.join(", ")}, ${settings.endpoint.type}, drawn by Rampart`,
-    facts: [{ label: "Requests", value: String(columns.count) }, ...failed, ...facts],
+    facts: [{ label: "Requests", value: String(count) }, ...failed, ...facts],
   };
 }

@@ -40,7 +40,12 @@ export async function reportProfile(parts: ReportParts): Promise<Measured> {
   const gaps = settings.output.isPlotting ? new TokenGaps() : undefined;
   const measured = measure(parts, gaps);
   await writeReports(parts, measured);
-  if (gaps !== undefined) await drawProfile({ settings, place, run, ...measured, gaps, io });
+  if (gaps !== undefined) {
+    const name = place.files.profileExport.replace(/\.json$/, "");
+    const drawn = { name, columns: measured.columns, gaps, isStreaming: settings.endpoint.isStreaming };
+    const formats = settings.rampart.plotFormats;
+    await drawProfile({ settings, folder: place.folder, runs: [drawn], result: measured.result, run, formats, io });
+  }
   return measured;
 }
 
