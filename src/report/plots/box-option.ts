@@ -31,7 +31,8 @@ export function drawBoxes({ series, xLabel, yLabel }: BoxPlot, topPx: number): E
     series: [
       {
         type: "boxplot",
-        boxWidth: [24, 110],
+        boxWidth: ["10%", "26%"],
+        dimensions: ["run", "lower whisker", "25th percentile", "median", "75th percentile", "upper whisker"],
         data: series.map(({ whiskers: [low, high], quartiles: [q1, median, q3], name }, i) => ({
           name,
           value: [low, q1, median, q3, high],

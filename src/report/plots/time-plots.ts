@@ -87,7 +87,7 @@ function drawOverTime(name: string, metric: TokenMetric, runs: readonly PlottedR
   const notes = noteCovered(series, all, "requests");
   if (series.some(({ style }) => style === "line"))
     notes.unshift(`The line is the median over 1/${MEDIAN_SLICES} of the run.`);
-  const frame = { title, xLabel: `${TIME} of sending`, yLabel: `${name} (ms)`, group: OVER_TIME, notes };
+  const frame = { title, xLabel: "Time of Sending (s)", yLabel: `${name} (ms)`, group: OVER_TIME, notes };
   return asSet({ kind: "xy", ...frame, series, more: ["Request"], isFromZero: true });
 }
 
@@ -137,7 +137,9 @@ function countInFlight(sends: Float64Array, ends: Float64Array): [number, number
     // One that ended makes room for the one sent at the same time.
     if (sendSec < endSec) sent++;
     else ended++;
-    steps.push([Math.min(sendSec, endSec), sent - ended]);
+    const atSec = Math.min(sendSec, endSec);
+    if (steps.at(-1)?.[0] === atSec) steps.pop();
+    steps.push([atSec, sent - ended]);
   }
   return steps;
 }

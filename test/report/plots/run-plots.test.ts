@@ -131,9 +131,9 @@ test("over time: each request at its send, the load that there was, and the requ
   assert.deepEqual(pointsOf(set, "Requests in Flight Over Time").slice(0, 5), [
     [0, 1],
     [0.04, 2],
-    [0.08, 1],
     [0.08, 2],
-    [0.12, 1],
+    [0.12, 2],
+    [0.16, 2],
   ]);
   assert.deepEqual(pointsOf(set, "Requests in Flight Over Time").at(-1), [0.84, 0]);
   const { spans } = find(set, "Request Timeline", "spans");
