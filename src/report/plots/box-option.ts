@@ -33,10 +33,11 @@ export function drawBoxes({ series, xLabel, yLabel }: BoxPlot, topPx: number): E
         type: "boxplot",
         boxWidth: ["10%", "26%"],
         dimensions: ["run", "lower whisker", "25th percentile", "median", "75th percentile", "upper whisker"],
+        encode: { x: 0, y: [1, 2, 3, 4, 5], tooltip: [1, 2, 3, 4, 5] },
         data: series.map(({ whiskers: [low, high], quartiles: [q1, median, q3], name }, i) => ({
           name,
-          value: [low, q1, median, q3, high],
-          itemStyle: { color: `${color(i)}40`, borderColor: color(i), borderWidth: 1.5 },
+          value: [i, low, q1, median, q3, high],
+          itemStyle: { color: fade(color(i)), borderColor: color(i), borderWidth: 1.5 },
         })),
       },
       ...series.map(({ name, points }, i) => ({
@@ -55,4 +56,10 @@ export function drawBoxes({ series, xLabel, yLabel }: BoxPlot, topPx: number): E
 
 function spreadOf(index: number): number {
   return POINTS_SPREAD * (((index * GOLDEN) % 1) - 0.5);
+}
+
+/** A quarter of `#rrggbb`, in a form that every reader of SVG knows. */
+function fade(color: string): string {
+  const parts = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+  return `rgba(${parts.join(",")},0.25)`;
 }

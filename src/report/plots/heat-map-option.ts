@@ -48,7 +48,12 @@ export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
       data: cells.map(([column, row, count]) => [columns[column] ?? "", rows[row] ?? "", count]),
       dimensions: [xLabel, yLabel, "Requests"],
       encode: { x: 0, y: 1, value: 2, tooltip: [0, 1, 2] },
-      label: { show: cells.length <= MOST_LABELLED_CELLS, color: "#fff", textBorderColor: "#0008", textBorderWidth: 2 },
+      label: {
+        show: cells.length <= MOST_LABELLED_CELLS,
+        color: "#fff",
+        textBorderColor: "rgba(0,0,0,0.5)",
+        textBorderWidth: 2,
+      },
     })),
   };
 }

@@ -156,13 +156,16 @@ describe("pictures", () => {
       assert.doesNotMatch(svg, /<script|<image|href="http|<img/);
       assert.match(svg, new RegExp(`>${plot.title}</text>`));
       assert.doesNotMatch(svg, /NaN|undefined/);
+      assert.doesNotMatch(svg, /"#[0-9a-f]{8}"/, "a colour that SVG does not know");
       assert.equal(createSvgPainter(library)(option, 700, 450), svg);
     });
 
   test("they show the data", () => {
     const paint = createSvgPainter(library);
     const [boxes, cells, points, spans] = PLOTS.map((plot) => paint(toChartOption(plot, { isAlone: true }), 700, 450));
-    assert.match(boxes ?? "", /#2f7ed8/);
+    const isBox = /<path [^>]*fill="rgb\(47,126,216\)" fill-opacity="0\.25" stroke="#2f7ed8"/;
+    assert.match(boxes ?? "", isBox);
+    assert.equal([...(boxes ?? "").matchAll(/<path [^>]*fill="#2f7ed8" fill-opacity="0\.6"/g)].length, 3, "points");
     assert.match(cells ?? "", />7<\/text>[\s\S]*>3<\/text>/);
     for (const text of ["one", "two", "three", "p50: 2", "points", "steps"])
       assert.match(points ?? "", new RegExp(`>${text}</text>`), text);
