@@ -163,7 +163,7 @@ export const OWN_FIELDS: FieldGroup = {
       key: "plot_formats",
       at: "rampart.plotFormats",
       kind: "texts",
-      choices: ["html", "svg", "png"],
+      choices: ["html", "svg"],
       about: "Kinds of files that generate_plots makes.",
     },
     { key: "records_file", at: "rampart.recordsFile", kind: "path", about: "JSONL file with one line per request." },

@@ -17,7 +17,18 @@ const OBEYED: ReadonlySet<string> = new Set([
   "--max-failure-ratio",
   "--stall-timeout",
   "--search-limits",
+  "--plot-formats",
 ]);
+
+/** Also of `process-export-files`. */
+export const PLOT_FORMATS_FLAG: GenaiFlag = {
+  names: ["--plot-formats"],
+  shape: "some",
+  kind: "text",
+  at: "rampart.plotFormats",
+  choices: ["html", "svg"],
+  help: "What --generate-plots makes: one HTML page with all plots, an SVG file for each, or both.",
+};
 
 /** Rampart's own flags in this mode; where AIPerf has such a flag, by AIPerf's name too. */
 const OWN_FLAGS: readonly GenaiFlag[] = [
@@ -182,14 +193,7 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     unit: "seconds",
     help: "A request without a byte for so long has failed.",
   },
-  {
-    names: ["--plot-formats"],
-    shape: "some",
-    kind: "text",
-    at: "rampart.plotFormats",
-    choices: ["html", "svg", "png"],
-    help: "Kinds of files that --generate-plots makes.",
-  },
+  PLOT_FORMATS_FLAG,
   {
     names: ["--records-file"],
     shape: "one",

@@ -87,7 +87,13 @@ export const OUTPUT_SECTION: FlagSection = {
       at: "output.checkpointDir",
       help: "Folder for what --enable-checkpointing keeps.",
     },
-    { names: ["--generate-plots"], shape: "switch", kind: "text", at: "output.isPlotting", help: "Draw plots." },
+    {
+      names: ["--generate-plots"],
+      shape: "switch",
+      kind: "text",
+      at: "output.isPlotting",
+      help: "Draw plots, into the folder plots beside the results.",
+    },
     {
       names: ["--enable-checkpointing"],
       shape: "switch",

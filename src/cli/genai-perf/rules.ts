@@ -204,11 +204,18 @@ function checkOutput(rules: Rules): void {
     `User Config: generate_plots is not supported with the OutputFormat.${format} output format`,
     "Leave --generate-plots out: there are no tokens to plot.",
   );
-  checkExportFile(rules);
+  checkFiles(rules);
 }
 
-function checkExportFile(rules: Rules): void {
+function checkFiles(rules: Rules): void {
   const { output } = rules.settings;
+  rules.refuse(
+    rules.isChosen("rampart.plotFormats") && !output.isPlotting,
+    "rampart.plotFormats",
+    "--plot-formats",
+    "--plot-formats needs --generate-plots",
+    "Add --generate-plots, or leave it out.",
+  );
   rules.refuse(
     output.profileExportFile.replace(/^(\.\/+)+/, "").includes("/"),
     "output.profileExportFile",
@@ -234,7 +241,7 @@ function checkProcess(rules: Rules): void {
     "nothing is measured when exports are merged, so there is nothing to keep",
     "Leave it out.",
   );
-  checkExportFile(rules);
+  checkFiles(rules);
 }
 
 /** What each of Rampart's own options needs beside it. */

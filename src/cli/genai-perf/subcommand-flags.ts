@@ -1,5 +1,5 @@
 import type { FlagSection, GenaiFlag, SubcommandName } from "./flags.ts";
-import { OWN_SECTION, OWN_SWEEP_SECTION } from "./own-flags.ts";
+import { OWN_SECTION, OWN_SWEEP_SECTION, PLOT_FORMATS_FLAG } from "./own-flags.ts";
 import { OTHER_SECTION, OUTPUT_SECTION, PROFILE_SECTIONS } from "./profile-flags.ts";
 import type { SettingPath } from "./settings.ts";
 
@@ -74,6 +74,7 @@ const PROCESS_SECTION: FlagSection = {
 const OWN_PROCESS_SECTION: FlagSection = {
   group: "Rampart",
   flags: [
+    { ...PLOT_FORMATS_FLAG, isOwn: true },
     {
       names: ["--tokenizer"],
       shape: "one",
@@ -101,7 +102,6 @@ const LATER: ReadonlySet<SettingPath> = new Set<SettingPath>([
   "input.image.heightPx.mean",
   "input.image.heightPx.stddev",
   "input.image.format",
-  "output.isPlotting",
 ]);
 
 const PROFILE: readonly FlagSection[] = PROFILE_SECTIONS.map(({ group, flags }) => ({

@@ -23,6 +23,8 @@ export interface ExportRules extends Pick<AnswerRules, "countTokens" | "countsRe
   readonly kind?: AnswerKind | undefined;
   /** Which experiment is measured. Default the first; others are other levels of load. */
   readonly experiment?: number | undefined;
+  /** Is given the times of each answer with text, which are not kept. */
+  readonly onTimes?: ((times: AnswerTimes) => void) | undefined;
 }
 
 /** Requests repeat their inputs: this many counts are remembered. */
@@ -101,6 +103,7 @@ function addText(columns: TokenColumns, { request, index, kind, sendNs, countInp
   let inputTokens = counts?.inputTokens[index] ?? Number.NaN;
   if (counts === undefined && times.contentNs.length > 0)
     inputTokens = countInput(readRequestText(kind, payloadOf(request)));
+  rules.onTimes?.(times);
   columns.add({ sendNs, times, inputTokens, usage: answer.usage, session: sessionOf(request) });
 }
 

@@ -65,6 +65,29 @@ describe("genai-perf analyze", () => {
     });
   });
 
+  test("plots: the sweep's beside its summary, each point's beside its results; old ones go", LIMIT, async () => {
+    await withBench(answerChat, async (bench) => {
+      const args = [
+        ...analyze(bench, "concurrency", "--sweep-list", "1,2", "--request-count", "4"),
+        "--generate-plots",
+      ];
+      const { code, err } = await bench.run(args);
+      assert.equal(code, 0, err);
+      assert.deepEqual(await bench.list("artifacts", "plots"), ["plots.html"]);
+      assert.deepEqual(await bench.list("artifacts", "tiny-openai-chat-concurrency2", "plots"), ["plots.html"]);
+      const page = await bench.read("artifacts", "plots", "plots.html");
+      assert.match(page, /<h1>tiny: concurrency<\/h1>[\s\S]*<dt>Points<\/dt><dd>2<\/dd>/);
+      const { options } = JSON.parse(/id="data">(.*?)<\/script>/.exec(page)?.[1] ?? "");
+      const labels = options[0].series.flatMap(({ data }: { data: { name: string }[] }) =>
+        data.map(({ name }) => name),
+      );
+      assert.deepEqual(labels.toSorted(), ["1", "2"], "both points stand in the Pareto plot");
+      const again = await bench.run(analyze(bench, "concurrency", "--sweep-list", "1,2", "--request-count", "4"));
+      assert.equal(again.code, 0, again.err);
+      assert.deepEqual(await bench.list("artifacts", "plots"), []);
+    });
+  });
+
   test("concurrency, request rate, batch size and number of entries are varied too", LIMIT, async () => {
     let mostInFlight = 0;
     const answer: Answer = (response, request) => {

@@ -100,7 +100,7 @@ input:
 output: {artifact_directory: out, checkpoint_directory: cp, profile_export_file: x.json, generate_plots: true, enable_checkpointing: true}
 tokenizer: {name: t, revision: r, trust_remote_code: false}
 process: {input_path: in}
-rampart: {request_rate_distribution: gamma, plot_formats: "svg, png", search_limits: {request_latency: 9}}
+rampart: {request_rate_distribution: gamma, plot_formats: "svg, html", search_limits: {request_latency: 9}}
 `);
   assert.deepEqual(problems, []);
   assert.deepEqual(settings.modelNames, ["a", "b"]);
@@ -146,7 +146,7 @@ rampart: {request_rate_distribution: gamma, plot_formats: "svg, png", search_lim
     isPlotting: true,
     isCheckpointing: true,
   });
-  assert.deepEqual(settings.rampart.plotFormats, ["svg", "png"]);
+  assert.deepEqual(settings.rampart.plotFormats, ["svg", "html"]);
   assert.deepEqual(settings.rampart.searchLimits, { request_latency: 9 });
 });
 

@@ -124,6 +124,22 @@ describe("genai-perf process-export-files", () => {
     assert.match(err, /2 exports are merged in/);
   });
 
+  test("plots show the hosts over each other", async () => {
+    const { code, err, results } = await merge({ b: odd, a: even }, "--generate-plots");
+    assert.equal(code, 0, err);
+    const page = results.get(join("tiny-openai-chat-concurrency2", "plots", "plots.html")) ?? "";
+    const { options } = JSON.parse(/id="data">(.*?)<\/script>/.exec(page)?.[1] ?? "");
+    assert.deepEqual(options[0].xAxis[0].data, ["a", "b"]);
+    assert.deepEqual([options[0].series[1].data.length, options[0].series[2].data.length], [10, 10]);
+    assert.match(page, /<dt>Requests<\/dt><dd>20<\/dd>/);
+    const svg = await merge({ b: odd, a: even }, "--generate-plots", "--plot-formats", "svg");
+    const names = [...svg.results.keys()].filter((name) => name.includes("plots"));
+    assert.ok(names.length > 5 && names.every((name) => name.endsWith(".svg")), names.join());
+    const alone = await merge({ b: odd, a: even }, "--plot-formats", "svg");
+    assert.equal(alone.code, 1);
+    assert.match(alone.err, /--plot-formats needs --generate-plots/);
+  });
+
   test("runs one after another: the time between is left out and told", async () => {
     const hour = 3_600_000_000_000n;
     const later = { ...odd, "profile_export.json": share((index) => index % 2 === 1, hour) };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -103,6 +103,11 @@ async function readAll(folder: string): Promise<Map<string, string>> {
   return files;
 }
 
+function plotsOf({ files }: Ran): string[] {
+  const folder = join(FOLDER, "plots", "/");
+  return [...files.keys()].flatMap((path) => (path.startsWith(folder) ? [path.slice(folder.length)] : [])).sort();
+}
+
 function profile(...more: readonly string[]): (url: string, folder: string) => string[] {
   return (url, folder) => [
     ..."profile -m tiny --synthetic-input-tokens-mean 30 --num-dataset-entries 4 --random-seed 7".split(" "),
@@ -150,6 +155,41 @@ describe("genai-perf profile", () => {
     assert.deepEqual([received[0]?.path, received[0]?.body.input?.length], ["/v1/embeddings", 2]);
     assert.match(out, /Embeddings Metrics/);
     assert.doesNotMatch(out, /Token/);
+  });
+
+  test("plots are one page, or a picture each, and those of an earlier run do not stay", LIMIT, async () => {
+    const page = await run(answerChat, profile(...CHAT, "--generate-plots"));
+    assert.equal(page.code, 0, page.err);
+    assert.match(page.err, /rampart: plots: .*plots\.html\n/);
+    assert.match(page.err, /not drawn: Request Throughput Over Time: the run was shorter than/);
+    assert.deepEqual(plotsOf(page), ["plots.html"]);
+    const html = page.files.get(join(FOLDER, "plots", "plots.html")) ?? "";
+    assert.match(html, /<h1>tiny-openai-chat-concurrency1<\/h1>[\s\S]*<dt>Requests<\/dt><dd>8<\/dd>/);
+    const options = JSON.parse(/id="data">(.*?)<\/script>/.exec(html)?.[1] ?? "").options;
+    assert.equal(options[0].series[1].data.length, REQUESTS, "a point for each request");
+    // Each answer has two pieces: one gap, at position 1.
+    assert.deepEqual(
+      options[4].series[0].data.map(([position]: number[]) => position),
+      new Array(REQUESTS).fill(1),
+    );
+
+    const failing: Answer = (response, index) => {
+      if (index === 0) response.writeHead(500).end();
+      else answerChat(response, index);
+    };
+    const pictures = await run(failing, async (url, folder) => {
+      const old = join(folder, "artifacts", FOLDER, "plots");
+      await mkdir(old, { recursive: true });
+      for (const name of ["plots.html", "old.svg", "own.txt"]) await writeFile(join(old, name), "");
+      return profile(...CHAT, "--generate-plots", "--plot-formats", "svg")(url, folder);
+    });
+    const names = plotsOf(pictures);
+    assert.ok(names.includes("time_to_first_token.svg") && names.includes("request_latency.svg"), names.join());
+    assert.ok(names.includes("token-to-token_latency_vs_output_token_position.svg"), names.join());
+    assert.deepEqual(
+      names.filter((name) => !name.endsWith(".svg") || name === "old.svg"),
+      ["own.txt"],
+    );
   });
 
   test("failed requests are counted and explained; the rest is reported, and the exit code tells", LIMIT, async () => {
@@ -207,9 +247,9 @@ describe("genai-perf profile", () => {
     [["--bogus"], 2, /unrecognized arguments: --bogus/],
     [["--endpoint-type", "template"], 1, /template is not supported yet/],
     [
-      [...CHAT, "--generate-plots", "--live"],
+      [...CHAT, "--records-file", "x.jsonl", "--live"],
       1,
-      /--generate-plots is not supported yet[\s\S]*--live is not supported yet/,
+      /--records-file is not supported yet[\s\S]*--live is not supported yet/,
     ],
     [[...CHAT, "--audio-num-channels", "2", "--live"], 1, /--audio-num-channels is not[\s\S]*--live is not/],
     [[...CHAT, "--", "--max-threads", "4"], 1, /perf_analyzer after -- is not supported yet/],
@@ -218,6 +258,8 @@ describe("genai-perf profile", () => {
       1,
       /--tokenizer-trust-remote-code: .* not run/,
     ],
+    [[...CHAT, "--plot-formats", "svg"], 1, /--plot-formats needs --generate-plots/],
+    [[...CHAT, "--generate-plots", "--plot-formats", "png"], 2, /--plot-formats[\s\S]*png[\s\S]*html[\s\S]*svg/],
     [[...CHAT, "--header", "nocolon"], 1, /--header: a header without a colon/],
     [[...CHAT, "--input-file", "payload:nowhere.jsonl"], 1, /nowhere\.jsonl/],
   ];

@@ -3,6 +3,7 @@ import type { SearchSummary } from "../../../report/genai-perf/sweep-json.ts";
 import { formatSweepTable } from "../../../report/genai-perf/sweep-table.ts";
 import type { CommandIo } from "../../execute.ts";
 import { openKeeper } from "../checkpoint/keep.ts";
+import { drawSweep } from "../profile/plots.ts";
 import { openTokenizer } from "../profile/run-profile.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
@@ -34,6 +35,9 @@ export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, 
     limits === undefined ? await measureAll(parts, measure) : await searchSweeps(parts, state, limits, measure);
   await writeSweepFiles(settings, state);
   tellSweep(parts, state);
+  const points = state.measured.map(({ point }) => point);
+  const what = settings.analyze.sweeps.map(({ type }) => type).join(", ");
+  if (settings.output.isPlotting) await drawSweep(settings, points, what, io);
   return isPassed;
 }
 

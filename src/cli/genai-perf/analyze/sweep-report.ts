@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { messageOf, RunError } from "../../../plan/problem.ts";
 import { formatSweepCsv, type SweepRow } from "../../../report/genai-perf/sweep-csv.ts";
 import { type FailedPoint, formatSweepJson, type SearchSummary } from "../../../report/genai-perf/sweep-json.ts";
+import { removePlots } from "../profile/plots.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { PointOutcome } from "./measure-point.ts";
 import { findLoadSweep } from "./points.ts";
@@ -30,6 +31,7 @@ export function sweepFiles({ output }: GenaiSettings): { readonly csv: string; r
 /** Removes those of an earlier sweep, which would pass for this one's. */
 export async function removeSweepFiles(settings: GenaiSettings): Promise<void> {
   for (const path of Object.values(sweepFiles(settings))) await rm(path, { force: true });
+  await removePlots(settings.output.artifactDir);
 }
 
 /** Writes both files; nothing while there is no point. @throws RunError when one cannot be written */

@@ -8,14 +8,17 @@ import { detectExportKind, measureExports } from "../../../report/genai-perf/mea
 import { mergeTelemetry } from "../../../report/genai-perf/merge-telemetry.ts";
 import { toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { formatTelemetryConsole } from "../../../report/genai-perf/telemetry.ts";
+import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
 import { formatOf } from "../profile/endpoint-formats.ts";
 import { nameFolder } from "../profile/folder-name.ts";
+import { drawProfile, removePlots } from "../profile/plots.ts";
 import { type Measured, writeReports } from "../profile/report.ts";
 import { openTokenizer } from "../profile/run-profile.ts";
 import { type GenaiSettings, getSetting, type SettingPath } from "../settings.ts";
 import { findExports } from "./find-exports.ts";
+import { measureForPlots } from "./measure-for-plots.ts";
 import { type HostRun, readHost } from "./read-host.ts";
 import { writeMergedExport } from "./write-merged.ts";
 
@@ -46,6 +49,11 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   const files = artifactFiles(settings.output.profileExportFile);
   await writeExport(join(folder, files.profileExport), folder, hosts);
   await writeReports({ settings: merged, given: first.builder.given, place: { folder, files }, io }, measured);
+  await removePlots(folder);
+  if (settings.output.isPlotting) {
+    const formats = settings.rampart.plotFormats;
+    await drawProfile({ settings: merged, folder, runs: measured.runs, result: measured.result, formats, io });
+  }
   const { telemetry } = measured.result;
   if (settings.isVerbose && telemetry !== undefined) io.out(formatTelemetryConsole(telemetry));
   note(`${hosts.length} exports are merged in ${folder}`);
@@ -73,7 +81,7 @@ async function measure(
   settings: GenaiSettings,
   hosts: readonly HostRun[],
   sources: readonly HostRun["source"][],
-): Promise<Measured> {
+): Promise<Measured & { readonly runs: readonly PlottedRun[] }> {
   const { endpoint, input } = settings;
   const kind = formatOf(endpoint)?.answer ?? detectExportKind(sources[0] as HostRun["source"]);
   const family = familyOf(kind);
@@ -88,7 +96,8 @@ async function measure(
     goodput: input.goodput ?? undefined,
     telemetry: mergeTelemetry(runs),
   });
-  return { columns, result };
+  const rules = { kind, countTokens };
+  return { columns, result, runs: settings.output.isPlotting ? measureForPlots(settings, hosts, sources, rules) : [] };
 }
 
 /** The other hosts' tokenizer need not be on this one. */

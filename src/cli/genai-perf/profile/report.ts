@@ -1,5 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { AnswerTimes } from "../../../measure/answer-times.ts";
+import { TokenGaps } from "../../../measure/token-gaps.ts";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import { tokenWarnings } from "../../../measure/token-warnings.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
@@ -16,6 +18,7 @@ import type { CommandIo } from "../../execute.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { formatOf } from "./endpoint-formats.ts";
+import { drawProfile } from "./plots.ts";
 import type { ProfilePlace } from "./run-profile.ts";
 import { toInputConfig } from "./to-input-config.ts";
 
@@ -33,8 +36,16 @@ export interface ReportParts {
 
 /** Measures a run's export, prints the table, and writes the files beside the export. @throws RunError when one cannot be written */
 export async function reportProfile(parts: ReportParts): Promise<Measured> {
-  const measured = measure(parts);
+  const { settings, place, run, io } = parts;
+  const gaps = settings.output.isPlotting ? new TokenGaps() : undefined;
+  const measured = measure(parts, gaps);
   await writeReports(parts, measured);
+  if (gaps !== undefined) {
+    const name = place.files.profileExport.replace(/\.json$/, "");
+    const drawn = { name, columns: measured.columns, gaps, isStreaming: settings.endpoint.isStreaming };
+    const formats = settings.rampart.plotFormats;
+    await drawProfile({ settings, folder: place.folder, runs: [drawn], result: measured.result, run, formats, io });
+  }
   return measured;
 }
 
@@ -57,13 +68,14 @@ export async function writeReports(
   await write(join(folder, files.csv), formatGenAiPerfCsv(measured.result));
 }
 
-function measure({ settings, place, tokenizer }: ReportParts): Measured {
+function measure({ settings, place, tokenizer }: ReportParts, gaps: TokenGaps | undefined): Measured {
   const { endpoint, input } = settings;
   const format = formatOf(endpoint);
   if (format === undefined) throw new Error(`no format for ${endpoint.type}`);
   const countTokens = tokenizer === undefined ? undefined : (text: string): number => tokenizer.count(text);
   const source = openProfileExport(join(place.folder, place.files.profileExport));
-  const columns = measureExports([source], { kind: format.answer, countTokens });
+  const onTimes = gaps && (({ contentNs }: AnswerTimes): void => gaps.add(contentNs));
+  const columns = measureExports([source], { kind: format.answer, countTokens, onTimes });
   const result = toGenAiPerfResult(columns, {
     family: familyOf(format.answer),
     endpointType: endpoint.type === "vision" ? "multimodal" : endpoint.type,

@@ -13,6 +13,7 @@ import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
+import { removePlots } from "./plots.ts";
 import { reportProfile } from "./report.ts";
 import { tellRun } from "./tell-run.ts";
 import { toProfilePlan } from "./to-plan.ts";
@@ -60,6 +61,7 @@ export async function runProfile(
   checkPlan(plan);
   // What an earlier run left would pass for this one's, should this one fail.
   for (const name of Object.values(place.files)) await rm(join(folder, name), { force: true });
+  await removePlots(folder);
   const run = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once"));
   tellRun(run, settings, note);
   // A run that was cut short before its first window has no export either.

@@ -1,0 +1,27 @@
+import { basename, dirname } from "node:path";
+import { TokenGaps } from "../../../measure/token-gaps.ts";
+import { type ExportRules, measureExports } from "../../../report/genai-perf/measure-export.ts";
+import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { HostRun } from "./read-host.ts";
+
+/** More colours than that nobody tells apart. */
+const MOST_HOSTS = 8;
+
+/** The hosts' runs for plots, each of its own; as one where there are more than eight. @param sources of the hosts, in their order */
+export function measureForPlots(
+  { endpoint }: GenaiSettings,
+  hosts: readonly HostRun[],
+  sources: readonly HostRun["source"][],
+  rules: Pick<ExportRules, "kind" | "countTokens">,
+): PlottedRun[] {
+  const measure = (name: string, some: readonly HostRun["source"][]): PlottedRun => {
+    const gaps = new TokenGaps();
+    const columns = measureExports(some, { ...rules, onTimes: ({ contentNs }) => gaps.add(contentNs) });
+    return { name, columns, gaps, isStreaming: endpoint.isStreaming };
+  };
+  if (hosts.length > MOST_HOSTS) return [measure(`${hosts.length} hosts`, sources)];
+  return hosts.map(({ files }, i) =>
+    measure(basename(dirname(files.profileExport)), [sources[i] as HostRun["source"]]),
+  );
+}

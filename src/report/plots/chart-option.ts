@@ -1,0 +1,130 @@
+import type { EChartsOption } from "echarts";
+import { axisName, legendAt } from "./axes.ts";
+import { drawBoxes } from "./box-option.ts";
+import { drawHeatMap } from "./heat-map-option.ts";
+import type { Plot, SpanPlot } from "./plot.ts";
+import { PALETTE } from "./themes.ts";
+import { drawXy } from "./xy-option.ts";
+
+/** From plots to ECharts options: plain JSON, which this program draws as SVG and the page draws for itself. */
+
+export interface OptionSettings {
+  /** Whether it stands alone, with its title, or on a page that has tooltips and tools. */
+  readonly isAlone: boolean;
+}
+
+/** What ECharts draws. */
+export function toChartOption(plot: Plot, { isAlone }: OptionSettings): EChartsOption {
+  const drawn = drawPlot(plot, isAlone ? 64 : 44, !isAlone);
+  return isAlone
+    ? { animation: false, ...titleOf(plot), ...makeStill(drawn) }
+    : { animation: false, ...TOOLS, ...drawn };
+}
+
+/** Without what would happen under a mouse. */
+function makeStill(option: EChartsOption): EChartsOption {
+  const series = [option.series ?? []].flat().map((one) => ({ ...one, silent: true }));
+  const legend = option.legend === undefined ? {} : { legend: { ...option.legend, selectedMode: false as const } };
+  return { ...option, ...legend, series };
+}
+
+/** @param topPx where the axes may begin */
+function drawPlot(plot: Plot, topPx: number, isOnPage: boolean): EChartsOption {
+  switch (plot.kind) {
+    case "box":
+      return drawBoxes(plot, topPx);
+    case "heat-map":
+      return drawHeatMap(plot, topPx);
+    case "xy":
+      return drawXy(plot, topPx, isOnPage);
+    case "spans":
+      return drawSpans(plot, topPx, isOnPage);
+  }
+}
+
+const WIDEST_TITLE_PX = 660;
+
+function titleOf({ title }: Plot): EChartsOption {
+  const textStyle = { fontSize: 16, fontWeight: 600, width: WIDEST_TITLE_PX, overflow: "break" } as const;
+  return { title: { text: title, left: "center", top: 12, textStyle } };
+}
+
+const TOOLS: EChartsOption = {
+  tooltip: { trigger: "item", confine: true },
+  toolbox: {
+    right: 8,
+    top: 4,
+    itemSize: 14,
+    feature: { dataZoom: { filterMode: "none" }, restore: {}, saveAsImage: { pixelRatio: 2 } },
+  },
+};
+
+const SPANS_HEIGHT_PX = 260;
+const THICKEST_SPAN_PX = 10;
+const THINNEST_SPAN_PX = 0.6;
+
+/** Two colours: until the first token, and from there to the end. */
+function drawSpans({ spans, xLabel, yLabel }: SpanPlot, topPx: number, isOnPage: boolean): EChartsOption {
+  const width = Math.max(THINNEST_SPAN_PX, Math.min(THICKEST_SPAN_PX, (0.8 * SPANS_HEIGHT_PX) / spans.length));
+  const bars = (name: string, color: string, toCoords: (span: SpanPlot["spans"][number]) => number[] | undefined) => ({
+    type: "lines" as const,
+    name,
+    coordinateSystem: "cartesian2d" as const,
+    lineStyle: { width, color, opacity: 1, cap: "butt" as const },
+    data: spans.flatMap((span) => {
+      const coords = toCoords(span);
+      if (coords === undefined) return [];
+      const [from, to] = coords as [number, number];
+      return [
+        {
+          name: describeSpan(span),
+          coords: [
+            [from, span.number],
+            [to, span.number],
+          ],
+        },
+      ];
+    }),
+  });
+  const isStreamed = spans.some(({ firstTokenSec }) => firstTokenSec !== undefined);
+  const waiting = bars("to first token", PALETTE[1], ({ sendSec, firstTokenSec }) =>
+    firstTokenSec === undefined ? undefined : [sendSec, firstTokenSec],
+  );
+  const rest = bars(isStreamed ? "to the end" : "request", PALETTE[0], ({ sendSec, firstTokenSec, endSec }) => [
+    firstTokenSec ?? sendSec,
+    endSec,
+  ]);
+  return {
+    legend: legendAt(
+      topPx,
+      (isStreamed ? [waiting, rest] : [rest]).map(({ name }) => name),
+      isOnPage,
+    ),
+    // Room of its own: the library finds none for axes that run downwards.
+    grid: { left: 64, right: 24, top: isOnPage ? topPx : topPx + 20, bottom: 52, outerBoundsMode: "none" },
+    // Axes do not see the ends of lines.
+    xAxis: {
+      type: "value",
+      axisLine: { onZero: false },
+      min: 0,
+      max: Math.max(...spans.map(({ endSec }) => endSec)),
+      axisLabel: { showMaxLabel: false },
+      ...axisName(xLabel),
+    },
+    yAxis: {
+      type: "value",
+      inverse: true,
+      axisLine: { onZero: false },
+      min: 0,
+      max: spans.length + 1,
+      minInterval: 1,
+      ...axisName(yLabel),
+    },
+    series: isStreamed ? [waiting, rest] : [rest],
+  };
+}
+
+function describeSpan({ number, sendSec, firstTokenSec, endSec }: SpanPlot["spans"][number]): string {
+  const first = firstTokenSec === undefined ? "" : `, first token ${firstTokenSec} s`;
+  return `Request ${number}: sent ${sendSec} s${first}, end ${endSec} s`;
+}

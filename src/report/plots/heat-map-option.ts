@@ -1,0 +1,79 @@
+import type { EChartsOption } from "echarts";
+import { axisName } from "./axes.ts";
+import type { HeatMapPlot } from "./plot.ts";
+import { HEAT_COLORS } from "./themes.ts";
+
+/** Cells by colour: panels side by side, three in a row, with one scale of colours. */
+
+const MOST_PANELS_IN_ROW = 3;
+const MOST_LABELLED_CELLS = 80;
+/** Of the picture's width; the rest is for the scale. */
+const PANELS_PCT = 92;
+const BOTTOM_PCT = 3;
+
+/** @param topPx where the axes may begin */
+export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
+  const { columns, rows, panels, xLabel, yLabel } = plot;
+  const places = panels.map((_, i) => placePanel(i, panels.length, topPx));
+  const greatest = panels.flatMap(({ cells }) => cells).reduce((most, [, , count]) => Math.max(most, count), 1);
+  return {
+    grid: places.map((place) => ({ ...place, outerBounds: place, outerBoundsContain: "all" as const })),
+    xAxis: panels.map(({ name }, i) => ({
+      gridIndex: i,
+      type: "category" as const,
+      data: [...columns],
+      ...axisName(panels.length > 1 ? name : xLabel),
+    })),
+    yAxis: panels.map((_, i) => ({
+      gridIndex: i,
+      type: "category" as const,
+      data: [...rows],
+      ...axisName(i % MOST_PANELS_IN_ROW === 0 ? yLabel : ""),
+    })),
+    visualMap: {
+      min: 0,
+      max: greatest,
+      text: [String(greatest), "0"],
+      right: 4,
+      top: "middle",
+      inRange: { color: [...HEAT_COLORS] },
+      itemWidth: 12,
+    },
+    series: panels.map(({ name, cells }, i) => ({
+      type: "heatmap" as const,
+      name,
+      xAxisIndex: i,
+      yAxisIndex: i,
+      // By name, which tooltips show.
+      data: cells.map(([column, row, count]) => [columns[column] ?? "", rows[row] ?? "", count]),
+      dimensions: [xLabel, yLabel, "Requests"],
+      encode: { x: 0, y: 1, value: 2, tooltip: [0, 1, 2] },
+      label: {
+        show: cells.length <= MOST_LABELLED_CELLS,
+        color: "#fff",
+        textBorderColor: "rgba(0,0,0,0.5)",
+        textBorderWidth: 2,
+      },
+    })),
+  };
+}
+
+/** A panel with its labels; rows of panels share the height below `topPx` of about 400. */
+function placePanel(
+  index: number,
+  count: number,
+  topPx: number,
+): { left: string; right: string; top: string | number; bottom: string } {
+  const across = Math.min(MOST_PANELS_IN_ROW, count);
+  const down = Math.ceil(count / across);
+  const row = Math.floor(index / across);
+  const topPct = (100 * topPx) / 400;
+  const heightPct = (100 - topPct - BOTTOM_PCT) / down;
+  const leftPct = 1 + (PANELS_PCT * (index % across)) / across;
+  return {
+    left: `${leftPct}%`,
+    right: `${100 - leftPct - PANELS_PCT / across + 1}%`,
+    top: down === 1 ? topPx : `${topPct + row * heightPct}%`,
+    bottom: `${BOTTOM_PCT + (down - 1 - row) * heightPct}%`,
+  };
+}

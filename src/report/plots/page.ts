@@ -1,0 +1,81 @@
+import { toChartOption } from "./chart-option.ts";
+import { PAGE_SCRIPT } from "./page-script.ts";
+import { PAGE_STYLE } from "./page-style.ts";
+import type { Plot, PlotSet } from "./plot.ts";
+import { THEMES } from "./themes.ts";
+
+/** All plots as one HTML file that needs nothing else: no network, no server, no file beside it. */
+
+/** What a page says besides its plots. */
+export interface PageText {
+  readonly title: string;
+  /** One line, such as where the requests went. */
+  readonly subtitle: string;
+  /** The run's numbers in short, with units. */
+  readonly facts: readonly { readonly label: string; readonly value: string }[];
+}
+
+/** Also what keeps a page from loading anything, should some text of a run smuggle in an address. */
+const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+
+/** The file's text. @param library ECharts' code */
+export function formatPlotPage(text: PageText, { plots, leftOut }: PlotSet, library: string): string {
+  const options = plots.map((plot) => toChartOption(plot, { isAlone: false }));
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${escapeHtml(text.title)}</title>
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+<header>
+<div><h1>${escapeHtml(text.title)}</h1><p>${escapeHtml(text.subtitle)}</p></div>
+<button id="theme" type="button" aria-label="Light or dark">◐</button>
+</header>
+<noscript><p class="note">Plots are drawn by JavaScript, which is off. --plot-formats svg writes them as pictures.</p></noscript>
+<dl>${text.facts.map(({ label, value }) => `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd></div>`).join("")}</dl>
+<main>
+${formatGroups(plots)}
+${formatLeftOut(leftOut)}
+</main>
+<script type="application/json" id="data">${escapeJson(JSON.stringify({ themes: THEMES, options }))}</script>
+<script>${library.replaceAll("</script", "<\\/script")}</script>
+<script>${PAGE_SCRIPT}</script>
+</body>
+</html>
+`;
+}
+
+function formatGroups(plots: readonly Plot[]): string {
+  const groups = [...new Set(plots.map(({ group }) => group))];
+  return groups
+    .map((group) => {
+      const cards = plots.flatMap((plot, i) => (plot.group === group ? [formatCard(plot, i)] : []));
+      return `<section><h2>${escapeHtml(group)}</h2><div class="cards">\n${cards.join("\n")}\n</div></section>`;
+    })
+    .join("\n");
+}
+
+function formatCard({ title, notes }: Plot, index: number): string {
+  const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
+  const chart = `<div class="chart" data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
+  return `<figure><figcaption>${escapeHtml(title)}</figcaption>${chart}${text}</figure>`;
+}
+
+function formatLeftOut(leftOut: PlotSet["leftOut"]): string {
+  if (leftOut.length === 0) return "";
+  const items = leftOut.map(({ title, reason }) => `<li>${escapeHtml(title)}: ${escapeHtml(reason)}.</li>`);
+  return `<section><h2>Not drawn</h2><ul class="note">${items.join("")}</ul></section>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+/** Within a script element only an end of it must not occur. */
+function escapeJson(json: string): string {
+  return json.replaceAll("<", "\\u003c");
+}

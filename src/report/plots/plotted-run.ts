@@ -1,0 +1,55 @@
+import type { TokenGaps } from "../../measure/token-gaps.ts";
+import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
+import type { PlotSet } from "./plot.ts";
+
+/** A run whose requests are drawn. */
+export interface PlottedRun {
+  /** In legends; as GenAI-Perf the name of its export without ending: `profile_export`. */
+  readonly name: string;
+  readonly columns: TokenColumns;
+  /** Undefined where nobody counted them. */
+  readonly gaps?: TokenGaps | undefined;
+  /** Whether answers were streamed: without, there is no first token to draw. */
+  readonly isStreaming: boolean;
+}
+
+export const MS_PER_NS = 1e-6;
+export const SEC_PER_NS = 1e-9;
+
+/** Nothing to draw, and why. */
+export function leaveOut(title: string, reason: string): PlotSet {
+  return { plots: [], leftOut: [{ title, reason }] };
+}
+
+/** One plot. */
+export function asSet(...plots: PlotSet["plots"]): PlotSet {
+  return { plots, leftOut: [] };
+}
+
+/** What a run must have for a plot of a metric; undefined when nothing is missing. */
+export function findLack(runs: readonly PlottedRun[], ...metrics: readonly TokenMetric[]): string | undefined {
+  const needsStream = metrics.includes("timeToFirstTokenNs") || metrics.includes("interTokenLatencyNs");
+  if (needsStream && !runs.some(({ isStreaming }) => isStreaming))
+    return "answers were not streamed, so that no token has a time of its own (--streaming)";
+  for (const metric of metrics)
+    if (!runs.some(({ columns }) => columns.metrics[metric].measured().length > 0))
+      return LACKS[metric] ?? "it was not measured";
+  return undefined;
+}
+
+const LACKS: Partial<Readonly<Record<TokenMetric, string>>> = {
+  inputTokens: "input tokens were not counted (--tokenizer)",
+  outputTokens: "output tokens were not counted (--tokenizer)",
+  interTokenLatencyNs: "no answer came in more than one piece with more than one counted token",
+};
+
+/** Runs that have a metric, with its measured values scaled. */
+export function samplesOf(
+  runs: readonly PlottedRun[],
+  metric: TokenMetric,
+  scale: number,
+): { readonly name: string; readonly values: Float64Array }[] {
+  return runs
+    .map(({ name, columns }) => ({ name, values: columns.metrics[metric].measured().map((value) => value * scale) }))
+    .filter(({ values }) => values.length > 0);
+}

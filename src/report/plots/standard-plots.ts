@@ -1,0 +1,139 @@
+import type { TokenMetric } from "../../measure/token-metrics.ts";
+import { type HeatMapPlot, joinPlots, type PlotPoint, type PlotSet, type XySeries } from "./plot.ts";
+import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, samplesOf } from "./plotted-run.ts";
+import { type Bins, binWhole, dropCovered, findBin, nameBin, roundForPlot, toBox } from "./sample.ts";
+
+/** GenAI-Perf's five plots of one run or of several over each other, with its titles and axes. */
+
+const GROUP = "GenAI-Perf's plots";
+const ISL = "Input Sequence Length";
+const OSL = "Output Sequence Length";
+const TTFT = "Time to First Token (ms)";
+const MOST_CELLS = 24;
+const FEWEST_CELLS = 5;
+
+/** The five plots, in GenAI-Perf's order. */
+export function standardPlots(runs: readonly PlottedRun[]): PlotSet {
+  return joinPlots([
+    drawBox("Time to First Token", TTFT, "timeToFirstTokenNs", runs),
+    drawBox("Request Latency", "Request Latency (ms)", "requestLatencyNs", runs),
+    drawLengths(runs),
+    drawFirstTokens(runs),
+    drawGaps(runs),
+  ]);
+}
+
+function drawBox(title: string, xLabel: string, metric: TokenMetric, runs: readonly PlottedRun[]): PlotSet {
+  const lack = findLack(runs, metric);
+  if (lack !== undefined) return leaveOut(title, lack);
+  const samples = samplesOf(runs, metric, MS_PER_NS);
+  const series = samples.map(({ name, values }) => toBox(name, values));
+  const drawn = series.reduce((sum, { points }) => sum + points.length, 0);
+  const all = samples.reduce((sum, { values }) => sum + values.length, 0);
+  const notes =
+    drawn === all ? [] : [`The boxes are of all ${all} requests; of their points ${drawn} are drawn, at even ranks.`];
+  return asSet({ kind: "box", title, xLabel, yLabel: "", group: GROUP, notes, series });
+}
+
+function drawLengths(runs: readonly PlottedRun[]): PlotSet {
+  const title = "Distribution of Input Sequence Lengths to Output Sequence Lengths";
+  const lack = findLack(runs, "inputTokens", "outputTokens");
+  if (lack !== undefined) return leaveOut(title, lack);
+  const pairs = runs.map(({ columns }) =>
+    pairsOf(columns.metrics.inputTokens.view(), columns.metrics.outputTokens.view()),
+  );
+  const [columns, rows] = [0, 1].map((axis) =>
+    binLengths(pairs.flatMap((all) => all.map((pair) => pair[axis] as number))),
+  ) as [Bins, Bins];
+  const panels = runs.map(({ name }, i): HeatMapPlot["panels"][number] => ({
+    name,
+    cells: countCells(pairs[i] as [number, number][], columns, rows),
+  }));
+  const names = (bins: Bins): string[] => Array.from({ length: bins.count }, (_, i) => nameBin(bins, i));
+  const frame = { title, xLabel: ISL, yLabel: OSL, group: GROUP, notes: [] };
+  return asSet({ kind: "heat-map", ...frame, columns: names(columns), rows: names(rows), panels });
+}
+
+/** Values of two columns where both were measured. */
+function pairsOf(xs: Float64Array, ys: Float64Array): [number, number][] {
+  return Array.from(xs, (x, row): [number, number] => [x, ys[row] as number]).filter(
+    ([x, y]) => !Number.isNaN(x) && !Number.isNaN(y),
+  );
+}
+
+/** A few cells around lengths that are all the same, so that these show as one place. */
+function binLengths(lengths: readonly number[]): Bins {
+  const least = lengths.reduce((least, length) => Math.min(least, length), Number.POSITIVE_INFINITY);
+  const greatest = lengths.reduce((greatest, length) => Math.max(greatest, length), 0);
+  const lacking = Math.max(0, FEWEST_CELLS - 1 - (greatest - least));
+  const start = Math.max(0, least - Math.floor(lacking / 2));
+  return binWhole(start, Math.max(greatest, start + FEWEST_CELLS - 1), MOST_CELLS);
+}
+
+function countCells(pairs: readonly [number, number][], columns: Bins, rows: Bins): [number, number, number][] {
+  const counts = new Map<number, number>();
+  for (const [x, y] of pairs) {
+    const cell = findBin(columns, x) * rows.count + findBin(rows, y);
+    counts.set(cell, (counts.get(cell) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort(([a], [b]) => a - b)
+    .map(([cell, count]) => [Math.floor(cell / rows.count), cell % rows.count, count]);
+}
+
+function drawFirstTokens(runs: readonly PlottedRun[]): PlotSet {
+  const title = "Time to First Token vs Input Sequence Lengths";
+  const lack = findLack(runs, "timeToFirstTokenNs", "inputTokens");
+  if (lack !== undefined) return leaveOut(title, lack);
+  const series = runs.map(({ name, columns }): XySeries => {
+    const pairs = pairsOf(columns.metrics.inputTokens.view(), columns.metrics.timeToFirstTokenNs.view());
+    return { name, style: "points", points: dropCovered(pairs.map(([x, y]) => [x, roundForPlot(y * MS_PER_NS)])) };
+  });
+  const all = runs.reduce((sum, { columns }) => sum + columns.count, 0);
+  const frame = { title, xLabel: ISL, yLabel: TTFT, group: GROUP, notes: noteCovered(series, all, "requests") };
+  return asSet({ kind: "xy", ...frame, series, isFromZero: false });
+}
+
+function drawGaps(runs: readonly PlottedRun[]): PlotSet {
+  const title = "Token-to-Token Latency vs Output Token Position";
+  const streamed = runs.filter(({ gaps }) => gaps !== undefined && gaps.count > 0);
+  const lack =
+    findLack(runs, "timeToFirstTokenNs") ??
+    (streamed.length === 0 ? "no answer came in more than one piece" : undefined);
+  if (lack !== undefined) return leaveOut(title, lack);
+  const toPoint = ({ position, gapNs }: { readonly position: number; readonly gapNs: number }): PlotPoint => [
+    position,
+    roundForPlot(gapNs * MS_PER_NS),
+  ];
+  const series = streamed.flatMap(({ name, gaps }): XySeries[] => [
+    { name, style: "points", points: dropCovered(gaps?.gaps().map(toPoint) ?? []) },
+    { name, style: "line", points: dropCovered(gaps?.means().map(toPoint) ?? []), isPartOfLast: true },
+  ]);
+  const all = streamed.reduce((sum, { gaps }) => sum + (gaps?.count ?? 0), 0);
+  const notes = [
+    "The line is the mean at each position.",
+    ...noteBunched(streamed),
+    ...noteCovered(series, all, "gaps"),
+  ];
+  const frame = { title, xLabel: "Output Token Position", yLabel: "Token-to-Token Latency (ms)", group: GROUP, notes };
+  return asSet({ kind: "xy", ...frame, series, isFromZero: false });
+}
+
+const BUNCHED_RATIO = 0.01;
+
+/** Where reads hold several tokens, a position is that of a read. */
+function noteBunched(runs: readonly PlottedRun[]): string[] {
+  const isBunched = runs.some(({ columns }) => {
+    const ratios = columns.metrics.bunchedRatio.measured();
+    return ratios.length > 0 && ratios.reduce((sum, ratio) => sum + ratio, 0) > BUNCHED_RATIO * ratios.length;
+  });
+  return isBunched
+    ? ["Some tokens came together: positions and gaps are those of the pieces that answers came in."]
+    : [];
+}
+
+/** How many points stand for all. */
+export function noteCovered(series: readonly XySeries[], all: number, what: string): string[] {
+  const drawn = series.reduce((sum, { points, style }) => sum + (style === "points" ? points.length : 0), 0);
+  return drawn >= all ? [] : [`${drawn} points stand for ${all} ${what}: what they would cover is not drawn.`];
+}

@@ -1,0 +1,64 @@
+/** How plots look, on light and on dark ground. The series' colours are the same on both. */
+
+/** Colours of series, in order; told apart by the colour-blind too. */
+export const PALETTE = [
+  "#2f7ed8",
+  "#e07b39",
+  "#1f9e89",
+  "#b5539c",
+  "#8c6bd6",
+  "#b79a1e",
+  "#d1495b",
+  "#5c8a3a",
+] as const;
+
+/** From few to many. */
+export const HEAT_COLORS = ["#41589b", "#2f8fa3", "#57b98a", "#e6c84f"] as const;
+
+export type ThemeName = "light" | "dark";
+
+interface Colors {
+  readonly text: string;
+  readonly faint: string;
+  readonly grid: string;
+  readonly panel: string;
+}
+
+const COLORS: Readonly<Record<ThemeName, Colors>> = {
+  light: { text: "#1d2433", faint: "#5b6575", grid: "#e3e7ee", panel: "#ffffff" },
+  dark: { text: "#e6eaf2", faint: "#9aa5b8", grid: "#303848", panel: "#1b212c" },
+};
+
+const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+
+/** ECharts themes by name. */
+export const THEMES: Readonly<Record<ThemeName, object>> = { light: makeTheme("light"), dark: makeTheme("dark") };
+
+/** The ground that a theme's plots stand on. */
+export function groundOf(name: ThemeName): string {
+  return COLORS[name].panel;
+}
+
+function makeTheme(name: ThemeName): object {
+  const { text, faint, grid, panel } = COLORS[name];
+  const axis = {
+    axisLine: { lineStyle: { color: faint } },
+    axisTick: { lineStyle: { color: faint } },
+    axisLabel: { color: faint },
+    nameTextStyle: { color: text },
+    splitLine: { lineStyle: { color: grid } },
+  };
+  return {
+    color: PALETTE,
+    backgroundColor: "transparent",
+    textStyle: { fontFamily: FONT, color: text },
+    title: { textStyle: { color: text } },
+    legend: { textStyle: { color: text }, pageTextStyle: { color: text } },
+    tooltip: { backgroundColor: panel, borderColor: grid, textStyle: { color: text } },
+    toolbox: { iconStyle: { borderColor: faint } },
+    visualMap: { textStyle: { color: faint } },
+    markLine: { label: { color: text } },
+    valueAxis: axis,
+    categoryAxis: { ...axis, splitLine: { show: false } },
+  };
+}

@@ -1,0 +1,199 @@
+import { percentileOf } from "../../measure/statistics.ts";
+import type { TokenMetric } from "../../measure/token-metrics.ts";
+import { toHistogram } from "./histogram.ts";
+import { joinPlots, type PlotPoint, type PlotSet, type RequestSpan, type XySeries } from "./plot.ts";
+import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, SEC_PER_NS, samplesOf } from "./plotted-run.ts";
+import { dropCovered, roundForPlot } from "./sample.ts";
+import { noteCovered } from "./standard-plots.ts";
+
+/** Distributions of requests' times, and how these went over the run. Times are seconds after the first send. */
+
+const DISTRIBUTIONS = "Distributions";
+const OVER_TIME = "Over time";
+const TIME = "Time (s)";
+const MOST_SLICES = 60;
+const SHORTEST_SLICE_SEC = 0.5;
+const FEWEST_SLICES = 3;
+const MEDIAN_SLICES = 30;
+const MOST_STEPS = 1_000;
+const MOST_SPANS = 400;
+/** A line through the medians of slices says something from so many requests on. */
+const ENOUGH_FOR_MEDIANS = 200;
+
+const REQUEST_TIMES: readonly (readonly [title: string, metric: TokenMetric])[] = [
+  ["Time to First Token", "timeToFirstTokenNs"],
+  ["Inter Token Latency", "interTokenLatencyNs"],
+  ["Request Latency", "requestLatencyNs"],
+];
+
+/** How often each time occurs. */
+export function distributionPlots(runs: readonly PlottedRun[]): PlotSet {
+  return joinPlots(
+    REQUEST_TIMES.map(([name, metric]) => {
+      const title = `Distribution of ${name}`;
+      const lack = findLack(runs, metric);
+      if (lack !== undefined) return leaveOut(title, lack);
+      return asSet(toHistogram({ title, group: DISTRIBUTIONS }, `${name} (ms)`, samplesOf(runs, metric, MS_PER_NS)));
+    }),
+  );
+}
+
+/** Time lines, several runs over each other; bars of single requests only for one run. */
+export function timePlots(runs: readonly PlottedRun[]): PlotSet {
+  return joinPlots([
+    ...REQUEST_TIMES.map(([name, metric]) => drawOverTime(name, metric, runs)),
+    drawInFlight(runs),
+    drawThroughput(runs),
+    ...(runs.length === 1 ? [drawSpans(runs[0] as PlottedRun)] : []),
+  ]);
+}
+
+/** A run's requests in the order of their sends; times in seconds after the first of them. */
+function timesOf({ columns }: PlottedRun): {
+  readonly rows: readonly number[];
+  readonly sends: Float64Array;
+  readonly ends: Float64Array;
+} {
+  const sendsNs = columns.sendNs.view();
+  const firstNs = sendsNs.reduce((least, sendNs) => Math.min(least, sendNs), Number.POSITIVE_INFINITY);
+  const rows = Array.from(sendsNs.keys()).sort((a, b) => (sendsNs[a] as number) - (sendsNs[b] as number) || a - b);
+  const sends = sendsNs.map((sendNs) => (sendNs - firstNs) * SEC_PER_NS);
+  // Added as whole nanoseconds: a request that was sent when another one ended must not seem to come before.
+  const ends = sendsNs.map((sendNs, row) => (sendNs - firstNs + columns.metrics.requestLatencyNs.at(row)) * SEC_PER_NS);
+  return { rows, sends, ends };
+}
+
+function drawOverTime(name: string, metric: TokenMetric, runs: readonly PlottedRun[]): PlotSet {
+  const title = `${name} Over Time`;
+  const lack = findLack(runs, metric);
+  if (lack !== undefined) return leaveOut(title, lack);
+  let all = 0;
+  const series = runs.flatMap((run): XySeries[] => {
+    const { rows, sends } = timesOf(run);
+    const points = rows
+      .map(
+        (row, i): PlotPoint => [
+          roundForPlot(sends[row] as number),
+          roundForPlot(run.columns.metrics[metric].at(row) * MS_PER_NS),
+          i + 1,
+        ],
+      )
+      .filter(([, value]) => !Number.isNaN(value));
+    all += points.length;
+    const drawn: XySeries = { name: run.name, style: "points", points: dropCovered(points) };
+    if (points.length < ENOUGH_FOR_MEDIANS) return [drawn];
+    return [drawn, { name: run.name, style: "line", points: medianLine(points), isPartOfLast: true }];
+  });
+  const notes = noteCovered(series, all, "requests");
+  if (series.some(({ style }) => style === "line"))
+    notes.unshift(`The line is the median over 1/${MEDIAN_SLICES} of the run.`);
+  const frame = { title, xLabel: "Time of Sending (s)", yLabel: `${name} (ms)`, group: OVER_TIME, notes };
+  return asSet({ kind: "xy", ...frame, series, more: ["Request"], isFromZero: true });
+}
+
+/** The median of each slice, at its middle; slices without a request have none. */
+function medianLine(points: readonly PlotPoint[]): PlotPoint[] {
+  const durationSec = (points.at(-1) as PlotPoint)[0];
+  const slices = Array.from({ length: MEDIAN_SLICES }, (): number[] => []);
+  for (const [sec, value] of points) slices[sliceOf(sec, durationSec, slices.length)]?.push(value);
+  return slices.flatMap((values, i): PlotPoint[] => {
+    if (values.length === 0) return [];
+    const median = percentileOf(Float64Array.from(values).sort(), 50);
+    return [[roundForPlot(((i + 0.5) * durationSec) / slices.length), roundForPlot(median)]];
+  });
+}
+
+function sliceOf(sec: number, durationSec: number, count: number): number {
+  return durationSec > 0 ? Math.min(count - 1, Math.floor((count * sec) / durationSec)) : 0;
+}
+
+function drawInFlight(runs: readonly PlottedRun[]): PlotSet {
+  const title = "Requests in Flight Over Time";
+  let isAveraged = false;
+  const series = runs
+    .filter(({ columns }) => columns.count > 0)
+    .map((run): XySeries => {
+      const { sends, ends } = timesOf(run);
+      const steps = countInFlight(sends.toSorted(), ends.toSorted());
+      isAveraged ||= steps.length > MOST_STEPS;
+      return {
+        name: run.name,
+        style: "area",
+        points: averageSteps(steps).map(([x, y]) => [roundForPlot(x), roundForPlot(y)]),
+      };
+    });
+  if (series.length === 0) return leaveOut(title, "no request was answered");
+  const notes = isAveraged ? [`Each step is the mean over 1/${MOST_STEPS} of the run.`] : [];
+  const frame = { title, xLabel: TIME, yLabel: "Requests in Flight", group: OVER_TIME, notes };
+  return asSet({ kind: "xy", ...frame, series, isFromZero: true });
+}
+
+/** How many requests were under way from each moment on. @param sends ascending @param ends ascending */
+function countInFlight(sends: Float64Array, ends: Float64Array): [number, number][] {
+  const steps: [number, number][] = [];
+  for (let sent = 0, ended = 0; ended < ends.length; ) {
+    const sendSec = sends[sent] ?? Number.POSITIVE_INFINITY;
+    const endSec = ends[ended] as number;
+    // One that ended makes room for the one sent at the same time.
+    if (sendSec < endSec) sent++;
+    else ended++;
+    const atSec = Math.min(sendSec, endSec);
+    if (steps.at(-1)?.[0] === atSec) steps.pop();
+    steps.push([atSec, sent - ended]);
+  }
+  return steps;
+}
+
+/** Steps by time, no more than can be drawn: means over equal stretches where there are too many. */
+function averageSteps(steps: readonly [number, number][]): readonly [number, number][] {
+  if (steps.length <= MOST_STEPS) return steps;
+  const endSec = (steps.at(-1) as [number, number])[0];
+  const width = endSec / MOST_STEPS;
+  const sums = new Float64Array(MOST_STEPS);
+  for (const [i, [fromSec, count]] of steps.entries()) {
+    const toSec = steps[i + 1]?.[0] ?? fromSec;
+    for (let slice = Math.floor(fromSec / width); slice < MOST_STEPS && slice * width < toSec; slice++) {
+      const shareSec = Math.min(toSec, (slice + 1) * width) - Math.max(fromSec, slice * width);
+      sums[slice] = (sums[slice] as number) + Math.max(0, shareSec) * count;
+    }
+  }
+  return [...Array.from(sums, (sum, slice): [number, number] => [slice * width, sum / width]), [endSec, 0]];
+}
+
+function drawThroughput(runs: readonly PlottedRun[]): PlotSet {
+  const title = "Request Throughput Over Time";
+  const series = runs.flatMap((run): XySeries[] => {
+    const { ends } = timesOf(run);
+    const durationSec = ends.reduce((last, end) => Math.max(last, end), 0);
+    const count = Math.min(MOST_SLICES, Math.floor(durationSec / SHORTEST_SLICE_SEC));
+    if (count < FEWEST_SLICES) return [];
+    const counts = new Array<number>(count).fill(0);
+    for (const end of ends)
+      counts[sliceOf(end, durationSec, count)] = (counts[sliceOf(end, durationSec, count)] as number) + 1;
+    const width = durationSec / count;
+    const steps = counts.map((ended, i): PlotPoint => [roundForPlot(i * width), roundForPlot(ended / width)]);
+    return [{ name: run.name, style: "area", points: [...steps, [roundForPlot(durationSec), steps.at(-1)?.[1] ?? 0]] }];
+  });
+  if (series.length === 0) return leaveOut(title, `the run was shorter than ${FEWEST_SLICES * SHORTEST_SLICE_SEC} s`);
+  const frame = { title, xLabel: TIME, yLabel: "Requests Ended per Second", group: OVER_TIME, notes: [] };
+  return asSet({ kind: "xy", ...frame, series, isFromZero: true });
+}
+
+function drawSpans(run: PlottedRun): PlotSet {
+  const title = "Request Timeline";
+  const { rows, sends, ends } = timesOf(run);
+  if (rows.length === 0) return leaveOut(title, "no request was answered");
+  const { timeToFirstTokenNs } = run.columns.metrics;
+  const spans = rows.slice(0, MOST_SPANS).map((row, i): RequestSpan => {
+    const sendSec = sends[row] as number;
+    const firstSec = sendSec + timeToFirstTokenNs.at(row) * SEC_PER_NS;
+    return {
+      number: i + 1,
+      sendSec: roundForPlot(sendSec),
+      firstTokenSec: run.isStreaming && !Number.isNaN(firstSec) ? roundForPlot(firstSec) : undefined,
+      endSec: roundForPlot(ends[row] as number),
+    };
+  });
+  const notes = rows.length > spans.length ? [`The first ${spans.length} of ${rows.length} requests.`] : [];
+  return asSet({ kind: "spans", title, xLabel: TIME, yLabel: "Request", group: OVER_TIME, notes, spans });
+}

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { TokenGaps } from "../../../src/measure/token-gaps.ts";
+import { TokenColumns } from "../../../src/measure/token-metrics.ts";
+import { measureExports } from "../../../src/report/genai-perf/measure-export.ts";
+import type { Plot, PlotPoint, PlotSet } from "../../../src/report/plots/plot.ts";
+import { plotFileName } from "../../../src/report/plots/plot.ts";
+import type { PlottedRun } from "../../../src/report/plots/plotted-run.ts";
+import { runPlots } from "../../../src/report/plots/run-plots.ts";
+import { roundForPlot } from "../../../src/report/plots/sample.ts";
+import { openProfileExport } from "../../../src/report/read/profile-export.ts";
+import { createTinyCounter } from "../genai-perf/tiny-tokenizer.ts";
+
+/** What is drawn of runs. */
+
+const GOLDEN = join(import.meta.dirname, "../genai-perf/goldens/chat-stream");
+
+function readGolden(): { readonly run: PlottedRun; readonly report: Record<string, Record<string, number>> } {
+  const gaps = new TokenGaps();
+  const columns = measureExports([openProfileExport(join(GOLDEN, "profile_export.json"))], {
+    countTokens: createTinyCounter(),
+    onTimes: ({ contentNs }) => gaps.add(contentNs),
+  });
+  const report = JSON.parse(readFileSync(join(GOLDEN, "profile_export_genai_perf.json"), "utf8"));
+  return { run: { name: "profile_export", columns, gaps, isStreaming: true }, report };
+}
+
+/** Requests one after another, each with a token every 10 ms after a first one at 50 ms. */
+function makeRun(name: string, requests: number, tokens: number, everyNs: number): PlottedRun {
+  const columns = new TokenColumns();
+  const gaps = new TokenGaps();
+  for (let i = 0; i < requests; i++) {
+    const contentNs = Array.from({ length: tokens }, (_, k) => 50e6 + k * 10e6);
+    const counts = { eventCount: tokens, outputTokens: tokens, reasoningTokens: 0 };
+    const times = { contentNs, firstOutputNs: 50e6, firstReasoningNs: Number.NaN, ...counts };
+    columns.add({ sendNs: i * everyNs, times, inputTokens: 30 + (i % 3) });
+    gaps.add(contentNs);
+  }
+  return { name, columns, gaps, isStreaming: true };
+}
+
+function find<K extends Plot["kind"]>(set: PlotSet, title: string, kind: K): Plot & { readonly kind: K } {
+  const plot = set.plots.find((one) => one.title === title);
+  assert.equal(plot?.kind, kind, title);
+  return plot as Plot & { readonly kind: K };
+}
+
+function pointsOf(set: PlotSet, title: string, series = 0): readonly PlotPoint[] {
+  return find(set, title, "xy").series[series]?.points ?? [];
+}
+
+describe("GenAI-Perf's five plots", () => {
+  const { run, report } = readGolden();
+  const set = runPlots([run]);
+  const count = report["request_count"]?.["avg"] as number;
+
+  test("they come first, with the original's titles, which name their files", () => {
+    assert.deepEqual(
+      set.plots.slice(0, 5).map(({ title }) => plotFileName(title)),
+      [
+        "time_to_first_token",
+        "request_latency",
+        "distribution_of_input_sequence_lengths_to_output_sequence_lengths",
+        "time_to_first_token_vs_input_sequence_lengths",
+        "token-to-token_latency_vs_output_token_position",
+      ],
+    );
+  });
+
+  test("boxes have the quartiles that the original reports, and a point for each request", () => {
+    for (const [title, metric] of [
+      ["Time to First Token", "time_to_first_token"],
+      ["Request Latency", "request_latency"],
+    ] as const) {
+      const box = find(set, title, "box").series[0];
+      const expected = ["p25", "p50", "p75"].map((name) => roundForPlot(report[metric]?.[name] as number));
+      assert.deepEqual([box?.quartiles, box?.points.length], [expected, count]);
+      assert.equal(box?.points[0], roundForPlot(report[metric]?.["min"] as number));
+    }
+  });
+
+  test("the heat map has every request in a cell, between the original's least and greatest lengths", () => {
+    const { panels, columns, rows } = find(
+      set,
+      "Distribution of Input Sequence Lengths to Output Sequence Lengths",
+      "heat-map",
+    );
+    const cells = panels[0]?.cells ?? [];
+    assert.equal(
+      cells.reduce((sum, [, , amount]) => sum + amount, 0),
+      count,
+    );
+    assert.ok(cells.every(([x, y]) => columns[x] !== undefined && rows[y] !== undefined));
+    const spanOf = (name: string | undefined): number[] => (name ?? "").split("–").map(Number);
+    const usedRows = cells.map(([, y]) => y);
+    const [low = Number.NaN] = spanOf(rows[Math.min(...usedRows)]);
+    const high = spanOf(rows[Math.max(...usedRows)]).at(-1) ?? Number.NaN;
+    const { min, max } = report["output_sequence_length"] as { min: number; max: number };
+    assert.ok(low <= min && min <= low + (high - low) && high >= max, `${low} to ${high} for ${min} to ${max}`);
+  });
+
+  test("first tokens stand over input lengths, one for each request", () => {
+    const points = pointsOf(set, "Time to First Token vs Input Sequence Lengths");
+    assert.equal(points.length, count);
+    const lengths = points.map(([x]) => x);
+    assert.equal(Math.max(...lengths), report["input_sequence_length"]?.["max"]);
+  });
+
+  test("gaps stand over their positions, one for each token after the first, not one for each request", () => {
+    const points = pointsOf(set, "Token-to-Token Latency vs Output Token Position");
+    assert.equal(points.length, run.gaps?.count);
+    assert.ok(points.length > count);
+    assert.deepEqual(points[0]?.[0], 1);
+  });
+});
+
+test("over time: each request at its send, the load that there was, and the requests as bars", () => {
+  const set = runPlots([makeRun("run", 20, 4, 40e6)]);
+  assert.deepEqual(
+    set.leftOut.map(({ title }) => title),
+    ["Request Throughput Over Time"],
+  );
+  assert.deepEqual(pointsOf(set, "Time to First Token Over Time").slice(0, 2), [
+    [0, 50, 1],
+    [0.04, 50, 2],
+  ]);
+  assert.deepEqual(pointsOf(set, "Inter Token Latency Over Time")[0], [0, 10, 1]);
+  // An answer takes 80 ms and one is sent every 40 ms: the third is sent when the first one ends.
+  assert.deepEqual(pointsOf(set, "Requests in Flight Over Time").slice(0, 5), [
+    [0, 1],
+    [0.04, 2],
+    [0.08, 2],
+    [0.12, 2],
+    [0.16, 2],
+  ]);
+  assert.deepEqual(pointsOf(set, "Requests in Flight Over Time").at(-1), [0.84, 0]);
+  const { spans } = find(set, "Request Timeline", "spans");
+  assert.deepEqual(spans[1], { number: 2, sendSec: 0.04, firstTokenSec: 0.09, endSec: 0.12 });
+});
+
+test("a long run: throughput by slices, a median line, means of the load, and notes on what is not drawn", () => {
+  const set = runPlots([makeRun("run", 5_000, 4, 2e6)]);
+  const rates = pointsOf(set, "Request Throughput Over Time");
+  assert.ok(Math.abs((rates[5]?.[1] ?? 0) - 500) < 1, String(rates[5]));
+  const medians = find(set, "Request Latency Over Time", "xy").series[1];
+  assert.deepEqual([medians?.isPartOfLast, medians?.points.length, medians?.points[7]?.[1]], [true, 30, 80]);
+  const load = pointsOf(set, "Requests in Flight Over Time");
+  assert.deepEqual([load.length, load[500]?.[1], load.at(-1)?.[1]], [1_001, 40, 0]);
+  const timeline = find(set, "Request Timeline", "spans");
+  assert.deepEqual([timeline.spans.length, timeline.notes], [400, ["The first 400 of 5000 requests."]]);
+  assert.match(find(set, "Time to First Token", "box").notes[0] ?? "", /all 5000 requests; of their points 500/);
+});
+
+test("several runs stand over each other under their names", () => {
+  const set = runPlots([makeRun("small", 10, 3, 1e9), makeRun("large", 10, 6, 1e9)]);
+  assert.deepEqual(
+    find(set, "Time to First Token", "box").series.map(({ name }) => name),
+    ["small", "large"],
+  );
+  assert.deepEqual(
+    find(set, "Request Latency Over Time", "xy").series.map(({ name }) => name),
+    ["small", "large"],
+  );
+  assert.deepEqual(
+    find(set, "Distribution of Input Sequence Lengths to Output Sequence Lengths", "heat-map").panels.map(
+      ({ name }) => name,
+    ),
+    ["small", "large"],
+  );
+  assert.ok(!set.plots.some(({ title }) => title === "Request Timeline"));
+});
+
+test("what there is nothing to draw for is left out with the reason", () => {
+  const columns = new TokenColumns();
+  columns.addPlain(0, 5e6);
+  const plain = runPlots([{ name: "run", columns, isStreaming: false }]);
+  const reasons = new Map(plain.leftOut.map(({ title, reason }) => [title, reason]));
+  assert.match(reasons.get("Time to First Token") ?? "", /not streamed/);
+  assert.match(reasons.get("Token-to-Token Latency vs Output Token Position") ?? "", /not streamed/);
+  assert.match(reasons.get("Distribution of Input Sequence Lengths to Output Sequence Lengths") ?? "", /--tokenizer/);
+  assert.ok(plain.plots.some(({ title }) => title === "Request Latency"));
+  const oneToken = runPlots([makeRun("run", 3, 1, 1e6)]);
+  assert.match(
+    oneToken.leftOut.find(({ title }) => title.startsWith("Token-to-Token"))?.reason ?? "",
+    /more than one piece/,
+  );
+  const nothing = runPlots([{ name: "run", columns: new TokenColumns(), isStreaming: true }]);
+  assert.deepEqual(nothing.plots, []);
+  assert.equal(nothing.leftOut.length, 14);
+});
