@@ -1,4 +1,4 @@
-import { JsonScanner } from "./json-scanner.ts";
+import { JsonScanner } from "../../inputs/json-scanner.ts";
 import { openFile } from "./profile-export.ts";
 
 /** Values of JSON files as they stand there, for files that are put together from others. */

@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { UserError } from "../plan/problem.ts";
 
 /** Where bytes come from. */
 export interface ByteSource {
@@ -29,6 +29,7 @@ export class JsonScanner {
   place = "";
   private readonly source: ByteSource;
   private readonly name: string;
+  private readonly hint: string;
   private buffer = new Uint8Array(INITIAL_BYTES);
   private position = 0;
   private end = 0;
@@ -38,9 +39,11 @@ export class JsonScanner {
   private mark: number | undefined;
   private readonly decoder = new TextDecoder();
 
-  constructor(source: ByteSource, name: string) {
+  /** @param hint what to do about a fault */
+  constructor(source: ByteSource, name: string, hint = "Give a profile export as perf_analyzer or rampart wrote it, whole.") {
     this.source = source;
     this.name = name;
+    this.hint = hint;
     if (BOM.every((byte, i) => this.byteAt(i) === byte)) this.position = BOM.length;
   }
 
@@ -88,6 +91,14 @@ export class JsonScanner {
     this.walk();
   }
 
+  /** Where the value that comes next stands in the file; it is left out, as `skip` does. */
+  extent(): { readonly offset: number; readonly byteCount: number } {
+    this.peek();
+    const offset = this.dropped + this.position;
+    this.walk();
+    return { offset, byteCount: this.dropped + this.position - offset };
+  }
+
   /** Says what is wrong at this place. */
   fail(message: string): never {
     const place = this.place === "" ? "" : `, ${this.place}`;
@@ -95,7 +106,7 @@ export class JsonScanner {
       {
         path: `${this.name}${place}, byte ${this.dropped + this.position}`,
         message,
-        hint: "Give a profile export as perf_analyzer or rampart wrote it, whole.",
+        hint: this.hint,
       },
     ]);
   }
