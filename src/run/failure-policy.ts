@@ -1,7 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
 import { RunError } from "../plan/problem.ts";
 import { nowNs } from "../runtime/clock.ts";
-import type { Failure } from "../transport/failure.ts";
+import { type Failure, isGivenUp } from "../transport/failure.ts";
 import type { Driver } from "./driver.ts";
 import { FailureLog } from "./failure-log.ts";
 import type { RunSignal } from "./run-signal.ts";
@@ -15,6 +15,8 @@ const MAX_LANE_ERRORS = 64;
 /** Decides what failed requests do to the run. */
 export class FailurePolicy {
   readonly log = new FailureLog();
+  /** Whether what fails is before the measurement. */
+  isWarmingUp = false;
   readonly laneErrors: { lane: number; message: string }[] = [];
   private readonly plan: Plan;
   private readonly signal: RunSignal;
@@ -29,8 +31,8 @@ export class FailurePolicy {
   }
 
   add(failure: Failure, lane: number): void {
-    this.log.add(failure);
-    if (failure.kind === "aborted") return;
+    this.log.add(failure, this.isWarmingUp);
+    if (failure.kind === "aborted" || isGivenUp(failure)) return;
     if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
       this.laneErrors.push({ lane, message: failure.message });
     }

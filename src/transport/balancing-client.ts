@@ -17,8 +17,6 @@ export class BalancingClient implements LoadClient {
   /** By slot: the call at the server that had its latest request. */
   readonly calls: Call[] = [];
   private readonly parts: readonly ServerPart[];
-  /** By slot. */
-  private readonly chosen: ServerPart[] = [];
   private nextIndex = 0;
 
   /** @param servers two or more */
@@ -38,8 +36,8 @@ export class BalancingClient implements LoadClient {
     const opening = this.parts.map(({ client }) => client.reserve(count));
     const first = this.parts[0] as ServerPart;
     for (let slot = this.calls.length; slot < count; slot++) {
+      for (const [server, { client }] of this.parts.entries()) (client.calls[slot] as Call).server = server;
       this.calls.push(first.client.calls[slot] as Call);
-      this.chosen.push(first);
     }
     await Promise.all(opening);
   }
@@ -47,7 +45,6 @@ export class BalancingClient implements LoadClient {
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {
     const part = this.parts[this.nextIndex] as ServerPart;
     this.nextIndex = (this.nextIndex + 1) % this.parts.length;
-    this.chosen[slot] = part;
     this.calls[slot] = part.client.calls[slot] as Call;
     part.sentCount++;
     part.client.send(slot, request, stamp);
@@ -58,12 +55,12 @@ export class BalancingClient implements LoadClient {
   }
 
   cancel(slot: number, failure: Failure): void {
-    this.chosen[slot]?.client.cancel(slot, failure);
+    const call = this.calls[slot];
+    if (call !== undefined) this.parts[call.server]?.client.cancel(slot, failure);
   }
 
-  attribute(slot: number, failure: Failure): Failure {
-    const part = this.chosen[slot];
-    if (part === undefined) return failure;
+  attribute(call: Call, failure: Failure): Failure {
+    const part = this.parts[call.server] as ServerPart;
     if (!isGivenUp(failure)) part.failedCount++;
     return { ...failure, server: part.name };
   }

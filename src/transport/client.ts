@@ -18,6 +18,8 @@ export interface ReceivedResponse {
 /** The state of a slot's current or last request. Times are {@link nowNs} nanoseconds. */
 export class Call {
   readonly slot: number;
+  /** Which of several servers it is for, counted from 0. */
+  server = 0;
   /** When sending began: right before the first byte was handed to the socket, or the connection was asked for. */
   sendStartNs = 0;
   /** When all bytes had been handed to the socket. */
@@ -53,6 +55,7 @@ export class Call {
 
   /** Takes what came of another slot's request, its bodies included, before that slot is used again. */
   takeOver(from: Call): void {
+    this.server = from.server;
     this.sendStartNs = from.sendStartNs;
     this.sendEndNs = from.sendEndNs;
     this.firstByteNs = from.firstByteNs;
@@ -117,8 +120,8 @@ export interface LoadClient {
   readonly connectionCount: number;
   /** What each server was sent; absent where there is one. */
   readonly servers?: readonly ServerLoad[] | undefined;
-  /** Counts a failure of the slot's latest request for its server, and gives it with the server's name; absent where there is one server. */
-  attribute?(slot: number, failure: Failure): Failure;
+  /** Counts a request's failure for its server, and gives it with the server's name; absent where there is one server. */
+  attribute?(call: Call, failure: Failure): Failure;
 }
 
 /** The part of a load that one of several servers had. */

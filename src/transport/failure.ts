@@ -56,7 +56,7 @@ export interface Failure {
 }
 
 /** True when this client gave the request up, whatever the server would have made of it: that is no failure of the server. */
-export function isGivenUp({ kind }: Failure): boolean {
+export function isGivenUp({ kind }: Pick<Failure, "kind">): boolean {
   return kind === "cancelled" || kind === "unfinished";
 }
 
