@@ -60,6 +60,8 @@ export class BalancingClient implements LoadClient {
   }
 
   attribute(call: Call, failure: Failure): Failure {
+    // It is the plan's doing, whichever server it was.
+    if (failure.kind === "cancelled") return failure;
     const part = this.parts[call.server] as ServerPart;
     if (!isGivenUp(failure)) part.failedCount++;
     return { ...failure, server: part.name };
