@@ -1,4 +1,4 @@
-import { FAILURE_KINDS, type Failure, type FailureKind } from "../transport/failure.ts";
+import { describeFailure, FAILURE_KINDS, type Failure, type FailureKind } from "../transport/failure.ts";
 
 /** Failures of one kind: how many, and one of them. */
 export interface FailureCount {
@@ -32,11 +32,11 @@ export class FailureLog {
   list(): FailureCount[] {
     return [...this.counts.values()]
       .map(({ failure, count, isWarmup }) => {
-        const { kind, message, status, server } = failure;
+        const { kind, status } = failure;
         return {
           kind,
           count,
-          example: server === undefined ? message : `${server}: ${message}`,
+          example: describeFailure(failure),
           status,
           ...(isWarmup ? { isWarmup } : {}),
         };

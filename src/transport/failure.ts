@@ -55,6 +55,11 @@ export interface Failure {
   readonly server?: string | undefined;
 }
 
+/** A failure in words, with its server's name where there are several. */
+export function describeFailure({ message, server }: Failure): string {
+  return server === undefined ? message : `${server}: ${message}`;
+}
+
 /** True when this client gave the request up, whatever the server would have made of it: that is no failure of the server. */
 export function isGivenUp({ kind }: Pick<Failure, "kind">): boolean {
   return kind === "cancelled" || kind === "unfinished";
