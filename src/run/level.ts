@@ -14,6 +14,7 @@ import type { Driver } from "./driver.ts";
 import type { HealthMonitor } from "./health-monitor.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import type { LevelResult, RunObserver } from "./observer.ts";
+import type { HeldBack } from "./outstanding-limit.ts";
 import type { Peers } from "./peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
@@ -61,6 +62,8 @@ export class LevelRun {
   private windowStartNs = 0;
   private sentBefore = 0;
   private countersBefore: ServerCounters[] | undefined;
+  /** What waited when nothing more was to be sent. */
+  private heldBack: HeldBack | undefined;
 
   constructor(context: LevelContext, meter: LevelMeter, level: number) {
     this.context = context;
@@ -183,9 +186,9 @@ export class LevelRun {
   private async measureDuration({ durationMs, graceMs }: DurationMode): Promise<LevelResult> {
     const { driver, signal } = this.context;
     const { timeline } = this.meter;
-    const laneCount = driver.activeLanes;
     const stopNs = this.windowStartNs + durationMs * 1e6;
     await sleepUnless(Math.max(0, (stopNs - nowNs()) / 1e6), signal.stopped);
+    const laneCount = driver.activeLanes;
     if (graceMs !== undefined) await this.awaitLast(graceMs);
     driver.drain();
     this.meter.timeline = undefined;
@@ -199,6 +202,7 @@ export class LevelRun {
   /** Sends nothing more and waits for what is outstanding, but not for ever. */
   private async awaitLast(graceMs: number): Promise<void> {
     const { driver, signal } = this.context;
+    this.heldBack = driver.heldBack;
     await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]));
     if (driver.outstanding === 0 || signal.isStopped) return;
     const message = `given up without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`;
@@ -229,7 +233,7 @@ export class LevelRun {
     trials: number,
     rest: Partial<LevelResult>,
   ): LevelResult {
-    const { heldBack } = this.context.driver;
+    const heldBack = this.heldBack ?? this.context.driver.heldBack;
     return {
       unit: this.context.unit,
       level: this.level,
