@@ -278,4 +278,8 @@ test("a duration and what it excludes", LIMIT, async () => {
   assert.equal(scheduled.code, 1);
   assert.match(scheduled.err, /--benchmark-duration is not possible with --fixed-schedule/);
   assert.match(scheduled.err, /--warmup-duration is not possible with --fixed-schedule/);
+  const conversing = ["--session-concurrency", "2", "--num-sessions", "2", "--benchmark-duration", "1"];
+  const sessions = await run([answerAtOnce], profile(...conversing));
+  assert.equal(sessions.code, 1);
+  assert.match(sessions.err, /--benchmark-duration is not possible with --session-concurrency/);
 });
