@@ -22,6 +22,7 @@ export {
   type ThroughputMetric,
   throughput,
 } from "./scenario/assertions.ts";
+export type { CancelOptions } from "./scenario/cancel.ts";
 export type {
   ClientOf,
   LatencyOf,

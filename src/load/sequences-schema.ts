@@ -1,5 +1,5 @@
-import type { SequencesPlan } from "../plan/plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
+import type { SequencesPlan } from "../plan/sequences.ts";
 
 /** Describes the part of a plan that says how sequences are made. */
 export function sequencesSchema(v: Builders): Schema<SequencesPlan> {

@@ -1,4 +1,4 @@
-import type { SequencesPlan } from "../plan/plan.ts";
+import type { SequencesPlan } from "../plan/sequences.ts";
 
 /** Sequences of requests: which sequence a request belongs to, where in it it stands, and when the sequence ends. */
 

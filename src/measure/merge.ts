@@ -23,6 +23,7 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
     durationNs,
     requestCount,
     failedCount: sumOf(windows, (window) => window.failedCount),
+    cancelledCount: sumOf(windows, (window) => window.cancelledCount),
     delayedCount: sumOf(windows, (window) => window.delayedCount),
     sentCount: sumOf(windows, (window) => window.sentCount),
     sequenceCount: sumOf(windows, (window) => window.sequenceCount),

@@ -5,6 +5,8 @@ const CAPACITY = 2048; // rows between two drains
 export const RECORD_FAILED = 1;
 export const RECORD_DELAYED = 2;
 export const RECORD_SEQUENCE_END = 4;
+/** Given up by this client; together with {@link RECORD_FAILED}. */
+export const RECORD_GIVEN_UP = 8;
 
 /** Takes the rows `[0, count)`; they are overwritten afterwards. */
 export type DrainRecords = (records: RecordColumns, count: number) => void;
@@ -23,7 +25,7 @@ export class RecordColumns {
   readonly decodeNs = new Float64Array(CAPACITY);
   /** Responses with content. */
   readonly responseCount = new Uint32Array(CAPACITY);
-  /** {@link RECORD_FAILED}, {@link RECORD_DELAYED} and {@link RECORD_SEQUENCE_END}. */
+  /** {@link RECORD_FAILED}, {@link RECORD_DELAYED}, {@link RECORD_SEQUENCE_END} and {@link RECORD_GIVEN_UP}. */
   readonly flags = new Uint8Array(CAPACITY);
   private readonly drainTo: DrainRecords;
   private count = 0;

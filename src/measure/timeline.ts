@@ -1,5 +1,5 @@
 import { LatencyTally } from "./latency-tally.ts";
-import { RECORD_FAILED, type RecordColumns } from "./records.ts";
+import { RECORD_FAILED, RECORD_GIVEN_UP, type RecordColumns } from "./records.ts";
 
 /** Progress over time: what happened in each stretch of a long measurement. */
 
@@ -34,7 +34,9 @@ export class Timeline {
     for (let row = 0; row < count; row++) {
       const index = Math.max(0, Math.floor(((records.endNs[row] as number) - this.startNs) / this.bucketNs));
       this.reach(index);
-      if (((records.flags[row] as number) & RECORD_FAILED) !== 0) {
+      const flag = records.flags[row] as number;
+      if ((flag & RECORD_GIVEN_UP) !== 0) continue;
+      if ((flag & RECORD_FAILED) !== 0) {
         this.failed[index] = (this.failed[index] as number) + 1;
         continue;
       }

@@ -1,6 +1,6 @@
 import type { GpuTally } from "./gpu-tally.ts";
 import { LatencyTally } from "./latency-tally.ts";
-import { RECORD_DELAYED, RECORD_FAILED, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
+import { RECORD_DELAYED, RECORD_FAILED, RECORD_GIVEN_UP, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
 import type { ServerDelta } from "./server-delta.ts";
 
 /** What was measured between two moments. */
@@ -25,6 +25,8 @@ export interface WindowResult {
   readonly requestCount: number;
   /** Failed requests that ended in the window. */
   readonly failedCount: number;
+  /** Requests that this client gave up in the window; they count neither as successful nor as failed. */
+  readonly cancelledCount: number;
   /** Requests sent more than the tolerance later than they were due. */
   readonly delayedCount: number;
   /** Requests sent in the window, whether they ended in it or not. */
@@ -71,6 +73,7 @@ export class WindowTally {
   readonly scheduledLatency: LatencyTally;
   readonly sendDelay = new LatencyTally();
   failedCount = 0;
+  cancelledCount = 0;
   delayedCount = 0;
   sequenceCount = 0;
   responseCount = 0;
@@ -105,7 +108,8 @@ export class WindowTally {
       const latencyNs = (endNs[row] as number) - sentNs;
       this.outstandingSumNs += (overNs[row] as number) - sentNs;
       if ((flag & RECORD_FAILED) !== 0) {
-        this.failedCount++;
+        if ((flag & RECORD_GIVEN_UP) === 0) this.failedCount++;
+        else this.cancelledCount++;
         continue;
       }
       if ((flag & RECORD_DELAYED) !== 0) this.delayedCount++;
@@ -151,6 +155,7 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     durationNs,
     requestCount,
     failedCount: tally.failedCount,
+    cancelledCount: tally.cancelledCount,
     delayedCount: tally.delayedCount,
     sentCount: frame.sentCount,
     sequenceCount: tally.sequenceCount,

@@ -2,7 +2,9 @@
  * What a run will do, as plain data: every front door builds one, `--dry-run` prints it, the run executes it. Units are in names.
  */
 
+import type { CancellationPlan } from "./cancellation.ts";
 import type { RateRampPlan, SchedulePartPlan } from "./load-options.ts";
+import type { SequencesPlan } from "./sequences.ts";
 
 /** A whole run. */
 export interface Plan {
@@ -17,6 +19,8 @@ export interface Plan {
   readonly measurement: MeasurementPlan;
   readonly client: ClientPlan;
   readonly failures: FailuresPlan;
+  /** Absent: every request is waited for. */
+  readonly cancellation?: CancellationPlan | undefined;
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
   readonly outputs: OutputsPlan;
@@ -30,6 +34,8 @@ export interface TritonTargetPlan {
   readonly kind: "triton";
   /** `host:port`, `http://host:port/prefix` or `https://…`. */
   readonly url: string;
+  /** Further servers of the same model, which requests go to in turn with `url`. Absent or empty: none. */
+  readonly moreUrls?: readonly string[] | undefined;
   readonly protocol: "http" | "grpc";
   readonly model: string;
   /** Empty: the server's choice. */
@@ -91,6 +97,8 @@ export interface OpenAiTargetPlan {
   readonly kind: "openai";
   /** `host:port`, `http://host:port/prefix` or `https://…`. */
   readonly url: string;
+  /** Further servers of the same model, which requests go to in turn with `url`. Absent or empty: none. */
+  readonly moreUrls?: readonly string[] | undefined;
   readonly protocol: "http";
   /** The path that payloads are sent to, without a leading slash: `v1/chat/completions`. */
   readonly endpoint: string;
@@ -215,22 +223,6 @@ export interface SessionConcurrencyLoadPlan {
   readonly concurrency: number;
 }
 
-/** How requests make up sequences, for models that take sequences. */
-export interface SequencesPlan {
-  /** Requests per sequence; null: as many as its data stream has, or 20. */
-  readonly length: number | null;
-  /** A sequence's length differs from `length` by so much at most, in percent. */
-  readonly lengthVariationPct: number;
-  /** The first correlation id. */
-  readonly startId: number;
-  /** How many ids there are, from the first on, before they come again; null: no end. */
-  readonly idCount: number | null;
-  /** Sequences under way at once where requests are scheduled; otherwise each request outstanding belongs to its own. */
-  readonly concurrent: number;
-  /** A sequence never has more than one request outstanding. */
-  readonly isSerial: boolean;
-}
-
 /** Where the data of requests comes from. */
 export type InputsPlan =
   | { readonly kind: "random"; readonly stringLength: number; readonly stringData: string }
@@ -244,6 +236,8 @@ export interface MeasurementPlan {
   readonly mode: MeasurementModePlan;
   /** Requests sent before each measurement and left out of it. */
   readonly warmupRequests: number;
+  /** Load before each measurement, left out of it, as a time; with `warmupRequests` until both have come about. Absent: none. */
+  readonly warmupMs?: number | undefined;
   /** Latency that stability and the limit look at: a percentile of 1 to 99, or null for the average. */
   readonly percentile: number | null;
   /** Levels at or above this latency end the search; null: no limit. */
@@ -268,8 +262,11 @@ export type MeasurementModePlan =
     }
   /** So many requests in all; null: as many as the load has of itself. */
   | { readonly kind: "requests"; readonly count: number | null }
-  /** So long in all. */
-  | { readonly kind: "duration"; readonly durationMs: number };
+  /**
+   * So long in all. With `graceMs` nothing is under way when it begins, nothing is sent when it is over, and what is under way then
+   * belongs to it, as far as it ends within so long; the rest is given up. Without, a window of a load that goes on.
+   */
+  | { readonly kind: "duration"; readonly durationMs: number; readonly graceMs?: number | undefined };
 
 export type CallModePlan = "sync" | "async" | "auto";
 

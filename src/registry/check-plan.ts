@@ -27,6 +27,7 @@ export function checkPlan(plan: Plan): Plan {
 function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
   const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
   const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
   const stability = { stabilityPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), maxTrials: count };
@@ -40,9 +41,10 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
         v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
         v.object({ kind: v.literal("count-windows"), requestsPerWindow: count, ...stability }),
         v.object({ kind: v.literal("requests"), count: v.nullable(count) }),
-        v.object({ kind: v.literal("duration"), durationMs: positive }),
+        v.object({ kind: v.literal("duration"), durationMs: positive, graceMs: v.optional(natural) }),
       ]),
       warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+      warmupMs: v.optional(natural),
       percentile: v.nullable(percentile),
       latencyLimitMs: v.nullable(positive),
     }),
@@ -54,6 +56,13 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       isMpi: v.boolean(),
     }),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
+    cancellation: v.optional(
+      v.object({
+        sharePct: v.pipe(positive, v.maxValue(100, "must be 100 or less")),
+        delayMs: natural,
+        seed: v.pipe(v.number(), v.integer("must be a whole number")),
+      }),
+    ),
     telemetry: telemetrySchema(),
     assertions: v.array(
       v.object({
@@ -187,14 +196,19 @@ function checkTogether(plan: Plan): Problem[] {
       hint: "Use inputs of kind payloads, or another load.",
     });
   }
-  if (measurement.warmupRequests > 0 && (isWhole || load.kind === "periodic-concurrency")) {
-    problems.push({
-      path: "measurement.warmupRequests",
-      message: "a load that has a number of requests of its own has none to spare",
-      value: String(measurement.warmupRequests),
-      hint: "Leave the warm-up out.",
-    });
+  if (isWhole || load.kind === "periodic-concurrency") {
+    for (const name of ["warmupRequests", "warmupMs"] as const) {
+      const value = measurement[name] ?? 0;
+      if (value === 0) continue;
+      problems.push({
+        path: `measurement.${name}`,
+        message: "a load that has a number of requests of its own has none to spare",
+        value: String(value),
+        hint: "Leave the warm-up out.",
+      });
+    }
   }
+  problems.push(...checkServers(plan));
   if (isEndless(load) && measurement.latencyLimitMs === null) {
     problems.push({
       path: "load.levels.end",
@@ -202,6 +216,18 @@ function checkTogether(plan: Plan): Problem[] {
       hint: "Give an end or a latency limit.",
     });
   }
+  return problems;
+}
+
+/** What several servers cannot do together. */
+function checkServers({ target, telemetry }: Plan): Problem[] {
+  if (target.kind === "embedded" || (target.moreUrls ?? []).length === 0) return [];
+  const problems: Problem[] = [];
+  const hint = "Measure one server.";
+  if (target.kind === "triton" && target.sharedMemory !== "none")
+    problems.push({ path: "target.moreUrls", message: "shared memory is shared with one server", hint });
+  if (telemetry.trace !== null)
+    problems.push({ path: "target.moreUrls", message: "trace settings are set in one server", hint });
   return problems;
 }
 

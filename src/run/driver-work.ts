@@ -1,6 +1,7 @@
 import type { RecordColumns } from "../measure/records.ts";
 import type { Call, ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
+import type { Canceller } from "./canceller.ts";
 import type { RequestFeed } from "./feed.ts";
 import type { Slots } from "./slots.ts";
 
@@ -25,6 +26,8 @@ export interface DriverOptions extends LaneOptions {
   /** As {@link ClientOptions} has it. */
   readonly stallTimeoutNs: number;
   readonly createClient: (options: ClientOptions) => LoadClient;
+  /** Gives up some of the requests; absent: none are. */
+  readonly canceller?: Canceller | undefined;
 }
 
 /** What the driver sends, and who is told of what came of it. */

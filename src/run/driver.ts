@@ -3,10 +3,11 @@ import type { Sequences } from "../load/sequences.ts";
 import { RecordColumns } from "../measure/records.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { Call, LoadClient } from "../transport/client.ts";
-import { type Failure, isConnectionFailure } from "../transport/failure.ts";
+import { type Failure, isConnectionFailure, isGivenUp } from "../transport/failure.ts";
 import type { WireRequest } from "../transport/request.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { Backoff } from "./backoff.ts";
+import type { Canceller } from "./canceller.ts";
 import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork, LaneOptions } from "./driver-work.ts";
 import type { RequestFeed } from "./feed.ts";
@@ -26,6 +27,8 @@ export class Driver implements Sender {
   sentCount = 0;
   completedCount = 0;
   failedCount = 0;
+  /** Requests given up: neither completed nor failed. */
+  cancelledCount = 0;
   /** When a request last succeeded; the start at first. */
   lastSuccessNs = nowNs();
   quota = Number.POSITIVE_INFINITY;
@@ -36,7 +39,9 @@ export class Driver implements Sender {
   private feed: RequestFeed | undefined;
   /** A request that ended before there was work. */
   private early: Call | undefined;
-  private readonly client: LoadClient;
+  /** For what is asked of it besides the load; only the driver sends. */
+  readonly client: LoadClient;
+  private readonly canceller: Canceller | undefined;
   private readonly closedLoad = new ClosedLoad(this);
   private load: ActiveLoad = this.closedLoad;
   private isStopped = true;
@@ -56,8 +61,9 @@ export class Driver implements Sender {
   private readonly quiet = new Quiet();
   private onFinished: (() => void) | undefined;
 
-  constructor({ stallTimeoutNs, createClient, ...lanes }: DriverOptions) {
+  constructor({ stallTimeoutNs, createClient, canceller, ...lanes }: DriverOptions) {
     this.lanes = lanes;
+    this.canceller = canceller;
     const driver = this;
     this.client = createClient({
       get laneCount() {
@@ -68,8 +74,10 @@ export class Driver implements Sender {
         return driver.work?.needsBodies !== false;
       },
       onDone: (call) => this.done(call),
+      onSent: canceller === undefined ? undefined : (call) => canceller.sent(call),
       onResponse: (call) => this.guard(() => this.load.onResponse?.(call.slot, call.messageCount)),
     });
+    canceller?.attach((slot, failure) => this.client.cancel(slot, failure));
   }
 
   /** Deals the slots anew, before the first request: the model is known by now. */
@@ -112,11 +120,6 @@ export class Driver implements Sender {
   /** What waited under the present load because of its limit of requests outstanding. */
   get heldBack(): HeldBack | undefined {
     return this.load.heldBack;
-  }
-
-  /** Connections opened so far. */
-  get connectionCount(): number {
-    return this.client.connectionCount;
   }
 
   /** Opens the first connection ahead of a level. */
@@ -237,6 +240,7 @@ export class Driver implements Sender {
     this.quota--;
     const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence, slot);
     this.dispatch(slot, sequence, request, intendedNs, isDelayed);
+    this.canceller?.add(this.client.calls[slot] as Call);
   }
 
   sendEnd(slot: number, sequence: number): void {
@@ -280,14 +284,7 @@ export class Driver implements Sender {
     const { slots } = this;
     this.sentCount++;
     this.outstandingCount++;
-    slots.grow(slot + 1);
-    slots.intendedNs[slot] = intendedNs;
-    slots.isDelayed[slot] = isDelayed;
-    slots.steps[slot] = feed.step;
-    slots.sequences[slot] = sequence;
-    slots.sequenceIds[slot] = feed.sequenceId;
-    slots.endsSequence[slot] = feed.isSequenceEnd;
-    slots.isCut[slot] = feed.isCut;
+    slots.fill(slot, feed, sequence, intendedNs, isDelayed);
     if (slot >= this.client.calls.length) void this.client.reserve(slots.count);
     this.client.send(slot, request, feed.stamp);
   }
@@ -311,6 +308,7 @@ export class Driver implements Sender {
     const { slot } = call;
     const { load, slots } = this;
     this.outstandingCount--;
+    this.canceller?.over(slot);
     const lane = slot % this.laneCount;
     const waits = call.failure === undefined && this.todo.canWait;
     if (waits) this.waitingAnswers.add(call, slots, lane);
@@ -326,13 +324,14 @@ export class Driver implements Sender {
   /** Counts and records an ended request. */
   private judge(call: Call, slots: Slots, lane: number): Failure | undefined {
     const failure = this.todo.judge(call, slots);
-    writeRecord(this.records as RecordColumns, call, failure !== undefined, slots);
+    writeRecord(this.records as RecordColumns, call, failure, slots);
     if (failure === undefined) {
       this.completedCount++;
       this.lastSuccessNs = call.endNs;
     } else {
-      this.failedCount++;
-      this.todo.onFailure(failure, lane);
+      if (isGivenUp(failure)) this.cancelledCount++;
+      else this.failedCount++;
+      this.todo.onFailure(this.client.attribute?.(call, failure) ?? failure, lane);
     }
     return failure;
   }

@@ -1,46 +1,44 @@
 import type { Plan } from "../plan/plan.ts";
 import { RunError } from "../plan/problem.ts";
 import { nowNs } from "../runtime/clock.ts";
-import type { Failure } from "../transport/failure.ts";
+import { describeFailure, type Failure, isGivenUp } from "../transport/failure.ts";
 import type { Driver } from "./driver.ts";
 import { FailureLog } from "./failure-log.ts";
+import { Reachability } from "./reachability.ts";
 import type { RunSignal } from "./run-signal.ts";
 
-/** Without one success for so long, while connections fail, the target counts as gone. */
-const UNREACHABLE_NS = 5e9; // 5 s
-/** So many connections lost without a success between them are no accident; one lane alone loses them in 5 s. */
-const MANY_LOST = 8;
 const MAX_LANE_ERRORS = 64;
 
 /** Decides what failed requests do to the run. */
 export class FailurePolicy {
   readonly log = new FailureLog();
+  /** Whether what fails is before the measurement. */
+  isWarmingUp = false;
   readonly laneErrors: { lane: number; message: string }[] = [];
   private readonly plan: Plan;
   private readonly signal: RunSignal;
   private readonly driver: Driver;
-  private unreachableSinceNs = 0;
-  private lostInARow = 0;
+  private readonly reachability: Reachability;
 
   constructor(plan: Plan, signal: RunSignal, driver: Driver) {
     this.plan = plan;
     this.signal = signal;
     this.driver = driver;
+    const { target } = plan;
+    const urls = target.kind === "embedded" ? [""] : [target.url, ...(target.moreUrls ?? [])];
+    this.reachability = new Reachability(new Set(urls).size);
   }
 
   add(failure: Failure, lane: number): void {
-    this.log.add(failure);
-    if (failure.kind === "aborted") return;
+    this.log.add(failure, this.isWarmingUp);
+    if (failure.kind === "aborted" || isGivenUp(failure)) return;
+    const message = describeFailure(failure);
     if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
-      this.laneErrors.push({ lane, message: failure.message });
+      this.laneErrors.push({ lane, message });
     }
     if (this.plan.failures.maxRatio === 0) {
       this.signal.fail(
-        new RunError(
-          kindOf(failure),
-          failure.message,
-          "Give --max-failure-ratio to go on in spite of failed requests.",
-        ),
+        new RunError(kindOf(failure), message, "Give --max-failure-ratio to go on in spite of failed requests."),
       );
       return;
     }
@@ -72,35 +70,18 @@ export class FailurePolicy {
         this.signal.fail(
           new RunError(
             "stalled",
-            `the target stopped answering: ${failure.message}`,
+            `the target stopped answering: ${describeFailure(failure)}`,
             "Look at the server, or raise --stall-timeout.",
           ),
         );
       }
       return;
     }
-    if (
-      failure.kind !== "connect" &&
-      failure.kind !== "tls" &&
-      failure.kind !== "closed" &&
-      failure.kind !== "protocol"
-    ) {
-      this.unreachableSinceNs = 0;
-      return;
-    }
-    const failedNs = nowNs();
-    if (this.unreachableSinceNs < lastSuccessNs || this.unreachableSinceNs === 0) {
-      this.unreachableSinceNs = failedNs;
-      this.lostInARow = 0;
-    }
-    this.lostInARow++;
-    // A slow server may lose a connection now and then while others wait for its answers; one that cannot be connected to is away.
-    const isAway = failure.kind === "connect" || failure.kind === "tls" || this.lostInARow >= MANY_LOST;
-    if (!isAway || failedNs - this.unreachableSinceNs < UNREACHABLE_NS) return;
+    if (!this.reachability.isGone(failure, nowNs(), lastSuccessNs)) return;
     this.signal.fail(
       new RunError(
         "unreachable",
-        `the target can no longer be reached: ${failure.message}`,
+        `the target can no longer be reached: ${describeFailure(failure)}`,
         "Is the server still running?",
       ),
     );

@@ -74,7 +74,8 @@ const OTHER_FILES = 32;
 export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
   const { laneCount } = laneOptionsOf(plan, search, UNKNOWN_MODEL);
   const most = search.unit === "concurrency" ? (largestLevel(search.levels) ?? 0) : laneCount;
-  const connections = plan.target.protocol === "http" ? most : connectionsOf(most, laneCount);
+  const perServer = plan.target.protocol === "http" ? most : connectionsOf(most, laneCount);
+  const connections = perServer * (1 + ("moreUrls" in plan.target ? (plan.target.moreUrls ?? []).length : 0));
   if (connections < FEW_CONNECTIONS) return;
   // The embedded target's ends of the connections are this process's too.
   const files = connections * (plan.target.kind === "embedded" ? 2 : 1) + OTHER_FILES;

@@ -1,18 +1,20 @@
 import type { Instability } from "../measure/instability.ts";
 import { mergeWindows } from "../measure/merge.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../measure/metrics.ts";
-import type { RecordColumns } from "../measure/records.ts";
 import { flattenComposing, type ServerDelta, subtractCounters } from "../measure/server-delta.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../measure/stability.ts";
 import { Timeline, type TimelineBucket } from "../measure/timeline.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../measure/window.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
+import { formatDurationNs } from "../plan/units.ts";
 import { nowNs, sleepMs, sleepUnless, toEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import type { Driver } from "./driver.ts";
 import type { HealthMonitor } from "./health-monitor.ts";
+import type { LevelMeter } from "./level-meter.ts";
 import type { LevelResult, RunObserver } from "./observer.ts";
+import type { HeldBack } from "./outstanding-limit.ts";
 import type { Peers } from "./peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
@@ -27,6 +29,8 @@ const COUNT_POLL_MS = 1000;
 const COUNTER_LAG_MS = 500;
 const COUNTER_POLL_MS = 20;
 const NO_REQUESTS = "No valid requests recorded within time interval. Please use a larger time window.";
+
+type DurationMode = Extract<MeasurementModePlan, { kind: "duration" }>;
 
 /** What measuring needs. */
 export interface LevelContext {
@@ -50,41 +54,6 @@ export interface LevelContext {
   warnOfVersions(model: string): void;
 }
 
-/** Receives the driver's records and cuts them into windows. */
-export class LevelMeter {
-  timeline: Timeline | undefined;
-  /** When nothing more came for the last request. */
-  lastEndNs = 0;
-  private tally: WindowTally | undefined;
-  private newTally: () => WindowTally = () =>
-    new WindowTally({ isScheduled: false, countsReading: true, isDecoupled: false });
-
-  begin(newTally: () => WindowTally): void {
-    this.newTally = newTally;
-    this.tally = newTally();
-    this.lastEndNs = 0;
-  }
-
-  add(records: RecordColumns, count: number): void {
-    // Not the last row's: requests are recorded in the order in which they were over, except for those that failed.
-    for (let row = 0; row < count; row++) this.lastEndNs = Math.max(this.lastEndNs, records.overNs[row] as number);
-    this.tally?.add(records, count);
-    this.timeline?.add(records, count);
-  }
-
-  /** Requests of the current window so far, failed ones included, without those still in the columns. */
-  get collected(): number {
-    return this.tally === undefined ? 0 : this.tally.latency.count + this.tally.failedCount;
-  }
-
-  /** Ends the window; what comes later belongs to the next one. */
-  cut(): WindowTally {
-    const tally = this.tally ?? this.newTally();
-    this.tally = this.newTally();
-    return tally;
-  }
-}
-
 /** Measures the level at which the driver runs. */
 export class LevelRun {
   private readonly context: LevelContext;
@@ -93,6 +62,8 @@ export class LevelRun {
   private windowStartNs = 0;
   private sentBefore = 0;
   private countersBefore: ServerCounters[] | undefined;
+  /** What waited when nothing more was to be sent. */
+  private heldBack: HeldBack | undefined;
 
   constructor(context: LevelContext, meter: LevelMeter, level: number) {
     this.context = context;
@@ -105,27 +76,33 @@ export class LevelRun {
    * @param ready without load: what the window also has to wait for
    */
   async begin(ready: Promise<void> | undefined): Promise<void> {
-    const { driver, session, health, isScheduled, observer, plan } = this.context;
+    const { driver, session, health, isScheduled, observer } = this.context;
     const { wire, isDecoupled } = session.service;
     driver.drain();
     observer.onRecordsCut?.(undefined);
     this.meter.begin(() => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled }));
     this.windowStartNs = nowNs();
     this.sentBefore = driver.sentCount;
-    const { mode } = plan.measurement;
-    if (mode.kind === "duration") this.meter.timeline = new Timeline(this.windowStartNs, mode.durationMs * 1e6);
+    this.startTimeline();
     health.start();
     this.context.poller?.start();
     [this.countersBefore] = await Promise.all([session.counters(), ready]);
     // Without load there is nothing to measure yet: the time the server took to tell its counters is not the load's.
-    if (driver.activeLanes === 0) this.windowStartNs = nowNs();
+    if (driver.activeLanes > 0) return;
+    this.windowStartNs = nowNs();
+    this.startTimeline();
+  }
+
+  private startTimeline(): void {
+    const { mode } = this.context.plan.measurement;
+    if (mode.kind === "duration") this.meter.timeline = new Timeline(this.windowStartNs, mode.durationMs * 1e6);
   }
 
   /** Measures as the plan says. */
   async measure(): Promise<LevelResult> {
     const { mode } = this.context.plan.measurement;
     if (mode.kind === "requests") return this.measureRequests();
-    if (mode.kind === "duration") return this.measureDuration(mode.durationMs);
+    if (mode.kind === "duration") return this.measureDuration(mode);
     return this.measureWindows(mode);
   }
 
@@ -200,26 +177,44 @@ export class LevelRun {
     await Promise.race([driver.finished(), signal.stopped]);
     driver.drain();
     // Nothing happens after the last answer: the window ends with it.
-    const window = await this.cutWindow(signal.isStopped ? nowNs() : this.meter.lastEndNs);
+    const { lastEndNs } = this.meter;
+    const hasEnd = !signal.isStopped && lastEndNs > this.windowStartNs;
+    const window = await this.cutWindow(hasEnd ? lastEndNs : nowNs());
     return this.finish(window, []);
   }
 
-  private async measureDuration(durationMs: number): Promise<LevelResult> {
+  private async measureDuration({ durationMs, graceMs }: DurationMode): Promise<LevelResult> {
     const { driver, signal } = this.context;
     const { timeline } = this.meter;
-    await sleepUnless(Math.max(0, durationMs - (nowNs() - this.windowStartNs) / 1e6), signal.stopped);
+    const stopNs = this.windowStartNs + durationMs * 1e6;
+    await sleepUnless(Math.max(0, (stopNs - nowNs()) / 1e6), signal.stopped);
+    const laneCount = driver.activeLanes;
+    if (graceMs !== undefined) await this.awaitLast(graceMs);
     driver.drain();
     this.meter.timeline = undefined;
-    const endNs = nowNs();
+    const isWhole = graceMs !== undefined && !signal.isStopped;
+    // As long as nothing may be sent any more only answers make the window longer, not the wait for those that never come.
+    const endNs = isWhole ? Math.max(stopNs, this.meter.lastEndNs) : nowNs();
     const buckets = timeline?.finish(endNs) ?? [];
-    return this.finish(await this.cutWindow(endNs), buckets);
+    return this.finish(await this.cutWindow(endNs, laneCount), buckets);
+  }
+
+  /** Sends nothing more and waits for what is outstanding, but not for ever. */
+  private async awaitLast(graceMs: number): Promise<void> {
+    const { driver, signal } = this.context;
+    this.heldBack = driver.heldBack;
+    await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]));
+    if (driver.outstanding === 0 || signal.isStopped) return;
+    const message = `given up without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`;
+    for (const { slot, isActive } of driver.client.calls)
+      if (isActive) driver.client.cancel(slot, { kind: "unfinished", message });
   }
 
   /** The result of a level measured in one window. */
   private finish(window: WindowResult, timeline: readonly TimelineBucket[]): LevelResult {
     const { signal } = this.context;
     if (signal.isStopped) return this.result("partial", window, 1, { timeline });
-    if (window.requestCount === 0 && window.failedCount === 0) throw new LevelError(NO_REQUESTS);
+    if (window.requestCount + window.failedCount + window.cancelledCount === 0) throw new LevelError(NO_REQUESTS);
     const { percentile } = this.context.plan.measurement;
     if (window.requestCount > 0) this.context.observer.onWindow?.(1, window, stabilizingLatencyNs(window, percentile));
     return this.result(this.isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
@@ -238,7 +233,7 @@ export class LevelRun {
     trials: number,
     rest: Partial<LevelResult>,
   ): LevelResult {
-    const { heldBack } = this.context.driver;
+    const heldBack = this.heldBack ?? this.context.driver.heldBack;
     return {
       unit: this.context.unit,
       level: this.level,
@@ -276,14 +271,14 @@ export class LevelRun {
   }
 
   /** Ends the window at `endNs` and begins the next one there. */
-  private async cutWindow(endNs: number): Promise<WindowResult> {
+  private async cutWindow(endNs: number, laneCount = this.context.driver.activeLanes): Promise<WindowResult> {
     const { driver, health, isScheduled, observer } = this.context;
     driver.drain();
     const tally = this.meter.cut();
     const startNs = this.windowStartNs;
     const sentCount = driver.sentCount - this.sentBefore;
     const gpu = this.context.poller?.take();
-    const frame = { startNs, endNs, sentCount, laneCount: driver.activeLanes, isScheduled, health: health.take(), gpu };
+    const frame = { startNs, endNs, sentCount, laneCount, isScheduled, health: health.take(), gpu };
     this.windowStartNs = endNs;
     this.sentBefore = driver.sentCount;
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });

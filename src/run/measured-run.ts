@@ -8,6 +8,7 @@ import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
+import type { Canceller } from "./canceller.ts";
 import type { Driver } from "./driver.ts";
 import type { DriverWork } from "./driver-work.ts";
 import { FailurePolicy } from "./failure-policy.ts";
@@ -15,7 +16,8 @@ import type { RequestFeed } from "./feed.ts";
 import { HealthMonitor } from "./health-monitor.ts";
 import { RequestJudge } from "./judge.ts";
 import { callModeOf } from "./lanes.ts";
-import { type LevelContext, LevelError, LevelMeter, LevelRun } from "./level.ts";
+import { type LevelContext, LevelError, LevelRun } from "./level.ts";
+import { LevelMeter } from "./level-meter.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
 import type { Peers } from "./peers.ts";
 import type { RunSignal } from "./run-signal.ts";
@@ -34,6 +36,8 @@ export interface RunParts {
   readonly session: Session;
   readonly feed: RequestFeed;
   readonly driver: Driver;
+  /** Gives up some of the requests; undefined when the plan asks for none. */
+  readonly canceller: Canceller | undefined;
   /** Reads the server's metrics; undefined when the plan asks for none. */
   readonly poller: MetricsPoller | undefined;
   readonly peers: Peers;
@@ -59,6 +63,7 @@ export class MeasuredRun {
   private readonly health = new HealthMonitor();
   private readonly policy: FailurePolicy;
   private readonly driver: Driver;
+  private readonly canceller: Canceller | undefined;
   private readonly poller: MetricsPoller | undefined;
   private readonly peers: Peers;
   private readonly prepared: PreparedRun;
@@ -69,10 +74,14 @@ export class MeasuredRun {
   private isDriverOpen = false;
   private isAnnounced = false;
   private isChecked = false;
+  private warmupSentCount = 0;
+  private warmupFailedCount = 0;
   private readonly manyVersioned = new Set<string>();
 
-  constructor({ plan, observer, signal, load, session, feed, driver, poller, peers, startNs, check }: RunParts) {
+  constructor(parts: RunParts) {
+    const { plan, observer, signal, load, session, feed, driver, canceller, poller, peers, startNs, check } = parts;
     this.plan = plan;
+    this.canceller = canceller;
     this.poller = poller;
     this.check = check;
     this.startNs = startNs;
@@ -143,7 +152,13 @@ export class MeasuredRun {
 
   /** Begins to open all connections where the window may only begin with them, while nothing else is waited for. */
   private openAhead(level: number): void {
-    if (this.plan.measurement.mode.kind === "requests") void this.driver.prepare(this.driveAt(level));
+    if (this.isWhole) void this.driver.prepare(this.driveAt(level));
+  }
+
+  /** Whether nothing may be under way when a measurement begins, so that it holds all of its requests. */
+  private get isWhole(): boolean {
+    const { mode } = this.plan.measurement;
+    return mode.kind === "requests" || (mode.kind === "duration" && mode.graceMs !== undefined);
   }
 
   private driveAt(level: number): Drive {
@@ -183,7 +198,8 @@ export class MeasuredRun {
   /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
   private async runLevel(level: number): Promise<boolean> {
     await this.peers.waitForAll(this.signal);
-    if (this.plan.measurement.warmupRequests > 0 && !this.signal.isStopped) await this.warmUp(level);
+    const { warmupRequests, warmupMs = 0 } = this.plan.measurement;
+    if (warmupRequests + warmupMs > 0 && !this.signal.isStopped) await this.warmUp(level, warmupRequests, warmupMs);
     const { signal } = this;
     // When the very first request has failed already, the run is told of all the same.
     if (signal.isInterrupted || (signal.isStopped && this.isAnnounced)) return false;
@@ -196,7 +212,6 @@ export class MeasuredRun {
 
   private async measureLevel(level: number): Promise<LevelResult> {
     const { unit } = this.load.search;
-    const { mode } = this.plan.measurement;
     const drive = this.driveAt(level);
     const context: LevelContext = {
       plan: this.plan,
@@ -216,14 +231,16 @@ export class MeasuredRun {
     };
     const run = new LevelRun(context, this.meter, level);
     this.isDriverOpen = true;
-    if (mode.kind === "requests") {
+    if (this.canceller !== undefined) this.canceller.isOn = true;
+    if (this.isWhole) {
       // Nothing may be sent before the window begins, nor after the last request that is asked for.
       await Promise.race([this.driver.stop(), this.signal.stopped]);
       const ready = this.driver.prepare(drive);
       this.announce();
       this.observer.onLevelStart?.(unit, level, false);
       await run.begin(ready);
-      await Promise.race([this.driver.start(drive, this.requestCount() ?? 0), this.signal.stopped]);
+      const quota = this.requestCount() ?? Number.POSITIVE_INFINITY;
+      await Promise.race([this.driver.start(drive, quota), this.signal.stopped]);
       const result = await run.measure();
       await this.checkOnce();
       return result;
@@ -258,18 +275,16 @@ export class MeasuredRun {
     await this.check();
   }
 
-  private async warmUp(level: number): Promise<void> {
-    const count = this.plan.measurement.warmupRequests;
-    const drive = this.driveAt(level);
+  private async warmUp(level: number, count: number, durationMs: number): Promise<void> {
+    const { driver, policy, canceller, signal } = this;
+    const { warmUp, warmUpDrive } = await import("./warm-up.ts");
+    const drive = warmUpDrive(this.driveAt(level), count, durationMs);
     this.announce();
-    const warmUp = drive.kind === "closed" ? { ...drive, concurrency: Math.min(drive.concurrency, count) } : drive;
-    this.observer.onLevelStart?.(this.load.search.unit, warmUp.kind === "closed" ? warmUp.concurrency : level, true);
+    this.observer.onLevelStart?.(this.load.search.unit, drive.kind === "closed" ? drive.concurrency : level, true);
     this.isDriverOpen = true;
-    await this.driver.start(warmUp, count);
-    await Promise.race([this.driver.finished(), this.signal.stopped]);
-    await Promise.race([this.driver.stop(), this.signal.stopped]);
-    // What is measured does not depend on how long the warm-up was.
-    this.driver.rewind();
+    const { sentCount, failedCount } = await warmUp({ driver, policy, canceller, signal, drive, count, durationMs });
+    this.warmupSentCount += sentCount;
+    this.warmupFailedCount += failedCount;
   }
 
   /** Stops sending and waits for what is outstanding, so that the server's counts and ours agree; an error does not wait. */
@@ -296,14 +311,18 @@ export class MeasuredRun {
   }
 
   private toResult(server: RunResult["server"]): RunResult {
+    const warmup = { sentCount: this.warmupSentCount, failedCount: this.warmupFailedCount };
     return {
       prepared: this.prepared,
       levels: this.levels,
       sentCount: this.driver.sentCount,
       completedCount: this.driver.completedCount,
       failedCount: this.driver.failedCount,
+      cancelledCount: this.driver.cancelledCount,
       failures: this.policy.log.list(),
-      connectionCount: this.driver.connectionCount,
+      ...(warmup.sentCount > 0 ? { warmup } : {}),
+      connectionCount: this.driver.client.connectionCount,
+      servers: this.driver.client.servers,
       sessions: this.sessions?.tally,
       server,
       isInterrupted: this.signal.isInterrupted,

@@ -8,6 +8,7 @@ import type { RunError } from "../plan/problem.ts";
 import type { Service } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
 import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
+import type { ServerLoad } from "../transport/client.ts";
 import type { FailureCount } from "./failure-log.ts";
 import type { HeldBack } from "./outstanding-limit.ts";
 import type { SessionTally } from "./session-feed.ts";
@@ -63,8 +64,15 @@ export interface RunResult {
   readonly sentCount: number;
   readonly completedCount: number;
   readonly failedCount: number;
+  /** Requests given up by this client, as the plan asks or when a grace period was over; neither completed nor failed. */
+  readonly cancelledCount: number;
+  /** Also of requests that were given up, by kinds of their own. */
   readonly failures: readonly FailureCount[];
+  /** The part of the requests above that went before measurements; absent where there was no warm-up. */
+  readonly warmup?: { readonly sentCount: number; readonly failedCount: number } | undefined;
   readonly connectionCount: number;
+  /** What each of several servers was sent; absent where there is one. */
+  readonly servers?: readonly ServerLoad[] | undefined;
   /** What became of sessions; undefined where there are none. */
   readonly sessions?: SessionTally | undefined;
   /** Change of the server's counters over the whole run. */

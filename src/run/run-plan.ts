@@ -1,9 +1,11 @@
 import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad } from "../load/load-mode.ts";
+import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { WireRequest } from "../transport/request.ts";
+import type { Canceller } from "./canceller.ts";
 import { traceSends } from "./create-client.ts";
 import { createFeed } from "./create-feed.ts";
 import { Driver } from "./driver.ts";
@@ -61,7 +63,9 @@ async function runPlan(
     // The driver is made and opens its first connection while the server thinks.
     const settingUp = target.setUp();
     settingUp.catch(() => {});
+    const canceller = plan.cancellation === undefined ? undefined : await createCanceller(plan.cancellation);
     const driver = new Driver({
+      canceller,
       ...laneOptionsOf(plan, load.search, UNKNOWN_MODEL),
       stallTimeoutNs: plan.client.stallTimeoutMs * 1e6,
       createClient: (options) => {
@@ -81,7 +85,7 @@ async function runPlan(
       if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
-      const parts = { plan, observer, signal, load, session, feed, driver, poller, peers, startNs, check };
+      const parts = { plan, observer, signal, load, session, feed, driver, canceller, poller, peers, startNs, check };
       return await new MeasuredRun(parts).execute();
     } finally {
       driver.close();
@@ -91,6 +95,11 @@ async function runPlan(
     await restoreTrace?.();
     for (const reason of await target.close()) observer?.onWarning?.({ kind: "memory-kept", reason });
   }
+}
+
+async function createCanceller(plan: CancellationPlan): Promise<Canceller> {
+  const { Canceller } = await import("./canceller.ts");
+  return new Canceller(plan);
 }
 
 async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMetrics | undefined> {
@@ -103,11 +112,11 @@ async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMet
  * request is counted off, and the server's counters are not asked for beforehand.
  */
 function concurrencyAtOnce({ measurement, outputs, telemetry }: Plan, load: PreparedLoad): number | undefined {
-  const { mode, warmupRequests } = measurement;
+  const { mode, warmupRequests, warmupMs = 0 } = measurement;
   // A Ctrl-C has to be heard from the moment on when the server's settings are changed.
   if (telemetry.trace !== null) return undefined;
   if (mode.kind !== "time-windows" && mode.kind !== "count-windows") return undefined;
-  if (warmupRequests > 0 || outputs.style !== "perf_analyzer" || outputs.verbosity === 2) return undefined;
+  if (warmupRequests + warmupMs > 0 || outputs.style !== "perf_analyzer" || outputs.verbosity === 2) return undefined;
   const drive = load.drive(levelAt(load.search.levels, 0) ?? 1, []);
   return drive.kind === "closed" ? drive.concurrency : undefined;
 }

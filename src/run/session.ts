@@ -49,16 +49,19 @@ export async function openTarget(plan: Plan, observer: RunObserver, search: Leve
   const kind = serviceKindOf(target);
   const address = kind.address(target);
   const endpoint = resolveEndpoint(address, target.tls);
+  const { moreUrls = [] } = target;
+  const others = moreUrls.map((url) => resolveEndpoint({ ...address, url }, target.tls));
   const controlKind = controlKindOf(plan, address, endpoint);
   const controlWire = address.wire === "http" ? "http" : "grpc";
   const createControl = await loadClient(controlKind, controlWire, endpoint);
   const control = openControl(plan, address, createControl, observer);
   const front = await kind.open(target);
   const { compression } = address;
-  const createClient =
-    plan.client.kind === controlKind && address.wire === controlWire && compression === undefined
-      ? createControl
-      : await loadClient(plan.client.kind, address.wire, { ...endpoint, compression }, front.readStreamed);
+  const loadFor = (to: Endpoint): Promise<CreateClient> =>
+    loadClient(plan.client.kind, address.wire, { ...to, compression }, front.readStreamed);
+  const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && compression === undefined;
+  const createFirst = isControlFit ? createControl : await loadFor(endpoint);
+  const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
   const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
   const { trace } = plan.telemetry;
   let shared: SharedTensors | undefined;
@@ -72,6 +75,7 @@ export async function openTarget(plan: Plan, observer: RunObserver, search: Leve
       const shaped = applyShapes(found.model, target.kind === "triton" ? target.shapes : {});
       let service: Service = { ...found, model: shaped.model };
       const dataset = await loadInputs(plan, service.model);
+      if (others.length > 0) service = shareAmong(service, plan);
       if (service.batchSize > 1) (await import("../inputs/batches.ts")).checkBatches(dataset, service);
       if (target.kind === "triton" && target.sharedMemory !== "none") {
         const { shareTensors } = await import("./shared-tensors.ts");
@@ -90,6 +94,34 @@ export async function openTarget(plan: Plan, observer: RunObserver, search: Leve
       return problems;
     },
   };
+}
+
+/** A client of several servers, which requests go to in turn. Questions are put to the first alone. */
+async function balance(
+  createFirst: CreateClient,
+  first: Endpoint,
+  others: readonly Endpoint[],
+  loadFor: (endpoint: Endpoint) => Promise<CreateClient>,
+): Promise<CreateClient> {
+  const { BalancingClient } = await import("../transport/balancing-client.ts");
+  const servers = [{ name: first.authority, createClient: createFirst }];
+  for (const endpoint of others) servers.push({ name: endpoint.authority, createClient: await loadFor(endpoint) });
+  return (options) => new BalancingClient(servers, options);
+}
+
+/** What is left of a service whose requests several servers share. Throws `RunError` where they cannot. */
+function shareAmong(service: Service, { outputs, target }: Plan): Service {
+  if (service.isSequence)
+    throw new RunError(
+      "unsupported",
+      `model '${service.model.name}' takes sequences, whose requests must all reach the same server`,
+      "Measure one server, or put something before them that knows of sequences.",
+    );
+  // One server's counters would pass for those of all.
+  const warnings = [...service.warnings];
+  if (target.kind === "triton" && outputs.style === "rampart")
+    warnings.push("several servers share the load: what each of them counts and times itself is not reported.");
+  return { ...service, warnings, composing: [], statistics: () => Promise.resolve(undefined) };
 }
 
 async function startEmbeddedTarget(

@@ -1,3 +1,7 @@
+import type { RequestFeed } from "./feed.ts";
+
+type GivenRequest = Pick<RequestFeed, "step" | "sequenceId" | "isSequenceEnd" | "isCut">;
+
 /** What the driver knows of the request that each slot carries, and which slots carry none. */
 export class Slots {
   /** When the slot's request was due; NaN: it was sent as soon as could be. */
@@ -23,6 +27,18 @@ export class Slots {
   /** Makes slots until there are so many. */
   grow(count: number): void {
     while (this.count < count) this.add();
+  }
+
+  /** Notes the request that a slot is about to carry, the one that the feed gave last. */
+  fill(slot: number, feed: GivenRequest, sequence: number, intendedNs: number, isDelayed: boolean): void {
+    this.grow(slot + 1);
+    this.intendedNs[slot] = intendedNs;
+    this.isDelayed[slot] = isDelayed;
+    this.steps[slot] = feed.step;
+    this.sequences[slot] = sequence;
+    this.sequenceIds[slot] = feed.sequenceId;
+    this.endsSequence[slot] = feed.isSequenceEnd;
+    this.isCut[slot] = feed.isCut;
   }
 
   /** Copies what is known of another's slot into one of these. */

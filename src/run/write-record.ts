@@ -1,9 +1,16 @@
-import { RECORD_DELAYED, RECORD_FAILED, RECORD_SEQUENCE_END, type RecordColumns } from "../measure/records.ts";
+import {
+  RECORD_DELAYED,
+  RECORD_FAILED,
+  RECORD_GIVEN_UP,
+  RECORD_SEQUENCE_END,
+  type RecordColumns,
+} from "../measure/records.ts";
 import type { Call } from "../transport/client.ts";
+import { type Failure, isGivenUp } from "../transport/failure.ts";
 import type { Slots } from "./slots.ts";
 
 /** Puts a finished request into the columns, with what its slot knows of it. */
-export function writeRecord(records: RecordColumns, call: Call, hasFailed: boolean, slots: Slots): void {
+export function writeRecord(records: RecordColumns, call: Call, failure: Failure | undefined, slots: Slots): void {
   const { row } = records;
   const { slot } = call;
   const intendedNs = slots.intendedNs[slot] as number;
@@ -17,7 +24,7 @@ export function writeRecord(records: RecordColumns, call: Call, hasFailed: boole
   records.decodeNs[row] = call.decodeNs;
   records.responseCount[row] = call.responseCount;
   records.flags[row] =
-    (hasFailed ? RECORD_FAILED : 0) |
+    (failure === undefined ? 0 : isGivenUp(failure) ? RECORD_FAILED | RECORD_GIVEN_UP : RECORD_FAILED) |
     (isScheduled && slots.isDelayed[slot] === true ? RECORD_DELAYED : 0) |
     (slots.endsSequence[slot] === true ? RECORD_SEQUENCE_END : 0);
   records.commit();

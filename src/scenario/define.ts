@@ -1,5 +1,6 @@
 import type { Duration } from "../plan/units.ts";
 import type { Assertion, LatencyName } from "./assertions.ts";
+import type { CancelOptions } from "./cancel.ts";
 import type { Inputs } from "./inputs.ts";
 import type { Load, LoadSort } from "./loads.ts";
 import type { SequenceOptions } from "./sequences.ts";
@@ -48,6 +49,8 @@ export interface ScenarioDefinition<P extends Protocol = Protocol, S extends Loa
   readonly assert?: readonly Assertion<LatencyOf<S>>[];
   /** Requests sent before each level and left out of its measurement. Default: 0. */
   readonly warmupRequests?: number;
+  /** Load before each level for so long, left out of its measurement; with `warmupRequests` until both have come about. Default: none. */
+  readonly warmupFor?: Duration;
   readonly stability?: StabilityOptions;
   /** How requests make up sequences, for models that take them. */
   readonly sequences?: SequenceOptions;
@@ -57,6 +60,8 @@ export interface ScenarioDefinition<P extends Protocol = Protocol, S extends Loa
   readonly latencyLimit?: Duration;
   /** The run ends when a larger share of requests than this, 0 to 1, has failed. Default: failures are counted, and assertions judge. */
   readonly maxFailureRatio?: number;
+  /** Requests to give up on purpose; they are counted apart from failures. Default: none. */
+  readonly cancel?: CancelOptions;
   /** What sends the requests. Default: own. */
   readonly client?: ClientOf<P>;
   /** A request without a byte for so long has failed. Default: `"60 s"`. */

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import type { SequencesPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
+import type { SequencesPlan } from "../plan/sequences.ts";
 import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import { countSchema } from "./fields.ts";
 

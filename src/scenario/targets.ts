@@ -87,17 +87,27 @@ export type EmbeddedOptions = EmbeddedCommonOptions &
 export interface Target<P extends Protocol = Protocol> {
   readonly kind: "triton" | "embedded";
   readonly url: string;
+  /** Further servers of the same model; absent: none. */
+  readonly moreUrls?: readonly string[];
   readonly options: { readonly protocol?: P | undefined };
 }
 
 /**
  * A Triton server, or another that speaks KServe v2 as it does.
- * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL
+ * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL. Of several, requests go to each
+ *   in turn.
  */
-export function triton(url: string, options: TritonHttpOptions): Target<"http">;
-export function triton(url: string, options: TritonGrpcOptions): Target<"grpc">;
-export function triton(url: string, options: TritonHttpOptions | TritonGrpcOptions): Target {
-  return { kind: "triton", url, options };
+export function triton(url: string | readonly string[], options: TritonHttpOptions): Target<"http">;
+export function triton(url: string | readonly string[], options: TritonGrpcOptions): Target<"grpc">;
+export function triton(url: string | readonly string[], options: TritonHttpOptions | TritonGrpcOptions): Target {
+  return { kind: "triton", ...splitUrls(url), options };
+}
+
+/** The first server and the others. */
+function splitUrls(url: string | readonly string[]): Pick<Target, "url" | "moreUrls"> {
+  if (!Array.isArray(url)) return { url: url as string };
+  const [first, ...moreUrls] = url as readonly string[];
+  return { url: first as string, moreUrls };
 }
 
 /** Rampart's own target, started in a thread for the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
@@ -120,7 +130,12 @@ type CheckedEmbedded = EmbeddedCommonOptions & { readonly protocol?: Protocol; r
 
 /** A target that was checked. */
 export type CheckedTarget =
-  | { readonly kind: "triton"; readonly url: string; readonly options: CheckedTriton }
+  | {
+      readonly kind: "triton";
+      readonly url: string;
+      readonly moreUrls?: readonly string[];
+      readonly options: CheckedTriton;
+    }
   | { readonly kind: "embedded"; readonly url: string; readonly options: CheckedEmbedded };
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
@@ -187,7 +202,12 @@ export function targetSchema(): Schema<CheckedTarget> {
   const target = v.variant(
     "kind",
     [
-      v.object({ kind: v.literal("triton"), url: nameSchema("host:port or a URL"), options: tritonOptions }),
+      v.object({
+        kind: v.literal("triton"),
+        url: nameSchema("host:port or a URL"),
+        moreUrls: v.optional(v.array(nameSchema("host:port or a URL"))),
+        options: tritonOptions,
+      }),
       v.object({ kind: v.literal("embedded"), url: v.string(), options: embeddedOptions }),
     ],
     "must be triton(…) or embedded(…)",
@@ -231,10 +251,8 @@ export function targetSchema(): Schema<CheckedTarget> {
 }
 
 /** The target of a plan. */
-export function toTargetPlan(
-  { kind, url, options }: CheckedTarget,
-  folder: string,
-): TritonTargetPlan | EmbeddedTargetPlan {
+export function toTargetPlan(target: CheckedTarget, folder: string): TritonTargetPlan | EmbeddedTargetPlan {
+  const { kind, url, options } = target;
   const common = {
     protocol: options.protocol ?? "http",
     isStreaming: options.streaming ?? false,
@@ -248,6 +266,7 @@ export function toTargetPlan(
   return {
     kind,
     url,
+    ...(target.kind === "triton" && (target.moreUrls ?? []).length > 0 ? { moreUrls: target.moreUrls } : {}),
     ...common,
     model: options.model,
     modelVersion: options.version ?? "",

@@ -7,6 +7,7 @@ import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { type Assertion, assertionSchema, toAssertionPlan } from "./assertions.ts";
+import { type CancelOptions, cancelSchema, toCancellationPlan } from "./cancel.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
 import { type Inputs, inputsSchema, random, toInputsPlan } from "./inputs.ts";
@@ -36,6 +37,8 @@ interface CheckedDefinition {
   readonly inputs?: Inputs;
   readonly assert?: readonly Assertion[];
   readonly warmupRequests?: number;
+  readonly warmupFor?: Duration;
+  readonly cancel?: CancelOptions;
   readonly stability?: StabilityOptions;
   readonly sequences?: CheckedSequences;
   readonly metrics?: MetricsOptions;
@@ -66,20 +69,21 @@ function checkLoadAlone({ definition }: Scenario): Problem[] {
 }
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
-  const { load, stability, stallTimeout, latencyLimit } = definition;
+  const { load, stability, stallTimeout, latencyLimit, warmupFor, cancel } = definition;
   const target = toTargetPlan(definition.target, folder);
   const isAsync = isScheduled(load) || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULTS.stallTimeoutMs : toMs(stallTimeout);
   return {
     version: 1,
     name: definition.name,
-    target: target.kind === "triton" ? { ...target, url: overrides.url ?? target.url } : target,
+    target: overrides.url === undefined ? target : atServer(target, overrides.url),
     load: toLoadPlan(load, folder),
     sequences: toSequencesPlan(definition.sequences),
     inputs: toInputsPlan(definition.inputs ?? random(), folder),
     measurement: {
       mode: toExtentPlan(load) ?? toStabilityMode(stability ?? {}),
       warmupRequests: definition.warmupRequests ?? 0,
+      ...(warmupFor === undefined ? {} : { warmupMs: toMs(warmupFor) }),
       percentile: stability?.percentile ?? null,
       latencyLimitMs: latencyLimit === undefined ? null : toMs(latencyLimit),
     },
@@ -91,6 +95,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       isMpi: false,
     },
     failures: { maxRatio: definition.maxFailureRatio ?? null },
+    ...(cancel === undefined ? {} : { cancellation: toCancellationPlan(cancel) }),
     telemetry: { metrics: toMetricsPlan(definition.metrics, overrides.url ?? definition.target.url), trace: null },
     assertions: (definition.assert ?? []).map(toAssertionPlan),
     outputs: {
@@ -102,6 +107,13 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       jsonFile: overrides.jsonFile ?? "",
     },
   };
+}
+
+/** Another server takes the place of all that the scenario names. */
+function atServer(target: Plan["target"], url: string): Plan["target"] {
+  if (target.kind !== "triton") return target;
+  const { moreUrls: _, ...rest } = target;
+  return { ...rest, url };
 }
 
 function toMetricsPlan(metrics: MetricsOptions | undefined, targetUrl: string): MetricsPlan | null {
@@ -137,6 +149,8 @@ function definitionSchema(): Schema<CheckedDefinition> {
     inputs: v.optional(inputsSchema()),
     assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
     warmupRequests: v.optional(whole),
+    warmupFor: v.optional(spanSchema()),
+    cancel: v.optional(cancelSchema()),
     stability: v.optional(
       v.strictObject({
         window: v.optional(spanSchema()),
@@ -219,13 +233,16 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       message: "the target is embedded(), which has no metrics",
       hint: "Remove metrics, or name a server that has some.",
     });
-  if ((definition.warmupRequests ?? 0) > 0 && ["fixed-schedule", "periodic", "sessions"].includes(load.kind))
+  for (const name of ["warmupRequests", "warmupFor"] as const) {
+    const value = definition[name] ?? 0;
+    if (value === 0 || !["fixed-schedule", "periodic", "sessions"].includes(load.kind)) continue;
     problems.push({
-      path: "warmupRequests",
+      path: name,
       message: "a load that has a number of requests of its own has none to spare",
-      value: String(definition.warmupRequests),
+      value: String(value),
       hint: "Leave it out.",
     });
+  }
   for (const [index, { metric }] of assert.entries()) {
     if ("of" in metric && metric.of === "scheduledLatency" && !isScheduled(load))
       problems.push({

@@ -11,6 +11,11 @@ export function headersSchema(v: Builders): Schema<[name: string, value: string]
   return v.array(v.tuple([name, value]));
 }
 
+/** Servers beside the first. */
+export function moreUrlsSchema(v: Builders): Schema<readonly string[] | undefined> {
+  return v.optional(v.array(v.pipe(v.string(), v.nonEmpty("must name a server"))));
+}
+
 /** How a connection is made secure. */
 export function tlsSchema(v: Builders): Schema<TlsPlan> {
   const fileType = v.picklist(["PEM", "DER"], "must be PEM or DER");

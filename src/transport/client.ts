@@ -18,6 +18,8 @@ export interface ReceivedResponse {
 /** The state of a slot's current or last request. Times are {@link nowNs} nanoseconds. */
 export class Call {
   readonly slot: number;
+  /** Which of several servers it is for, counted from 0. */
+  server = 0;
   /** When sending began: right before the first byte was handed to the socket, or the connection was asked for. */
   sendStartNs = 0;
   /** When all bytes had been handed to the socket. */
@@ -44,6 +46,8 @@ export class Call {
   jsonBytes = 0;
   /** True between `send` and `onDone`. */
   isActive = false;
+  /** True while bytes of the request have still to be handed to the socket, where a client knows; `onSent` follows. */
+  isSending = false;
 
   constructor(slot: number) {
     this.slot = slot;
@@ -51,6 +55,7 @@ export class Call {
 
   /** Takes what came of another slot's request, its bodies included, before that slot is used again. */
   takeOver(from: Call): void {
+    this.server = from.server;
     this.sendStartNs = from.sendStartNs;
     this.sendEndNs = from.sendEndNs;
     this.firstByteNs = from.firstByteNs;
@@ -82,6 +87,8 @@ export interface ClientOptions {
    */
   readonly laneCount: number;
   readonly onDone: OnDone;
+  /** Told when a request is sent whose call was `isSending` when `send` returned. */
+  readonly onSent?: ((call: Call) => void) | undefined;
   /** Told of each response of a request that has others to follow. */
   readonly onResponse?: ((call: Call) => void) | undefined;
   /** Told of heads of requests and responses as text, `>` for sent and `<` for received; for traces only, it costs time. */
@@ -101,8 +108,27 @@ export interface LoadClient {
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void;
   /** Hands bytes collected by `send` to the sockets. Call once after a group of sends. */
   flush(): void;
+  /**
+   * Gives up the slot's request, which fails with `failure` before the call returns, and tells the server: the connection is closed, or
+   * the gRPC stream reset. A stream that carries other slots' requests too stays open. Nothing happens to a slot without a request. Not
+   * to be called from inside `onDone`.
+   */
+  cancel(slot: number, failure: Failure): void;
   /** Fails active calls with `aborted` and closes all connections. */
   close(): void;
   /** Connections opened so far, the re-opened ones included. */
   readonly connectionCount: number;
+  /** What each server was sent; absent where there is one. */
+  readonly servers?: readonly ServerLoad[] | undefined;
+  /** Counts a request's failure for its server, and gives it with the server's name; absent where there is one server. */
+  attribute?(call: Call, failure: Failure): Failure;
+}
+
+/** The part of a load that one of several servers had. */
+export interface ServerLoad {
+  /** Host and port, as the user wrote them. */
+  readonly name: string;
+  readonly sentCount: number;
+  /** Requests that failed, without those that were given up. */
+  readonly failedCount: number;
 }

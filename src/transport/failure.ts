@@ -1,4 +1,4 @@
-/** Why a request failed. A failed request is data on its record, never an exception. */
+/** Why a request failed, or was given up. A failed request is data on its record, never an exception. */
 
 /**
  * - `connect`: no connection could be made (refused, unknown host, no route)
@@ -10,6 +10,8 @@
  * - `grpc`: a gRPC status other than OK
  * - `model`: the server answered, and the answer says that the inference failed
  * - `validation`: the output is not the expected one
+ * - `cancelled`: given up by this client some time after it was sent, because the plan asks for that
+ * - `unfinished`: given up by this client, as it had no answer when the measurement's grace period was over
  * - `aborted`: still in flight when the run was told to stop
  */
 export type FailureKind =
@@ -22,6 +24,8 @@ export type FailureKind =
   | "grpc"
   | "model"
   | "validation"
+  | "cancelled"
+  | "unfinished"
   | "aborted";
 
 /** All kinds, in the order reports list them. */
@@ -35,6 +39,8 @@ export const FAILURE_KINDS: readonly FailureKind[] = [
   "grpc",
   "model",
   "validation",
+  "cancelled",
+  "unfinished",
   "aborted",
 ];
 
@@ -45,6 +51,18 @@ export interface Failure {
   readonly message: string;
   /** HTTP status or gRPC status code, for the kinds that have one. */
   readonly status?: number | undefined;
+  /** The server it was sent to, where there are several. */
+  readonly server?: string | undefined;
+}
+
+/** A failure in words, with its server's name where there are several. */
+export function describeFailure({ message, server }: Failure): string {
+  return server === undefined ? message : `${server}: ${message}`;
+}
+
+/** True when this client gave the request up, whatever the server would have made of it: that is no failure of the server. */
+export function isGivenUp({ kind }: Pick<Failure, "kind">): boolean {
+  return kind === "cancelled" || kind === "unfinished";
 }
 
 /** True when the connection itself failed: the next request on it or on a new one is likely to fail too. */

@@ -43,6 +43,7 @@ export function makeWindow(parts: WindowParts = {}): WindowResult {
     durationNs,
     requestCount: latenciesNs.length,
     failedCount: parts.failedCount ?? 0,
+    cancelledCount: 0,
     delayedCount: parts.delayedCount ?? 0,
     sentCount: parts.sentCount ?? latenciesNs.length,
     sequenceCount: parts.sequenceCount ?? 0,

@@ -52,6 +52,7 @@ export function makeResult(plan: Plan, levels: readonly LevelResult[], change: P
     sentCount: completed + failed,
     completedCount: completed,
     failedCount: failed,
+    cancelledCount: 0,
     failures: [],
     connectionCount: 1,
     server: undefined,

@@ -4,7 +4,7 @@ import { Sequences } from "../../src/load/sequences.ts";
 import { RecordColumns } from "../../src/measure/records.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { RequestFeed } from "../../src/run/feed.ts";
-import { LevelMeter } from "../../src/run/level.ts";
+import { LevelMeter } from "../../src/run/level-meter.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { createRandom } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";

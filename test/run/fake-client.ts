@@ -54,6 +54,10 @@ export class FakeClient implements LoadClient {
 
   flush(): void {}
 
+  cancel(slot: number, failure: Failure): void {
+    if (this.calls[slot]?.isActive === true) this.answer(slot, failure);
+  }
+
   close(): void {
     this.isClosed = true;
     for (const slot of this.active) this.answer(slot, { kind: "aborted", message: "aborted" });

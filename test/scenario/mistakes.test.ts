@@ -42,6 +42,13 @@ const fields: readonly Mistake[] = [
   ["a negative warm-up", { warmupRequests: -1 }, "warmupRequests", /0 or more/],
   ["half a warm-up request", { warmupRequests: 1.5 }, "warmupRequests", /whole number/],
   ["no number", { warmupRequests: Number.NaN }, "warmupRequests", /must be a number/],
+  ["a bare warm-up", { warmupFor: 3 }, "warmupFor", /duration with its unit/],
+  ["a share of nothing", { cancel: { percent: 0 } }, "cancel.percent", /above 0/],
+  ["a share beyond all", { cancel: { percent: 101 } }, "cancel.percent", /100 or less/],
+  ["a bare delay", { cancel: { percent: 1, after: 60 } }, "cancel.after", /duration with its unit/],
+  ["an unknown option of cancel", { cancel: { percent: 1, delay: "1 s" } }, "cancel.delay", /not an option here/],
+  ["no server at all", { target: anyTriton([], { model: "m" }) }, "target.url", /host:port or a URL/],
+  ["an empty second server", { target: anyTriton(["a:1", ""], { model: "m" }) }, "target.moreUrls.0", /host:port/],
   ["a bare window", { stability: { window: 5 } }, "stability.window", /duration with its unit/],
   ["a window without length", { stability: { window: "0 s" } }, "stability.window", /longer than 0/],
   ["no tolerance", { stability: { percent: 0 } }, "stability.percent", /above 0/],
@@ -176,6 +183,12 @@ const loads: readonly Mistake[] = [
   ],
   ["a warm-up ahead of sessions", { load: sessions(2), warmupRequests: 2 }, "warmupRequests", /none to spare/],
   ["no sessions at once", { load: sessions(0) }, "load.0", /1 or more/],
+  [
+    "a warm-up by time ahead of a fixed schedule",
+    { load: fixedSchedule(), inputs: json("a.json"), warmupFor: "1 s" },
+    "warmupFor",
+    /none to spare/,
+  ],
   ["half a seed", { load: rate(1, { seed: 0.5 }) }, "load.seed", /whole number/],
 ];
 

@@ -95,6 +95,8 @@ describe("a scenario's plan", () => {
   test("carries every option of the scenario itself", () => {
     const plan = planOf({
       warmupRequests: 7,
+      warmupFor: "1.5 s",
+      cancel: { percent: 2.5, after: "60 ms", seed: 3 },
       stability: { window: "1.5 s", percent: 2.5, trials: 4, percentile: 95 },
       latencyLimit: "250 us",
       maxFailureRatio: 0.25,
@@ -104,6 +106,7 @@ describe("a scenario's plan", () => {
     assert.deepEqual(plan.measurement, {
       mode: { kind: "time-windows", windowMs: 1500, stabilityPct: 2.5, maxTrials: 4 },
       warmupRequests: 7,
+      warmupMs: 1500,
       percentile: 95,
       latencyLimitMs: 0.25,
     });
@@ -115,6 +118,19 @@ describe("a scenario's plan", () => {
       isMpi: false,
     });
     assert.equal(plan.failures.maxRatio, 0.25);
+    assert.deepEqual(plan.cancellation, { sharePct: 2.5, delayMs: 60, seed: 3 });
+    assert.deepEqual(planOf({ cancel: { percent: 1 } }).cancellation, { sharePct: 1, delayMs: 0, seed: 0 });
+  });
+
+  test("takes several servers, which another address of the command line replaces", () => {
+    const target = triton(["host:1", "host:2", "host:3"], { model: "m" });
+    const urlsOf = (overrides?: PlanOverrides): unknown => {
+      const plan = planOf({ target }, overrides);
+      return plan.target.kind === "triton" ? [plan.target.url, plan.target.moreUrls] : undefined;
+    };
+    assert.deepEqual(urlsOf(), ["host:1", ["host:2", "host:3"]]);
+    assert.deepEqual(urlsOf({ url: "other:1" }), ["other:1", undefined]);
+    assert.deepEqual(planOf({ target: triton(["host:1"], { model: "m" }) }).target, planOf().target);
   });
 
   test("reads metrics where Triton has them unless told otherwise", () => {

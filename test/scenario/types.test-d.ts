@@ -66,6 +66,8 @@ export const sound = [
       errorRate().below(0.01),
     ],
     warmupRequests: 10,
+    warmupFor: "10 s",
+    cancel: { percent: 5, after: "60 ms", seed: 1 },
     stability: { window: "1 s", percent: 5, trials: 5, percentile: 95 },
     latencyLimit: "1 s",
     maxFailureRatio: 0.1,
@@ -126,6 +128,10 @@ export const wrongFields = [
   defineScenario({ ...closed, assert: errorRate().is(0) }),
   // @ts-expect-error A misspelt field of stability.
   defineScenario({ ...closed, stability: { windows: "1 s" } }),
+  // @ts-expect-error A share is needed.
+  defineScenario({ ...closed, cancel: { after: "60 ms" } }),
+  // @ts-expect-error A bare number is no duration.
+  defineScenario({ ...closed, warmupFor: 10 }),
   // @ts-expect-error Text is not a number.
   defineScenario({ ...closed, warmupRequests: "10" }),
 ];

@@ -54,14 +54,14 @@ export const OWN_FIELDS: FieldGroup = {
       at: "rampart.gracePeriodSec",
       kind: "decimal",
       min: 0,
-      about: "Seconds to await answers after the duration.",
+      about: "Seconds to await answers after the duration; what has none then is given up.",
     },
     {
       key: "warmup_duration",
       at: "rampart.warmupSec",
       kind: "decimal",
       min: 0,
-      about: "Seconds of load before the measurement.",
+      about: "Seconds of load before the measurement; with warmup_request_count until both have come about.",
     },
     {
       key: "schedule_auto_offset",

@@ -2,6 +2,7 @@ import type { Problem } from "../../plan/problem.ts";
 import { isDirectory } from "../output-files.ts";
 import { ENDPOINT_TYPES } from "./endpoints.ts";
 import { isFileOrFolder } from "./flag-values.ts";
+import { checkPhases, checkServers } from "./run-rules.ts";
 import { checkSessions } from "./session-rules.ts";
 import { type GenaiSettings, isDefault, type SettingPath } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
@@ -273,6 +274,8 @@ function checkOwn(rules: Rules): void {
     needs(at, flag, hasSchedule, "--fixed-schedule");
   needs("rampart.gracePeriodSec", "--benchmark-grace-period", rampart.durationSec !== null, "--benchmark-duration");
   needs("rampart.cancelDelaySec", "--request-cancellation-delay", rampart.cancelPct > 0, "--request-cancellation-rate");
+  checkPhases(rules);
+  checkServers(rules);
   needs("rampart.searchLimits", "--search-limits", subcommand === "analyze", "a sweep");
   checkSchedulePart(rules);
 }

@@ -18,7 +18,7 @@ export const GOODPUT_METRICS: readonly string[] = [
 /** What the settings say to no effect. Whole sentences. */
 export function warnTogether(settings: GenaiSettings, given: GivenSettings): string[] {
   const warnings: string[] = [];
-  const { input, endpoint } = settings;
+  const { input, endpoint, perfAnalyzer, rampart } = settings;
   if (settings.subcommand === "process-export-files") {
     if (settings.process.inputDir === settings.output.artifactDir)
       warnings.push("Input directory and artifact directory are the same: results may overwrite what is read.");
@@ -42,6 +42,10 @@ export function warnTogether(settings: GenaiSettings, given: GivenSettings): str
     !settings.output.isCheckpointing
   )
     warnings.push("--checkpoint-dir has no effect without --enable-checkpointing.");
+  if (rampart.cancelPct > 0 && endpoint.type === "kserve" && perfAnalyzer.stimulus.kind === "request_rate")
+    warnings.push(
+      "with a request rate several requests share a gRPC stream: one that is cancelled while others are under way there is given up here, but the server goes on with it.",
+    );
   for (const metric of Object.keys(input.goodput ?? {})) {
     if (GOODPUT_METRICS.includes(metric)) continue;
     const near = nearestName(metric, GOODPUT_METRICS);

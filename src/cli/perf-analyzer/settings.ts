@@ -1,5 +1,6 @@
-import type { ComposingModelPlan, RequestParameterPlan, SequencesPlan, TlsPlan, TracePlan } from "../../plan/plan.ts";
+import type { ComposingModelPlan, RequestParameterPlan, TlsPlan, TracePlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
+import type { SequencesPlan } from "../../plan/sequences.ts";
 import { FLAG_READERS } from "./flag-readers.ts";
 import { flagName } from "./flags.ts";
 import type { GivenFlag, ParsedFlags } from "./parse.ts";

@@ -32,6 +32,7 @@ export function toFlags(plan: Plan): FlagsFromPlan {
     ...clientFlags(plan),
   ];
   if (plan.target.kind === "openai") notes.push("perf_analyzer's flags do not name servers that take payloads yet");
+  if (plan.cancellation !== undefined) notes.push("flags do not give up requests");
   if (plan.assertions.length > 0) notes.push("assertions are a scenario's alone");
   return { args, notes };
 }
@@ -45,6 +46,7 @@ function targetFlags({ target }: Plan, notes: string[]): string[] {
     const isSecure = !isGrpc && target.tls.isEnabled && !target.url.includes("://");
     if (isSecure) args.push("-u", `https://${target.url}`);
     else if (target.url !== preset) args.push("-u", target.url);
+    if ((target.moreUrls ?? []).length > 0) notes.push("flags name one server");
     if (target.modelVersion !== "") args.push("-x", target.modelVersion);
     for (const [name, sizes] of Object.entries(target.shapes)) args.push("--shape", `${name}:${sizes.join(",")}`);
     if (target.sharedMemory !== "none") args.push("--shared-memory", target.sharedMemory);
@@ -196,6 +198,7 @@ function measurementFlags({ load, measurement }: Plan, notes: string[]): string[
     notes.push("flags measure until windows agree, not for a given time");
   }
   if (warmupRequests > 0) args.push("--warmup-request-count", String(warmupRequests));
+  if ((measurement.warmupMs ?? 0) > 0) notes.push("flags warm up by a number of requests, not for a time");
   if (percentile !== null) args.push("--percentile", String(percentile));
   if (latencyLimitMs !== null) args.push("-l", String(latencyLimitMs));
   return args;

@@ -1,14 +1,6 @@
-import type {
-  InputsPlan,
-  LoadPlan,
-  MeasurementModePlan,
-  Plan,
-  SequencesPlan,
-  TelemetryPlan,
-  TlsPlan,
-} from "../../plan/plan.ts";
+import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan, TelemetryPlan, TlsPlan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
-import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
+import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TELEMETRY, NO_TRACE } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";

@@ -260,11 +260,12 @@ const ADVICE: Readonly<Record<Remedy, string>> = {
 };
 
 function formatTotals(result: RunResult): string {
+  const cancelled = result.cancelledCount === 0 ? "" : `, ${formatCount(result.cancelledCount)} given up`;
   const server =
     result.server === undefined
       ? ""
       : `; the server counted ${formatCount(result.server.successCount)} successes and ${formatCount(result.server.failCount)} failures`;
-  return `sent ${formatCount(result.sentCount)} requests over ${result.connectionCount} connections in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${server}`;
+  return `sent ${formatCount(result.sentCount)} requests over ${result.connectionCount} connections in ${formatDurationNs(result.durationNs)}: ${formatCount(result.completedCount)} completed, ${formatCount(result.failedCount)} failed${cancelled}${server}`;
 }
 
 function formatSessions({ sessionCount, cutCount, unsentCount }: NonNullable<RunResult["sessions"]>): string {
@@ -273,10 +274,11 @@ function formatSessions({ sessionCount, cutCount, unsentCount }: NonNullable<Run
 }
 
 function formatFailures(result: RunResult): string {
-  const rows = result.failures.map(({ kind, status, count, example }) => [
-    status === undefined ? kind : `${kind} ${status}`,
+  const rows = result.failures.map(({ kind, status, count, example, isWarmup }) => [
+    `${kind}${status === undefined ? "" : ` ${status}`}${isWarmup === true ? " (warm-up)" : ""}`,
     formatCount(count),
     example,
   ]);
-  return formatTable(["failed requests", "count", "for example"], rows);
+  const title = result.cancelledCount === 0 ? "failed requests" : "failed or given up";
+  return formatTable([title, "count", "for example"], rows);
 }

@@ -51,8 +51,25 @@ function toJson(plan: Plan, result: RunResult): object {
     isPartial: result.isInterrupted || result.error !== undefined,
     ...(result.error === undefined ? {} : { error: { kind: result.error.kind, message: result.error.message } }),
     model: { name: result.prepared.service.model.name, version: result.prepared.service.model.version },
-    requests: { sent: result.sentCount, completed: result.completedCount, failed: result.failedCount },
+    requests: {
+      sent: result.sentCount,
+      completed: result.completedCount,
+      failed: result.failedCount,
+      ...(result.cancelledCount === 0 ? {} : { cancelled: result.cancelledCount }),
+    },
+    ...(result.warmup === undefined
+      ? {}
+      : { warmup: { sent: result.warmup.sentCount, failed: result.warmup.failedCount } }),
     connections: result.connectionCount,
+    ...(result.servers === undefined
+      ? {}
+      : {
+          servers: result.servers.map(({ name, sentCount, failedCount }) => ({
+            name,
+            sent: sentCount,
+            failed: failedCount,
+          })),
+        }),
     failures: result.failures,
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
     ...(result.server === undefined ? {} : { server: result.server }),
@@ -76,6 +93,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     durationSec: window.durationNs / 1e9,
     requests: window.requestCount,
     failed: window.failedCount,
+    ...(window.cancelledCount === 0 ? {} : { cancelled: window.cancelledCount }),
     delayed: window.delayedCount,
     ...(heldBack === undefined ? {} : { heldBack: { requests: heldBack.count, longestMs: heldBack.longestNs / 1e6 } }),
     inferPerSec: inferPerSec(window, plan.target.batchSize),

@@ -1,12 +1,13 @@
 import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import type { Builders, Schema } from "../../plan/schema.ts";
-import { headersSchema, tlsSchema } from "../target-schemas.ts";
+import { headersSchema, moreUrlsSchema, tlsSchema } from "../target-schemas.ts";
 
 /** The schema of a target whose requests are JSON payloads to a path. */
 export function openAiTargetSchema(v: Builders): Schema<OpenAiTargetPlan> {
   return v.object({
     kind: v.literal("openai"),
     url: v.pipe(v.string(), v.nonEmpty("must name a server")),
+    moreUrls: moreUrlsSchema(v),
     protocol: v.literal("http", "must be http"),
     endpoint: v.pipe(v.string(), v.regex(/^[^\s#]+$/, "must be a path, such as v1/chat/completions")),
     model: v.pipe(v.string(), v.nonEmpty("must name a model")),

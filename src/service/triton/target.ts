@@ -1,6 +1,6 @@
 import type { RequestParameterPlan, TritonTargetPlan } from "../../plan/plan.ts";
 import type { Builders, Schema } from "../../plan/schema.ts";
-import { headersSchema, tlsSchema } from "../target-schemas.ts";
+import { headersSchema, moreUrlsSchema, tlsSchema } from "../target-schemas.ts";
 import { isParameterValue, PARAMETER_TYPES } from "./parameters.ts";
 
 /** A request parameter, whose text must be one of its type. */
@@ -16,6 +16,7 @@ export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
   const target = v.object({
     kind: v.literal("triton"),
     url: v.pipe(v.string(), v.nonEmpty("must name a server")),
+    moreUrls: moreUrlsSchema(v),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
     model: v.pipe(v.string(), v.nonEmpty("must name a model")),
     modelVersion: v.string(),

@@ -81,6 +81,10 @@ export class GrpcJsClient implements LoadClient {
 
   flush(): void {}
 
+  cancel(slot: number, failure: Failure): void {
+    this.slots[slot]?.cancel(failure);
+  }
+
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -154,6 +158,15 @@ class JsLane {
 
   forget(id: string): void {
     this.active.delete(id);
+  }
+
+  /** As the own client: the stream is taken back as far as no other request is under way on it. */
+  giveUp(id: string): void {
+    this.active.delete(id);
+    if (this.active.size > 0) return;
+    const stream = this.stream;
+    this.stream = undefined;
+    stream?.cancel();
   }
 
   end(): void {
@@ -279,25 +292,41 @@ class JsSlot {
     this.options.onDone(call);
   }
 
+  cancel(failure: Failure): void {
+    if (!this.call.isActive) return;
+    this.lane?.giveUp(this.id);
+    this.cancelCurrent();
+    this.fail(failure);
+  }
+
   failIfSilentSince(deadlineNs: number): void {
     if (!this.call.isActive || this.heardNs > deadlineNs) return;
     this.lane?.forget(this.id);
-    this.current?.cancel();
+    this.cancelCurrent();
     this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
   }
 
+  private cancelCurrent(): void {
+    const { current } = this;
+    // It still calls back, when the slot may carry its next request.
+    this.current = undefined;
+    current?.cancel();
+  }
+
   private sendUnary(path: string, message: Buffer): void {
-    this.current = this.channel.makeUnaryRequest(
+    const started = this.channel.makeUnaryRequest(
       path,
       identity,
       identity,
       message,
       this.metadata,
       (error: ServiceError | null, value?: Buffer) => {
+        if (started !== this.current) return;
         if (error !== null) this.fail(toFailure(error.code, error.details));
         else this.finish(new Uint8Array(value ?? Buffer.alloc(0)), nowNs());
       },
     );
+    this.current = started;
   }
 }
 

@@ -41,8 +41,12 @@ export class UndiciClient implements LoadClient {
 
   flush(): void {}
 
+  cancel(slot: number, failure: Failure): void {
+    this.slots[slot]?.cancel(failure);
+  }
+
   close(): void {
-    for (const slot of this.slots) slot.abort();
+    for (const slot of this.slots) slot.close();
   }
 }
 
@@ -86,14 +90,12 @@ function connectTls(tls: TlsSettings, host: string, timeoutMs: number): buildCon
   };
 }
 
-class UndiciSlot implements Dispatcher.DispatchHandler {
+class UndiciSlot {
   private readonly call: Call;
   private readonly client: Client;
   private readonly endpoint: Endpoint;
   private readonly options: ClientOptions;
-  private status = 0;
-  private pieces: Buffer[] = [];
-  private isAborting = false;
+  private exchange: UndiciExchange | undefined;
 
   constructor(call: Call, client: Client, endpoint: Endpoint, options: ClientOptions) {
     this.call = call;
@@ -107,14 +109,14 @@ class UndiciSlot implements Dispatcher.DispatchHandler {
     call.failure = undefined;
     call.body = undefined;
     call.isActive = true;
+    call.isSending = true;
     call.firstByteNs = 0;
     call.jsonBytes = 0;
-    this.status = 0;
-    this.pieces = [];
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
     const headers = ["Host", this.endpoint.authority, "Accept", "*/*", "User-Agent", USER_AGENT];
     for (const [name, value] of [...request.headers, ...this.endpoint.headers]) headers.push(name, value);
+    this.exchange = new UndiciExchange(call, this.options);
     this.client.dispatch(
       {
         path: `${this.endpoint.pathPrefix}${request.path}`,
@@ -122,18 +124,49 @@ class UndiciSlot implements Dispatcher.DispatchHandler {
         headers,
         body: request.method === "POST" ? withStamp(request, stamp) : null,
       },
-      this,
+      this.exchange,
     );
   }
 
-  abort(): void {
-    this.isAborting = true;
-    void this.client.destroy().catch(() => {});
-    this.finish({ kind: "aborted", message: "still in flight when the run ended" });
+  cancel(failure: Failure): void {
+    if (this.call.isActive) this.exchange?.cancel(failure);
   }
 
-  onRequestStart(): void {
-    this.call.sendEndNs = nowNs();
+  close(): void {
+    void this.client.destroy().catch(() => {});
+    this.cancel({ kind: "aborted", message: "still in flight when the run ended" });
+  }
+}
+
+/** One request and its answer: what a request that was given up still brings is not for the slot's next one. */
+class UndiciExchange implements Dispatcher.DispatchHandler {
+  private readonly call: Call;
+  private readonly options: ClientOptions;
+  private controller: Dispatcher.DispatchController | undefined;
+  private status = 0;
+  private pieces: Buffer[] = [];
+  private isOver = false;
+
+  constructor(call: Call, options: ClientOptions) {
+    this.call = call;
+    this.options = options;
+  }
+
+  cancel(failure: Failure): void {
+    const { controller } = this;
+    this.finish(failure, () => controller?.abort(new Error(failure.message)));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.isOver) {
+      controller.abort(new Error("given up before it was sent"));
+      return;
+    }
+    this.controller = controller;
+    const { call } = this;
+    call.sendEndNs = nowNs();
+    call.isSending = false;
+    this.options.onSent?.(call);
   }
 
   onResponseStart(
@@ -152,6 +185,7 @@ class UndiciSlot implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    if (this.isOver) return;
     const call = this.call;
     call.endNs = nowNs();
     if (this.pieces.length > 0) call.body = new Uint8Array(Buffer.concat(this.pieces));
@@ -159,21 +193,26 @@ class UndiciSlot implements Dispatcher.DispatchHandler {
       this.finish({ kind: "http", status: this.status, message: `HTTP status ${this.status}` });
       return;
     }
+    this.isOver = true;
     call.isActive = false;
     this.options.onDone(call);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (!this.isAborting) this.finish(toFailure(error, this.options.stallTimeoutNs));
+    this.finish(toFailure(error, this.options.stallTimeoutNs));
   }
 
-  private finish(failure: Failure): void {
+  /** @param leave what else ends with it, before the slot goes on */
+  private finish(failure: Failure, leave?: () => void): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    leave?.();
     const call = this.call;
-    if (!call.isActive) return;
     if (failure.kind !== "http") call.endNs = nowNs();
     if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
     call.failure = failure;
     call.isActive = false;
+    call.isSending = false;
     this.options.onDone(call);
   }
 }

@@ -10,6 +10,8 @@ import { Line } from "./line.ts";
 /** One slot of a gRPC client. */
 export interface GrpcSlot {
   send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void;
+  /** Fails the slot's call, if there is one, and takes back its stream as far as that is its own. */
+  cancel(failure: Failure): void;
   /** Fails the slot's call if it has brought no byte since; returns whether it did. */
   failIfSilentSince(deadlineNs: number): boolean;
 }
@@ -71,6 +73,11 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
 
   flush(): void {
     for (const line of this.lines) line.flush();
+  }
+
+  cancel(slot: number, failure: Failure): void {
+    this.slots[slot]?.cancel(failure);
+    this.flush();
   }
 
   close(): void {

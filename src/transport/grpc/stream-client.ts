@@ -96,6 +96,14 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
     if (index >= 0) this.unsent.splice(index, 1);
   }
 
+  /** Nobody wants the slot's answer any more. The server is told by a reset, as far as no other request is under way on the stream. */
+  giveUp(slot: StreamSlot): void {
+    this.forget(slot);
+    if (this.active.size > 0 || !this.isOpen) return;
+    this.isOpen = false;
+    this.connection?.cancelStream(this.streamId);
+  }
+
   failAll(failure: Failure): void {
     const slots = [...this.active.values()];
     this.active.clear();
@@ -186,6 +194,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
     expectResponses(call);
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
+    call.isSending = true;
     this.heardNs = call.sendStartNs;
     this.id = decoder.decode(stamp.subarray(0, message.idDigits));
     this.bytes = this.scratch.fill(message, stamp);
@@ -193,7 +202,18 @@ class StreamSlot implements GrpcSlot, SendTicket {
   }
 
   onSent(sentNs: number): void {
-    this.call.sendEndNs = sentNs;
+    const call = this.call;
+    call.sendEndNs = sentNs;
+    if (!call.isSending) return;
+    call.isSending = false;
+    this.options.onSent?.(call);
+  }
+
+  cancel(failure: Failure): void {
+    if (!this.call.isActive) return;
+    this.lane.giveUp(this);
+    this.scratch = new StampScratch();
+    this.fail(failure);
   }
 
   receive(response: StreamedResponse, readNs: number, beganNs: number, decodeNs: number, isOver: boolean): void {
@@ -218,6 +238,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
     if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
     call.failure = failure;
     call.isActive = false;
+    call.isSending = false;
     this.options.onDone(call);
   }
 

@@ -56,6 +56,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     call.firstByteNs = 0;
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
+    call.isSending = true;
     this.bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.scratch.fill(message, stamp);
     this.resends = 0;
     this.path = path;
@@ -72,7 +73,11 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
   }
 
   onSent(sentNs: number): void {
-    this.call.sendEndNs = sentNs;
+    const call = this.call;
+    call.sendEndNs = sentNs;
+    if (!call.isSending) return;
+    call.isSending = false;
+    this.options.onSent?.(call);
   }
 
   onHeaders(headers: readonly Header[], isLast: boolean): void {
@@ -116,6 +121,10 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
       return;
     }
     this.fail(problem.failure);
+  }
+
+  cancel(failure: Failure): void {
+    if (this.call.isActive) this.giveUp(failure);
   }
 
   failIfSilentSince(deadlineNs: number): boolean {
@@ -176,6 +185,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
     call.failure = failure;
     call.isActive = false;
+    call.isSending = false;
     this.options.onDone(call);
   }
 }

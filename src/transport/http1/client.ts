@@ -1,4 +1,5 @@
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
+import type { Failure } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import { Connection, type ServerHabits } from "./connection.ts";
@@ -54,10 +55,15 @@ export class Http1Client implements LoadClient {
   /** Every send is written at once: a connection carries one request, so there is nothing to gather. */
   flush(): void {}
 
+  cancel(slot: number, failure: Failure): void {
+    if (this.calls[slot]?.isActive === true) (this.connections[slot] as Connection).abort(failure);
+  }
+
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
     this.stallWatch.stop();
-    for (const connection of this.connections) connection.abort();
+    const failure: Failure = { kind: "aborted", message: "still in flight when the run ended" };
+    for (const connection of this.connections) connection.abort(failure);
   }
 }

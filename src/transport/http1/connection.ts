@@ -77,6 +77,7 @@ export class Connection implements ResponseSink {
       call.sendEndNs = nowNs();
     } else {
       call.sendEndNs = startNs;
+      call.isSending = true;
       this.waiting = bytes;
       if (this.socket === undefined) this.connect();
     }
@@ -93,9 +94,10 @@ export class Connection implements ResponseSink {
     this.finish({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
   }
 
-  abort(): void {
+  /** Closes the connection; the request it carries, if any, fails. */
+  abort(failure: Failure): void {
     this.drop();
-    if (this.call.isActive) this.finish({ kind: "aborted", message: "still in flight when the run ended" });
+    this.finish(failure);
   }
 
   onHead(parser: ResponseParser): boolean {
@@ -168,6 +170,9 @@ export class Connection implements ResponseSink {
     this.waiting = undefined;
     socket.write(bytes);
     this.call.sendEndNs = nowNs();
+    if (!this.call.isSending) return;
+    this.call.isSending = false;
+    this.options.onSent?.(this.call);
   }
 
   private received(bytes: Uint8Array, socket: Socket): void {
@@ -283,6 +288,7 @@ export class Connection implements ResponseSink {
     if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
     call.failure = failure;
     call.isActive = false;
+    call.isSending = false;
     this.clearBody();
     this.options.onDone(call);
   }

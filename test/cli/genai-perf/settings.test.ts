@@ -238,6 +238,7 @@ test("what has no effect is warned of", () => {
     [["--session-turns-mean", "4"], /--session-turns-mean has no effect without --num-sessions/],
     [["--session-concurrency", "2", ...SESSIONS, "-p", "9"], /has no effect with --session-concurrency/],
     [["--prefix-prompt-length", "7"], /without --num-prefix-prompts/],
+    [["--request-rate", "5", "--request-cancellation-rate", "9"], /several requests share a gRPC stream/],
   ] as const)
     assert.match(readGood(...M, ...args).warnings.join(), warning);
 });

@@ -232,6 +232,9 @@ describe("what flags cannot say is a note:", () => {
       { target: { protocol: "grpc", tls: { ...DEFAULT_TLS, isEnabled: true, verifyPeer: false, verifyHost: false } } },
       /any certificate/,
     ],
+    ["several servers", { target: { moreUrls: ["b:1"] } }, /name one server/],
+    ["a warm-up by time", { measurement: { warmupMs: 5 } }, /not for a time/],
+    ["requests to give up", { cancellation: { sharePct: 5, delayMs: 1, seed: 0 } }, /do not give up/],
     [
       "assertions",
       { assertions: [{ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }] },

@@ -65,10 +65,11 @@ export async function runProfile(
   const run = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once"));
   tellRun(run, settings, note);
   // A run that was cut short before its first window has no export either.
-  if (run.completedCount === 0 || !existsSync(profileExportFile)) {
+  if (!hasAnswers(run) || !existsSync(profileExportFile)) {
     // An export without requests would only be in the way.
     await rm(profileExportFile, { force: true });
-    return { ...place, run, measured: undefined, isPassed: false };
+    note("nothing was measured: there is no report");
+    return { ...place, run, measured: undefined, isPassed: isAllCancelled(run) };
   }
   const measured = await reportProfile({ settings, given, place, run, tokenizer, io });
   return { ...place, run, measured, isPassed: isWithinLimit(run, settings) && run.error === undefined };
@@ -84,8 +85,20 @@ export async function openTokenizer({ tokenizer, modelNames }: GenaiSettings): P
   });
 }
 
-function isWithinLimit({ failedCount, sentCount }: RunResult, { rampart }: GenaiSettings): boolean {
+/** Of the measured requests: what failed before them was told. */
+function isWithinLimit(run: RunResult, { rampart }: GenaiSettings): boolean {
   // Without a limit every failure shows in the exit code, although it ends nothing.
   const limit = rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : 0;
-  return failedCount <= limit * sentCount;
+  const { sentCount, failedCount } = run.warmup ?? { sentCount: 0, failedCount: 0 };
+  return run.failedCount - failedCount <= limit * (run.sentCount - sentCount);
+}
+
+function hasAnswers({ completedCount, warmup }: RunResult): boolean {
+  return completedCount > (warmup === undefined ? 0 : warmup.sentCount - warmup.failedCount);
+}
+
+/** Whether there is no answer because that was asked for: every request was cancelled on purpose. */
+function isAllCancelled({ error, isInterrupted, cancelledCount, failures }: RunResult): boolean {
+  const isOnlyThat = failures.every(({ kind, isWarmup }) => kind === "cancelled" || isWarmup === true);
+  return error === undefined && !isInterrupted && cancelledCount > 0 && isOnlyThat;
 }

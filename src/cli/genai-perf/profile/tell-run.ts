@@ -2,28 +2,29 @@ import { saturationReason } from "../../../measure/metrics.ts";
 import type { WindowResult } from "../../../measure/window.ts";
 import { formatDurationNs } from "../../../plan/units.ts";
 import { describeLoadNotes } from "../../../report/load-notes.ts";
+import type { FailureCount } from "../../../run/failure-log.ts";
 import type { RunResult } from "../../../run/observer.ts";
+import { isGivenUp } from "../../../transport/failure.ts";
 import type { GenaiSettings } from "../settings.ts";
 
 /** What the user must know of the run besides its numbers. */
 export function tellRun(result: RunResult, settings: GenaiSettings, note: (text: string) => void): void {
-  const { failedCount, sentCount, failures, error, isInterrupted, prepared, levels } = result;
+  const { failedCount, sentCount, error, isInterrupted, prepared, levels, servers = [] } = result;
   for (const warning of prepared.warnings) note(warning);
   if (settings.isVerbose) {
     const seconds = (result.durationNs / 1e9).toFixed(3);
     note(`sent ${sentCount} requests over ${result.connectionCount} connections in ${seconds} s, warm-up included`);
+    for (const { name, sentCount: count, failedCount: failed } of servers)
+      note(`  ${name}: ${count} of them${failed === 0 ? "" : `, of which ${failed} failed`}`);
     for (const { window } of levels)
       note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
   }
   const needed = neededConnections(settings, result);
-  if (failedCount === 0 && result.connectionCount > needed + 1)
+  if (failedCount + result.cancelledCount === 0 && result.connectionCount > needed + 1)
     note(
       `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that; a request that a closed one did not take went on the next`,
     );
-  if (failedCount > 0) {
-    note(`${failedCount} of ${sentCount} requests failed, and are in no statistic but the counts:`);
-    for (const { kind, count, example } of failures) note(`  ${count} x ${kind}: ${example}`);
-  }
+  tellFailures(result, note);
   const { sessions } = result;
   if (sessions !== undefined && sessions.cutCount > 0)
     note(
@@ -48,7 +49,36 @@ function describeDueLatency({ scheduledLatency }: WindowResult): string {
 }
 
 /** Connections that a load needs; of loads that do not say it, more than this would be too many. */
-function neededConnections({ perfAnalyzer: { stimulus } }: GenaiSettings, { prepared, sentCount }: RunResult): number {
-  if (stimulus.kind === "concurrency") return stimulus.requests;
-  return stimulus.kind === "session_concurrency" ? stimulus.sessions : Math.max(prepared.laneCount, sentCount / 2);
+function neededConnections({ perfAnalyzer: { stimulus } }: GenaiSettings, run: RunResult): number {
+  const perServer =
+    stimulus.kind === "concurrency"
+      ? stimulus.requests
+      : stimulus.kind === "session_concurrency"
+        ? stimulus.sessions
+        : Math.max(run.prepared.laneCount, run.sentCount / 2);
+  return perServer * (run.servers?.length ?? 1);
+}
+
+/** Requests without an answer that counts, by whose doing that is. */
+function tellFailures(result: RunResult, note: (text: string) => void): void {
+  const { failures, cancelledCount } = result;
+  const warmup = result.warmup ?? { sentCount: 0, failedCount: 0 };
+  const sentCount = result.sentCount - warmup.sentCount;
+  const failedCount = result.failedCount - warmup.failedCount;
+  const list = (isWanted: (failure: FailureCount) => boolean): void => {
+    for (const failure of failures)
+      if (isWanted(failure)) note(`  ${failure.count} x ${failure.kind}: ${failure.example}`);
+  };
+  if (warmup.failedCount > 0) {
+    note(`${warmup.failedCount} of ${warmup.sentCount} requests of the warm-up failed, and are in no statistic:`);
+    list(({ isWarmup }) => isWarmup === true);
+  }
+  if (failedCount > 0) {
+    note(`${failedCount} of ${sentCount} requests failed, and are in no statistic but the counts:`);
+    list((failure) => failure.isWarmup !== true && !isGivenUp(failure));
+  }
+  if (cancelledCount > 0) {
+    note(`${cancelledCount} of ${sentCount} requests were given up: they are no failures, and are in no statistic:`);
+    list(isGivenUp);
+  }
 }

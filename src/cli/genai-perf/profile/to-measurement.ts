@@ -1,20 +1,33 @@
 import type { MeasurementPlan } from "../../../plan/plan.ts";
 import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
 
 const DEFAULT_INTERVAL_MS = 10_000;
 const MIN_REQUESTS = 10;
 const MAX_TRIALS = 10;
 
 /** What is measured of a run. @param entryCount requests in the file of inputs */
-export function toMeasurement(settings: GenaiSettings, entryCount: number): MeasurementPlan {
+export function toMeasurement(settings: GenaiSettings, given: GivenSettings, entryCount: number): MeasurementPlan {
+  const { durationSec, gracePeriodSec, warmupSec } = settings.rampart;
+  const mode: MeasurementPlan["mode"] =
+    durationSec === null || isOverridden(given)
+      ? toMode(settings, entryCount)
+      : { kind: "duration", durationMs: durationSec * 1000, graceMs: gracePeriodSec * 1000 };
   const { stimulus, warmupRequests } = settings.perfAnalyzer;
   return {
-    mode: toMode(settings, entryCount),
+    mode,
     // As in the original, which never warms up with sessions; the user is told.
     warmupRequests: stimulus.kind === "session_concurrency" ? 0 : warmupRequests,
+    ...(warmupSec === null || warmupSec === 0 ? {} : { warmupMs: warmupSec * 1000 }),
     percentile: null,
     latencyLimitMs: null,
   };
+}
+
+/** Whether the duration is a file's and the command line asks for another measurement. */
+function isOverridden(given: GivenSettings): boolean {
+  const source = given.get("perfAnalyzer.measurement.num")?.source;
+  return source === "flag" && given.get("rampart.durationSec")?.source !== "flag";
 }
 
 /** As in the original a payload file is sent once where nothing else is said, and sessions are held once whatever else is said. */

@@ -1,3 +1,4 @@
+import type { CancellationPlan } from "../../../plan/cancellation.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
 import { NO_TELEMETRY } from "../../../plan/telemetry.ts";
@@ -36,7 +37,7 @@ export function toProfilePlan(
       target.kind === "openai"
         ? { kind: "payloads", file: files.inputsFile }
         : { kind: "json", files: [files.inputsFile] },
-    measurement: toMeasurement(settings, files.entryCount),
+    measurement: toMeasurement(settings, given, files.entryCount),
     client: {
       kind: "own",
       callMode: "async",
@@ -45,6 +46,7 @@ export function toProfilePlan(
       isMpi: false,
     },
     failures: { maxRatio: rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : null },
+    ...(rampart.cancelPct > 0 ? { cancellation: toCancellation(settings) } : {}),
     telemetry: NO_TELEMETRY,
     assertions: [],
     outputs: {
@@ -56,4 +58,8 @@ export function toProfilePlan(
       jsonFile: "",
     },
   };
+}
+
+function toCancellation({ input, rampart }: GenaiSettings): CancellationPlan {
+  return { sharePct: rampart.cancelPct, delayMs: rampart.cancelDelaySec * 1000, seed: input.randomSeed };
 }

@@ -11,17 +11,20 @@ const DEFAULT_HTTP_URL = "localhost:8000";
 export type Headers = readonly (readonly [name: string, value: string])[];
 
 /** What is measured, and where. @param headers of every request, the user's own and those of an API key */
-export function toTarget({ endpoint, modelNames }: GenaiSettings, given: GivenSettings, headers: Headers): TargetPlan {
+export function toTarget(settings: GenaiSettings, given: GivenSettings, headers: Headers): TargetPlan {
+  const { endpoint, modelNames, rampart } = settings;
   const { type, path, isStreaming } = endpoint;
+  const more = rampart.moreUrls.length === 0 ? {} : { moreUrls: rampart.moreUrls };
   const model = modelNames[0] ?? "";
   if (ENDPOINT_TYPES[type].serviceKind === "openai") {
     const base = { kind: "openai", protocol: "http", batchSize: 1, tls: DEFAULT_TLS } as const;
     const url = given.has("endpoint.url") ? endpoint.url : DEFAULT_HTTP_URL;
-    return { ...base, url, endpoint: endpointPath(type, path, model), model, isStreaming, headers };
+    return { ...base, url, ...more, endpoint: endpointPath(type, path, model), model, isStreaming, headers };
   }
   return {
     kind: "triton",
     url: endpoint.url,
+    ...more,
     protocol: "grpc",
     model,
     modelVersion: "",

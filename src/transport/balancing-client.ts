@@ -1,0 +1,86 @@
+import type { Call, ClientOptions, LoadClient, ServerLoad } from "./client.ts";
+import { type Failure, isGivenUp } from "./failure.ts";
+import type { WireRequest } from "./request.ts";
+
+/** One of the servers that share a load. */
+export interface BalancedServer {
+  /** Host and port, as the user wrote them: what stands in failures and in counts. */
+  readonly name: string;
+  readonly createClient: (options: ClientOptions) => LoadClient;
+}
+
+/**
+ * Several servers as one: each request goes to the next server in turn, whatever became of those before it. Every slot has a place, and
+ * so with HTTP a connection, with each server, so that no request's time contains the making of one that the load could have made before.
+ */
+export class BalancingClient implements LoadClient {
+  /** By slot: the call at the server that had its latest request. */
+  readonly calls: Call[] = [];
+  private readonly parts: readonly ServerPart[];
+  private nextIndex = 0;
+
+  /** @param servers two or more */
+  constructor(servers: readonly BalancedServer[], options: ClientOptions) {
+    this.parts = servers.map((server) => new ServerPart(server, options));
+  }
+
+  get connectionCount(): number {
+    return this.parts.reduce((sum, { client }) => sum + client.connectionCount, 0);
+  }
+
+  get servers(): readonly ServerLoad[] {
+    return this.parts.map(({ name, sentCount, failedCount }) => ({ name, sentCount, failedCount }));
+  }
+
+  async reserve(count: number): Promise<void> {
+    const opening = this.parts.map(({ client }) => client.reserve(count));
+    const first = this.parts[0] as ServerPart;
+    for (let slot = this.calls.length; slot < count; slot++) {
+      for (const [server, { client }] of this.parts.entries()) (client.calls[slot] as Call).server = server;
+      this.calls.push(first.client.calls[slot] as Call);
+    }
+    await Promise.all(opening);
+  }
+
+  send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void {
+    const part = this.parts[this.nextIndex] as ServerPart;
+    this.nextIndex = (this.nextIndex + 1) % this.parts.length;
+    this.calls[slot] = part.client.calls[slot] as Call;
+    part.sentCount++;
+    part.client.send(slot, request, stamp);
+  }
+
+  flush(): void {
+    for (const { client } of this.parts) client.flush();
+  }
+
+  cancel(slot: number, failure: Failure): void {
+    const call = this.calls[slot];
+    if (call !== undefined) this.parts[call.server]?.client.cancel(slot, failure);
+  }
+
+  attribute(call: Call, failure: Failure): Failure {
+    // It is the plan's doing, whichever server it was.
+    if (failure.kind === "cancelled") return failure;
+    const part = this.parts[call.server] as ServerPart;
+    if (!isGivenUp(failure)) part.failedCount++;
+    return { ...failure, server: part.name };
+  }
+
+  close(): void {
+    for (const { client } of this.parts) client.close();
+  }
+}
+
+/** A server with its client and what it was sent. */
+class ServerPart {
+  readonly name: string;
+  readonly client: LoadClient;
+  sentCount = 0;
+  failedCount = 0;
+
+  constructor({ name, createClient }: BalancedServer, options: ClientOptions) {
+    this.name = name;
+    this.client = createClient(options);
+  }
+}

@@ -1,0 +1,258 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import type { RunResult } from "../../src/run/observer.ts";
+import { startPlan } from "../../src/run/run-plan.ts";
+import { createRandomFor } from "../../src/runtime/random.ts";
+import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { type KserveServer, withServer } from "./kserve-server.ts";
+
+/** Grace periods, warm-ups by time, requests that are given up, and several servers, in whole runs. */
+
+const LIMIT = { timeout: 20_000 };
+
+function run(change: PlanChange): Promise<RunResult> {
+  return startPlan(
+    makePlan(change),
+    () => Promise.resolve({}),
+    () => Promise.resolve(),
+  ).result;
+}
+
+const closedAt = (level: number): Plan["load"] => ({
+  kind: "concurrency",
+  levels: { kind: "list", values: [level] },
+  search: "linear",
+});
+
+const after = (ms: number) => () => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms));
+
+describe("a duration with a grace period", () => {
+  test("what is under way when the time is over belongs to it, and nothing is sent after it", LIMIT, async () => {
+    await withServer({ onInfer: after(100) }, async (server) => {
+      const { levels, sentCount, completedCount, cancelledCount } = await run({
+        target: { url: server.url },
+        load: closedAt(3),
+        measurement: { mode: { kind: "duration", durationMs: 30, graceMs: 10_000 } },
+      });
+      const window = levels[0]?.window;
+      assert.ok(window !== undefined && window.requestCount >= 3);
+      assert.deepEqual([window.requestCount, window.sentCount], [sentCount, sentCount]);
+      assert.deepEqual([completedCount, cancelledCount], [server.infers.length, 0]);
+      // Until the last answer, which is later than the time given.
+      assert.ok(window.durationNs > 90e6, String(window.durationNs));
+    });
+  });
+
+  test("what has no answer when the grace period is over is given up, and is no failure", LIMIT, async () => {
+    await withServer({ onInfer: ({ index }) => (index === 0 ? new Promise(() => {}) : undefined) }, async (server) => {
+      const { levels, failures, error, ...counts } = await run({
+        target: { url: server.url },
+        load: closedAt(2),
+        measurement: { mode: { kind: "duration", durationMs: 40, graceMs: 30 } },
+      });
+      const window = levels[0]?.window;
+      assert.ok(window !== undefined && window.requestCount > 0);
+      assert.deepEqual(
+        [window.failedCount, window.cancelledCount, window.latency.count],
+        [0, 1, counts.completedCount],
+      );
+      assert.deepEqual([counts.failedCount, counts.cancelledCount, error], [0, 1, undefined]);
+      assert.equal(counts.sentCount, counts.completedCount + 1);
+      assert.deepEqual([failures[0]?.kind, failures[0]?.count], ["unfinished", 1]);
+      assert.match(failures[0]?.example ?? "", /grace period of 30 ms/);
+      // The wait for what never came makes no rate smaller.
+      assert.ok(window.durationNs >= 40e6 && window.endNs - window.startNs === window.durationNs);
+    });
+  });
+
+  test("a server that answers nothing at all is given up too", LIMIT, async () => {
+    await withServer({}, async (server) => {
+      server.hold();
+      const { cancelledCount, sentCount, error, levels } = await run({
+        target: { url: server.url },
+        load: closedAt(3),
+        measurement: { mode: { kind: "duration", durationMs: 20, graceMs: 0 } },
+      });
+      assert.deepEqual([cancelledCount, sentCount, error, levels[0]?.window.requestCount], [3, 3, undefined, 0]);
+    });
+  });
+});
+
+describe("a warm-up by time", () => {
+  test("lasts at least so long, and is in no window", LIMIT, async () => {
+    await withServer({ onInfer: after(1) }, async (server) => {
+      const { levels, sentCount, warmup } = await run({
+        target: { url: server.url },
+        load: closedAt(2),
+        measurement: { mode: { kind: "requests", count: 5 }, warmupMs: 60 },
+      });
+      assert.ok(warmup !== undefined && warmup.sentCount > 0);
+      assert.deepEqual([levels[0]?.window.requestCount, sentCount], [5, warmup.sentCount + 5]);
+      const arrived = (index: number): number => server.infers[index]?.arrivedMs ?? Number.NaN;
+      assert.ok(arrived(warmup.sentCount) - arrived(0) >= 55, `${arrived(warmup.sentCount) - arrived(0)} ms`);
+    });
+  });
+
+  test("with a number of requests both hold, and failures are told apart", LIMIT, async () => {
+    await withServer({ onInfer: ({ index }) => (index < 2 ? "loading" : undefined) }, async (server) => {
+      const { levels, warmup, failures, failedCount } = await run({
+        target: { url: server.url },
+        load: closedAt(2),
+        measurement: { mode: { kind: "requests", count: 5 }, warmupMs: 1, warmupRequests: 400 },
+      });
+      assert.ok((warmup?.sentCount ?? 0) >= 400, JSON.stringify(warmup));
+      assert.deepEqual([warmup?.failedCount, failedCount, levels[0]?.window.failedCount], [2, 2, 0]);
+      assert.deepEqual([failures[0]?.count, failures[0]?.isWarmup], [2, true]);
+    });
+  });
+});
+
+describe("requests that are given up on purpose", () => {
+  const SEED = 5;
+  const COUNT = 20;
+
+  test("are the share that the seed draws; their slots go on, and they are in no latency", LIMIT, async () => {
+    await withServer({ onInfer: after(150) }, async (server) => {
+      const { levels, failures, ...counts } = await run({
+        target: { url: server.url },
+        load: closedAt(4),
+        measurement: { mode: { kind: "requests", count: COUNT } },
+        cancellation: { sharePct: 50, delayMs: 10, seed: SEED },
+        failures: { maxRatio: 0 },
+      });
+      const random = createRandomFor(SEED, "cancellation");
+      const drawn = Array.from({ length: COUNT }, () => random() < 0.5).filter(Boolean).length;
+      assert.ok(drawn > 3 && drawn < COUNT - 3);
+      assert.deepEqual([counts.cancelledCount, counts.completedCount, counts.failedCount], [drawn, COUNT - drawn, 0]);
+      const window = levels[0]?.window;
+      assert.deepEqual([window?.requestCount, window?.cancelledCount], [COUNT - drawn, drawn]);
+      assert.ok((window?.latency.minNs ?? 0) > 140e6);
+      assert.deepEqual([failures.length, failures[0]?.kind, failures[0]?.count], [1, "cancelled", drawn]);
+      assert.match(failures[0]?.example ?? "", /^given up 10 ms after it was sent/);
+      assert.equal(server.infers.length, COUNT);
+    });
+  });
+
+  test("all of them, at once, but none of the warm-up", LIMIT, async () => {
+    await withServer({}, async (server) => {
+      const result = run({
+        target: { url: server.url },
+        load: closedAt(2),
+        measurement: { mode: { kind: "requests", count: COUNT }, warmupRequests: 3 },
+        cancellation: { sharePct: 100, delayMs: 0, seed: SEED },
+      });
+      await server.until(() => server.infers.length === 2);
+      await server.until(() => server.successCount === 3);
+      server.hold();
+      const { sentCount, completedCount, cancelledCount, failedCount, error } = await result;
+      assert.deepEqual(
+        [sentCount, completedCount + cancelledCount, failedCount, error],
+        [COUNT + 3, COUNT + 3, 0, undefined],
+      );
+      assert.ok(cancelledCount > 0 && completedCount >= 3);
+    });
+  });
+
+  test("a request that is over before its moment is not given up", LIMIT, async () => {
+    await withServer({}, async (server) => {
+      const { completedCount, cancelledCount } = await run({
+        target: { url: server.url },
+        measurement: { mode: { kind: "requests", count: COUNT } },
+        cancellation: { sharePct: 100, delayMs: 3_600_000, seed: SEED },
+      });
+      assert.deepEqual([completedCount, cancelledCount], [COUNT, 0]);
+    });
+  });
+});
+
+describe("several servers", () => {
+  const COUNT = 30;
+
+  /** A port on which nobody listens. */
+  async function deadUrl(): Promise<string> {
+    let url = "";
+    await withServer({}, async (server) => {
+      url = server.url;
+    });
+    return url;
+  }
+
+  test("each gets its turn, and the counts are told by server", LIMIT, async () => {
+    await withServer({}, async (first) => {
+      await withServer({}, async (second) => {
+        const { servers, completedCount, failedCount } = await run({
+          target: { url: first.url, moreUrls: [second.url, first.url] },
+          load: closedAt(4),
+          measurement: { mode: { kind: "requests", count: COUNT } },
+        });
+        assert.deepEqual([completedCount, failedCount], [COUNT, 0]);
+        const counts = (server: KserveServer): number => server.infers.length;
+        assert.deepEqual([counts(first), counts(second)], [20, 10]);
+        assert.deepEqual(
+          servers,
+          [first.url, second.url, first.url].map((name) => ({ name, sentCount: 10, failedCount: 0 })),
+        );
+      });
+    });
+  });
+
+  test("one that refuses is a failure with its name, and the others go on", LIMIT, async () => {
+    const dead = await deadUrl();
+    await withServer({ onInfer: ({ index }) => (index === 0 ? "busy" : undefined) }, async (server) => {
+      const { servers, failures, completedCount, error } = await run({
+        target: { url: server.url, moreUrls: [dead] },
+        load: closedAt(2),
+        measurement: { mode: { kind: "requests", count: COUNT } },
+      });
+      assert.deepEqual([completedCount, error], [14, undefined]);
+      assert.deepEqual(
+        failures.map(({ kind, count, example }) => [kind, count, example]),
+        [
+          ["connect", 15, `${dead}: Connection refused`],
+          ["http", 1, `${server.url}: busy`],
+        ],
+      );
+      assert.deepEqual(
+        servers?.map(({ sentCount, failedCount }) => [sentCount, failedCount]),
+        [
+          [15, 1],
+          [15, 15],
+        ],
+      );
+    });
+  });
+
+  for (const isStreaming of [false, true]) {
+    test(`over gRPC, ${isStreaming ? "streams" : "unary"}`, LIMIT, async () => {
+      const behaviour = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
+      const ports = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 };
+      const mocks = [await startMock(behaviour, ports), await startMock(behaviour, ports)];
+      try {
+        const [url = "", ...moreUrls] = mocks.map(({ grpcPort }) => `127.0.0.1:${grpcPort}`);
+        const { servers, completedCount } = await run({
+          target: { url, moreUrls, protocol: "grpc", isStreaming },
+          load: closedAt(3),
+          measurement: { mode: { kind: "requests", count: COUNT } },
+        });
+        assert.equal(completedCount, COUNT);
+        assert.deepEqual(
+          servers?.map(({ sentCount }) => sentCount),
+          [15, 15],
+        );
+      } finally {
+        for (const mock of mocks) await mock.stop();
+      }
+    });
+  }
+
+  test("sequences cannot be shared", LIMIT, async () => {
+    await withServer({ isSequence: true }, async (server) => {
+      await assert.rejects(
+        run({ target: { url: server.url, moreUrls: [server.url] }, client: { callMode: "async" } }),
+        /takes sequences, whose requests must all reach the same server/,
+      );
+    });
+  });
+});
