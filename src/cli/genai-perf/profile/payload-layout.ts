@@ -57,7 +57,7 @@ async function openTemplateLayout(settings: GenaiSettings, tokenizer: Tokenizer 
 
 /** By name, from a file, or the text itself. @throws UserError when it is none of these */
 function findTemplate(value: string, file: string | undefined): TemplateSource {
-  const named = NAMED_TEMPLATES[value];
+  const named = Object.hasOwn(NAMED_TEMPLATES, value) ? NAMED_TEMPLATES[value] : undefined;
   if (named !== undefined) return { text: named, name: value };
   if (file === undefined && /\{[{%]/.test(value)) return { text: value, name: "--extra-inputs payload_template" };
   if (file === undefined)
