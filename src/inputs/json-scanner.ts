@@ -40,7 +40,11 @@ export class JsonScanner {
   private readonly decoder = new TextDecoder();
 
   /** @param hint what to do about a fault */
-  constructor(source: ByteSource, name: string, hint = "Give a profile export as perf_analyzer or rampart wrote it, whole.") {
+  constructor(
+    source: ByteSource,
+    name: string,
+    hint = "Give a profile export as perf_analyzer or rampart wrote it, whole.",
+  ) {
     this.source = source;
     this.name = name;
     this.hint = hint;

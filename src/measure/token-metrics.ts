@@ -61,6 +61,8 @@ export class TokenColumns {
   /** Answered, but without content. */
   emptyCount = 0;
   failedCount = 0;
+  /** What was wrong with the first of them; undefined where nobody said. */
+  failureExample: string | undefined;
   private readonly sessionNames = new Map<string, number>();
   private readonly sessionOf = new Column();
 

@@ -53,10 +53,10 @@ function explainReasoning(columns: TokenColumns): string | undefined {
   return `${count} of ${columns.count} answers began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
 }
 
-function explainMissing({ failedCount, emptyCount, count }: TokenColumns): string | undefined {
+function explainMissing({ failedCount, emptyCount, count, failureExample }: TokenColumns): string | undefined {
   const total = failedCount + emptyCount + count;
   if (failedCount + emptyCount === 0) return undefined;
-  return `of ${total} requests ${failedCount} failed and ${emptyCount} had an answer without content; only ${count} are in the statistics`;
+  return `of ${total} requests ${failedCount} failed and ${emptyCount} had an answer without content; only ${count} are in the statistics${failureExample === undefined ? "" : `; the first failure: ${failureExample}`}`;
 }
 
 function percent(ratio: number): string {

@@ -3,6 +3,7 @@ import type { CommandIo } from "../execute.ts";
 import { VERSION } from "../version.ts";
 import { EXIT } from "./exit-codes.ts";
 import { formatHelp } from "./help.ts";
+import { resolveInputFormat } from "./input-format.ts";
 import { type ParsedCommand, parseCommand } from "./parse.ts";
 import { findLater } from "./profile/refusals.ts";
 import { runProfile } from "./profile/run-profile.ts";
@@ -49,7 +50,7 @@ async function runSubcommand(parsed: ParsedCommand & { readonly kind: "command" 
   const problems = findLater(settings, later);
   if (passThrough.length > 0) problems.unshift(notYet("flags of perf_analyzer after --"));
   if (problems.length > 0) throw new UserError(problems);
-  return (await runAsked(settings, given, io)) ? EXIT.done : EXIT.failed;
+  return (await runAsked(await resolveInputFormat(settings), given, io)) ? EXIT.done : EXIT.failed;
 }
 
 /** Returns whether all went well. What a plain profile does not need is loaded where it is needed. */

@@ -34,10 +34,12 @@ interface Fault {
 function readValue(flag: GenaiFlag, text: string): string | number | Fault {
   const value = convert(flag, text);
   if (typeof value === "object" || flag.choices === undefined || flag.choices.includes(value)) return value;
+  const own = flag.ownChoices ?? [];
+  if (own.includes(String(value))) return value;
   const quoted = flag.choices.map((choice) => (typeof choice === "string" ? `'${choice}'` : choice)).join(", ");
   return {
     message: `invalid choice: ${typeof value === "string" ? quote(value) : value} (choose from ${quoted})`,
-    hint: "Give one of these.",
+    hint: own.length === 0 ? "Give one of these." : `Give one of these, or of Rampart's own: ${own.join(", ")}.`,
   };
 }
 

@@ -47,6 +47,8 @@ export interface GenaiFlag {
   /** What stands for the value in usage, when it is not the name in capitals. */
   readonly metavar?: string;
   readonly choices?: readonly (string | number)[];
+  /** Values that the original does not know: its usage and errors leave them out. */
+  readonly ownChoices?: readonly string[];
   readonly isRequired?: boolean;
   /** Flags of a subcommand with the same word here exclude each other. */
   readonly excludes?: "load" | "measurement";

@@ -1,4 +1,4 @@
-import { ENDPOINT_TYPES } from "./endpoints.ts";
+import { ORIGINAL_TYPE_NAMES, OWN_TYPE_NAMES } from "./endpoints.ts";
 import { fieldOf } from "./fields.ts";
 import type { FlagSection, GenaiFlag, SubcommandName } from "./flags.ts";
 import { HELP_FLAG, TOP_FLAGS } from "./parse.ts";
@@ -25,7 +25,13 @@ export function formatHelp(subcommand: SubcommandName | undefined): string {
   const more = [
     ...(subcommand === "create-template" || subcommand === "process-export-files"
       ? []
-      : ["", ...wrap(`Endpoint types: ${Object.keys(ENDPOINT_TYPES).join(", ")}.`, WIDTH)]),
+      : [
+          "",
+          ...wrap(
+            `Endpoint types: ${ORIGINAL_TYPE_NAMES.join(", ")}; of Rampart's own: ${OWN_TYPE_NAMES.join(", ")}.`,
+            WIDTH,
+          ),
+        ]),
     "",
     ...wrap(
       "Flags may be abbreviated, except Rampart's own. What follows -- goes to the load generator, as flags of perf_analyzer. Exit codes: 0 done, 1 failed, 2 wrong usage.",

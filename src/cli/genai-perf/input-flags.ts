@@ -106,14 +106,14 @@ export const INPUT_FLAGS: readonly GenaiFlag[] = [
     shape: "one",
     kind: "integer",
     at: "input.audio.batchSize",
-    help: "Audio clips in a request, for the endpoint type multimodal.",
+    help: "Audio clips in a request, for the endpoint types multimodal, vision and template.",
   },
   {
     names: ["--batch-size-image"],
     shape: "one",
     kind: "integer",
     at: "input.image.batchSize",
-    help: "Images in a request, for image endpoints.",
+    help: "Images in a request, for the endpoint types multimodal, vision, image_retrieval, nvclip, responses, messages, huggingface_generate and template.",
   },
   {
     names: ["--batch-size-text", "--batch-size", "-b"],
@@ -127,7 +127,7 @@ export const INPUT_FLAGS: readonly GenaiFlag[] = [
     shape: "append",
     kind: "text",
     at: "input.extra",
-    help: "A field for every request body, as NAME:VALUE (numbers, true and false are recognised), as NAME alone for null, or several as a JSON object.",
+    help: "A field for every request body, as NAME:VALUE (numbers, true and false are recognised), as NAME alone for null, or several as a JSON object. The endpoint type template takes payload_template:FILE (or a name, or the template itself) and response_field:PATH from them.",
   },
   {
     names: ["--goodput", "-g"],
@@ -151,7 +151,7 @@ export const INPUT_FLAGS: readonly GenaiFlag[] = [
     kind: "file",
     at: "input.file",
     default: "prompts are made up",
-    help: 'Where prompts come from: a JSONL file with lines such as {"text": …}, a folder of such files, synthetic:A,B for made-up files of these names, conversations:FILE for talks in the form of ShareGPT, or payload:FILE for requests with a timestamp, delay, session_id, input_length, output_length, hash_ids, priority or text_input.',
+    help: 'Where prompts come from: a JSONL file with lines such as {"text": …, "image": PATH or address}, a folder of such files, synthetic:A,B for made-up files of these names, conversations:FILE for talks in the form of ShareGPT, or payload:FILE for requests with a timestamp, delay, session_id, input_length, output_length, hash_ids, priority or text_input.',
   },
   {
     names: ["--num-dataset-entries", "--num-prompts"],

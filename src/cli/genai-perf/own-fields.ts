@@ -115,7 +115,7 @@ export const OWN_FIELDS: FieldGroup = {
       key: "api_key_env",
       at: "rampart.apiKeyEnv",
       kind: "text",
-      about: "Environment variable with the API key, sent as a bearer token.",
+      about: "Environment variable with the API key, sent as a bearer token,\nto the type messages as x-api-key.",
     },
     {
       key: "system_prompt_length",

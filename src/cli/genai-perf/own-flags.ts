@@ -24,6 +24,7 @@ const OBEYED: ReadonlySet<string> = new Set([
   "--stall-timeout",
   "--search-limits",
   "--plot-formats",
+  "--input-format",
 ]);
 
 /** Also of `process-export-files`. */
@@ -159,7 +160,7 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     shape: "one",
     kind: "text",
     at: "rampart.apiKeyEnv",
-    help: "Environment variable with the API key, sent as a bearer token and never printed or exported.",
+    help: "Environment variable with the API key, sent as a bearer token (to the type messages as x-api-key) and never printed or exported.",
   },
   {
     names: ["--shared-system-prompt-length"],
@@ -182,7 +183,7 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     kind: "text",
     at: "rampart.inputFormat",
     choices: ["auto", "jsonl", "payload", "sharegpt", "azure", "burstgpt"],
-    help: "What --input-file holds; auto looks at it.",
+    help: "What --input-file holds; auto looks at it. Of sharegpt conversations the first question is sent, with --session-concurrency all.",
   },
   {
     names: ["--max-failure-ratio", "--failed-request-threshold"],

@@ -1,4 +1,4 @@
-import { ENDPOINT_TYPES } from "./endpoints.ts";
+import { ORIGINAL_TYPE_NAMES, OWN_TYPE_NAMES } from "./endpoints.ts";
 import type { FlagSection, GenaiFlag } from "./flags.ts";
 import { AUDIO_FLAGS, IMAGE_FLAGS, INPUT_FLAGS, SESSION_FLAGS } from "./input-flags.ts";
 
@@ -35,8 +35,9 @@ const ENDPOINT: readonly GenaiFlag[] = [
     shape: "one",
     kind: "text",
     at: "endpoint.type",
-    choices: Object.keys(ENDPOINT_TYPES),
-    help: "The API the server speaks.",
+    choices: ORIGINAL_TYPE_NAMES,
+    ownChoices: OWN_TYPE_NAMES,
+    help: "The API the server speaks. Rampart's own are written below.",
   },
   {
     names: ["--server-metrics-url", "--server-metrics-urls"],

@@ -74,6 +74,8 @@ export function readSettings(command: ParsedCommand & { readonly kind: "command"
 
 function finish(command: ParsedCommand & { readonly kind: "command" }, builder: SettingsBuilder): SettingsResult {
   const { settings, given, problems } = builder;
+  // The path itself asks for a stream.
+  if (settings.endpoint.type === "generate_stream") settings.endpoint.isStreaming = true;
   const all = [...problems, ...checkTogether(settings, given)];
   if (all.length > 0) return { kind: "config", problems: all };
   return {

@@ -1,12 +1,15 @@
 import type { Problem } from "../../plan/problem.ts";
 import { isDirectory } from "../output-files.ts";
-import { ENDPOINT_TYPES } from "./endpoints.ts";
+import { ENDPOINT_TYPES, TOKENLESS_TYPES } from "./endpoints.ts";
 import { isFileOrFolder } from "./flag-values.ts";
+import { checkInputFormat, isPayloadFile } from "./input-format.ts";
+import { checkMedia } from "./media-rules.ts";
 import { checkPhases, checkServers } from "./run-rules.ts";
 import { checkSessions } from "./session-rules.ts";
 import { type GenaiSettings, isDefault, type SettingPath } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 import { checkSweep } from "./sweep-rules.ts";
+import { checkTemplate } from "./template-options.ts";
 
 /** The original's rules between settings, and those that Rampart's own options bring. */
 
@@ -26,7 +29,12 @@ export function checkTogether(settings: GenaiSettings, given: GivenSettings): Pr
   checkOutput(rules);
   checkOwn(rules);
   if (settings.subcommand === "analyze") checkSweep(rules);
-  return rules.problems;
+  return [
+    ...rules.problems,
+    ...checkMedia(settings, given),
+    ...checkTemplate(settings),
+    ...checkInputFormat(settings, given),
+  ];
 }
 
 /** The settings under check, and what is wrong with them. */
@@ -174,11 +182,11 @@ function checkInput(rules: Rules): void {
 function checkLoad(rules: Rules): void {
   const { stimulus, measurement } = rules.settings.perfAnalyzer;
   rules.refuse(
-    stimulus.kind === "fixed_schedule" && !rules.settings.input.file.startsWith("payload:"),
+    stimulus.kind === "fixed_schedule" && !isPayloadFile(rules.settings),
     "perfAnalyzer.stimulus",
     "--fixed-schedule",
     "a fixed schedule needs a payload file with a timestamp in each line",
-    "Add --input-file payload:FILE.",
+    "Add --input-file payload:FILE, or --input-file FILE with --input-format payload, azure or burstgpt.",
   );
   const isCounting = rules.given.has("perfAnalyzer.measurement.num") && measurement.mode === "request_count";
   if (!isCounting || measurement.num === null || rules.settings.subcommand !== "profile") return;
@@ -196,10 +204,9 @@ function checkLoad(rules: Rules): void {
 
 function checkOutput(rules: Rules): void {
   const { output, endpoint } = rules.settings;
-  const plotless = ["image_retrieval", "nvclip", "embeddings", "rankings"];
   const format = ENDPOINT_TYPES[endpoint.type].outputFormat?.toUpperCase();
   rules.refuse(
-    output.isPlotting && plotless.includes(endpoint.type),
+    output.isPlotting && TOKENLESS_TYPES.includes(endpoint.type),
     "output.isPlotting",
     "--generate-plots",
     `User Config: generate_plots is not supported with the OutputFormat.${format} output format`,

@@ -1,4 +1,4 @@
-import { ENDPOINT_TYPES } from "./endpoints.ts";
+import { ENDPOINT_TYPES, TOKENLESS_TYPES } from "./endpoints.ts";
 import type { GenaiSettings, SettingPath } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 
@@ -7,7 +7,8 @@ import type { GivenSettings } from "./settings-builder.ts";
 type Refuse = (isBroken: boolean, at: SettingPath, flag: string, message: string, hint: string) => void;
 
 /** What sessions need: a load that holds them, and requests that belong to them. @param refuse tells a problem when a rule is broken */
-export function checkSessions({ input, perfAnalyzer, endpoint }: GenaiSettings, refuse: Refuse): void {
+export function checkSessions(settings: GenaiSettings, refuse: Refuse): void {
+  const { input, perfAnalyzer, endpoint } = settings;
   const { stimulus } = perfAnalyzer;
   const { count } = input.sessions;
   const isMadeUp = hasMadeUpInputs(input.file);
@@ -20,7 +21,7 @@ export function checkSessions({ input, perfAnalyzer, endpoint }: GenaiSettings, 
   const refuseLoad = (isBroken: boolean, message: string, hint: string): void =>
     refuse(isBroken, "perfAnalyzer.stimulus", "--session-concurrency", message, hint);
   refuseLoad(
-    isMadeUp ? count === 0 : !/^(payload|conversations):/.test(input.file),
+    isMadeUp ? count === 0 : !hasSessionsIn(settings),
     "there are no sessions to hold",
     "Add --num-sessions, or --input-file payload:FILE with a session_id in each line, or conversations:FILE.",
   );
@@ -31,10 +32,15 @@ export function checkSessions({ input, perfAnalyzer, endpoint }: GenaiSettings, 
   );
   const { type } = endpoint;
   refuseLoad(
-    ENDPOINT_TYPES[type].serviceKind !== "openai" || type === "rankings",
+    ENDPOINT_TYPES[type].serviceKind !== "openai" || TOKENLESS_TYPES.includes(type),
     `the endpoint type ${type} has no conversations`,
     "Use chat or another type of an OpenAI server.",
   );
+}
+
+/** Whether the input file may have sessions, by its name or by what it is said to hold. */
+function hasSessionsIn({ input, rampart }: GenaiSettings): boolean {
+  return /^(payload|conversations):/.test(input.file) || ["payload", "sharegpt"].includes(rampart.inputFormat);
 }
 
 /** Whether prompts are made up, and sessions with them. */

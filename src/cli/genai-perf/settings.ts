@@ -1,3 +1,4 @@
+import type { InputFormat } from "../../inputs/prompts/settings.ts";
 import type { EndpointTypeName } from "./endpoints.ts";
 
 /** What a command line and a YAML file say, value by value, with genai-perf's defaults. Grouped as the YAML's top-level keys. */
@@ -60,7 +61,7 @@ export interface OwnSettings {
   systemPromptTokens: number;
   /** Mix of input and output lengths, `ISL,OSL:PERCENT;…`; empty: none. */
   sequenceMix: string;
-  inputFormat: "auto" | "jsonl" | "payload" | "sharegpt" | "azure" | "burstgpt";
+  inputFormat: InputFormat;
   /** Limits for the search of the highest load, as for goodput; null: no search. */
   searchLimits: Readonly<Record<string, number>> | null;
   /** Share of requests that may fail, 0 to 1. Default 1: failures are counted and end nothing. */

@@ -88,21 +88,7 @@ const OWN_PROCESS_SECTION: FlagSection = {
 };
 
 /** The original's settings that nothing obeys yet, whatever their value. */
-const LATER: ReadonlySet<SettingPath> = new Set<SettingPath>([
-  "endpoint.grpcMethod",
-  "endpoint.serverMetricsUrls",
-  "input.audio.lengthSec.mean",
-  "input.audio.lengthSec.stddev",
-  "input.audio.format",
-  "input.audio.depthsBits",
-  "input.audio.sampleRatesKhz",
-  "input.audio.channels",
-  "input.image.widthPx.mean",
-  "input.image.widthPx.stddev",
-  "input.image.heightPx.mean",
-  "input.image.heightPx.stddev",
-  "input.image.format",
-]);
+const LATER: ReadonlySet<SettingPath> = new Set<SettingPath>(["endpoint.grpcMethod", "endpoint.serverMetricsUrls"]);
 
 const PROFILE: readonly FlagSection[] = PROFILE_SECTIONS.map(({ group, flags }) => ({
   group,

@@ -1,5 +1,7 @@
 import { nearestName } from "../nearest-name.ts";
 import { findLoadSweep } from "./analyze/points.ts";
+import { TOKENLESS_TYPES } from "./endpoints.ts";
+import { isPayloadFile } from "./input-format.ts";
 import { warnOfSessions } from "./session-rules.ts";
 import { type GenaiSettings, isDefault } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
@@ -24,9 +26,9 @@ export function warnTogether(settings: GenaiSettings, given: GivenSettings): str
       warnings.push("Input directory and artifact directory are the same: results may overwrite what is read.");
     return warnings;
   }
-  if (input.file.startsWith("payload:") && input.outputTokens.mean !== null)
+  if (isPayloadFile(settings) && input.outputTokens.mean !== null)
     warnings.push("--output-tokens-mean is ignored where a line of the payload file has an output_length.");
-  if (endpoint.isStreaming && ["embeddings", "rankings", "nvclip", "image_retrieval"].includes(endpoint.type))
+  if (endpoint.isStreaming && TOKENLESS_TYPES.includes(endpoint.type))
     warnings.push(`--streaming has no effect with ${endpoint.type}: the answer comes in one piece.`);
   warnings.push(...warnOfSessions(settings, given));
   if (given.has("input.prefixPrompt.tokens") && input.prefixPrompt.count === 0 && input.prefixPrompt.tokens !== 100)

@@ -73,18 +73,26 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
 
 function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
-  for (const byte of bytes) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ byte) & 0xff] as number);
+  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ (bytes[i] as number)) & 0xff] as number);
   return ~crc >>> 0;
 }
 
 const ADLER_MODULUS = 65521;
 
+/** The sums stay whole numbers that a double holds exactly over this many bytes, so they are reduced so rarely. */
+const ADLER_BYTES = 65536;
+
 function adler32(bytes: Uint8Array): number {
   let low = 1;
   let high = 0;
-  for (const byte of bytes) {
-    low = (low + byte) % ADLER_MODULUS;
-    high = (high + low) % ADLER_MODULUS;
+  for (let start = 0; start < bytes.length; start += ADLER_BYTES) {
+    const end = Math.min(bytes.length, start + ADLER_BYTES);
+    for (let i = start; i < end; i++) {
+      low += bytes[i] as number;
+      high += low;
+    }
+    low %= ADLER_MODULUS;
+    high %= ADLER_MODULUS;
   }
   return high * 65536 + low;
 }

@@ -1,7 +1,8 @@
 import { type Problem, UserError } from "../../plan/problem.ts";
-import { drawIndex, drawNormal, type Random } from "../../runtime/random.ts";
+import { createRandomFor, drawIndex, drawNormal, type Random } from "../../runtime/random.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 import type { Spread } from "../prompts/lengths.ts";
+import { type MediaEncoders, MP3_RATES_HZ, type SoundSamples } from "./encoders.ts";
 
 /** What sounds to make up. */
 export interface AudioSettings {
@@ -12,6 +13,7 @@ export interface AudioSettings {
   readonly sampleRatesHz: readonly number[];
   /** 1 or 2. */
   readonly channelCount: number;
+  readonly format: AudioClip["format"];
 }
 
 /** Shorter clips are not made. */
@@ -23,7 +25,7 @@ const HEADER_BYTES = 44;
 const PCM = 1;
 
 /** What is wrong with the settings; empty when nothing is. */
-export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount }: AudioSettings): Problem[] {
+export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount, format }: AudioSettings): Problem[] {
   const problems: Problem[] = [];
   const add = (path: string, message: string, value: unknown, hint: string): void => {
     problems.push({ path, message, value: String(value), hint });
@@ -34,23 +36,29 @@ export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount }:
   const depth = depthsBits.find((bits) => !DEPTHS_BITS.includes(bits));
   if (depth !== undefined) add("--audio-depths", "is no bit depth", depth, `Choose from ${DEPTHS_BITS.join(", ")}.`);
   const rate = sampleRatesHz.find((hz) => !(hz >= 1));
-  if (rate !== undefined) add("--audio-sample-rates", "is no sample rate", rate, "Give kHz, as 16.");
+  if (rate !== undefined) add("--audio-sample-rates", "is no sample rate", rate / 1000, "Give kHz, as 16.");
+  const strange = sampleRatesHz.find((hz) => hz >= 1 && !(MP3_RATES_HZ as readonly number[]).includes(hz));
+  if (format === "mp3" && strange !== undefined) {
+    const known = MP3_RATES_HZ.map((hz) => hz / 1000).join(", ");
+    add("--audio-sample-rates", "is no sample rate of MP3", strange / 1000, `Choose from ${known} kHz.`);
+  }
   if (channelCount !== 1 && channelCount !== 2) {
     add("--audio-num-channels", "is no number of channels", channelCount, "Choose 1 (mono) or 2 (stereo).");
   }
   return problems;
 }
 
-/** A clip of noise as a WAV file; the same numbers give the same bytes. @throws UserError: see {@link checkAudio} */
-export function makeAudio(random: Random, settings: AudioSettings): AudioClip {
+/** A clip of noise; the same numbers give the same bytes. @throws UserError: see {@link checkAudio} */
+export function makeAudio(random: Random, settings: AudioSettings, encoders: MediaEncoders): AudioClip {
   const problems = checkAudio(settings);
   if (problems.length > 0) throw new UserError(problems);
-  const rateHz = Math.trunc(settings.sampleRatesHz[drawIndex(random, settings.sampleRatesHz.length)] as number);
-  const bits = settings.depthsBits[drawIndex(random, settings.depthsBits.length)] as number;
+  const { format, channelCount, sampleRatesHz, depthsBits } = settings;
+  const rateHz = Math.trunc(sampleRatesHz[drawIndex(random, sampleRatesHz.length)] as number);
+  const bits = depthsBits[drawIndex(random, depthsBits.length)] as number;
   const frameCount = Math.trunc(drawLength(random, settings.lengthS) * rateHz);
-  const bytes = makeWav({ rateHz, bits, channelCount: settings.channelCount, frameCount });
-  writeNoise(random, bytes.subarray(HEADER_BYTES), bits / 8);
-  return { format: "wav", base64: bytes.toString("base64") };
+  const wav = { rateHz, bits, channelCount, frameCount };
+  const bytes = format === "wav" ? makeWav(random, wav) : encoders.encodeMp3(makeSound(random, wav));
+  return { format, base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
 }
 
 /** Drawn again until it is long enough, so that the rest of the distribution keeps its form. */
@@ -68,8 +76,8 @@ interface WavFormat {
   readonly frameCount: number;
 }
 
-/** A WAV file (RIFF, PCM) of silence. */
-function makeWav({ rateHz, bits, channelCount, frameCount }: WavFormat): Buffer {
+/** A WAV file (RIFF, PCM) of noise. */
+function makeWav(random: Random, { rateHz, bits, channelCount, frameCount }: WavFormat): Buffer {
   const frameBytes = (bits / 8) * channelCount;
   const dataBytes = frameCount * frameBytes;
   const bytes = Buffer.alloc(HEADER_BYTES + dataBytes);
@@ -85,16 +93,55 @@ function makeWav({ rateHz, bits, channelCount, frameCount }: WavFormat): Buffer 
   bytes.writeUInt16LE(bits, 34);
   bytes.write("data", 36, "latin1");
   bytes.writeUInt32LE(dataBytes, 40);
+  writeNoise(random, bytes.subarray(HEADER_BYTES), bits / 8);
   return bytes;
 }
 
 function writeNoise(random: Random, samples: Buffer, sampleBytes: number): void {
-  const scale = 2 ** (sampleBytes * 8 - 1) - 1;
-  for (let at = 0; at < samples.length; at += sampleBytes) {
-    const level = Math.min(1, Math.max(-1, drawNormal(random, 0, NOISE_STDDEV)));
-    const value = Math.trunc(level * scale);
-    // Samples of eight bits are the only unsigned ones.
-    if (sampleBytes === 1) samples.writeUInt8(value + 128, at);
-    else samples.writeIntLE(value, at, sampleBytes);
+  const draw = openNoise(random, sampleBytes * 8);
+  switch (sampleBytes) {
+    case 1:
+      // Samples of eight bits are the only unsigned ones.
+      for (let at = 0; at < samples.length; at++) samples[at] = draw() + 128;
+      break;
+    case 2:
+      for (let at = 0; at < samples.length; at += 2) samples.writeInt16LE(draw(), at);
+      break;
+    default:
+      for (let at = 0; at < samples.length; at += sampleBytes) samples.writeIntLE(draw(), at, sampleBytes);
   }
+}
+
+/** The same noise as in a WAV file, as far as its depth tells levels apart. */
+function makeSound(random: Random, { rateHz, bits, channelCount, frameCount }: WavFormat): SoundSamples {
+  const channels = Array.from({ length: channelCount }, () => new Float32Array(frameCount));
+  const draw = openNoise(random, bits);
+  const scale = 2 ** (bits - 1) - 1;
+  for (let frame = 0; frame < frameCount; frame++) for (const channel of channels) channel[frame] = draw() / scale;
+  return { rateHz, channels };
+}
+
+/** Drawn once, as drawing each sample of each clip would take minutes for some. A power of two. */
+const NOISE_LEVELS = 65_536;
+let levels: Float64Array | undefined;
+
+/** Gives samples of a depth, one by one: the drawn levels in an order that the random numbers decide, each once before one comes again. */
+function openNoise(random: Random, bits: number): () => number {
+  levels ??= drawLevels();
+  const scale = 2 ** (bits - 1) - 1;
+  const samples = levels.map((level) => Math.trunc(level * scale));
+  // An odd step comes by all of them.
+  const step = 2 * drawIndex(random, NOISE_LEVELS / 2) + 1;
+  let at = drawIndex(random, NOISE_LEVELS);
+  return () => {
+    at = (at + step) % NOISE_LEVELS;
+    return samples[at] as number;
+  };
+}
+
+function drawLevels(): Float64Array {
+  const random = createRandomFor(0, "noise");
+  return Float64Array.from({ length: NOISE_LEVELS }, () =>
+    Math.min(1, Math.max(-1, drawNormal(random, 0, NOISE_STDDEV))),
+  );
 }

@@ -1,24 +1,36 @@
 import { drawIndex, drawNormal, type Random } from "../../runtime/random.ts";
 import type { Spread } from "../prompts/lengths.ts";
-import { encodePng, PALETTE_COLOURS } from "./png.ts";
+import type { MediaEncoders } from "./encoders.ts";
+import { encodePng, type IndexedImage, PALETTE_COLOURS } from "./png.ts";
+
+/** How images are compressed. */
+export type ImageFormat = "png" | "jpeg";
 
 /** What images to make up. */
 export interface ImageSettings {
   readonly widthPx: Spread;
   readonly heightPx: Spread;
+  /** Drawn for each image when absent. */
+  readonly format?: ImageFormat;
 }
 
 /** Pixels of one coloured tile, and how many neighbouring shades its pixels vary by. */
 const TILE_PX = 16;
 const SHADES = 8;
+/** From one shade to the next, of 255. */
+const SHADE_STEP = 4;
+/** Shades that are drawn for an image and used over and over; not a multiple of anything an image has. */
+const NOISE_PX = 4099;
 
 /** A made-up picture of coloured, slightly noisy tiles as `data:image/png;base64,…`; the same numbers give the same bytes. */
-export function makeImage(random: Random, settings: ImageSettings): string {
+export function makeImage(random: Random, settings: ImageSettings, encoders: MediaEncoders): string {
+  const format = settings.format ?? (drawIndex(random, 2) === 0 ? "png" : "jpeg");
   const width = drawSize(random, settings.widthPx);
   const height = drawSize(random, settings.heightPx);
-  const palette = Uint8Array.from({ length: PALETTE_COLOURS * 3 }, () => drawIndex(random, 256));
-  const bytes = encodePng({ width, height, palette, pixels: drawTiles(random, width, height) });
-  return `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
+  const palette = drawPalette(random);
+  const image: IndexedImage = { width, height, palette, pixels: drawTiles(random, width, height) };
+  const bytes = format === "png" ? encodePng(image) : encoders.encodeJpeg(image);
+  return `data:image/${format};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64")}`;
 }
 
 /** As GenAI-Perf: the sign is dropped, and no image has a size of 0. */
@@ -26,15 +38,28 @@ function drawSize(random: Random, { mean, stddev }: Spread): number {
   return Math.max(1, Math.trunc(Math.abs(drawNormal(random, mean, stddev))));
 }
 
+/** Colours, each in some shades. */
+function drawPalette(random: Random): Uint8Array {
+  const palette = new Uint8Array(PALETTE_COLOURS * 3);
+  for (let first = 0; first < PALETTE_COLOURS; first += SHADES)
+    for (let channel = 0; channel < 3; channel++) {
+      const level = drawIndex(random, 256 - SHADES * SHADE_STEP);
+      for (let shade = 0; shade < SHADES; shade++) palette[(first + shade) * 3 + channel] = level + shade * SHADE_STEP;
+    }
+  return palette;
+}
+
 function drawTiles(random: Random, width: number, height: number): Uint8Array {
   const columns = Math.ceil(width / TILE_PX);
   const count = columns * Math.ceil(height / TILE_PX);
-  const tiles = Uint8Array.from({ length: count }, () => drawIndex(random, PALETTE_COLOURS - SHADES));
+  const tiles = Uint8Array.from({ length: count }, () => drawIndex(random, PALETTE_COLOURS / SHADES) * SHADES);
+  const noise = Uint8Array.from({ length: Math.min(NOISE_PX, width * height) }, () => drawIndex(random, SHADES));
   const pixels = new Uint8Array(width * height);
-  for (let y = 0; y < height; y++) {
+  for (let y = 0, at = 0, shade = 0; y < height; y++) {
     const row = Math.floor(y / TILE_PX) * columns;
     for (let x = 0; x < width; x++) {
-      pixels[y * width + x] = (tiles[row + Math.floor(x / TILE_PX)] as number) + drawIndex(random, SHADES);
+      pixels[at++] = (tiles[row + Math.floor(x / TILE_PX)] as number) + (noise[shade] as number);
+      if (++shade === noise.length) shade = 0;
     }
   }
   return pixels;

@@ -5,7 +5,7 @@ import { isObject, type JsonRecord, readJsonObjects } from "./json-lines.ts";
 import { joinBefore, NO_OPENING, type PromptMaker, type Slot } from "./prompt-maker.ts";
 
 /** Keys that hold a conversation's messages in the data sets that are about. */
-const LIST_KEYS = ["conversations", "conversation", "messages", "turns", "items"];
+export const LIST_KEYS = ["conversations", "conversation", "messages", "turns", "items"];
 const USER_ROLES = ["human", "user"];
 const SYSTEM_ROLES = ["system"];
 

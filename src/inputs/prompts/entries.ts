@@ -45,6 +45,6 @@ function open(settings: PromptSettings, maker: PromptMaker): AsyncIterable<Promp
     case "conversations":
       return readConversations(source.path, maker, source.isMultiTurn);
     case "trace":
-      return readTraceCsv(source.path, maker);
+      return readTraceCsv(source.path, maker, source.dialect);
   }
 }

@@ -12,6 +12,15 @@ export function readString(record: JsonRecord, key: string): string | undefined 
   throw wrongType(record, key, "text", `"${key}": "…"`);
 }
 
+/** The text of one key and those of a list under another, trimmed; empty when both are absent. */
+export function readStrings(record: JsonRecord, key: string, listKey: string): string[] {
+  const one = readString(record, key);
+  const list = record.value[listKey] ?? [];
+  if (!Array.isArray(list) || !list.every((item) => typeof item === "string" && item !== ""))
+    throw wrongType(record, listKey, "a list of texts", `"${listKey}": ["…"]`);
+  return [...(one === undefined ? [] : [one]), ...(list as string[])].map((text) => text.trim());
+}
+
 /** A text or a number, as a text. */
 export function readId(record: JsonRecord, key: string): string | undefined {
   const value = record.value[key];

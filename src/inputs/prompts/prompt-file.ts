@@ -2,13 +2,13 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
-import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
-import { readPromptText, readString } from "./fields.ts";
+import type { AudioClip, PromptEntry } from "../../service/openai/prompt-entry.ts";
+import { readPromptText, readStrings } from "./fields.ts";
 import { type JsonRecord, readJsonLines } from "./json-lines.ts";
 import { loadAudio, loadImage } from "./media.ts";
 import { joinBefore, type PromptMaker } from "./prompt-maker.ts";
 
-/** Prompts from JSON Lines files with `text` (or `text_input`), `image` and `audio`. */
+/** Prompts from JSON Lines files with `text` (or `text_input`), `image` or `images`, and `audio` or `audios`. */
 
 /** The requests of a file, or of all `.jsonl` files of a folder by their names. @throws UserError for what cannot be read */
 export async function* readPrompts(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
@@ -49,8 +49,8 @@ export async function* readRankings(path: string, maker: PromptMaker): AsyncGene
 
 /** One request per line; with larger batches as many requests as asked for, each of different lines drawn by the seed. */
 async function* readPromptFile(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
-  const { textsPerRequest, imagesPerRequest } = maker.settings;
-  if (textsPerRequest > 1 || imagesPerRequest > 1) {
+  const { textsPerRequest, imagesPerRequest, audioPerRequest } = maker.settings;
+  if (Math.max(textsPerRequest, imagesPerRequest, audioPerRequest) > 1) {
     yield* drawBatches(path, maker);
     return;
   }
@@ -62,8 +62,8 @@ async function* readPromptFile(path: string, maker: PromptMaker): AsyncGenerator
     const { output } = maker.lengths(slot);
     yield {
       texts: content.text === undefined ? [] : [joinBefore(prefix, content.text)],
-      ...(content.image === undefined ? {} : { images: [content.image] }),
-      ...(content.audio === undefined ? {} : { audio: [content.audio] }),
+      ...(content.images.length === 0 ? {} : { images: content.images }),
+      ...(content.audio.length === 0 ? {} : { audio: content.audio }),
       ...frame,
       ...(output === undefined ? {} : { maxTokens: output }),
     };
@@ -74,14 +74,17 @@ async function* readPromptFile(path: string, maker: PromptMaker): AsyncGenerator
 async function* drawBatches(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   const texts: string[] = [];
   const images: string[] = [];
+  const clips: AudioClip[] = [];
   for await (const record of readJsonLines(path)) {
     const content = await readContent(record, path);
     if (content.text !== undefined) texts.push(content.text);
-    if (content.image !== undefined) images.push(content.image);
+    images.push(...content.images);
+    clips.push(...content.audio);
   }
-  const { textsPerRequest, imagesPerRequest, entryCount } = maker.settings;
+  const { textsPerRequest, imagesPerRequest, audioPerRequest, entryCount } = maker.settings;
   checkBatch(path, "texts", textsPerRequest, texts.length);
   checkBatch(path, "images", imagesPerRequest, images.length);
+  checkBatch(path, "sounds", audioPerRequest, clips.length);
   for (let position = 0; position < entryCount; position++) {
     const slot = { list: basename(path), position };
     const random = createRandomFor(maker.settings.seed, "batch", slot.list, position);
@@ -91,6 +94,7 @@ async function* drawBatches(path: string, maker: PromptMaker): AsyncGenerator<Pr
     yield {
       texts: drawn.map((text) => joinBefore(prefix, text)),
       ...(images.length === 0 ? {} : { images: drawSome(images, imagesPerRequest, random) }),
+      ...(clips.length === 0 ? {} : { audio: drawSome(clips, audioPerRequest, random) }),
       ...frame,
       ...(output === undefined ? {} : { maxTokens: output }),
     };
@@ -99,9 +103,9 @@ async function* drawBatches(path: string, maker: PromptMaker): AsyncGenerator<Pr
 
 async function readContent(record: JsonRecord, path: string) {
   const text = readPromptText(record);
-  const image = readString(record, "image");
-  const audio = readString(record, "audio");
-  if (text === undefined && image === undefined && audio === undefined) {
+  const images = readStrings(record, "image", "images");
+  const audio = readStrings(record, "audio", "audios");
+  if (text === undefined && images.length + audio.length === 0) {
     throw new UserError([
       {
         path: record.place,
@@ -114,8 +118,8 @@ async function readContent(record: JsonRecord, path: string) {
   const at = { path, place: record.place };
   return {
     text,
-    image: image === undefined ? undefined : await loadImage(image.trim(), at),
-    audio: audio === undefined ? undefined : await loadAudio(audio.trim(), at),
+    images: await Promise.all(images.map((content) => loadImage(content, at))),
+    audio: await Promise.all(audio.map((content) => loadAudio(content, at))),
   };
 }
 
@@ -132,14 +136,14 @@ function checkBatch(path: string, what: string, wanted: number, available: numbe
 }
 
 /** Different elements of the list in random order. */
-function drawSome(list: readonly string[], count: number, random: () => number): string[] {
+function drawSome<T>(list: readonly T[], count: number, random: () => number): T[] {
   const indices = new Set<number>();
   // Floyd's way: each new index is drawn from one more, and replaced by the last when it is taken.
   for (let last = list.length - count; last < list.length; last++) {
     const index = drawIndex(random, last + 1);
     indices.add(indices.has(index) ? last : index);
   }
-  return [...indices].map((index) => list[index] as string);
+  return [...indices].map((index) => list[index] as T);
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { UserError } from "../../plan/problem.ts";
 import { createRandomFor, drawIndex, type Random } from "../../runtime/random.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
+import type { MediaEncoders } from "../media/encoders.ts";
 import { makeAudio } from "../media/synthetic-audio.ts";
 import { makeImage } from "../media/synthetic-image.ts";
 import { BlockPrompts } from "./block-prompts.ts";
@@ -76,15 +77,17 @@ export class PromptMaker {
   }
 
   /** The slot's images and sounds, those that the run makes up. */
-  media({ list, position }: Slot): Pick<PromptEntry, "images" | "audio"> {
+  media({ list, position }: Slot, encoders: MediaEncoders): Pick<PromptEntry, "images" | "audio"> {
     const { seed, images, audio, imagesPerRequest, audioPerRequest } = this.settings;
     const make = <T>(what: string, count: number, makeOne: (random: Random) => T): T[] =>
       Array.from({ length: count }, (_, part) => makeOne(createRandomFor(seed, what, list, position, part)));
     return {
       ...(images === undefined
         ? {}
-        : { images: make("image", imagesPerRequest, (random) => makeImage(random, images)) }),
-      ...(audio === undefined ? {} : { audio: make("audio", audioPerRequest, (random) => makeAudio(random, audio)) }),
+        : { images: make("image", imagesPerRequest, (random) => makeImage(random, images, encoders)) }),
+      ...(audio === undefined
+        ? {}
+        : { audio: make("audio", audioPerRequest, (random) => makeAudio(random, audio, encoders)) }),
     };
   }
 

@@ -58,7 +58,10 @@ export type PromptSource =
   /** Conversations in ShareGPT's form; each is a session of its turns, or its first turn only. */
   | { readonly kind: "conversations"; readonly path: string; readonly isMultiTurn: boolean }
   /** A CSV trace of Azure's LLM inference service or of BurstGPT. */
-  | { readonly kind: "trace"; readonly path: string };
+  | { readonly kind: "trace"; readonly path: string; readonly dialect?: "azure" | "burstgpt" };
+
+/** What a file of prompts holds; `auto` leaves it to its name. */
+export type InputFormat = "auto" | "jsonl" | "payload" | "sharegpt" | "azure" | "burstgpt";
 
 /** What GenAI-Perf does when nothing is said. */
 export const DEFAULT_PROMPTS = {
@@ -74,9 +77,15 @@ export const DEFAULT_PROMPTS = {
 
 /**
  * The value of `--input-file`: `synthetic:a,b`, `payload:FILE`, or a file or folder. Beyond GenAI-Perf's: `conversations:FILE` for
- * ShareGPT's form, and `trace:FILE` or a path ending in `.csv` for CSV traces.
+ * ShareGPT's form, and `trace:FILE` or a path ending in `.csv` for CSV traces; or of the form that `--input-format` names.
  */
-export function parseInputFile(value: string): PromptSource {
+export function parseInputFile(value: string, format: InputFormat = "auto"): PromptSource {
+  const path = format === "payload" ? value.replace(/^payload:/, "") : value;
+  if (format === "jsonl") return { kind: "file", path };
+  if (format === "payload") return { kind: "payload", path };
+  if (format === "sharegpt")
+    return { kind: "conversations", path: value.replace(/^conversations:/, ""), isMultiTurn: true };
+  if (format === "azure" || format === "burstgpt") return { kind: "trace", path, dialect: format };
   const [, kind, rest = ""] = /^(synthetic|payload|conversations|trace):(.*)$/s.exec(value) ?? [];
   if (kind === "synthetic") {
     const names = rest.split(",").map((name) => name.trim());

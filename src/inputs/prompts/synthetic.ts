@@ -1,5 +1,6 @@
 import { createRandomFor } from "../../runtime/random.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
+import { openEncoders } from "../media/encoders.ts";
 import { drawRounded } from "./lengths.ts";
 import { joinBefore, NO_OPENING, type PromptMaker, type Slot } from "./prompt-maker.ts";
 import type { SessionSettings } from "./settings.ts";
@@ -10,7 +11,12 @@ import type { SessionSettings } from "./settings.ts";
 const DEFAULT_LIST = "synthetic_data.json";
 
 /** Single requests or sessions, for each name a list of them. */
-export function* makeSynthetic(maker: PromptMaker, names: readonly string[]): Generator<PromptEntry> {
+export async function* makeSynthetic(maker: PromptMaker, names: readonly string[]): AsyncGenerator<PromptEntry> {
+  const { images, audio } = maker.settings;
+  const encoders = await openEncoders({
+    isJpegNeeded: images !== undefined && images.format !== "png",
+    isMp3Needed: audio?.format === "mp3",
+  });
   for (const list of names.length === 0 ? [DEFAULT_LIST] : names) {
     const { sessions, entryCount } = maker.settings;
     if (sessions !== undefined && sessions.count > 0) {
@@ -19,7 +25,7 @@ export function* makeSynthetic(maker: PromptMaker, names: readonly string[]): Ge
     }
     for (let position = 0; position < entryCount; position++) {
       const slot = { list, position };
-      yield { ...makeEntry(maker, slot, true), ...maker.media(slot) };
+      yield { ...makeEntry(maker, slot, true), ...maker.media(slot, encoders) };
     }
   }
 }

@@ -18,16 +18,21 @@ type Columns = Readonly<Record<keyof typeof COLUMNS, number>>;
  * Requests of a trace: Azure's LLM inference traces (`TIMESTAMP,ContextTokens,GeneratedTokens`, with dates) or BurstGPT's
  * (`Timestamp,Model,Request tokens,Response tokens,…`, in seconds). Times count from the first row; prompts of the given lengths are made
  * up. A request that got no answer in the trace is asked for one token.
+ * @param dialect whose columns it must have; left out, anyone's
  * @throws UserError for a missing column or a value that cannot be read
  */
-export async function* readTraceCsv(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
+export async function* readTraceCsv(
+  path: string,
+  maker: PromptMaker,
+  dialect?: "azure" | "burstgpt",
+): AsyncGenerator<PromptEntry> {
   let columns: Columns | undefined;
   let startMs: number | undefined;
   let position = 0;
   for await (const line of readLines(path)) {
     const cells = splitCells(line.text);
     if (columns === undefined) {
-      columns = findColumns(cells, path, line);
+      columns = findColumns(cells, path, line, dialect);
       continue;
     }
     const timeMs = readTime(cells, columns, path, line);
@@ -44,15 +49,26 @@ export async function* readTraceCsv(path: string, maker: PromptMaker): AsyncGene
   }
 }
 
-function findColumns(header: readonly string[], path: string, line: Line): Columns {
+function findColumns(
+  header: readonly string[],
+  path: string,
+  line: Line,
+  dialect: "azure" | "burstgpt" | undefined,
+): Columns {
   const names = header.map((name) => name.toLowerCase().replaceAll(/[\s_]/g, ""));
   const find = (column: keyof typeof COLUMNS): number => {
     const index = names.findIndex((name) => (COLUMNS[column] as readonly string[]).includes(name));
     if (index >= 0) return index;
     throw problemAt(path, line, `has no column '${COLUMNS[column][0]}'`, line.text, EXPECTED_HEADER);
   };
+  const own = dialect === undefined ? undefined : OWN_COLUMN[dialect];
+  if (own !== undefined && !names.includes(own.replace(" ", "").toLowerCase()))
+    throw problemAt(path, line, `has no column '${own}'`, line.text, EXPECTED_HEADER);
   return { timestamp: find("timestamp"), input: find("input"), output: find("output") };
 }
+
+/** The column that only one of them calls so. */
+const OWN_COLUMN = { azure: "ContextTokens", burstgpt: "Request tokens" } as const;
 
 const EXPECTED_HEADER =
   "Begin with TIMESTAMP,ContextTokens,GeneratedTokens (Azure) or Timestamp,Model,Request tokens,Response tokens (BurstGPT).";

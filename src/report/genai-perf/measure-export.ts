@@ -3,6 +3,7 @@ import { TokenColumns } from "../../measure/token-metrics.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { type AnswerKind, detectAnswerKind, hasText } from "../../service/openai/answer-kind.ts";
 import { countImages, readRequestText } from "../../service/openai/request-text.ts";
+import type { ResponseField } from "../../service/openai/response-field.ts";
 import { type Answer, readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
 import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
 
@@ -21,6 +22,10 @@ export interface ExportRules extends Pick<AnswerRules, "countTokens" | "countsRe
   readonly counts?: ExportCounts | undefined;
   /** What kind of answers they are; found out by {@link detectExportKind} without. */
   readonly kind?: AnswerKind | undefined;
+  /** Where the text of answers is, for the kind `custom`. */
+  readonly field?: ResponseField | undefined;
+  /** Tokens of a request's input by its body, where its text cannot be told from the rest; NaN when unknown. */
+  readonly countPayload?: ((payload: string) => number) | undefined;
   /** Which experiment is measured. Default the first; others are other levels of load. */
   readonly experiment?: number | undefined;
   /** Is given the times of each answer with text, which are not kept. */
@@ -89,9 +94,10 @@ interface Measurement {
 }
 
 function addText(columns: TokenColumns, { request, index, kind, sendNs, countInput, rules }: Measurement): void {
-  const answer = answerOf(kind, request);
+  const answer = answerOf(kind, request, rules.field);
   if (answer.error !== undefined) {
     columns.failedCount++;
+    columns.failureExample ??= answer.error;
     return;
   }
   const { counts } = rules;
@@ -101,10 +107,17 @@ function addText(columns: TokenColumns, { request, index, kind, sendNs, countInp
   };
   const times: AnswerTimes = timeAnswer(answer, request.responseOffsetsNs, { ...rules, tokens });
   let inputTokens = counts?.inputTokens[index] ?? Number.NaN;
-  if (counts === undefined && times.contentNs.length > 0)
-    inputTokens = countInput(readRequestText(kind, payloadOf(request)));
+  if (counts === undefined && times.contentNs.length > 0) {
+    const payload = payloadOf(request);
+    inputTokens = kind === "custom" ? countCustom(rules, payload) : countInput(readRequestText(kind, payload));
+  }
   rules.onTimes?.(times);
   columns.add({ sendNs, times, inputTokens, usage: answer.usage, session: sessionOf(request) });
+}
+
+/** Of a body that a template made nobody else knows what of it is a prompt. */
+function countCustom({ countPayload }: ExportRules, payload: string): number {
+  return countPayload === undefined ? Number.NaN : countPayload(payload);
 }
 
 function addPlain(columns: TokenColumns, { request, kind, sendNs }: Measurement): void {
@@ -114,8 +127,8 @@ function addPlain(columns: TokenColumns, { request, kind, sendNs }: Measurement)
   else columns.addPlain(sendNs, latencyNs, kind === "image-retrieval" ? countImages(payloadOf(request)) : 0);
 }
 
-function answerOf(kind: AnswerKind, { responses }: ExportedRequest): Answer {
-  return kind === "kserve" ? readTensorAnswer(responses) : readAnswer(kind, responses.map(readOf));
+function answerOf(kind: AnswerKind, { responses }: ExportedRequest, field: ResponseField | undefined): Answer {
+  return kind === "kserve" ? readTensorAnswer(responses) : readAnswer(kind, responses.map(readOf), field);
 }
 
 function readOf(response: Readonly<Record<string, unknown>>): string {

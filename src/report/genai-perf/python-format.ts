@@ -7,7 +7,15 @@ export class PythonFloat {
   constructor(value: number) {
     this.value = value;
   }
+
+  /** For `JSON.stringify`, which prints it as Python does too. */
+  toJSON(): unknown {
+    return rawJson(formatJsonFloat(this.value));
+  }
 }
+
+/** A number by its text (ECMAScript 2026; TypeScript's library lacks it yet). */
+const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON;
 
 /** What {@link formatPythonJson} takes: plain data. A `Map` is an object whose keys keep their order, whatever they look like. */
 export type PythonJson =

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { messageOf, UserError } from "../../plan/problem.ts";
 import { type ByteSource, JsonScanner } from "../../inputs/json-scanner.ts";
+import { messageOf, UserError } from "../../plan/problem.ts";
 
 /**
  * Profile exports, perf_analyzer's and our own, read request by request: files of any size need the memory of their longest request.

@@ -12,7 +12,9 @@ export type AnswerKind =
   | "image-retrieval"
   | "generate"
   | "huggingface-generate"
-  | "kserve";
+  | "kserve"
+  /** Of any other form, as templates ask for. */
+  | "custom";
 
 /** Answers that have no text: only their latency is measured. */
 const WITHOUT_TEXT: ReadonlySet<AnswerKind> = new Set(["embeddings", "nvclip", "rankings", "image-retrieval"]);

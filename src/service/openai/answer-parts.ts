@@ -1,4 +1,5 @@
 import type { AnswerKind } from "./answer-kind.ts";
+import type { ResponseField } from "./response-field.ts";
 
 /** What one event or JSON body of an answer says. */
 
@@ -49,7 +50,25 @@ const READERS: Readonly<Record<AnswerKind, (data: Json) => AnswerPart>> = {
   nvclip: () => EMPTY,
   rankings: () => EMPTY,
   "image-retrieval": () => EMPTY,
+  custom: readCustom,
 };
+
+/** Where services of no standard form have their text; the first that is there counts. As AIPerf looks for it, and two more. */
+const TEXT_KEYS = ["text", "content", "response", "output", "result", "generated_text", "text_output"];
+
+function readCustom(data: Json): AnswerPart {
+  const text = TEXT_KEYS.map((key) => toText(data[key])).find((found) => found !== "");
+  return text === undefined ? readChat(data) : { text, reasoning: "" };
+}
+
+/** What an event's data says where the user has told the text's place. @param data parsed JSON */
+export function readFieldPart(field: ResponseField, data: unknown): AnswerPart {
+  const first = Array.isArray(data) ? data[0] : data;
+  const found = field.find(data);
+  const text = typeof found === "number" || typeof found === "boolean" ? String(found) : toText(found);
+  if (!isObject(first)) return { text, reasoning: "" };
+  return { text, reasoning: "", usage: readUsage(first["usage"]), error: readError(first) };
+}
 
 /** Chat completions and completions, streamed or whole; some servers answer one with the other's shape. */
 function readChat(data: Json): AnswerPart {
@@ -133,10 +152,19 @@ function readUsage(usage: unknown): ServerUsage | undefined {
   if (!isObject(usage)) return undefined;
   const details = usage["completion_tokens_details"] ?? usage["output_tokens_details"];
   return {
-    promptTokens: toCount(usage["prompt_tokens"] ?? usage["input_tokens"]),
+    promptTokens: toCount(usage["prompt_tokens"] ?? inputTokens(usage)),
     completionTokens: toCount(usage["completion_tokens"] ?? usage["output_tokens"]),
     reasoningTokens: toCount(isObject(details) ? details["reasoning_tokens"] : usage["reasoning_tokens"]),
   };
+}
+
+/** Anthropic's API counts what it takes from its cache, or puts there, beside `input_tokens`. */
+function inputTokens(usage: Json): number | undefined {
+  const fresh = toCount(usage["input_tokens"]);
+  if (fresh === undefined) return undefined;
+  return (
+    fresh + (toCount(usage["cache_read_input_tokens"]) ?? 0) + (toCount(usage["cache_creation_input_tokens"]) ?? 0)
+  );
 }
 
 /** A text; of content in parts, the parts' texts joined. */

@@ -8,8 +8,12 @@ import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
 export type PayloadFormat = keyof typeof FORMATS;
 
 /** What all requests of a run have in common. */
-export interface PayloadSettings {
+export interface PayloadSettings extends LayoutSettings {
   readonly format: PayloadFormat;
+}
+
+/** What they have in common whatever their bodies look like. */
+export interface LayoutSettings {
   /** At least one. */
   readonly models: readonly string[];
   /** How an entry without a model gets one: `round_robin` by its position, or `random`. */
@@ -141,10 +145,18 @@ export function createPayload(entry: PromptEntry, position: number, settings: Pa
     if (asksForTei && key === "rankings") continue;
     body = format.merge === undefined ? { ...body, [key]: value } : format.merge(body, key, value);
   }
-  const { sessionId, delayMs, timestampMs } = entry;
+  return finishPayload(body, entry, format.isTensors === true);
+}
+
+/** A body with what its entry says of its time. */
+export function finishPayload(
+  body: JsonObject,
+  { sessionId, delayMs, timestampMs }: PromptEntry,
+  isTensors = false,
+): Payload {
   return {
     body,
-    isTensors: format.isTensors === true,
+    isTensors,
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(delayMs === undefined ? {} : { delayMs }),
     ...(timestampMs === undefined ? {} : { timestampMs }),
@@ -158,7 +170,8 @@ export function inputText(entry: PromptEntry): string {
     .join(" ");
 }
 
-function selectModel({ models, modelSelection, seed }: PayloadSettings, position: number): string {
+/** The model of an entry that names none. */
+export function selectModel({ models, modelSelection, seed }: LayoutSettings, position: number): string {
   const index =
     modelSelection === "random"
       ? drawIndex(createRandomFor(seed, "model", position), models.length)

@@ -35,6 +35,8 @@ export function readRequestText(kind: AnswerKind, body: string): string {
         joinTexts(payload["passages"] ?? payload["documents"] ?? payload["texts"]),
       ]);
     case "image-retrieval":
+    // Only who filled the template knows which of its texts are a prompt.
+    case "custom":
       return "";
   }
 }

@@ -1,6 +1,7 @@
 import type { AnswerKind } from "./answer-kind.ts";
-import { type AnswerPart, readPart, type ServerUsage } from "./answer-parts.ts";
+import { type AnswerPart, readFieldPart, readPart, type ServerUsage } from "./answer-parts.ts";
 import { type ServerEvent, splitEvents } from "./events.ts";
+import type { ResponseField } from "./response-field.ts";
 
 /** From the responses to one request, as they were read, to texts that have times. */
 
@@ -32,21 +33,26 @@ export interface Answer {
  * and usage events, `[DONE]`, comments) are left out. Nothing is thrown: what cannot be read is the answer's `error`.
  *
  * @param reads what was read from the socket, in order: server-sent events or JSON bodies
+ * @param field where the text is, for answers of the kind `custom`; an answer without it is an error
  */
-export function readAnswer(kind: AnswerKind, reads: readonly string[]): Answer {
+export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: ResponseField): Answer {
   const output = new Pieces();
   const reasoning = new Pieces();
   let usage: ServerUsage | undefined;
   let finishReason: string | undefined;
   let error: string | undefined;
-  for (const event of splitEvents(reads)) {
-    const part = readEvent(kind, event);
+  const events = splitEvents(reads);
+  for (const event of events) {
+    const part = readEvent(kind, event, field);
     output.add(event.read, part.text);
     reasoning.add(event.read, part.reasoning);
     usage = mergeUsage(usage, part.usage);
     finishReason = part.finishReason ?? finishReason;
     error ??= part.error;
   }
+  // Some services answer with the bare text.
+  if (kind === "custom" && events.length === 0) output.add(reads.length - 1, reads.join("").trim());
+  if (field !== undefined && output.list.length === 0) error ??= `nothing is at ${field.text} in the answer`;
   return { output: output.list, reasoning: reasoning.list, usage, finishReason, error };
 }
 
@@ -74,14 +80,17 @@ class Pieces {
   }
 }
 
-function readEvent(kind: AnswerKind, event: ServerEvent): AnswerPart {
+function readEvent(kind: AnswerKind, event: ServerEvent, field: ResponseField | undefined): AnswerPart {
   const { name, data } = event;
   const isError = name.toLowerCase().includes("error");
   if (data === "[DONE]" || (data === "" && !isError)) return { text: "", reasoning: "" };
   try {
-    const part = readPart(kind, JSON.parse(data));
+    const json: unknown = JSON.parse(data);
+    const part = field === undefined ? readPart(kind, json) : readFieldPart(field, json);
     return isError ? { ...part, error: part.error ?? data } : part;
   } catch {
+    // Services of no standard form may stream the bare text.
+    if (kind === "custom" && field === undefined && !isError) return { text: data, reasoning: "" };
     return { text: "", reasoning: "", error: isError ? data || name : `unreadable response: ${data.slice(0, 200)}` };
   }
 }

@@ -58,7 +58,7 @@ test("flags and fields agree on choices, and every setting of a flag has a field
     if (flag.at === undefined || flag.at === "isVerbose") continue;
     const field = fieldOf(flag.at);
     assert.ok(field !== undefined, flag.at);
-    assert.deepEqual(flag.choices ?? [], field.choices ?? [], flag.at);
+    assert.deepEqual([...(flag.choices ?? []), ...(flag.ownChoices ?? [])], field.choices ?? [], flag.at);
   }
 });
 
@@ -96,9 +96,17 @@ function sampleOf(flag: GenaiFlag): string[] {
   if (flag.choices !== undefined) return [String(flag.choices.find((choice) => String(choice) !== fallback))];
   if (flag.names[0] === "--goodput" || flag.names[0] === "--search-limits") return ["request_latency:3"];
   if (flag.kind === "file") return ["synthetic:queries"];
+  if (flag.names[0] === "--audio-depths") return ["8"];
   const { max } = (flag.at === undefined ? undefined : fieldOf(flag.at)) ?? {};
   if (flag.kind === "decimal" && max === 1) return ["0.5"];
   return flag.kind === "text" ? ["x:1"] : ["7"];
+}
+
+/** An endpoint type for which the flag has a meaning. */
+function typeFor(at: string): string {
+  if (at === "input.textBatchSize") return "embeddings";
+  if (at === "input.sessions.count") return "chat";
+  return /^input\.(image|audio)\./.test(at) ? "multimodal" : "kserve";
 }
 
 test("every flag that stores a value changes exactly what it names, by every spelling", () => {
@@ -109,9 +117,9 @@ test("every flag that stores a value changes exactly what it names, by every spe
     const needed = [
       ...(flag.at.startsWith("input.outputTokens.") ? ["--osl", "9"] : []),
       ...(flag.names[0] === "--num-sessions" ? ["--session-concurrency", "1"] : []),
-      ...(flag.names[0] === "--endpoint-type"
-        ? []
-        : ["--endpoint-type", flag.names[0] === "--num-sessions" ? "chat" : "kserve"]),
+      ...(flag.at.startsWith("input.image.") ? ["--image-width-mean", "9", "--image-height-mean", "9"] : []),
+      ...(flag.at.startsWith("input.audio.") ? ["--audio-length-mean", "9"] : []),
+      ...(flag.names[0] === "--endpoint-type" ? [] : ["--endpoint-type", typeFor(flag.at)]),
     ].filter((_, index, all) => all[index - (index % 2)] !== flag.names[1]);
     for (const name of [...flag.names, ...(flag.documentedNames ?? [])]) {
       const values =

@@ -228,8 +228,8 @@ test("a schedule may begin and end at the same time, and each option is what it 
 });
 
 test("flags that nothing obeys yet are told", () => {
-  const { later } = readGood(...CHAT, "--request-rate", "5", "--custom-dataset-type", "jsonl");
-  assert.deepEqual(later, [{ place: "--custom-dataset-type", flag: "--input-format" }]);
+  const { later } = readGood(...CHAT, "--request-rate", "5", "--grpc-method", "a.B/C");
+  assert.deepEqual(later, [{ place: "--grpc-method", flag: "--grpc-method" }]);
 });
 
 test("what has no effect is warned of", () => {

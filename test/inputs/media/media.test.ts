@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { inflateSync } from "node:zlib";
 import * as fc from "fast-check";
+import jpeg from "jpeg-js";
+import { openEncoders } from "../../../src/inputs/media/encoders.ts";
 import { encodePng, PALETTE_COLOURS } from "../../../src/inputs/media/png.ts";
 import { type AudioSettings, checkAudio, makeAudio } from "../../../src/inputs/media/synthetic-audio.ts";
 import { makeImage } from "../../../src/inputs/media/synthetic-image.ts";
@@ -10,9 +12,18 @@ import { createRandom } from "../../../src/runtime/random.ts";
 import { collect } from "../prompts/collect.ts";
 
 const exact = (mean: number) => ({ mean, stddev: 0 });
-/** Of the first images and sounds ever made by the seed 42. */
-const IMAGE_HASH = "313d17da38b6eb0b";
-const AUDIO_HASH = "88c6d845c282eff6";
+/** Of the first images and sounds ever made by the seed 42: no runtime may make others. */
+const HASHES = {
+  png: "f708141565b5174d",
+  jpeg: "26443d2d727aa62b",
+  wav: "60475f0fef279691",
+  mp3: "101ad5524c4bf9a1",
+};
+const encoders = await openEncoders({ isJpegNeeded: true, isMp3Needed: true });
+
+function hashOf(base64: string): string {
+  return createHash("sha256").update(base64).digest("hex").slice(0, 16);
+}
 
 /** The chunks of a PNG file by their types. */
 function readChunks(bytes: Buffer): Map<string, Buffer> {
@@ -26,9 +37,9 @@ function readChunks(bytes: Buffer): Map<string, Buffer> {
   return chunks;
 }
 
-function decode(url: string): Buffer {
+function decode(url: string, format = "png"): Buffer {
   const [head = "", data = ""] = url.split(",");
-  assert.equal(head, "data:image/png;base64");
+  assert.equal(head, `data:image/${format};base64`);
   return Buffer.from(data, "base64");
 }
 
@@ -62,24 +73,63 @@ test("the sum of a chunk is that of the standard", () => {
 });
 
 test("made-up images have the size asked for, and the seed decides them on every runtime", () => {
-  const settings = { widthPx: exact(64), heightPx: exact(48) };
-  const bytes = decode(makeImage(createRandom(42), settings));
-  assert.equal(createHash("sha256").update(bytes).digest("hex").slice(0, 16), IMAGE_HASH);
-  const header = readChunks(bytes).get("IHDR") as Buffer;
+  const settings = { widthPx: exact(64), heightPx: exact(48), format: "png" } as const;
+  const url = makeImage(createRandom(42), settings, encoders);
+  assert.equal(hashOf(url), HASHES.png);
+  const header = readChunks(decode(url)).get("IHDR") as Buffer;
   assert.deepEqual([header.readUInt32BE(0), header.readUInt32BE(4)], [64, 48]);
-  const sizes = Array.from({ length: 20 }, (_, seed) => {
-    const url = makeImage(createRandom(seed), { widthPx: { mean: 10, stddev: 20 }, heightPx: exact(0) });
-    return (readChunks(decode(url)).get("IHDR") as Buffer).readUInt32BE(0);
-  });
+  const varied = { widthPx: { mean: 10, stddev: 20 }, heightPx: exact(0), format: "png" } as const;
+  const sizes = Array.from({ length: 20 }, (_, seed) =>
+    (readChunks(decode(makeImage(createRandom(seed), varied, encoders))).get("IHDR") as Buffer).readUInt32BE(0),
+  );
   assert.ok(Math.min(...sizes) >= 1 && new Set(sizes).size > 5);
 });
 
-const audio: AudioSettings = { lengthS: exact(0.5), depthsBits: [16], sampleRatesHz: [16_000], channelCount: 1 };
+test("JPEG images decode to the colours of the PNG image of the same seed", () => {
+  const size = { widthPx: exact(50), heightPx: exact(33) };
+  const url = makeImage(createRandom(42), { ...size, format: "jpeg" }, encoders);
+  assert.equal(hashOf(url), HASHES.jpeg);
+  const { width, height, data } = jpeg.decode(decode(url, "jpeg"));
+  assert.deepEqual([width, height], [50, 33]);
+  const chunks = readChunks(decode(makeImage(createRandom(42), { ...size, format: "png" }, encoders)));
+  const rows = inflateSync(chunks.get("IDAT") as Buffer);
+  const palette = chunks.get("PLTE") as Buffer;
+  let difference = 0;
+  for (let y = 0; y < 33; y++)
+    for (let x = 0; x < 50; x++)
+      for (let channel = 0; channel < 3; channel++) {
+        const colour = palette[(rows[y * 51 + 1 + x] as number) * 3 + channel] as number;
+        difference += Math.abs(colour - (data[(y * 50 + x) * 4 + channel] as number));
+      }
+  // Of 255: what is lost is less than the noise is strong.
+  assert.ok(difference / (50 * 33 * 3) < 12, `${difference / (50 * 33 * 3)}`);
+});
+
+test("the format of images is drawn where none is given", () => {
+  const size = { widthPx: exact(4), heightPx: exact(4) };
+  const formats = Array.from({ length: 40 }, (_, seed) =>
+    makeImage(createRandom(seed), size, encoders).slice(0, "data:image/png".length),
+  );
+  const pngCount = formats.filter((format) => format === "data:image/png").length;
+  assert.ok(pngCount > 10 && pngCount < 30, `${pngCount} of 40`);
+});
+
+const audio: AudioSettings = {
+  lengthS: exact(0.5),
+  depthsBits: [16],
+  sampleRatesHz: [16_000],
+  channelCount: 1,
+  format: "wav",
+};
 
 test("made-up sounds are WAV files of the length, depth and rate asked for", () => {
   for (const bits of [8, 16, 24, 32]) {
     for (const channelCount of [1, 2]) {
-      const clip = makeAudio(createRandom(1), { ...audio, depthsBits: [bits], channelCount, sampleRatesHz: [8000] });
+      const clip = makeAudio(
+        createRandom(1),
+        { ...audio, depthsBits: [bits], channelCount, sampleRatesHz: [8000] },
+        encoders,
+      );
       const bytes = Buffer.from(clip.base64, "base64");
       assert.equal(clip.format, "wav");
       assert.equal(bytes.toString("latin1", 0, 4) + bytes.toString("latin1", 8, 16), "RIFFWAVEfmt ");
@@ -92,12 +142,37 @@ test("made-up sounds are WAV files of the length, depth and rate asked for", () 
       assert.equal(bytes.length, 44 + bytes.readUInt32LE(40));
     }
   }
-  const clip = makeAudio(createRandom(42), audio);
-  assert.equal(createHash("sha256").update(clip.base64).digest("hex").slice(0, 16), AUDIO_HASH);
+  assert.equal(hashOf(makeAudio(createRandom(42), audio, encoders).base64), HASHES.wav);
+});
+
+/** Samples of one frame of MPEG audio, layer 3: half as many below MPEG 1's rates (ISO 13818-3). */
+const FRAME_SAMPLES = { mpeg1: 1152, mpeg2: 576 };
+
+test("made-up sounds are MP3 files of the length and rate asked for", () => {
+  for (const [rateHz, channelCount] of [
+    [16_000, 1],
+    [44_100, 2],
+  ] as const) {
+    const clip = makeAudio(
+      createRandom(42),
+      { ...audio, channelCount, sampleRatesHz: [rateHz], format: "mp3" },
+      encoders,
+    );
+    assert.equal(clip.format, "mp3");
+    if (rateHz === 16_000) assert.equal(hashOf(clip.base64), HASHES.mp3);
+    const bytes = Buffer.from(clip.base64, "base64");
+    const isMpeg1 = rateHz === 44_100;
+    assert.deepEqual([bytes[0], (bytes[1] as number) & 0xfe], [0xff, isMpeg1 ? 0xfa : 0xf2]);
+    // Channel mode 3 is mono.
+    assert.equal((bytes[3] as number) >> 6 === 3, channelCount === 1);
+    const frameBytes = ((isMpeg1 ? 144 : 72) * 64_000) / rateHz;
+    const seconds = ((bytes.length / frameBytes) * (isMpeg1 ? FRAME_SAMPLES.mpeg1 : FRAME_SAMPLES.mpeg2)) / rateHz;
+    assert.ok(seconds > 0.5 && seconds < 0.65, `${seconds} s`);
+  }
 });
 
 test("noise uses the whole scale around its middle", () => {
-  const clip = Buffer.from(makeAudio(createRandom(3), audio).base64, "base64").subarray(44);
+  const clip = Buffer.from(makeAudio(createRandom(3), audio, encoders).base64, "base64").subarray(44);
   const samples = Array.from({ length: clip.length / 2 }, (_, index) => clip.readInt16LE(index * 2) / 32767);
   const mean = samples.reduce((sum, value) => sum + value, 0) / samples.length;
   const variance = samples.reduce((sum, value) => sum + (value - mean) ** 2, 0) / samples.length;
@@ -106,18 +181,25 @@ test("noise uses the whole scale around its middle", () => {
 });
 
 test("what cannot be made is refused by its flag", () => {
-  const wrong = { lengthS: exact(0), depthsBits: [16, 12], sampleRatesHz: [0], channelCount: 3 };
+  const wrong = {
+    lengthS: exact(0),
+    depthsBits: [16, 12],
+    sampleRatesHz: [0, 96_000],
+    channelCount: 3,
+    format: "mp3",
+  } as const;
   assert.deepEqual(
     checkAudio(wrong).map(({ path, value }) => [path, value]),
     [
       ["--audio-length-mean", "0"],
       ["--audio-depths", "12"],
       ["--audio-sample-rates", "0"],
+      ["--audio-sample-rates", "96"],
       ["--audio-num-channels", "3"],
     ],
   );
   assert.deepEqual(checkAudio(audio), []);
-  assert.throws(() => makeAudio(createRandom(1), wrong), /--audio-depths: is no bit depth/);
+  assert.throws(() => makeAudio(createRandom(1), wrong, encoders), /--audio-depths: is no bit depth/);
 });
 
 test("requests get as many images and sounds as asked for, and texts only where wanted", async () => {

@@ -83,6 +83,15 @@ test("batches are different lines drawn by the seed, as many as asked for", asyn
   assert.notDeepEqual(await collectFrom("file", lines, { ...settings, seed: 1 }), entries);
 });
 
+test("batches draw images and sounds too", async () => {
+  const lines = ["A", "B", "C"].map((name) =>
+    JSON.stringify({ image: `https://h/${name}`, audios: [`wav,${name}AAA`] }),
+  );
+  const settings = { imagesPerRequest: 2, audioPerRequest: 3, entryCount: 4 };
+  for (const { images, audio } of await collectFrom("file", lines.join("\n"), settings))
+    assert.deepEqual([new Set(images).size, new Set(audio?.map(({ base64 }) => base64)).size], [2, 3]);
+});
+
 const bad: [content: string, settings: Partial<PromptSettings>, message: RegExp][] = [
   ['{"text": "a", "text_input": "b"}', {}, /line 1: Each data entry must have only one of 'text_input' or 'text'/],
   ['{"text": "a"}\n{"prompt": "b"}', {}, /line 2: has neither 'text' nor .*\(got prompt\)\. Write \{"text"/],
@@ -90,6 +99,8 @@ const bad: [content: string, settings: Partial<PromptSettings>, message: RegExp]
   ['{"image": "no.png"}', {}, /line 1: 'no\.png' cannot be read/],
   ['{"image": "data.txt"}', {}, /line 1: 'data\.txt' is no image that can be sent\. Convert it to PNG or JPEG/],
   ['{"audio": "x.ogg"}', {}, /line 1: 'x\.ogg' is no sound/],
+  ['{"images": "x.png"}', {}, /line 1: 'images' is not a list of texts \(got "x\.png"\)/],
+  ['{"audio": "wav,AAAA"}', { audioPerRequest: 2 }, /Batch size for sounds cannot be larger .* \(got 2 of 1\)/],
   ['{"text": "a"}', { textsPerRequest: 2 }, /Batch size for texts cannot be larger .* \(got 2 of 1\)/],
   ["", {}, /data\.txt: has no requests/],
 ];

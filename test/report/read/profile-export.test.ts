@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { UserError } from "../../../src/plan/problem.ts";
 import { type ByteSource, JsonScanner } from "../../../src/inputs/json-scanner.ts";
+import { UserError } from "../../../src/plan/problem.ts";
 import { openProfileExport } from "../../../src/report/read/profile-export.ts";
 
 /** Profile exports read as a stream, however their bytes come. */

@@ -172,7 +172,13 @@ const kinds: readonly (readonly [
     "Anthropic messages, streamed",
     "anthropic",
     [
-      event({ type: "message_start", message: { usage: { input_tokens: 9, output_tokens: 1 } } }, "message_start"),
+      event(
+        {
+          type: "message_start",
+          message: { usage: { input_tokens: 2, cache_read_input_tokens: 7, output_tokens: 1 } },
+        },
+        "message_start",
+      ),
       event(
         { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "" } },
         "content_block_start",

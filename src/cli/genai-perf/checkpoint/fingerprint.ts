@@ -3,6 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
+import { templateFileOf } from "../template-options.ts";
 
 /**
  * What two runs have in common when the results of one can stand for the other: all settings that decide what is sent, where, when and how
@@ -21,6 +22,7 @@ export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): st
     // Drawn at random when nobody gave one.
     hasImageFormat: given.has("input.image.format"),
     inputFiles: describeFiles(input.file),
+    template: describeFiles(templateFileOf(settings) ?? ""),
     tokenizer,
     own,
   };
@@ -29,7 +31,7 @@ export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): st
 
 /** Sizes and dates; empty where there is no file. */
 function describeFiles(file: string): string[] {
-  const path = file.replace(/^payload:/, "");
+  const path = file.replace(/^(?:payload|conversations):/, "");
   const found = path === "" || path.startsWith("synthetic:") ? undefined : statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return [];
   if (!found.isDirectory()) return [`${found.size} ${found.mtimeMs}`];

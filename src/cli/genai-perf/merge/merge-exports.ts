@@ -4,14 +4,14 @@ import { messageOf, type Problem, RunError, UserError } from "../../../plan/prob
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { joinExports, type RunGap } from "../../../report/genai-perf/join-exports.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
-import { detectExportKind, measureExports } from "../../../report/genai-perf/measure-export.ts";
+import { measureExports } from "../../../report/genai-perf/measure-export.ts";
 import { mergeTelemetry } from "../../../report/genai-perf/merge-telemetry.ts";
 import { toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { formatTelemetryConsole } from "../../../report/genai-perf/telemetry.ts";
 import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
-import { formatOf } from "../profile/endpoint-formats.ts";
+import { readingOf } from "../profile/answer-rules.ts";
 import { nameFolder } from "../profile/folder-name.ts";
 import { drawProfile, removePlots } from "../profile/plots.ts";
 import { type Measured, writeReports } from "../profile/report.ts";
@@ -83,15 +83,15 @@ async function measure(
   sources: readonly HostRun["source"][],
 ): Promise<Measured & { readonly runs: readonly PlottedRun[] }> {
   const { endpoint, input } = settings;
-  const kind = formatOf(endpoint)?.answer ?? detectExportKind(sources[0] as HostRun["source"]);
+  const { kind, field, endpointType } = readingOf(settings, sources[0] as HostRun["source"]);
   const family = familyOf(kind);
   const tokenizer = family === "text" ? await openNamed(settings, hosts[0] as HostRun) : undefined;
   const countTokens = tokenizer === undefined ? undefined : (text: string): number => tokenizer.count(text);
-  const columns = measureExports(sources, { kind, countTokens });
+  const columns = measureExports(sources, { kind, countTokens, field });
   const runs = hosts.map(({ telemetry }) => telemetry).filter((telemetry) => telemetry !== undefined);
   const result = toGenAiPerfResult(columns, {
     family,
-    endpointType: endpoint.type === "vision" ? "multimodal" : endpoint.type,
+    endpointType,
     isStreaming: endpoint.isStreaming,
     goodput: input.goodput ?? undefined,
     telemetry: mergeTelemetry(runs),

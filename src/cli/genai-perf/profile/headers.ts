@@ -1,14 +1,17 @@
 import { type Problem, UserError } from "../../../plan/problem.ts";
 import type { GenaiSettings } from "../settings.ts";
 
+/** The only one there has been; servers that follow the API want it named. */
+const ANTHROPIC_VERSION = "2023-06-01";
+
 type Header = readonly [name: string, value: string];
 
 /**
- * The headers of every request: the user's own (`Name:Value`), and the API key's. The key is only ever in the environment and on the wire.
+ * The headers of every request: the user's own (`Name:Value`), the API key's, and what Anthropic's API wants besides. The key is only ever in the environment and on the wire.
  * @throws UserError for headers that are none, and for a variable that is not set
  */
 export function headersOf(
-  { input, rampart }: GenaiSettings,
+  { endpoint, input, rampart }: GenaiSettings,
   env: Readonly<Record<string, string | undefined>>,
 ): Header[] {
   const problems: Problem[] = [];
@@ -20,7 +23,8 @@ export function headersOf(
   });
   if (rampart.apiKeyEnv !== "") {
     const key = env[rampart.apiKeyEnv];
-    if (key !== undefined && key !== "") headers.push(["Authorization", `Bearer ${key}`]);
+    if (key !== undefined && key !== "")
+      headers.push(endpoint.type === "messages" ? ["x-api-key", key] : ["Authorization", `Bearer ${key}`]);
     else
       problems.push({
         path: "--api-key-env",
@@ -28,6 +32,8 @@ export function headersOf(
         hint: `Set it: export ${rampart.apiKeyEnv}=…`,
       });
   }
+  const hasVersion = headers.some(([name]) => name.toLowerCase() === "anthropic-version");
+  if (endpoint.type === "messages" && !hasVersion) headers.push(["anthropic-version", ANTHROPIC_VERSION]);
   if (problems.length > 0) throw new UserError(problems);
   return headers;
 }

@@ -1,52 +1,88 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { parseSequenceMix } from "../../../inputs/prompts/lengths.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../../inputs/prompts/settings.ts";
-import type { PayloadSettings } from "../../../service/openai/payload.ts";
+import type { LayoutSettings, PayloadSettings } from "../../../service/openai/payload.ts";
+import { RANKING_TYPES } from "../endpoints.ts";
+import { hasMadeUpAudio, hasMadeUpImages, toAudioUnits } from "../media-rules.ts";
 import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
 import { formatOf } from "./endpoint-formats.ts";
 
 /** From settings to what requests are made of. */
 
 /** What the prompts are. Throws `UserError` for a mix of lengths that is none. */
-export function toPromptSettings({ endpoint, input, perfAnalyzer, rampart }: GenaiSettings): PromptSettings {
+export function toPromptSettings(settings: GenaiSettings, given: GivenSettings): PromptSettings {
+  const { endpoint, input, rampart } = settings;
   const { outputTokens, prefixPrompt, sessions } = input;
   const { turns, turnDelay } = sessions;
   const delayMs = { mean: turnDelay.meanMs, stddev: turnDelay.stddevMs };
-  const hasSessions = perfAnalyzer.stimulus.kind === "session_concurrency";
   return {
-    source: toSource(input.file, hasSessions),
+    source: toSource(settings),
     seed: input.randomSeed,
     entryCount: input.datasetEntries,
     inputTokens: input.syntheticTokens,
     ...(outputTokens.mean === null ? {} : { outputTokens: { mean: outputTokens.mean, stddev: outputTokens.stddev } }),
     ...(rampart.sequenceMix === "" ? {} : { mix: parseSequenceMix(rampart.sequenceMix, "--sequence-mix") }),
-    textsPerRequest: input.textBatchSize,
-    imagesPerRequest: input.image.batchSize,
-    audioPerRequest: input.audio.batchSize,
+    ...toMediaSettings(settings, given),
     ...(prefixPrompt.count === 0 ? {} : { prefix: prefixPrompt }),
     ...(rampart.systemPromptTokens === 0 ? {} : { systemTokens: rampart.systemPromptTokens }),
     ...(sessions.count === 0 ? {} : { sessions: { count: sessions.count, turns, delayMs } }),
     delayRatio: turnDelay.ratio,
-    isRanking: endpoint.type === "rankings",
+    isRanking: RANKING_TYPES.includes(endpoint.type) || (endpoint.type === "template" && hasRankingFiles(input.file)),
   };
 }
 
 /** Of conversations that are not held only the first turns are sent. */
-function toSource(file: string, hasSessions: boolean): PromptSettings["source"] {
-  const source = file === "" ? DEFAULT_PROMPTS.source : parseInputFile(file);
-  return source.kind === "conversations" ? { ...source, isMultiTurn: hasSessions } : source;
+function toSource({ input, perfAnalyzer, rampart }: GenaiSettings): PromptSettings["source"] {
+  const source = input.file === "" ? DEFAULT_PROMPTS.source : parseInputFile(input.file, rampart.inputFormat);
+  const isMultiTurn = perfAnalyzer.stimulus.kind === "session_concurrency";
+  return source.kind === "conversations" ? { ...source, isMultiTurn } : source;
+}
+
+/** Whether a template's requests have a query and passages: both are to be made up, or both are in the folder. */
+function hasRankingFiles(file: string): boolean {
+  const names = ["queries", "passages"];
+  const synthetic = /^synthetic:(.*)$/s.exec(file)?.[1];
+  if (synthetic !== undefined) return names.every((name) => synthetic.split(",").includes(name));
+  return file !== "" && names.every((name) => existsSync(join(file, `${name}.jsonl`)));
+}
+
+/** Texts, images and sounds of a request. The format of images is drawn for each where nobody gave one. */
+function toMediaSettings(
+  settings: GenaiSettings,
+  given: GivenSettings,
+): Pick<PromptSettings, "textsPerRequest" | "imagesPerRequest" | "audioPerRequest" | "images" | "audio"> {
+  const { image, audio, textBatchSize } = settings.input;
+  const { widthPx, heightPx, format } = image;
+  return {
+    // Nothing reads a prompt beside images that are searched.
+    textsPerRequest: settings.endpoint.type === "image_retrieval" ? 0 : textBatchSize,
+    imagesPerRequest: image.batchSize,
+    audioPerRequest: audio.batchSize,
+    ...(hasMadeUpImages(settings)
+      ? { images: { widthPx, heightPx, ...(given.has("input.image.format") ? { format } : {}) } }
+      : {}),
+    ...(hasMadeUpAudio(settings) ? { audio: { ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) } } : {}),
+  };
 }
 
 /** How they are laid out as request bodies. */
-export function toPayloadSettings({ endpoint, input, modelNames }: GenaiSettings): PayloadSettings {
-  const format = formatOf(endpoint);
-  if (format === undefined) throw new Error(`no format for ${endpoint.type}`);
+export function toPayloadSettings(settings: GenaiSettings): PayloadSettings {
+  const { endpoint } = settings;
+  const payload = formatOf(endpoint)?.payload;
+  if (payload === undefined || payload === "template") throw new Error(`no format for ${endpoint.type}`);
+  return { ...toLayoutSettings(settings), format: payload };
+}
+
+/** What all layouts have in common. */
+export function toLayoutSettings({ endpoint, input, modelNames }: GenaiSettings): LayoutSettings {
   return {
-    format: format.payload,
     models: modelNames,
     modelSelection: endpoint.modelSelection,
     seed: input.randomSeed,
     isStreaming: endpoint.isStreaming,
     hasExactOutput: input.outputTokens.isDeterministic,
-    extra: (input.extra ?? {}) as PayloadSettings["extra"],
+    extra: (input.extra ?? {}) as LayoutSettings["extra"],
   };
 }

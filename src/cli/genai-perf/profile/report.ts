@@ -17,7 +17,7 @@ import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
-import { formatOf } from "./endpoint-formats.ts";
+import { readingOf } from "./answer-rules.ts";
 import { drawProfile } from "./plots.ts";
 import type { ProfilePlace } from "./run-profile.ts";
 import { toInputConfig } from "./to-input-config.ts";
@@ -31,6 +31,8 @@ export interface ReportParts {
   readonly run: RunResult;
   /** Undefined: the server's own counts are all there is. */
   readonly tokenizer: Tokenizer | undefined;
+  /** Tokens of the input of a body that does not tell itself. */
+  readonly countPayload: ((payload: string) => number) | undefined;
   readonly io: CommandIo;
 }
 
@@ -68,17 +70,16 @@ export async function writeReports(
   await write(join(folder, files.csv), formatGenAiPerfCsv(measured.result));
 }
 
-function measure({ settings, place, tokenizer }: ReportParts, gaps: TokenGaps | undefined): Measured {
+function measure({ settings, place, tokenizer, countPayload }: ReportParts, gaps: TokenGaps | undefined): Measured {
   const { endpoint, input } = settings;
-  const format = formatOf(endpoint);
-  if (format === undefined) throw new Error(`no format for ${endpoint.type}`);
   const countTokens = tokenizer === undefined ? undefined : (text: string): number => tokenizer.count(text);
   const source = openProfileExport(join(place.folder, place.files.profileExport));
   const onTimes = gaps && (({ contentNs }: AnswerTimes): void => gaps.add(contentNs));
-  const columns = measureExports([source], { kind: format.answer, countTokens, onTimes });
+  const { kind, field, endpointType } = readingOf(settings, source);
+  const columns = measureExports([source], { kind, countTokens, field, countPayload, onTimes });
   const result = toGenAiPerfResult(columns, {
-    family: familyOf(format.answer),
-    endpointType: endpoint.type === "vision" ? "multimodal" : endpoint.type,
+    family: familyOf(kind),
+    endpointType,
     isStreaming: endpoint.isStreaming,
     goodput: input.goodput ?? undefined,
   });

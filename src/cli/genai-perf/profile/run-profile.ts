@@ -53,7 +53,7 @@ export async function runProfile(
   const headers = headersOf(settings, process.env);
   const place: ProfilePlace = { folder, files: artifactFiles(settings.output.profileExportFile) };
   const tokenizer = await open(settings);
-  const inputs = await writeInputs(settings, folder, tokenizer);
+  const inputs = await writeInputs(settings, given, folder, tokenizer);
   for (const text of inputs.notes) note(text);
   const profileExportFile = join(folder, place.files.profileExport);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
@@ -71,26 +71,39 @@ export async function runProfile(
     note("nothing was measured: there is no report");
     return { ...place, run, measured: undefined, isPassed: isAllCancelled(run) };
   }
-  const measured = await reportProfile({ settings, given, place, run, tokenizer, io });
-  return { ...place, run, measured, isPassed: isWithinLimit(run, settings) && run.error === undefined };
+  const measured = await reportProfile({
+    settings,
+    given,
+    place,
+    run,
+    tokenizer,
+    io,
+    countPayload: inputs.countPayload,
+  });
+  const isPassed = isWithinLimit(run, measured.columns.failedCount, settings) && run.error === undefined;
+  return { ...place, run, measured, isPassed };
 }
 
-/** Undefined where the user wants the server's counts alone, which made-up prompts do not do with. */
-export async function openTokenizer({ tokenizer, modelNames }: GenaiSettings): Promise<Tokenizer | undefined> {
+/** Undefined where there is no text, or the user wants the server's counts alone, which made-up prompts do not do with. */
+export async function openTokenizer({
+  endpoint,
+  tokenizer,
+  modelNames,
+}: GenaiSettings): Promise<Tokenizer | undefined> {
   const { name, revision, isTrustingRemoteCode } = tokenizer;
-  if (name === "none") return undefined;
+  if (name === "none" || endpoint.type === "image_retrieval") return undefined;
   return loadTokenizer(name === "" ? (modelNames[0] ?? "") : name, {
     revision,
     trustRemoteCode: isTrustingRemoteCode,
   });
 }
 
-/** Of the measured requests: what failed before them was told. */
-function isWithinLimit(run: RunResult, { rampart }: GenaiSettings): boolean {
+/** Of the measured requests: what failed before them was told. @param unreadCount answers that only failed when they were read */
+function isWithinLimit(run: RunResult, unreadCount: number, { rampart }: GenaiSettings): boolean {
   // Without a limit every failure shows in the exit code, although it ends nothing.
   const limit = rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : 0;
   const { sentCount, failedCount } = run.warmup ?? { sentCount: 0, failedCount: 0 };
-  return run.failedCount - failedCount <= limit * (run.sentCount - sentCount);
+  return run.failedCount + unreadCount - failedCount <= limit * (run.sentCount - sentCount);
 }
 
 function hasAnswers({ completedCount, warmup }: RunResult): boolean {

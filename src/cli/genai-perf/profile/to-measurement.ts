@@ -1,4 +1,5 @@
 import type { MeasurementPlan } from "../../../plan/plan.ts";
+import { isPayloadFile } from "../input-format.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 
@@ -31,8 +32,8 @@ function isOverridden(given: GivenSettings): boolean {
 }
 
 /** As in the original a payload file is sent once where nothing else is said, and sessions are held once whatever else is said. */
-function toMode({ input, perfAnalyzer }: GenaiSettings, entryCount: number): MeasurementPlan["mode"] {
-  const { measurement, stimulus, stabilityPct } = perfAnalyzer;
+function toMode(settings: GenaiSettings, entryCount: number): MeasurementPlan["mode"] {
+  const { measurement, stimulus, stabilityPct } = settings.perfAnalyzer;
   if (stimulus.kind === "fixed_schedule" || stimulus.kind === "session_concurrency")
     return { kind: "requests", count: null };
   if (measurement.mode === "interval") {
@@ -40,7 +41,7 @@ function toMode({ input, perfAnalyzer }: GenaiSettings, entryCount: number): Mea
     return { kind: "time-windows", windowMs, stabilityPct, maxTrials: MAX_TRIALS };
   }
   if (measurement.num !== null) return { kind: "requests", count: measurement.num };
-  if (input.file.startsWith("payload:")) return { kind: "requests", count: entryCount };
+  if (isPayloadFile(settings)) return { kind: "requests", count: entryCount };
   const concurrency = stimulus.kind === "concurrency" ? stimulus.requests : 1;
   return { kind: "requests", count: Math.max(MIN_REQUESTS, 2 * concurrency) };
 }

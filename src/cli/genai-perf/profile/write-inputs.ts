@@ -5,14 +5,19 @@ import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
 import { formatInputsFile } from "../../../service/openai/inputs-file.ts";
-import { createPayload, type Payload } from "../../../service/openai/payload.ts";
+import type { Payload } from "../../../service/openai/payload.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import { findLostMedia } from "../media-rules.ts";
 import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
 import { LoadCheck } from "./load-check.ts";
-import { toPayloadSettings, toPromptSettings } from "./prompt-settings.ts";
+import { openLayout, type PayloadLayout } from "./payload-layout.ts";
+import { toPromptSettings } from "./prompt-settings.ts";
 import { schedulePartOf } from "./to-load.ts";
 
 const FILE = "inputs.json";
+/** Written at once: a million small writes would take a minute. */
+const PIECE_CHARACTERS = 256 * 1024;
 
 /** What was written. */
 export interface WrittenInputs {
@@ -20,6 +25,8 @@ export interface WrittenInputs {
   readonly entryCount: number;
   /** What the user must know of them, a sentence each without a full stop. */
   readonly notes: readonly string[];
+  /** Tokens of the input of one of the bodies; absent where the body itself tells. */
+  readonly countPayload: PayloadLayout["countPayload"];
 }
 
 /**
@@ -29,20 +36,29 @@ export interface WrittenInputs {
  */
 export async function writeInputs(
   settings: GenaiSettings,
+  given: GivenSettings,
   folder: string,
   tokenizer: Tokenizer | undefined,
 ): Promise<WrittenInputs> {
   const path = join(folder, FILE);
   const part = `${path}.${process.pid}.part`;
-  const prompts = toPromptSettings(settings);
-  const payloads = countPayloads(settings, createEntries(prompts, tokenizer));
+  const prompts = toPromptSettings(settings, given);
+  const layout = await openLayout(settings, tokenizer);
+  const payloads = countPayloads(settings, layout, createEntries(prompts, tokenizer));
   let made: string | undefined;
   try {
     made = await mkdir(folder, { recursive: true });
     const file = await open(part, "w");
     try {
       const order = prompts.source.kind === "synthetic" ? "session" : "trace";
-      for await (const text of formatInputsFile(payloads.each(), order)) await file.write(text);
+      let piece = "";
+      for await (const text of formatInputsFile(payloads.each(), order)) {
+        piece += text;
+        if (piece.length < PIECE_CHARACTERS) continue;
+        await file.write(piece);
+        piece = "";
+      }
+      await file.write(piece);
     } finally {
       await file.close();
     }
@@ -57,7 +73,7 @@ export async function writeInputs(
       "Give another folder with --artifact-dir.",
     );
   }
-  return { path, entryCount: payloads.count(), notes: payloads.notes() };
+  return { path, entryCount: payloads.count(), notes: payloads.notes(), countPayload: layout.countPayload };
 }
 
 /** Folders made for nothing. @param made the outermost of them */
@@ -72,6 +88,12 @@ async function removeEmpty(folder: string, made: string): Promise<void> {
   }
 }
 
+function noPlace(lost: string, { endpoint, input }: GenaiSettings): UserError {
+  const message = `has ${lost}, for which requests of the endpoint type ${endpoint.type} have no place`;
+  const hint = `Use --endpoint-type multimodal, or a file without ${lost}.`;
+  return new UserError([{ path: "--input-file", message, value: input.file, hint }]);
+}
+
 function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
   const path = part.startMs === null ? "--fixed-schedule-end-offset" : "--fixed-schedule-start-offset";
   const message = `no entry is due ${describePart(part)}, of ${entryCount} in the file`;
@@ -80,13 +102,14 @@ function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
 
 function countPayloads(
   settings: GenaiSettings,
+  layout: PayloadLayout,
   entries: ReturnType<typeof createEntries>,
 ): { each(): AsyncGenerator<Payload>; count(): number; notes(): string[] } {
-  const layout = toPayloadSettings(settings);
   const part = schedulePartOf(settings);
   const check = new LoadCheck(settings);
   let position = 0;
   let leftOutCount = 0;
+  let count = 0;
   return {
     async *each() {
       for await (const entry of entries) {
@@ -95,12 +118,17 @@ function countPayloads(
           leftOutCount++;
           continue;
         }
-        yield createPayload(entry, position++, layout);
+        const lost = findLostMedia(entry, settings);
+        if (lost !== undefined) throw noPlace(lost, settings);
+        for (const payload of layout.create(entry, position++)) {
+          count++;
+          yield payload;
+        }
       }
       if (part !== undefined && position === 0 && leftOutCount > 0) throw emptyPart(part, leftOutCount);
       check.finish();
     },
-    count: () => position,
+    count: () => count,
     notes: () => {
       const total = position + leftOutCount;
       const leftOut = part !== undefined && leftOutCount > 0;

@@ -1,0 +1,89 @@
+import { messageOf, UserError } from "../../../plan/problem.ts";
+import { fileSystem } from "../../../runtime/files.ts";
+import { deriveSeed } from "../../../runtime/random.ts";
+import { createPayload, type Payload } from "../../../service/openai/payload.ts";
+import type { TemplateSource } from "../../../service/openai/payload-template.ts";
+import type { JsonObject, PromptEntry } from "../../../service/openai/prompt-entry.ts";
+import { parseResponseField, type ResponseField } from "../../../service/openai/response-field.ts";
+import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import type { GenaiSettings } from "../settings.ts";
+import { NAMED_TEMPLATES, readTemplateOptions, templateFileOf } from "../template-options.ts";
+import { toLayoutSettings, toPayloadSettings } from "./prompt-settings.ts";
+
+/** How the requests of a run are laid out as bodies. */
+
+export interface PayloadLayout {
+  /** The requests of one entry: one, but for templates that make a list. @param position of the entry among all, from 0 */
+  create(entry: PromptEntry, position: number): Payload[];
+  /** Tokens of the input of a body that was created; NaN for any other. Absent where the body itself tells. */
+  readonly countPayload?: (payload: string) => number;
+}
+
+/** Opens the layout of the run's endpoint type. @throws UserError for a template or a path into answers that cannot be read */
+export async function openLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
+  if (settings.endpoint.type === "template") return openTemplateLayout(settings, tokenizer);
+  const layout = toPayloadSettings(settings);
+  return { create: (entry, position) => [createPayload(entry, position, layout)] };
+}
+
+/** Where the answers to a template's requests have their text; undefined where it is looked for. @throws UserError for no path */
+export function responseFieldOf(settings: GenaiSettings): ResponseField | undefined {
+  if (settings.endpoint.type !== "template") return undefined;
+  const { responseField } = readTemplateOptions(settings.input.extra);
+  return responseField === undefined ? undefined : parseResponseField(responseField);
+}
+
+async function openTemplateLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
+  const { template, others } = readTemplateOptions(settings.input.extra);
+  responseFieldOf(settings);
+  const [{ openTemplate }, { createTemplatePayloads, textWithin }] = await Promise.all([
+    import("../../../service/openai/payload-template.ts"),
+    import("../../../service/openai/template-payloads.ts"),
+  ]);
+  const opened = await openTemplate(findTemplate(template ?? "", templateFileOf(settings)));
+  const layout = { ...toLayoutSettings(settings), extra: others as JsonObject };
+  const counts = new Map<number, number>();
+  return {
+    create: (entry, position) => {
+      const payloads = createTemplatePayloads(entry, position, layout, opened);
+      for (const { body } of payloads)
+        if (tokenizer !== undefined)
+          counts.set(hashOf(normalize(JSON.stringify(body))), tokenizer.count(textWithin(entry, body)));
+      return payloads;
+    },
+    countPayload: (payload) => counts.get(hashOf(normalize(payload))) ?? Number.NaN,
+  };
+}
+
+/** By name, from a file, or the text itself. @throws UserError when it is none of these */
+function findTemplate(value: string, file: string | undefined): TemplateSource {
+  const named = Object.hasOwn(NAMED_TEMPLATES, value) ? NAMED_TEMPLATES[value] : undefined;
+  if (named !== undefined) return { text: named, name: value };
+  if (file === undefined && /\{[{%]/.test(value)) return { text: value, name: "--extra-inputs payload_template" };
+  if (file === undefined)
+    throw new UserError([
+      {
+        path: "--extra-inputs payload_template",
+        message: `Template file not found: ${value}`,
+        value,
+        hint: `Give an existing file, one of ${Object.keys(NAMED_TEMPLATES).join(", ")}, or a text with {{ text|tojson }}.`,
+      },
+    ]);
+  try {
+    return { text: fileSystem().readFileSync(value, "utf8"), name: value };
+  } catch (error) {
+    throw new UserError([
+      { path: value, message: `cannot be read: ${messageOf(error)}`, hint: "Give a file that can be read." },
+    ]);
+  }
+}
+
+/** The same body may be written in several ways. */
+function normalize(payload: string): string {
+  return JSON.stringify(JSON.parse(payload));
+}
+
+/** 53 bits: two of a million bodies meet once in ten thousand runs. */
+function hashOf(text: string): number {
+  return deriveSeed(0, text) * 2 ** 21 + (deriveSeed(1, text) >>> 11);
+}

@@ -1,0 +1,60 @@
+import type { Problem } from "../../plan/problem.ts";
+import { fileSystem } from "../../runtime/files.ts";
+import type { GenaiSettings } from "./settings.ts";
+
+/** What the endpoint type `template` takes from `--extra-inputs`, as the original and AIPerf have it. */
+
+/** Templates that have a name: the original's. */
+export const NAMED_TEMPLATES: Readonly<Record<string, string>> = {
+  "nv-embedqa": '[{% for item in texts %}{"text": [{{ item|tojson }}]}{% if not loop.last %},{% endif %}{% endfor %}]',
+};
+
+export interface TemplateOptions {
+  /** A name, a file's path, or the template's text. */
+  readonly template: string | undefined;
+  /** Path to the text in answers. */
+  readonly responseField: string | undefined;
+  /** Fields that are added to every body. */
+  readonly others: Readonly<Record<string, unknown>>;
+}
+
+/** Takes them apart. */
+export function readTemplateOptions(extra: GenaiSettings["input"]["extra"]): TemplateOptions {
+  const { payload_template: template, response_field: responseField, ...others } = extra ?? {};
+  const textOf = (value: unknown): string | undefined =>
+    value === undefined || value === null || value === "" ? undefined : String(value);
+  return { template: textOf(template), responseField: textOf(responseField), others };
+}
+
+/** The file that a template is in; undefined where it has a name or is its own text. */
+export function templateFileOf(settings: GenaiSettings): string | undefined {
+  const { template } = readTemplateOptions(settings.endpoint.type === "template" ? settings.input.extra : null);
+  if (template === undefined || Object.hasOwn(NAMED_TEMPLATES, template)) return undefined;
+  try {
+    return fileSystem().statSync(template).isFile() ? template : undefined;
+  } catch {
+    // A text is no path, and may be too long for one.
+    return undefined;
+  }
+}
+
+/** What a run with templates lacks. */
+export function checkTemplate({ endpoint, input }: GenaiSettings): Problem[] {
+  if (endpoint.type !== "template") return [];
+  const problems: Problem[] = [];
+  if (endpoint.path === "")
+    problems.push({
+      path: "--endpoint",
+      message: "--endpoint: the endpoint type template has no path of its own",
+      hint: "Say where to post, for example --endpoint v1/embed.",
+    });
+  if (readTemplateOptions(input.extra).template === undefined) {
+    const keys = Object.keys(input.extra ?? {}).map((key) => `'${key}'`);
+    problems.push({
+      path: "--extra-inputs",
+      message: `The template converter requires the extra input payload_template, only detected the following --extra-inputs: [${keys.join(", ")}].`,
+      hint: "Add --extra-inputs payload_template:FILE.",
+    });
+  }
+  return problems;
+}

@@ -1,0 +1,80 @@
+import { stat } from "node:fs/promises";
+import { UserError } from "../../plan/problem.ts";
+import type { Json } from "../../service/openai/prompt-entry.ts";
+import { LIST_KEYS } from "./conversations.ts";
+import { isObject } from "./json-lines.ts";
+import { readText } from "./lines.ts";
+import type { InputFormat } from "./settings.ts";
+
+/** Which form a file of prompts has. */
+
+const PROMPT_KEYS = ["text", "text_input", "image", "audio"];
+const PAYLOAD_KEYS = ["timestamp", "delay", "session_id", "hash_ids", "input_length", "output_length"];
+/** In headers of CSV traces, in lower case without blanks and underscores. */
+const TRACE_COLUMNS = { azure: "contexttokens", burstgpt: "requesttokens" } as const;
+
+/**
+ * Looks at how a file begins. GenAI-Perf's own form wins: what has `text` or the like is `jsonl`, whatever else it has. A folder, or what
+ * the readers of files complain about best, is `jsonl` too.
+ * @throws UserError for JSON that is of no form, and for what cannot be read
+ */
+export async function detectFormat(path: string): Promise<Exclude<InputFormat, "auto">> {
+  if (await isFolder(path)) return "jsonl";
+  const head = await readHead(path);
+  const line = head.split("\n").find((text) => text.trim() !== "") ?? "";
+  const record = parse(line);
+  if (isObject(record)) return detectRecord(path, record);
+  if (/^\s*[[{]/.test(head) && hasConversation(head)) return "sharegpt";
+  const columns = line
+    .toLowerCase()
+    .replaceAll(/[\s_"]/g, "")
+    .split(",");
+  if (columns.includes(TRACE_COLUMNS.azure)) return "azure";
+  if (columns.includes(TRACE_COLUMNS.burstgpt)) return "burstgpt";
+  return "jsonl";
+}
+
+function detectRecord(path: string, record: Readonly<Record<string, Json>>): Exclude<InputFormat, "auto"> {
+  const keys = Object.keys(record);
+  if (PROMPT_KEYS.some((key) => keys.includes(key))) return "jsonl";
+  if (PAYLOAD_KEYS.some((key) => keys.includes(key))) return "payload";
+  if (LIST_KEYS.some((key) => Array.isArray(record[key]))) return "sharegpt";
+  throw new UserError([
+    {
+      path: "--input-file",
+      message: `${path} has none of the known forms: its first line has neither text, image, audio nor ${PAYLOAD_KEYS.join(", ")} nor a list of messages`,
+      value: keys.slice(0, 10).join(", ") || "no keys",
+      hint: 'Write {"text": "…"} on each line, or say what it is with --input-format.',
+    },
+  ]);
+}
+
+/** An array of conversations, or one that is spread over lines. */
+function hasConversation(head: string): boolean {
+  return new RegExp(`"(?:${LIST_KEYS.join("|")})"\\s*:\\s*\\[`).test(head);
+}
+
+function parse(line: string): Json | undefined {
+  try {
+    return JSON.parse(line) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
+}
+
+/** The first line at least, if it is not longer than a few pieces of the file. */
+async function readHead(path: string): Promise<string> {
+  let head = "";
+  let pieces = 0;
+  for await (const piece of readText(path)) {
+    head += piece;
+    if (/\S[^\n]*\n/.test(piece) || ++pieces === MOST_PIECES) break;
+  }
+  return head;
+}
+
+const MOST_PIECES = 16;

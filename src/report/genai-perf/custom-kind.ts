@@ -1,0 +1,58 @@
+import type { AnswerKind } from "../../service/openai/answer-kind.ts";
+import { isObject } from "../../service/openai/answer-parts.ts";
+import { splitEvents } from "../../service/openai/events.ts";
+import type { ResponseField } from "../../service/openai/response-field.ts";
+import type { ProfileExport } from "../read/profile-export.ts";
+
+/**
+ * What the answers to a template's requests are: vectors, rankings, or text. The first answer tells, in AIPerf's order.
+ * @param field where their content is; without it the names in the answer tell
+ */
+export function detectCustomKind(source: ProfileExport, field: ResponseField | undefined): AnswerKind {
+  for (const { responses } of source.requests()) {
+    for (const { data } of splitEvents(
+      responses.map(({ response }) => (typeof response === "string" ? response : "")),
+    )) {
+      const kind = kindOf(parse(data), field);
+      if (kind !== undefined) return kind;
+    }
+  }
+  return "custom";
+}
+
+/** Undefined where an event has nothing that tells. */
+function kindOf(data: unknown, field: ResponseField | undefined): AnswerKind | undefined {
+  if (field !== undefined) {
+    const found = field.find(data);
+    if (found === null) return undefined;
+    return isVector(found) ? "embeddings" : isRanking(found) ? "rankings" : "custom";
+  }
+  if (isVector(data)) return "embeddings";
+  if (isRanking(data)) return "rankings";
+  if (!isObject(data)) return data === undefined ? undefined : "custom";
+  const { data: items, embedding, embeddings, rankings, results } = data;
+  if (isVector(embedding) || isVector(embeddings)) return "embeddings";
+  if (Array.isArray(items) && isObject(items[0]) && isVector(items[0]["embedding"])) return "embeddings";
+  return isRanking(rankings) || isRanking(results) ? "rankings" : "custom";
+}
+
+/** Numbers, or lists of them. */
+function isVector(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && (typeof value[0] === "number" || isVector(value[0]));
+}
+
+const SCORES = ["score", "relevance_score", "logit"];
+
+/** Objects with a score. */
+function isRanking(value: unknown): boolean {
+  const first: unknown = Array.isArray(value) ? value[0] : undefined;
+  return isObject(first) && SCORES.some((key) => typeof first[key] === "number");
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return data === "[DONE]" ? undefined : data;
+  }
+}

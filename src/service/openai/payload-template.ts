@@ -1,0 +1,199 @@
+import type { Environment, Interpreter } from "@huggingface/jinja";
+import { messageOf, UserError } from "../../plan/problem.ts";
+import { findJsonFault } from "./json-fault.ts";
+import type { JsonObject } from "./prompt-entry.ts";
+import { findFailingLine, findLineOf } from "./template-lines.ts";
+
+/** Request bodies that a user's Jinja template lays out. */
+
+/** A template's text, and what errors call it. */
+export interface TemplateSource {
+  readonly text: string;
+  /** A file's path, or the flag that it stood in. */
+  readonly name: string;
+}
+
+/** A template that was read. */
+export interface PayloadTemplate {
+  /** The bodies that come of one request's parts: one for an object, or one for each object of a list. @throws UserError */
+  render(variables: Variables): JsonObject[];
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+type Jinja = typeof import("@huggingface/jinja");
+type Program = Parameters<Interpreter["run"]>[0];
+
+/** Reads a template. @throws UserError naming its line, when it is none */
+export async function openTemplate(source: TemplateSource): Promise<PayloadTemplate> {
+  const jinja = await import("@huggingface/jinja");
+  const program = parse(jinja, source.text);
+  if (program instanceof Error) {
+    const line = findFailingLine(source.text, (text) => parse(jinja, text) instanceof Error);
+    throw templateError(source, line, `is no template: ${program.message}`, "Correct it; it is written in Jinja.");
+  }
+  return {
+    render: (variables) => toBodies(jinja, source, renderText(jinja, source, program, variables), variables),
+  };
+}
+
+/** Two spellings that Jinja has and the library lacks. */
+function prepare(text: string): string {
+  return text.replaceAll(/\bstream\s*\|\s*lower\b/g, "stream|tojson");
+}
+
+function parse(jinja: Jinja, text: string): Program | Error {
+  try {
+    return jinja.parse(jinja.tokenize(prepare(text)));
+  } catch (error) {
+    // A missing end tag shows as a type error of the library's own.
+    return error instanceof SyntaxError ? error : new Error("a tag is not closed");
+  }
+}
+
+function renderText(jinja: Jinja, source: TemplateSource, program: Program, variables: Variables): string {
+  const strangers = new Set<string>();
+  let text: string;
+  try {
+    text = run(jinja, program, variables, strangers);
+  } catch (error) {
+    const line = findRunLine(jinja, source.text, variables);
+    throw templateError(source, line, `fails: ${messageOf(error)}`, "Correct it there.");
+  }
+  for (const name of strangers) {
+    if (isOptional(source.text, name)) continue;
+    const names = Object.keys(variables).join(", ");
+    throw templateError(
+      source,
+      findLineOf(source.text, name),
+      `uses '${name}', which there is not`,
+      `There are ${names}.`,
+    );
+  }
+  return text;
+}
+
+/** Whether the template itself asks if there is such a name. */
+function isOptional(text: string, name: string): boolean {
+  return new RegExp(`\\b${name}\\s*(?:is\\b|\\|\\s*default\\b)`).test(text);
+}
+
+function run(jinja: Jinja, program: Program, variables: Variables, strangers: Set<string>): string {
+  const environment = createEnvironment(jinja, strangers);
+  for (const [name, value] of Object.entries(variables)) environment.set(name, value);
+  return String(new jinja.Interpreter(environment).run(program).value);
+}
+
+/** The names that every template has. What a name is looked for at last notes those that there are not. */
+function createEnvironment(jinja: Jinja, strangers: Set<string>): Environment {
+  const last = new jinja.Environment();
+  last.variables = new StrangerMap(last.variables, strangers);
+  const environment = new jinja.Environment(last);
+  for (const [name, value] of Object.entries({ true: true, True: true, false: false, False: false, none: null }))
+    environment.set(name, value);
+  environment.set("None", null);
+  environment.set("range", range);
+  environment.set("raise_exception", (message: string) => {
+    throw new Error(message);
+  });
+  return environment;
+}
+
+class StrangerMap<V> extends Map<string, V> {
+  // Not set yet while the first entries are taken over.
+  private readonly strangers: Set<string> | undefined;
+
+  constructor(entries: Iterable<readonly [string, V]>, strangers: Set<string>) {
+    super(entries);
+    this.strangers = strangers;
+  }
+
+  override has(name: string): boolean {
+    const isKnown = super.has(name);
+    if (!isKnown) this.strangers?.add(name);
+    return isKnown;
+  }
+}
+
+function range(start: number, stop?: number, step = 1): number[] {
+  const [from, to] = stop === undefined ? [0, start] : [start, stop];
+  return Array.from({ length: Math.max(0, Math.ceil((to - from) / step)) }, (_, index) => from + index * step);
+}
+
+/** A template in which each tag says at which line it stands before it is rendered; undefined when it cannot be read so. */
+function parseMarked(jinja: Jinja, text: string): Program | undefined {
+  const marked = text
+    .split("\n")
+    .map((content, index) => content.replaceAll(/\{\{|\{%/g, (tag) => `{{ tell_line(${index + 1}) }}${tag}`))
+    .join("\n");
+  const program = parse(jinja, marked);
+  return program instanceof Error ? undefined : program;
+}
+
+/** The line at which rendering stops. */
+function findRunLine(jinja: Jinja, text: string, variables: Variables): number | undefined {
+  const program = parseMarked(jinja, text);
+  if (program === undefined) return undefined;
+  let line: number | undefined;
+  const tell = (at: number): string => {
+    line = at;
+    return "";
+  };
+  try {
+    run(jinja, program, { ...variables, tell_line: tell }, new Set());
+  } catch {
+    return line;
+  }
+  return undefined;
+}
+
+/** The line that made the first part of a rendered text that is not JSON. */
+function findJsonLine(jinja: Jinja, text: string, variables: Variables): number | undefined {
+  const program = parseMarked(jinja, text);
+  if (program === undefined) return undefined;
+  const tell = (at: number): string => `\u0001${at}\u0001`;
+  const pieces = run(jinja, program, { ...variables, tell_line: tell }, new Set()).split("\u0001");
+  const fault = findJsonFault(pieces.filter((_, index) => index % 2 === 0).join(""));
+  let start = 0;
+  let line = 1;
+  for (const [index, piece] of pieces.entries()) {
+    if (index % 2 === 1) line = Number(piece);
+    else if (start + piece.length > fault) return line + countLines(piece.slice(0, fault - start));
+    else start += piece.length;
+  }
+  return line + countLines(pieces.at(-1) ?? "");
+}
+
+function countLines(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables: Variables): JsonObject[] {
+  const hint = 'Let it make one object, as {"prompt": {{ text|tojson }}}, or a list of objects.';
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    const fault = findJsonFault(text);
+    const rest = text.slice(fault, fault + MOST_SHOWN);
+    const where = rest === "" ? "its end" : rest;
+    const line = findJsonLine(jinja, source.text, variables);
+    throw templateError(source, line, "does not make JSON, from what is shown here on", hint, where);
+  }
+  const bodies: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (bodies.length > 0 && bodies.every((body) => typeof body === "object" && body !== null && !Array.isArray(body)))
+    return bodies as JsonObject[];
+  throw templateError(source, undefined, "makes no JSON object and no list of them", hint, text.slice(0, MOST_SHOWN));
+}
+
+const MOST_SHOWN = 60;
+
+function templateError(
+  { name }: TemplateSource,
+  line: number | undefined,
+  message: string,
+  hint: string,
+  value?: string,
+): UserError {
+  const path = line === undefined ? name : `${name}, line ${line}`;
+  return new UserError([{ path, message, hint, ...(value === undefined ? {} : { value }) }]);
+}
