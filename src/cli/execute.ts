@@ -29,6 +29,7 @@ export async function executePlan(
   let stopListening = (): void => {};
   const openReports = async (): Promise<RunObserver> => {
     stopListening = io.onInterrupt(() => {
+      for (const report of reports) report.onInterrupt?.();
       onInterrupt();
       running.interrupt();
     });

@@ -32,6 +32,7 @@ const FLAGS: readonly Flag[] = [
     value: "DURATION",
     help: 'A request without a byte for so long has failed, such as "10 s".',
   },
+  { name: "live", help: "Show the state of the run on stderr while it lasts." },
   { name: "dry-run", help: "Print the plan as JSON and send nothing." },
   { name: "verbose", short: "v", help: "Print each window as it is measured." },
   HELP_FLAG,
@@ -127,6 +128,7 @@ function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverri
     csvFile,
     jsonFile,
     profileExportFile,
+    isLive: flags.has("live"),
   };
 }
 

@@ -118,7 +118,12 @@ export class TokenColumns {
   }
 }
 
-function tokenValues({ times, inputTokens, usage }: AnsweredRequest): Partial<Record<TokenMetric, number>> {
+/** What is measured of one request with content; metrics it has no value of are NaN. */
+export function tokenValues({
+  times,
+  inputTokens,
+  usage,
+}: AnsweredRequest): Partial<Readonly<Record<TokenMetric, number>>> {
   const { contentNs, outputTokens } = times;
   const firstNs = contentNs[0] as number;
   const lastNs = contentNs.at(-1) as number;

@@ -5,6 +5,7 @@
 import type { CancellationPlan } from "./cancellation.ts";
 import type { RateRampPlan, SchedulePartPlan } from "./load-options.ts";
 import type { SequencesPlan } from "./sequences.ts";
+import type { MetricsPlan, ScrapePlan } from "./telemetry.ts";
 
 /** A whole run. */
 export interface Plan {
@@ -299,13 +300,8 @@ export interface TelemetryPlan {
   readonly metrics: MetricsPlan | null;
   /** Null: they stay as they are. */
   readonly trace: TracePlan | null;
-}
-
-/** GPU metrics of the server, read while a level is measured. */
-export interface MetricsPlan {
-  /** Of metrics in Prometheus' text format: `host:port/path`, `http://…` or `https://…`. */
-  readonly url: string;
-  readonly intervalMs: number;
+  /** Left out: none are read. */
+  readonly scrapes?: ScrapePlan | undefined;
 }
 
 /** What a trace of the server holds. */
@@ -349,4 +345,8 @@ export interface OutputsPlan {
   readonly profileExportFile: string;
   /** Rampart's own report as JSON. */
   readonly jsonFile: string;
+  /** One line of JSON per request. Left out or empty: not written. */
+  readonly recordsFile?: string | undefined;
+  /** Show the state of the run while it lasts. Default false. */
+  readonly isLive?: boolean | undefined;
 }

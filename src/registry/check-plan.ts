@@ -83,6 +83,8 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       isVerboseCsv: v.boolean(),
       profileExportFile: v.string(),
       jsonFile: v.string(),
+      recordsFile: v.optional(v.string()),
+      isLive: v.optional(v.boolean()),
     }),
   });
 }
@@ -91,10 +93,10 @@ function telemetrySchema(): Schema<TelemetryPlan> {
   const isMetricsUrl = (url: string): boolean => parseMetricsUrl(url) !== undefined;
   const whole = v.pipe(v.number(), v.integer("must be a whole number"));
   const natural = v.nullable(v.pipe(whole, v.minValue(0, "must be 0 or more")));
-  const metrics = v.object({
-    url: v.pipe(v.string(), v.check(isMetricsUrl, "must be a URL without a name and password")),
-    intervalMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
-  });
+  const url = v.pipe(v.string(), v.check(isMetricsUrl, "must be a URL without a name and password"));
+  const intervalMs = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const metrics = v.object({ url, intervalMs });
+  const scrapes = v.object({ urls: v.array(url), intervalMs, isAsked: v.boolean() });
   const level = v.picklist(["OFF", "TIMESTAMPS", "TENSORS"], "must be OFF, TIMESTAMPS or TENSORS");
   const trace = v.object({
     file: v.nullable(v.string()),
@@ -103,7 +105,7 @@ function telemetrySchema(): Schema<TelemetryPlan> {
     count: v.nullable(v.pipe(whole, v.minValue(-1, "must be -1 or more"))),
     logFrequency: natural,
   });
-  return v.object({ metrics: v.nullable(metrics), trace: v.nullable(trace) });
+  return v.object({ metrics: v.nullable(metrics), trace: v.nullable(trace), scrapes: v.optional(scrapes) });
 }
 
 type Described = Readonly<Record<string, { schema(v: Builders): Schema<unknown> }>>;

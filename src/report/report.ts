@@ -6,10 +6,14 @@ export interface Report extends RunObserver {
   finish(result: RunResult): void;
   /** Takes back what was begun; called instead of `finish` when the run could not begin. */
   discard?(): void;
+  /** The user pressed Ctrl-C: something will be said of it. */
+  onInterrupt?(): void;
 }
 
 /** Where text goes. */
 export interface TextSink {
   out(text: string): void;
   err(text: string): void;
+  /** Characters per line of the terminal that `err` goes to; undefined where that is none. */
+  readonly errColumns?: number | undefined;
 }

@@ -1,4 +1,5 @@
 import type { Plan } from "../plan/plan.ts";
+import type { LiveView } from "./live/live-view.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import type { Report, TextSink } from "./report.ts";
 
@@ -19,12 +20,20 @@ const REPORTS: readonly ReportKind[] = [
     create: async (plan, sink) => (await import("./rampart/console.ts")).createRampartConsole(plan, sink),
   },
   {
+    isWanted: (plan) => plan.outputs.style === "genai-perf",
+    create: async (_plan, sink) => (await import("./genai-perf/run-warnings.ts")).createRunWarnings(sink),
+  },
+  {
     isWanted: (plan) => plan.outputs.csvFile !== "",
     create: async (plan, sink) => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv(plan, sink),
   },
   {
     isWanted: (plan) => plan.outputs.profileExportFile !== "",
     create: async (plan, sink) => (await import("./profile-export.ts")).createProfileExport(plan, sink),
+  },
+  {
+    isWanted: (plan) => (plan.outputs.recordsFile ?? "") !== "",
+    create: async (plan) => (await import("./genai-perf/failed-requests.ts")).createFailedRequests(plan),
   },
   {
     isWanted: (plan) => plan.outputs.jsonFile !== "",
@@ -34,7 +43,12 @@ const REPORTS: readonly ReportKind[] = [
 
 /** Makes the reports a plan asks for. */
 export async function createReports(plan: Plan, sink: TextSink): Promise<Report[]> {
-  const reports: Report[] = [];
-  for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, sink));
+  const live = plan.outputs.isLive === true ? await createLive(plan, sink) : undefined;
+  const reports: Report[] = live === undefined ? [] : [live];
+  for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, live?.sink ?? sink));
   return reports;
+}
+
+async function createLive(plan: Plan, sink: TextSink): Promise<LiveView> {
+  return (await import("./live/live-view.ts")).createLiveView(plan, sink);
 }

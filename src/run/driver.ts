@@ -35,7 +35,7 @@ export class Driver implements Sender {
   readonly slots = new Slots();
   private lanes: LaneOptions;
   private work: DriverWork | undefined;
-  private records: RecordColumns | undefined;
+  records: RecordColumns | undefined;
   private feed: RequestFeed | undefined;
   /** A request that ended before there was work. */
   private early: Call | undefined;

@@ -6,7 +6,7 @@ import type { Tensor } from "../service/tensor.ts";
 import type { Call, ReceivedResponse } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { RequestFeed } from "./feed.ts";
-import type { ResponseRecord, RunObserver } from "./observer.ts";
+import type { FailedRequest, ResponseRecord, RunObserver } from "./observer.ts";
 import type { Session } from "./session.ts";
 import type { SharedTensors } from "./shared-tensors.ts";
 import type { Slots } from "./slots.ts";
@@ -45,6 +45,27 @@ export class RequestJudge {
 
   /** What is wrong with a finished request; undefined when it succeeded. */
   judge(call: Call, slots: Slots): Failure | undefined {
+    const failure = this.examine(call, slots);
+    if (failure !== undefined) this.observer.onFailed?.(this.describeFailed(call, slots, failure));
+    return failure;
+  }
+
+  private describeFailed(call: Call, slots: Slots, failure: Failure): FailedRequest {
+    const { sendStartNs, firstByteNs, endNs, responses } = call;
+    // Without a byte the end stands there too; an error of HTTP may come whole in one read.
+    const hasBytes = firstByteNs > 0 && (firstByteNs < endNs || failure.kind === "http");
+    return {
+      sendEpochNs: toEpochNs(sendStartNs),
+      firstByteEpochNs: hasBytes ? toEpochNs(firstByteNs) : undefined,
+      endEpochNs: toEpochNs(endNs),
+      sequenceId: slots.sequenceIds[call.slot] as number,
+      inputs: this.feed.tensorsOf(slots.steps[call.slot] as number),
+      responseCount: responses.length,
+      failure,
+    };
+  }
+
+  private examine(call: Call, slots: Slots): Failure | undefined {
     if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
     if (!this.needsBodies) return undefined;
     const step = slots.steps[call.slot] as number;

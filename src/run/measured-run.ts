@@ -20,6 +20,7 @@ import { type LevelContext, LevelError, LevelRun } from "./level.ts";
 import { LevelMeter } from "./level-meter.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
 import type { Peers } from "./peers.ts";
+import { progressOf } from "./progress.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
 import type { SessionFeed } from "./session-feed.ts";
@@ -111,11 +112,15 @@ export class MeasuredRun {
       feed,
       needsBodies: judge.needsBodies,
       canWait: judge.canWait,
-      onRecords: (records: RecordColumns, count: number) => this.meter.add(records, count),
+      onRecords: (records: RecordColumns, count: number) => {
+        this.meter.add(records, count);
+        observer.onBatch?.(records, count);
+      },
       judge: feed.sessions?.follow(judgeCall) ?? judgeCall,
       onFailure: (failure, lane) => this.policy.add(failure, lane),
       onError: (error) => this.signal.fail(toRunError(error)),
     });
+    observer.onProgress?.(progressOf(driver));
   }
 
   async execute(): Promise<RunResult> {

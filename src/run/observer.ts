@@ -1,5 +1,6 @@
 import type { Dataset } from "../inputs/dataset.ts";
 import type { Instability } from "../measure/instability.ts";
+import type { RecordColumns } from "../measure/records.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
 import type { WindowResult } from "../measure/window.ts";
@@ -8,7 +9,9 @@ import type { RunError } from "../plan/problem.ts";
 import type { Service } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
 import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
+import type { ScrapeResult } from "../telemetry/scrape-result.ts";
 import type { ServerLoad } from "../transport/client.ts";
+import type { Failure } from "../transport/failure.ts";
 import type { FailureCount } from "./failure-log.ts";
 import type { HeldBack } from "./outstanding-limit.ts";
 import type { SessionTally } from "./session-feed.ts";
@@ -84,6 +87,8 @@ export interface RunResult {
   readonly laneErrors: readonly { readonly lane: number; readonly message: string }[];
   readonly startEpochNs: bigint;
   readonly durationNs: number;
+  /** What the metrics of servers said meanwhile; undefined where the plan asks for none. */
+  readonly scrape?: ScrapeResult | undefined;
 }
 
 /** One request, for exports. Times are wall-clock nanoseconds since the epoch. */
@@ -94,6 +99,20 @@ export interface RequestRecord {
   readonly inputs: readonly Tensor[];
   /** One, where requests do not have several; an empty last one included. */
   readonly responses: readonly ResponseRecord[];
+}
+
+/** One request that failed, for exports. Times as {@link RequestRecord} has them. */
+export interface FailedRequest {
+  readonly sendEpochNs: bigint;
+  /** Of the first byte of an answer; undefined where none came. */
+  readonly firstByteEpochNs: bigint | undefined;
+  /** When it was known to have failed. */
+  readonly endEpochNs: bigint;
+  readonly sequenceId: number;
+  readonly inputs: readonly Tensor[];
+  /** Responses that came before the failure. */
+  readonly responseCount: number;
+  readonly failure: Failure;
 }
 
 /** One response of a request, for exports. */
@@ -124,8 +143,27 @@ export type RunWarning =
   /** The server may still have a region of shared memory. */
   | { readonly kind: "memory-kept"; readonly reason: string };
 
+/** The state of a run at the moment of asking, which costs it next to nothing. */
+export interface RunProgress {
+  readonly sentCount: number;
+  readonly completedCount: number;
+  readonly failedCount: number;
+  /** Given up on purpose. */
+  readonly cancelledCount: number;
+  /** Requests sent and not answered. */
+  readonly outstanding: number;
+  /** Responses so far of the requests that are outstanding, where they may have several. */
+  readonly openResponses: number;
+  /** Hands what was recorded since the last time to `onBatch`. */
+  handOver(): void;
+}
+
 /** Follows a run. All calls are synchronous and in order. */
 export interface RunObserver {
+  /** Ahead of all requests that are measured. */
+  onProgress?(progress: RunProgress): void;
+  /** Takes finished requests, the rows `[0, count)`, some at a time; they are overwritten afterwards. */
+  onBatch?(records: RecordColumns, count: number): void;
   onTrace?(event: TraceEvent): void;
   onWarning?(warning: RunWarning): void;
   onPrepared?(prepared: PreparedRun): void;
@@ -139,6 +177,8 @@ export interface RunObserver {
   onLevelEnd?(result: LevelResult): void;
   /** Every successful request in the order they ended; only when `wantsRecords`. */
   onRecord?(record: RequestRecord): void;
+  /** Every request that failed, those outside of windows included. */
+  onFailed?(request: FailedRequest): void;
   /** Records since the last call belong to the window just ended; `undefined` bounds: to none. */
   onRecordsCut?(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint } | undefined): void;
 }
@@ -148,6 +188,12 @@ export function joinObservers(observers: readonly RunObserver[]): RunObserver {
   const [only, ...others] = observers;
   if (only !== undefined && others.length === 0) return only;
   return {
+    onProgress: (progress) => {
+      for (const observer of observers) observer.onProgress?.(progress);
+    },
+    onBatch: (records, count) => {
+      for (const observer of observers) observer.onBatch?.(records, count);
+    },
     onTrace: (event) => {
       for (const observer of observers) observer.onTrace?.(event);
     },
@@ -176,6 +222,13 @@ export function joinObservers(observers: readonly RunObserver[]): RunObserver {
       ? {
           onRecord: (record) => {
             for (const observer of observers) observer.onRecord?.(record);
+          },
+        }
+      : {}),
+    ...(observers.some(({ onFailed }) => onFailed !== undefined)
+      ? {
+          onFailed: (request) => {
+            for (const observer of observers) observer.onFailed?.(request);
           },
         }
       : {}),

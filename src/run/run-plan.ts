@@ -86,7 +86,11 @@ async function runPlan(
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
       const parts = { plan, observer, signal, load, session, feed, driver, canceller, poller, peers, startNs, check };
-      return await new MeasuredRun(parts).execute();
+      if (plan.telemetry.scrapes === undefined) return await new MeasuredRun(parts).execute();
+      const { openScrapes } = await import("./scrapes.ts");
+      return await openScrapes(plan.telemetry.scrapes, observer).around((followed) =>
+        new MeasuredRun({ ...parts, observer: followed }).execute(),
+      );
     } finally {
       driver.close();
     }

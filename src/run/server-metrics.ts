@@ -1,4 +1,4 @@
-import type { Plan } from "../plan/plan.ts";
+import type { Plan, TlsPlan } from "../plan/plan.ts";
 import { DEFAULT_TLS } from "../plan/tls.ts";
 import { MetricsPoller, type MetricsWarning } from "../telemetry/metrics-poller.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
@@ -21,11 +21,34 @@ export function openServerMetrics(plan: Plan, warn: (warning: MetricsWarning) =>
   const { metrics } = plan.telemetry;
   const url = metrics === null ? undefined : parseMetricsUrl(metrics.url);
   if (metrics === null || url === undefined) return undefined;
-  const tls = plan.target.kind === "triton" ? plan.target.tls : DEFAULT_TLS;
+  const source = openMetricsSource(
+    url,
+    plan.target.kind === "triton" ? plan.target.tls : DEFAULT_TLS,
+    FETCH_TIMEOUT_NS,
+  );
+  const poller = new MetricsPoller({ url: metrics.url, intervalMs: metrics.intervalMs, fetch: source.fetch, warn });
+  return {
+    poller,
+    close: () => {
+      poller.stop();
+      source.close();
+    },
+  };
+}
+
+/** Where one server's metrics are read from. */
+export interface MetricsSource {
+  /** Fetches the text; rejects with the reason why it cannot be had. */
+  fetch(): Promise<string>;
+  close(): void;
+}
+
+/** Prepares to read metrics over a client of their own. Throws `UserError` for files of TLS that cannot be read. */
+export function openMetricsSource(url: URL, tls: TlsPlan, timeoutNs: number): MetricsSource {
   const address = { url: `${url.protocol}//${url.host}`, wire: "http", defaultPort: 80, headers: [] } as const;
   // Whether the model's port speaks TLS says nothing of this one; the URL does.
   const endpoint = resolveEndpoint(address, { ...tls, isEnabled: false });
-  const control = new ControlClient(FETCH_TIMEOUT_NS, (options) => new Http1Client(endpoint, options));
+  const control = new ControlClient(timeoutNs, (options) => new Http1Client(endpoint, options));
   const request: WireRequest = {
     path: `${url.pathname}${url.search}`,
     method: "GET",
@@ -34,17 +57,5 @@ export function openServerMetrics(plan: Plan, warn: (warning: MetricsWarning) =>
     payload: new Uint8Array(0),
   };
   const decoder = new TextDecoder();
-  const poller = new MetricsPoller({
-    url: metrics.url,
-    intervalMs: metrics.intervalMs,
-    fetch: async () => decoder.decode(await control.call(request)),
-    warn,
-  });
-  return {
-    poller,
-    close: () => {
-      poller.stop();
-      control.close();
-    },
-  };
+  return { fetch: async () => decoder.decode(await control.call(request)), close: () => control.close() };
 }

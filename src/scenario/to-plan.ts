@@ -1,7 +1,8 @@
 import * as v from "valibot";
-import type { MeasurementModePlan, MetricsPlan, Plan } from "../plan/plan.ts";
+import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
+import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
@@ -26,6 +27,7 @@ export interface PlanOverrides {
   readonly csvFile?: string | undefined;
   readonly profileExportFile?: string | undefined;
   readonly jsonFile?: string | undefined;
+  readonly isLive?: boolean | undefined;
 }
 
 const DEFAULTS = { windowMs: 5000, stabilityPct: 10, maxTrials: 10, stallTimeoutMs: 60_000 } as const;
@@ -105,6 +107,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       isVerboseCsv: false,
       profileExportFile: overrides.profileExportFile ?? "",
       jsonFile: overrides.jsonFile ?? "",
+      ...(overrides.isLive === true ? { isLive: true } : {}),
     },
   };
 }

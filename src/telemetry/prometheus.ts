@@ -28,6 +28,22 @@ const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*/;
 const LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
 
 function parseLine(line: string, isWanted: (name: string) => boolean): PrometheusSample | undefined {
+  const series = parseSeries(line, isWanted);
+  if (series === undefined) return undefined;
+  const value = parseSampleValue(line.slice(series.headLength));
+  return value === undefined ? undefined : { name: series.name, labels: series.labels, value };
+}
+
+/** What stands ahead of a sample's value. */
+export interface PrometheusSeries {
+  readonly name: string;
+  readonly labels: ReadonlyMap<string, string>;
+  /** Characters of the line up to the value, spaces included. */
+  readonly headLength: number;
+}
+
+/** Reads a line as far as its value; undefined when it is no sample that is wanted. @param line without space around it */
+export function parseSeries(line: string, isWanted: (name: string) => boolean): PrometheusSeries | undefined {
   const name = NAME.exec(line)?.[0];
   if (name === undefined || !isWanted(name)) return undefined;
   const labels = new Map<string, string>();
@@ -43,17 +59,20 @@ function parseLine(line: string, isWanted: (name: string) => boolean): Prometheu
     if (!rest.startsWith("}")) return undefined;
     rest = rest.slice(1);
   }
-  // A time may follow the value.
-  const value = parseValue(rest.trim().split(/\s+/)[0] ?? "");
-  return value === undefined ? undefined : { name, labels, value };
+  return { name, labels, headLength: line.length - rest.trimStart().length };
 }
 
 function unescapeLabel(text: string): string {
   return text.replace(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
 }
 
-/** A floating-point number as Go writes it. */
-function parseValue(text: string): number | undefined {
+/** A floating-point number as Go writes it; undefined when it is none. @param text what follows a series; a time may stand behind the value */
+export function parseSampleValue(text: string): number | undefined {
+  const number = text.trimStart().split(/\s/, 1)[0] ?? "";
+  return parseNumber(number);
+}
+
+function parseNumber(text: string): number | undefined {
   const special = /^([+-]?)(inf(?:inity)?|nan)$/i.exec(text);
   if (special !== null) {
     if (special[2]?.toLowerCase() === "nan") return Number.NaN;

@@ -153,6 +153,18 @@ describe("rampart run", () => {
     });
   });
 
+  test("--live asks for the live view", async () => {
+    await inFolder({ "x.ts": scenarioText({}) }, async (cwd) => {
+      for (const [args, isLive] of [
+        [["--live"], true],
+        [[], undefined],
+      ] as const) {
+        const { out } = await runRampart(["run", "x.ts", "--dry-run", ...args], { cwd });
+        assert.equal((JSON.parse(out) as Plan).outputs.isLive, isLive);
+      }
+    });
+  });
+
   test("-v prints each window", async () => {
     const text = scenarioText({ load: "hold(1)", stability: '{ window: "50 ms", percent: 1000000, trials: 3 }' });
     await inFolder({ "x.ts": text }, async (cwd) => {

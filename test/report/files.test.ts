@@ -199,6 +199,7 @@ const kinds: readonly (readonly [outputs: NonNullable<PlanChange["outputs"]>, co
   [{ style: "perf_analyzer" }, 1],
   [{ style: "rampart" }, 1],
   [{ style: "perf_analyzer", csvFile: "x.csv" }, 2],
+  [{ style: "rampart", isLive: true }, 2],
   [{ style: "rampart", csvFile: "x.csv", jsonFile: "x.json", profileExportFile: "x.profile" }, 4],
 ];
 

@@ -59,6 +59,11 @@ async function runAsked(settings: GenaiSettings, given: GivenSettings, io: Comma
     const { mergeExports } = await import("./merge/merge-exports.ts");
     return mergeExports(settings, io);
   }
+  if (settings.rampart.isDryRun) {
+    const { dryRun } = await import("./dry-run.ts");
+    await dryRun(settings, given, io);
+    return true;
+  }
   if (settings.subcommand === "analyze") {
     const { runAnalyze } = await import("./analyze/run-analyze.ts");
     return runAnalyze(settings, given, io);

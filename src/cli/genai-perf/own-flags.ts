@@ -25,6 +25,9 @@ const OBEYED: ReadonlySet<string> = new Set([
   "--search-limits",
   "--plot-formats",
   "--input-format",
+  "--records-file",
+  "--live",
+  "--dry-run",
 ]);
 
 /** Also of `process-export-files`. */
@@ -206,21 +209,21 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     shape: "one",
     kind: "text",
     at: "rampart.recordsFile",
-    help: "JSONL file with one line per request.",
+    help: "JSONL file with one line per request, failed ones included.",
   },
   {
     names: ["--live"],
     shape: "switch",
     kind: "text",
     at: "rampart.isLive",
-    help: "Show the state of the run while it lasts.",
+    help: "Show the state of the run on stderr while it lasts.",
   },
   {
     names: ["--dry-run"],
     shape: "switch",
     kind: "text",
     at: "rampart.isDryRun",
-    help: "Check everything, print what would be done, send nothing.",
+    help: "Check everything, print the plan as JSON, send and write nothing.",
   },
 ];
 

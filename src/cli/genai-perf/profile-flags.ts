@@ -44,7 +44,7 @@ const ENDPOINT: readonly GenaiFlag[] = [
     shape: "some",
     kind: "text",
     at: "endpoint.serverMetricsUrls",
-    help: "Prometheus pages of the servers, read for the GPU metrics; shown with -v.",
+    help: "Prometheus pages that are read while the run measures: DCGM exporters (GPUs) and inference servers. Tables with -v.",
   },
   {
     names: ["--streaming"],

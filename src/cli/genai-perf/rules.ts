@@ -1,5 +1,6 @@
 import type { Problem } from "../../plan/problem.ts";
-import { isDirectory } from "../output-files.ts";
+import { parseMetricsUrl } from "../../telemetry/metrics-url.ts";
+import { checkOutputFiles, isDirectory } from "../output-files.ts";
 import { ENDPOINT_TYPES, TOKENLESS_TYPES } from "./endpoints.ts";
 import { isFileOrFolder } from "./flag-values.ts";
 import { checkInputFormat, isPayloadFile } from "./input-format.ts";
@@ -86,8 +87,8 @@ function checkEndpoint(rules: Rules): void {
     `the endpoint type ${type} is not supported yet`,
     "The README lists the types that are.",
   );
-  if (serviceKind === "triton" && rules.isChosen("endpoint.serverMetricsUrls"))
-    for (const url of settings.endpoint.serverMetricsUrls) checkMetricsUrl(rules, url);
+  if (rules.isChosen("endpoint.serverMetricsUrls"))
+    for (const url of settings.endpoint.serverMetricsUrls) checkMetricsUrl(rules, url.trim(), serviceKind === "triton");
 }
 
 /** What of tokens and tokenizers is not possible here. */
@@ -110,10 +111,17 @@ function checkTokens(rules: Rules): void {
   );
 }
 
-function checkMetricsUrl(rules: Rules, text: string): void {
+/** @param isStrict as the original checks it for Triton only: with a port, and `/metrics` in the path */
+function checkMetricsUrl(rules: Rules, text: string, isStrict: boolean): void {
   const at = "endpoint.serverMetricsUrls";
   const flag = "--server-metrics-url";
   const hint = "Write for example http://localhost:8002/metrics.";
+  if (!isStrict) {
+    const shown = text.replace(/\/\/[^/]*@/, "//<hidden>@");
+    const message = `${shown} is no http or https URL without a name and password`;
+    rules.refuse(parseMetricsUrl(text) === undefined, at, flag, message, hint);
+    return;
+  }
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1] ?? "";
   if (scheme !== "http" && scheme !== "https") {
     rules.refuse(true, at, flag, `Invalid scheme '${scheme}' in URL: ${text}. Use 'http' or 'https'.`, hint);
@@ -284,6 +292,14 @@ function checkOwn(rules: Rules): void {
   checkPhases(rules);
   checkServers(rules);
   needs("rampart.searchLimits", "--search-limits", subcommand === "analyze", "a sweep");
+  checkRecordsFile(rules);
+  rules.refuse(
+    rampart.isDryRun && rampart.searchLimits !== null,
+    "rampart.isDryRun",
+    "--dry-run",
+    "--dry-run cannot tell what a search will measure, which depends on the server",
+    "Leave out --search-limits to see the plans of the whole sweep.",
+  );
   checkSchedulePart(rules);
 }
 
@@ -303,6 +319,22 @@ function checkSchedulePart(rules: Rules): void {
     "the schedule begins either with its first request or at --fixed-schedule-start-offset",
     "Give one of them.",
   );
+}
+
+function checkRecordsFile(rules: Rules): void {
+  const { rampart, subcommand } = rules.settings;
+  const at = "rampart.recordsFile";
+  const flag = "--records-file";
+  if (rampart.recordsFile === "") return;
+  rules.refuse(
+    subcommand === "analyze",
+    at,
+    flag,
+    `${flag} is the file of one run, and a sweep has many`,
+    "Leave it out: each run's profile_export.json has its requests.",
+  );
+  for (const { message, hint, value } of checkOutputFiles([[flag, rampart.recordsFile]]))
+    rules.refuse(true, at, flag, `${value} ${message}`, hint);
 }
 
 function isSweeping(settings: GenaiSettings, type: string): boolean {

@@ -88,7 +88,7 @@ const OWN_PROCESS_SECTION: FlagSection = {
 };
 
 /** The original's settings that nothing obeys yet, whatever their value. */
-const LATER: ReadonlySet<SettingPath> = new Set<SettingPath>(["endpoint.grpcMethod", "endpoint.serverMetricsUrls"]);
+const LATER: ReadonlySet<SettingPath> = new Set<SettingPath>(["endpoint.grpcMethod"]);
 
 const PROFILE: readonly FlagSection[] = PROFILE_SECTIONS.map(({ group, flags }) => ({
   group,

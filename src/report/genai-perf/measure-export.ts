@@ -1,5 +1,5 @@
 import { type AnswerRules, type AnswerTimes, type TokenCounter, timeAnswer } from "../../measure/answer-times.ts";
-import { TokenColumns } from "../../measure/token-metrics.ts";
+import { type AnsweredRequest, TokenColumns } from "../../measure/token-metrics.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { type AnswerKind, detectAnswerKind, hasText } from "../../service/openai/answer-kind.ts";
 import { countImages, readRequestText } from "../../service/openai/request-text.ts";
@@ -30,6 +30,19 @@ export interface ExportRules extends Pick<AnswerRules, "countTokens" | "countsRe
   readonly experiment?: number | undefined;
   /** Is given the times of each answer with text, which are not kept. */
   readonly onTimes?: ((times: AnswerTimes) => void) | undefined;
+  /** Told of each request once it is measured, for reports of single requests. */
+  readonly onMeasured?: ((request: MeasuredRequest) => void) | undefined;
+}
+
+/** One request of an export with what was measured of it. */
+export interface MeasuredRequest {
+  readonly request: ExportedRequest;
+  /** Undefined where the answer is no text, or none. */
+  readonly answered: AnsweredRequest | undefined;
+  /** Why the server ended its answer, in its own word. */
+  readonly finishReason?: string | undefined;
+  /** What the server said went wrong, inside an answer that came. */
+  readonly error?: string | undefined;
 }
 
 /** Requests repeat their inputs: this many counts are remembered. */
@@ -95,9 +108,11 @@ interface Measurement {
 
 function addText(columns: TokenColumns, { request, index, kind, sendNs, countInput, rules }: Measurement): void {
   const answer = answerOf(kind, request, rules.field);
-  if (answer.error !== undefined) {
+  const { error, finishReason } = answer;
+  if (error !== undefined) {
     columns.failedCount++;
-    columns.failureExample ??= answer.error;
+    columns.failureExample ??= error;
+    rules.onMeasured?.({ request, answered: undefined, error });
     return;
   }
   const { counts } = rules;
@@ -112,7 +127,9 @@ function addText(columns: TokenColumns, { request, index, kind, sendNs, countInp
     inputTokens = kind === "custom" ? countCustom(rules, payload) : countInput(readRequestText(kind, payload));
   }
   rules.onTimes?.(times);
-  columns.add({ sendNs, times, inputTokens, usage: answer.usage, session: sessionOf(request) });
+  const answered = { sendNs, times, inputTokens, usage: answer.usage, session: sessionOf(request) };
+  columns.add(answered);
+  rules.onMeasured?.({ request, answered, finishReason });
 }
 
 /** Of a body that a template made nobody else knows what of it is a prompt. */
@@ -120,10 +137,12 @@ function countCustom({ countPayload }: ExportRules, payload: string): number {
   return countPayload === undefined ? Number.NaN : countPayload(payload);
 }
 
-function addPlain(columns: TokenColumns, { request, kind, sendNs }: Measurement): void {
+function addPlain(columns: TokenColumns, { request, kind, sendNs, rules }: Measurement): void {
   const latencyNs = request.responseOffsetsNs.at(-1);
+  const error = request.responses.map(readOf).find(isErrorBody);
+  rules.onMeasured?.({ request, answered: undefined, error });
   if (latencyNs === undefined) columns.emptyCount++;
-  else if (request.responses.some((response) => isErrorBody(readOf(response)))) columns.failedCount++;
+  else if (error !== undefined) columns.failedCount++;
   else columns.addPlain(sendNs, latencyNs, kind === "image-retrieval" ? countImages(payloadOf(request)) : 0);
 }
 

@@ -1,8 +1,12 @@
 import { roundHalfEven, type StatisticName, summarize } from "../../measure/statistics.ts";
+import { readGpus, toGpuMetrics } from "../../telemetry/dcgm.ts";
+import type { ScrapeResult } from "../../telemetry/scrape-result.ts";
+import type { TelemetryMetric } from "../../telemetry/series.ts";
 import { telemetryLabel } from "./layout.ts";
 import { formatTwoDecimals } from "./python-format.ts";
 import type { TelemetryStatistics } from "./result.ts";
 import { formatRichTable } from "./rich-table.ts";
+import { isNoise, toServerSeries } from "./server-metrics.ts";
 
 /** GPU metrics as GenAI-Perf reports them. */
 
@@ -50,6 +54,24 @@ export const GPU_METRICS: readonly GpuMetric[] = [
   { name: "pcie_receive_throughput", unit: "KB/s", scale: BYTES_TO_KB },
   { name: "pcie_replay_counter", unit: "retries" },
 ];
+
+/** What was read while a run measured, over time: GPU metrics in GenAI-Perf's units, then what servers told of themselves, without what was 0 throughout. */
+export function toTelemetrySeries(scrape: ScrapeResult): TelemetryMetric[] {
+  const others = toServerSeries(scrape).filter(({ name }) => !isNoise(name));
+  return [...toGpuMetrics(readGpus(scrape), GPU_METRICS), ...others].filter(({ series }) =>
+    series.some(({ values }) => values.some((value) => value !== 0)),
+  );
+}
+
+/** The readings of GPUs, as {@link toTelemetryStatistics} takes them; empty without a DCGM exporter. */
+export function toGpuSamples(scrape: ScrapeResult): GpuSamples {
+  return new Map(
+    [...readGpus(scrape)].map(([name, gpus]) => [
+      name,
+      new Map([...gpus].map(([gpu, { values }]) => [gpu, Float64Array.from(values)])),
+    ]),
+  );
+}
 
 /** Values as the DCGM exporter gives them, in its units: by metric of {@link GPU_METRICS}, by GPU (`gpu0`). */
 export type GpuSamples = ReadonlyMap<string, ReadonlyMap<string, Float64Array>>;

@@ -199,7 +199,8 @@ function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean):
   return `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late${overhead}`;
 }
 
-function describeLoad(plan: Plan): string {
+/** A plan's load in words: `concurrency 1, 2, 4`. */
+export function describeLoad(plan: Plan): string {
   const { load } = plan;
   if (load.kind === "intervals") return `intervals from ${load.file}`;
   if (load.kind === "fixed-schedule") return `requests at the times of the data${describePartOf(load)}`;

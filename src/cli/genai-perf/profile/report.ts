@@ -10,11 +10,22 @@ import { formatGenAiPerfCsv } from "../../../report/genai-perf/csv.ts";
 import { formatGenAiPerfJson } from "../../../report/genai-perf/json.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
 import { measureExports } from "../../../report/genai-perf/measure-export.ts";
+import type { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import { type GenAiPerfResult, toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { formatServerMetricsConsole } from "../../../report/genai-perf/server-metrics-console.ts";
+import { formatServerMetricsCsv, formatServerMetricsJson } from "../../../report/genai-perf/server-metrics-files.ts";
+import {
+  formatTelemetryConsole,
+  toGpuSamples,
+  toTelemetrySeries,
+  toTelemetryStatistics,
+} from "../../../report/genai-perf/telemetry.ts";
 import { openProfileExport } from "../../../report/read/profile-export.ts";
 import type { RunResult } from "../../../run/observer.ts";
+import type { ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
+import { VERSION } from "../../version.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { readingOf } from "./answer-rules.ts";
@@ -23,6 +34,9 @@ import type { ProfilePlace } from "./run-profile.ts";
 import { toInputConfig } from "./to-input-config.ts";
 
 /** What is printed and written of a profile that measured something. */
+
+/** Written where a server told its metrics. */
+export const SERVER_METRICS_FILES = ["server_metrics_export.json", "server_metrics_export.csv"] as const;
 
 export interface ReportParts {
   readonly settings: GenaiSettings;
@@ -33,6 +47,8 @@ export interface ReportParts {
   readonly tokenizer: Tokenizer | undefined;
   /** Tokens of the input of a body that does not tell itself. */
   readonly countPayload: ((payload: string) => number) | undefined;
+  /** Told of each request; undefined where nobody wants single requests. */
+  readonly records: RecordsFile | undefined;
   readonly io: CommandIo;
 }
 
@@ -42,11 +58,14 @@ export async function reportProfile(parts: ReportParts): Promise<Measured> {
   const gaps = settings.output.isPlotting ? new TokenGaps() : undefined;
   const measured = measure(parts, gaps);
   await writeReports(parts, measured);
+  if (run.scrape !== undefined) await reportServers(parts, measured.result, run.scrape);
   if (gaps !== undefined) {
     const name = place.files.profileExport.replace(/\.json$/, "");
     const drawn = { name, columns: measured.columns, gaps, isStreaming: settings.endpoint.isStreaming };
     const formats = settings.rampart.plotFormats;
-    await drawProfile({ settings, folder: place.folder, runs: [drawn], result: measured.result, run, formats, io });
+    const telemetry = run.scrape && toTelemetrySeries(run.scrape);
+    const { result } = measured;
+    await drawProfile({ settings, folder: place.folder, runs: [drawn], result, run, telemetry, formats, io });
   }
   return measured;
 }
@@ -70,18 +89,41 @@ export async function writeReports(
   await write(join(folder, files.csv), formatGenAiPerfCsv(measured.result));
 }
 
-function measure({ settings, place, tokenizer, countPayload }: ReportParts, gaps: TokenGaps | undefined): Measured {
+/** What servers told of themselves, GPUs included: tables with `-v`, and files of their own. */
+async function reportServers(
+  { settings, place, io }: ReportParts,
+  { telemetry }: GenAiPerfResult,
+  scrape: ScrapeResult,
+): Promise<void> {
+  if (settings.isVerbose) io.out(formatTelemetryConsole(telemetry ?? new Map()) + formatServerMetricsConsole(scrape));
+  const [json, csv] = SERVER_METRICS_FILES;
+  await write(join(place.folder, json), formatServerMetricsJson(scrape, VERSION));
+  await write(join(place.folder, csv), formatServerMetricsCsv(scrape));
+}
+
+function measure(
+  { settings, place, tokenizer, countPayload, run, records }: ReportParts,
+  gaps: TokenGaps | undefined,
+): Measured {
   const { endpoint, input } = settings;
   const countTokens = tokenizer === undefined ? undefined : (text: string): number => tokenizer.count(text);
   const source = openProfileExport(join(place.folder, place.files.profileExport));
   const onTimes = gaps && (({ contentNs }: AnswerTimes): void => gaps.add(contentNs));
   const { kind, field, endpointType } = readingOf(settings, source);
-  const columns = measureExports([source], { kind, countTokens, field, countPayload, onTimes });
+  const columns = measureExports([source], {
+    kind,
+    countTokens,
+    field,
+    countPayload,
+    onTimes,
+    onMeasured: records && ((request) => records.add(request)),
+  });
   const result = toGenAiPerfResult(columns, {
     family: familyOf(kind),
     endpointType,
     isStreaming: endpoint.isStreaming,
     goodput: input.goodput ?? undefined,
+    telemetry: run.scrape === undefined ? undefined : toTelemetryStatistics(toGpuSamples(run.scrape)),
   });
   return { columns, result };
 }

@@ -2,8 +2,11 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
+import type { Plan } from "../../../plan/plan.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
 import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/artifacts.ts";
+import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.ts";
+import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
@@ -14,7 +17,7 @@ import type { GivenSettings } from "../settings-builder.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
 import { removePlots } from "./plots.ts";
-import { reportProfile } from "./report.ts";
+import { type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
 import { tellRun } from "./tell-run.ts";
 import { toProfilePlan } from "./to-plan.ts";
 import { writeInputs } from "./write-inputs.ts";
@@ -60,28 +63,51 @@ export async function runProfile(
   const plan = toProfilePlan(settings, given, sources, headers);
   checkPlan(plan);
   // What an earlier run left would pass for this one's, should this one fail.
-  for (const name of Object.values(place.files)) await rm(join(folder, name), { force: true });
+  for (const name of [...Object.values(place.files), ...SERVER_METRICS_FILES])
+    await rm(join(folder, name), { force: true });
   await removePlots(folder);
-  const run = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once"));
+  const { recordsFile } = settings.rampart;
+  if (recordsFile !== "") await rm(recordsFile, { force: true });
+  const run = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once")).catch(
+    async (error: unknown) => {
+      if (recordsFile !== "") await rm(failedRequestsPath(recordsFile), { force: true });
+      throw error;
+    },
+  );
   tellRun(run, settings, note);
+  const records = recordsFile === "" ? undefined : openRecords(recordsFile, plan, run);
+  try {
+    const { countPayload } = inputs;
+    const measured = await reportRun({ settings, given, place, run, tokenizer, countPayload, records, io });
+    records?.finish();
+    return { ...place, run, measured, isPassed: isWell(run, measured, settings) };
+  } catch (error) {
+    records?.discard();
+    throw error;
+  }
+}
+
+function isWell(run: RunResult, measured: Profile["measured"], settings: GenaiSettings): boolean {
+  if (measured === undefined) return isAllCancelled(run);
+  return isWithinLimit(run, measured.columns.failedCount, settings) && run.error === undefined;
+}
+
+function openRecords(path: string, plan: Plan, { startEpochNs }: RunResult): RecordsFile {
+  return new RecordsFile(path, { startEpochNs, model: plan.target.kind === "embedded" ? "" : plan.target.model });
+}
+
+/** Undefined when there is nothing to report on. */
+async function reportRun(parts: ReportParts): Promise<Profile["measured"]> {
+  const { place, run, io } = parts;
+  const profileExportFile = join(place.folder, place.files.profileExport);
   // A run that was cut short before its first window has no export either.
   if (!hasAnswers(run) || !existsSync(profileExportFile)) {
     // An export without requests would only be in the way.
     await rm(profileExportFile, { force: true });
-    note("nothing was measured: there is no report");
-    return { ...place, run, measured: undefined, isPassed: isAllCancelled(run) };
+    io.err("rampart: nothing was measured: there is no report\n");
+    return undefined;
   }
-  const measured = await reportProfile({
-    settings,
-    given,
-    place,
-    run,
-    tokenizer,
-    io,
-    countPayload: inputs.countPayload,
-  });
-  const isPassed = isWithinLimit(run, measured.columns.failedCount, settings) && run.error === undefined;
-  return { ...place, run, measured, isPassed };
+  return reportProfile(parts);
 }
 
 /** Undefined where there is no text, or the user wants the server's counts alone, which made-up prompts do not do with. */

@@ -122,7 +122,8 @@ function exportSweep(sweep: Sweep): unknown {
   return sweep.kind === "list" ? sweep.values : { min: sweep.min, max: sweep.max };
 }
 
-function hideSecret(header: string): string {
+/** A header, `Name:Value`, as it may be shown: without its value where that may be a secret. */
+export function hideSecret(header: string): string {
   return SECRET_HEADER.test(header) ? `${header.slice(0, header.indexOf(":"))}:<hidden>` : header;
 }
 

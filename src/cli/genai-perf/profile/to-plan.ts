@@ -1,8 +1,8 @@
 import type { CancellationPlan } from "../../../plan/cancellation.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
-import { NO_TELEMETRY } from "../../../plan/telemetry.ts";
-import type { GenaiSettings } from "../settings.ts";
+import { NO_TELEMETRY, type ScrapePlan } from "../../../plan/telemetry.ts";
+import { defaultSettings, type GenaiSettings, isDefault } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { toLoad } from "./to-load.ts";
 import { toMeasurement } from "./to-measurement.ts";
@@ -47,7 +47,7 @@ export function toProfilePlan(
     },
     failures: { maxRatio: rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : null },
     ...(rampart.cancelPct > 0 ? { cancellation: toCancellation(settings) } : {}),
-    telemetry: NO_TELEMETRY,
+    telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(settings, given) },
     assertions: [],
     outputs: {
       style: "genai-perf",
@@ -56,10 +56,26 @@ export function toProfilePlan(
       isVerboseCsv: false,
       profileExportFile: files.profileExportFile,
       jsonFile: "",
+      recordsFile: rampart.recordsFile,
+      isLive: rampart.isLive,
     },
   };
 }
 
 function toCancellation({ input, rampart }: GenaiSettings): CancellationPlan {
   return { sharePct: rampart.cancelPct, delayMs: rampart.cancelDelaySec * 1000, seed: input.randomSeed };
+}
+
+/** The original's interval. */
+const SCRAPE_INTERVAL_MS = 330;
+
+/** An empty list stands for the default, as in the original. */
+function toScrapes(settings: GenaiSettings, given: GivenSettings): ScrapePlan {
+  const at = "endpoint.serverMetricsUrls";
+  const urls = settings.endpoint.serverMetricsUrls.map((url) => url.trim());
+  return {
+    urls: urls.length === 0 ? defaultSettings().endpoint.serverMetricsUrls : [...new Set(urls)],
+    intervalMs: SCRAPE_INTERVAL_MS,
+    isAsked: urls.length > 0 && (given.get(at)?.source === "flag" || !isDefault(settings, at)),
+  };
 }

@@ -94,6 +94,27 @@ function noPlace(lost: string, { endpoint, input }: GenaiSettings): UserError {
   return new UserError([{ path: "--input-file", message, value: input.file, hint }]);
 }
 
+/** What would be written. */
+export interface CheckedInputs extends WrittenInputs {
+  /** The first request's body; undefined when there is none. */
+  readonly first: Payload["body"] | undefined;
+}
+
+/** Makes all requests and writes nothing. As {@link writeInputs} otherwise. */
+export async function checkInputs(
+  settings: GenaiSettings,
+  given: GivenSettings,
+  folder: string,
+  tokenizer: Tokenizer | undefined,
+): Promise<CheckedInputs> {
+  const layout = await openLayout(settings, tokenizer);
+  const payloads = countPayloads(settings, layout, createEntries(toPromptSettings(settings, given), tokenizer));
+  let first: Payload["body"] | undefined;
+  for await (const { body } of payloads.each()) first ??= body;
+  const { countPayload } = layout;
+  return { path: join(folder, FILE), entryCount: payloads.count(), notes: payloads.notes(), countPayload, first };
+}
+
 function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
   const path = part.startMs === null ? "--fixed-schedule-end-offset" : "--fixed-schedule-start-offset";
   const message = `no entry is due ${describePart(part)}, of ${entryCount} in the file`;

@@ -1,0 +1,102 @@
+import { join } from "node:path";
+import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
+import { checkPlan } from "../../registry/check-plan.ts";
+import { artifactFiles, type Stimulus } from "../../report/genai-perf/artifacts.ts";
+import { describeLoad } from "../../report/rampart/console.ts";
+import type { CommandIo } from "../execute.ts";
+import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
+import { nameFolder } from "./profile/folder-name.ts";
+import { headersOf } from "./profile/headers.ts";
+import { openTokenizer } from "./profile/run-profile.ts";
+import { hideSecret } from "./profile/to-input-config.ts";
+import { toProfilePlan } from "./profile/to-plan.ts";
+import { type CheckedInputs, checkInputs } from "./profile/write-inputs.ts";
+import type { GenaiSettings } from "./settings.ts";
+import type { GivenSettings } from "./settings-builder.ts";
+
+/** `--dry-run`: everything is made and checked, nothing is written, and no server is asked. */
+
+const MOST_BODY_CHARACTERS = 400;
+
+/**
+ * Prints the plan as JSON on stdout, for a sweep a list of plans, and in words on stderr. Secrets in headers are left out.
+ * @throws UserError for what a run would refuse, RunError for a tokenizer that cannot be had
+ */
+export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<void> {
+  const tokenizer = await openTokenizer(settings);
+  const planOf = async (point: GenaiSettings, folder: string): Promise<Plan> => {
+    const inputs = await checkInputs(point, given, folder, tokenizer);
+    const profileExportFile = join(folder, artifactFiles(point.output.profileExportFile).profileExport);
+    const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
+    const plan = toProfilePlan(point, given, sources, headersOf(point, process.env));
+    checkPlan(plan);
+    for (const note of inputs.notes) io.err(`rampart: ${note}\n`);
+    io.err(describePlan(plan, inputs, folder));
+    return withoutSecrets(plan);
+  };
+  const place = (point: GenaiSettings, stimulus?: Stimulus): string =>
+    join(point.output.artifactDir, nameFolder(point, stimulus));
+  if (settings.subcommand !== "analyze") {
+    io.out(`${JSON.stringify(await planOf(settings, place(settings)), null, 2)}\n`);
+    return;
+  }
+  const plans: object[] = [];
+  for (const values of combineSweeps(settings.analyze.sweeps)) {
+    io.err(`${formatPoint(values)}:\n`);
+    const point = applyPoint(settings, values);
+    plans.push({
+      point: Object.fromEntries(values),
+      plan: await planOf(point, place(point, { kind: "sweep", values })),
+    });
+  }
+  io.out(`${JSON.stringify(plans, null, 2)}\n`);
+}
+
+function withoutSecrets(plan: Plan): Plan {
+  if (plan.target.kind === "embedded") return plan;
+  const headers = plan.target.headers.map(([name, value]) => {
+    const isHidden = hideSecret(`${name}:${value}`) !== `${name}:${value}`;
+    return [name, isHidden ? "<hidden>" : value] as const;
+  });
+  return { ...plan, target: { ...plan.target, headers } };
+}
+
+function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: string): string {
+  const { target, measurement, telemetry } = plan;
+  const body = JSON.stringify(first ?? {});
+  const shown =
+    body.length > MOST_BODY_CHARACTERS ? `${body.slice(0, MOST_BODY_CHARACTERS)}… (${body.length} characters)` : body;
+  const servers = target.kind === "embedded" ? [] : [target.url, ...(target.moreUrls ?? [])];
+  const place = servers.join(", ") + (target.kind === "openai" ? `, path ${target.endpoint}` : "");
+  const { warmupRequests, warmupMs = 0 } = measurement;
+  const warmup = [
+    ...(warmupRequests > 0 ? [`${warmupRequests} requests`] : []),
+    ...(warmupMs > 0 ? [`${warmupMs / 1000} s`] : []),
+  ];
+  const { urls = [], isAsked = false } = telemetry.scrapes ?? {};
+  const lines = [
+    "dry run: nothing is sent and nothing written",
+    `  server:       ${place}${target.isStreaming ? ", streamed" : ""}`,
+    `  load:         ${describeLoad(plan)}`,
+    `  measured:     ${describeMode(measurement.mode, entryCount)}`,
+    ...(warmup.length > 0 ? [`  warm-up:      ${warmup.join(" and ")}`] : []),
+    `  inputs:       ${entryCount} different requests`,
+    `  the first:    ${shown}`,
+    `  metrics from: ${urls.join(", ")}${isAsked ? "" : ", if it is there"}`,
+    `  files in:     ${folder}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function describeMode(mode: MeasurementPlan["mode"], entryCount: number): string {
+  switch (mode.kind) {
+    case "requests":
+      return `${mode.count ?? entryCount} requests`;
+    case "duration":
+      return `${mode.durationMs / 1000} s`;
+    case "time-windows":
+      return `windows of ${mode.windowMs} ms, ${mode.maxTrials} at most, until three agree within ${mode.stabilityPct} %`;
+    case "count-windows":
+      return `windows of ${mode.requestsPerWindow} requests, ${mode.maxTrials} at most, until three agree within ${mode.stabilityPct} %`;
+  }
+}

@@ -1,0 +1,202 @@
+import { RecentDurations } from "../../measure/recent-durations.ts";
+import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { HealthMonitor } from "../../run/health-monitor.ts";
+import type { PreparedRun, RunProgress } from "../../run/observer.ts";
+import { nowNs } from "../../runtime/clock.ts";
+import type { Report, TextSink } from "../report.ts";
+import { formatLiveLine, formatLiveLines, type LiveState } from "./live-text.ts";
+
+/**
+ * Shows the state of a run while it lasts, on stderr: in a terminal a few lines that are drawn over and over, elsewhere a line now and then.
+ * It asks for the state from a timer; of a single request it only counts the durations, once some have been recorded.
+ */
+
+const FRAME_MS = 250;
+const LINE_MS = 5000;
+const SECOND_NS = 1e9;
+/** Rates are those of so many seconds. */
+const RATE_SEC = 5;
+
+/** A live view, and where all others write meanwhile, so that their text and its lines keep apart. */
+export interface LiveView extends Report {
+  readonly sink: TextSink;
+  /** Draws the present state; the timer calls it. */
+  draw(): void;
+}
+
+/** Creates the view. It begins with the run. @param clockNs the time; default: the run's clock */
+export function createLiveView(plan: Plan, sink: TextSink, clockNs: () => number = nowNs): LiveView {
+  return new Live(plan, sink, clockNs);
+}
+
+interface Mark {
+  readonly atNs: number;
+  readonly endedCount: number;
+  readonly chunkCount: number;
+}
+
+class Live implements LiveView {
+  readonly sink: TextSink;
+  private readonly target: TextSink;
+  private readonly clockNs: () => number;
+  private readonly isStreaming: boolean;
+  private readonly health = new HealthMonitor();
+  private readonly latencies = new RecentDurations();
+  private readonly firstChunks = new RecentDurations();
+  private progress: RunProgress | undefined;
+  private requestCount: number | undefined;
+  private what = "";
+  private startNs = 0;
+  private rotatedNs = 0;
+  private endedChunks = 0;
+  private marks: Mark[] = [];
+  private timer: ReturnType<typeof setInterval> | undefined;
+  /** Lines that stand on the terminal now. */
+  private drawnLines = 0;
+
+  constructor(plan: Plan, sink: TextSink, clockNs: () => number) {
+    this.target = sink;
+    this.clockNs = clockNs;
+    this.isStreaming = plan.target.isStreaming;
+    const guard =
+      (write: (text: string) => void) =>
+      (text: string): void => {
+        this.clear();
+        write(text);
+      };
+    this.sink = {
+      out: guard((text) => sink.out(text)),
+      err: guard((text) => sink.err(text)),
+      errColumns: sink.errColumns,
+    };
+  }
+
+  onProgress(progress: RunProgress): void {
+    this.progress = progress;
+    this.startNs = this.clockNs();
+    this.rotatedNs = this.startNs;
+    this.marks = [{ atNs: this.startNs, endedCount: 0, chunkCount: 0 }];
+    this.health.start();
+    this.timer = setInterval(() => this.draw(), this.target.errColumns === undefined ? LINE_MS : FRAME_MS);
+    this.timer.unref?.();
+  }
+
+  onPrepared({ requestCount, plan: { measurement } }: PreparedRun): void {
+    const { warmupRequests, warmupMs = 0 } = measurement;
+    // Nobody knows how many requests a time of warm-up takes.
+    this.requestCount = requestCount === undefined || warmupMs > 0 ? undefined : requestCount + warmupRequests;
+  }
+
+  onLevelStart(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void {
+    this.what = `${isWarmup ? "warm-up, " : ""}${unit === "concurrency" ? "concurrency" : "request rate"} ${level}`;
+  }
+
+  onBatch(records: RecordColumns, count: number): void {
+    for (let row = 0; row < count; row++) {
+      if (((records.flags[row] as number) & RECORD_FAILED) !== 0) continue;
+      const startNs = records.sendStartNs[row] as number;
+      this.latencies.add((records.endNs[row] as number) - startNs);
+      if (!this.isStreaming) continue;
+      this.firstChunks.add((records.firstByteNs[row] as number) - startNs);
+      this.endedChunks += records.responseCount[row] as number;
+    }
+  }
+
+  draw(): void {
+    const { progress } = this;
+    if (progress === undefined) return;
+    progress.handOver();
+    const state = this.read(progress);
+    const { errColumns } = this.target;
+    if (errColumns === undefined) {
+      this.target.err(`${formatLiveLine(state)}\n`);
+      return;
+    }
+    // One text: no half of it is seen.
+    const lines = formatLiveLines(state).map((line) => `${line.slice(0, errColumns - 1)}\u001b[K\n`);
+    this.target.err(`${this.toTop()}${lines.join("").slice(0, -1)}\r`);
+    this.drawnLines = lines.length;
+  }
+
+  /** The run is ending: nothing is left on the terminal, not even when a second Ctrl-C ends it at once. */
+  onInterrupt(): void {
+    this.stop();
+  }
+
+  finish(): void {
+    this.stop();
+  }
+
+  discard(): void {
+    this.stop();
+  }
+
+  private stop(): void {
+    clearInterval(this.timer);
+    this.health.stop();
+    this.clear();
+  }
+
+  /** Takes its lines off the terminal. */
+  private clear(): void {
+    if (this.drawnLines === 0) return;
+    // To the end of the screen.
+    this.target.err(`${this.toTop()}\u001b[J`);
+    this.drawnLines = 0;
+  }
+
+  /** From the last line that was drawn to the first. */
+  private toTop(): string {
+    return this.drawnLines > 1 ? `\r\u001b[${this.drawnLines - 1}A` : "\r";
+  }
+
+  private read(progress: RunProgress): LiveState {
+    const atNs = this.clockNs();
+    const { sentCount, completedCount, failedCount, cancelledCount, outstanding } = progress;
+    const mark = {
+      atNs,
+      endedCount: completedCount + failedCount + cancelledCount,
+      chunkCount: this.endedChunks + progress.openResponses,
+    };
+    const before = this.pushMark(mark);
+    const seconds = (atNs - before.atNs) / SECOND_NS;
+    const perSec = (later: number, earlier: number): number =>
+      seconds > 0 ? Math.max(0, later - earlier) / seconds : 0;
+    const health = this.health.take();
+    const state: LiveState = {
+      what: this.what,
+      elapsedSec: (atNs - this.startNs) / SECOND_NS,
+      sentCount,
+      completedCount,
+      failedCount,
+      cancelledCount,
+      outstanding,
+      requestCount: this.requestCount,
+      requestsPerSec: perSec(mark.endedCount, before.endedCount),
+      chunksPerSec: this.isStreaming ? perSec(mark.chunkCount, before.chunkCount) : undefined,
+      latencyNs: this.latencies.quantilesNs([0.5, 0.99]),
+      firstChunkNs: this.isStreaming ? this.firstChunks.quantilesNs([0.5, 0.99]) : undefined,
+      cpuRatio: health.cpuRatio,
+      loopLagMaxNs: health.loopLagMaxNs,
+    };
+    this.rotate(atNs);
+    return state;
+  }
+
+  /** Returns the mark that rates are counted from. */
+  private pushMark(mark: Mark): Mark {
+    const { marks } = this;
+    marks.push(mark);
+    while (marks.length > 2 && mark.atNs - (marks[1] as Mark).atNs >= RATE_SEC * SECOND_NS) marks.shift();
+    return marks[0] as Mark;
+  }
+
+  /** Seconds that are over are forgotten in turn; of lines that are further apart each tells its own. */
+  private rotate(atNs: number): void {
+    for (; atNs - this.rotatedNs >= SECOND_NS; this.rotatedNs += SECOND_NS) {
+      this.latencies.rotate();
+      this.firstChunks.rotate();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import type { ScrapePlan } from "../plan/telemetry.ts";
+import { DEFAULT_TLS } from "../plan/tls.ts";
+import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
+import { Scraper } from "../telemetry/scraper.ts";
+import { joinObservers, type RunObserver, type RunResult } from "./observer.ts";
+import { type MetricsSource, openMetricsSource } from "./server-metrics.ts";
+
+/** A server that does not tell its metrics for so long is not waited for. */
+const TIMEOUT_NS = 2e9; // 2 s
+
+/** The metrics of a plan's servers, over clients of their own. */
+export interface Scrapes {
+  /** Executes a run, and reads meanwhile. The run's observer has to be the one that is handed in. */
+  around(execute: (observer: RunObserver) => Promise<RunResult>): Promise<RunResult>;
+}
+
+interface Source {
+  readonly scraper: Scraper;
+  readonly connection: MetricsSource;
+}
+
+/** Prepares to read metrics. @param observer who follows the run; it is told which addresses cannot be read where a user named them */
+export function openScrapes(plan: ScrapePlan, observer: RunObserver): Scrapes {
+  const sources = plan.urls.flatMap((text) => openSource(text, plan, observer));
+  return {
+    around: async (execute) => {
+      try {
+        return await readAround(sources, observer, execute);
+      } finally {
+        for (const { scraper, connection } of sources) {
+          scraper.stop();
+          connection.close();
+        }
+      }
+    },
+  };
+}
+
+async function readAround(
+  sources: readonly Source[],
+  observer: RunObserver,
+  execute: (observer: RunObserver) => Promise<RunResult>,
+): Promise<RunResult> {
+  const found = await Promise.all(sources.map(async ({ scraper }) => ((await scraper.probe()) ? [scraper] : [])));
+  // Those that were not there are in the result all the same, which says why.
+  const scrapers = found.flat();
+  if (scrapers.length === 0) return execute(observer);
+  let hasSent = false;
+  let isMeasuring = false;
+  const begin: RunObserver = {
+    onLevelStart: (_unit, _level, isWarmup) => {
+      if (!isWarmup && !isMeasuring) {
+        for (const scraper of scrapers) scraper.begin(hasSent);
+        isMeasuring = true;
+      }
+      hasSent = true;
+    },
+  };
+  const result = await execute(joinObservers([observer, begin]));
+  return { ...result, scrape: { endpoints: await Promise.all(sources.map(({ scraper }) => scraper.finish())) } };
+}
+
+function openSource(text: string, { intervalMs, isAsked }: ScrapePlan, observer: RunObserver): Source[] {
+  const url = parseMetricsUrl(text);
+  if (url === undefined) return [];
+  const connection = openMetricsSource(url, DEFAULT_TLS, TIMEOUT_NS);
+  const scraper = new Scraper({
+    url: text,
+    intervalMs,
+    fetch: connection.fetch,
+    onFailure: (reason, isFirst) => {
+      if (isAsked || !isFirst) observer.onWarning?.({ kind: "metrics-unreachable", url: text, reason });
+    },
+  });
+  return [{ scraper, connection }];
+}

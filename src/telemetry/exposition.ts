@@ -1,0 +1,117 @@
+import { parseSampleValue, parseSeries } from "./prometheus.ts";
+
+/**
+ * Reads one server's metrics again and again. The lines of such a text hardly change from one reading to the next but for their values:
+ * each is compared with what stood there before, so that a reading costs the measuring thread little.
+ */
+
+/** What a family's samples are: as the server declares it; `unknown` without a declaration. */
+export type FamilyKind = "gauge" | "counter" | "histogram" | "summary" | "unknown";
+
+/** A family as the text declares it. */
+export interface Family {
+  readonly name: string;
+  kind: FamilyKind;
+  help: string;
+}
+
+/** One series; the same object at every reading. */
+export interface SampleKey {
+  readonly family: Family;
+  /** With the suffix of histograms: `…_bucket`, `…_sum`, `…_count`. */
+  readonly name: string;
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+interface Line {
+  /** All of a comment, or a sample as far as its value. */
+  readonly head: string;
+  readonly key: SampleKey | undefined;
+}
+
+const KINDS: ReadonlySet<string> = new Set(["gauge", "counter", "histogram", "summary"]);
+const SUFFIX = /_(?:bucket|sum|count)$/;
+/** OpenMetrics declares a counter without it. */
+const TOTAL = /_total$/;
+
+/** The metrics of one server. */
+export class Exposition {
+  private readonly families = new Map<string, Family>();
+  private readonly keys = new Map<string, Line>();
+  private lines: Line[] = [];
+
+  /** Reads a text and tells each sample with its value, NaN and infinities included. Lines that are none are passed over. */
+  read(text: string, onSample: (key: SampleKey, value: number) => void): void {
+    let index = 0;
+    for (let start = 0; start < text.length; index++) {
+      const lineEnd = text.indexOf("\n", start);
+      const end = lineEnd < 0 ? text.length : lineEnd;
+      const line = this.lineAt(index, text, start, end);
+      if (line.key !== undefined) {
+        const value = readValue(text.slice(start + line.head.length, end));
+        if (value !== undefined) onSample(line.key, value);
+      }
+      start = end + 1;
+    }
+  }
+
+  private lineAt(index: number, text: string, start: number, end: number): Line {
+    const known = this.lines[index];
+    if (known !== undefined && text.startsWith(known.head, start)) {
+      // A comment is known whole; of a sample only what stands ahead of the value.
+      if (known.key !== undefined || start + known.head.length === end) return known;
+    }
+    const line = this.parse(text.slice(start, end));
+    this.lines[index] = line;
+    return line;
+  }
+
+  private parse(line: string): Line {
+    const series = line.startsWith(" ") ? undefined : parseSeries(line, () => true);
+    if (series === undefined || readValue(line.slice(series.headLength)) === undefined) {
+      if (line.startsWith("#")) this.readDeclaration(line);
+      return { head: line, key: undefined };
+    }
+    const head = line.slice(0, series.headLength);
+    const known = this.keys.get(head);
+    if (known !== undefined) return known;
+    const key = { family: this.familyOf(series.name), name: series.name, labels: series.labels };
+    const made = { head, key };
+    this.keys.set(head, made);
+    return made;
+  }
+
+  /** `# TYPE name kind` and `# HELP name text`. */
+  private readDeclaration(line: string): void {
+    const [, what, name = "", rest = ""] = /^#\s*(TYPE|HELP)\s+(\S+)\s*(.*)$/.exec(line.trimEnd()) ?? [];
+    if (what === undefined) return;
+    const family = this.family(name);
+    if (what === "HELP")
+      family.help = rest.replace(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
+    else if (KINDS.has(rest)) family.kind = rest as FamilyKind;
+  }
+
+  /** The parts of a histogram belong to the family that was declared. */
+  private familyOf(name: string): Family {
+    const counter = this.families.get(name.replace(TOTAL, ""));
+    if (counter?.kind === "counter") return counter;
+    const base = name.replace(SUFFIX, "");
+    const declared = base === name ? undefined : this.families.get(base);
+    return declared?.kind === "histogram" || declared?.kind === "summary" ? declared : this.family(name);
+  }
+
+  private family(name: string): Family {
+    let family = this.families.get(name);
+    if (family === undefined) {
+      family = { name, kind: "unknown", help: "" };
+      this.families.set(name, family);
+    }
+    return family;
+  }
+}
+
+/** Most values are plain numbers. */
+function readValue(text: string): number | undefined {
+  const value = text === "" ? Number.NaN : Number(text);
+  return Number.isNaN(value) || text.startsWith("0x") ? parseSampleValue(text) : value;
+}

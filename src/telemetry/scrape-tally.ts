@@ -1,0 +1,201 @@
+import { toEpochNs } from "../runtime/clock.ts";
+import { Exposition, type Family, type SampleKey } from "./exposition.ts";
+import type { HistogramBucket } from "./histogram-estimate.ts";
+import { Readings } from "./readings.ts";
+import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries } from "./scrape-result.ts";
+
+/** A server with more series than this is not read whole. */
+const MOST_SERIES = 5000;
+
+/** One sample's state. Counters and the parts of histograms grow; gauges are read over time. */
+class SampleState {
+  increase = 0;
+  last: number | undefined;
+  readings: Readings | undefined;
+
+  restart(): void {
+    this.increase = 0;
+    this.readings = undefined;
+  }
+}
+
+/** What is read of one server, joined reading by reading. */
+export class ScrapeTally {
+  private readonly exposition = new Exposition();
+  private states = new Map<SampleKey, SampleState>();
+  private leftOutCount = 0;
+  private readonly leftOut = new Set<SampleKey>();
+  private hasBaseline = false;
+  private baseNs = 0;
+  private startNs = 0;
+  private firstNs = 0;
+  private lastNs = 0;
+  private scrapeCount = 0;
+  private fetchNs = 0;
+
+  /**
+   * The measured time begins: what was read so far only says where counters stand.
+   * @param keepsBaseline whether nothing happened since the last reading, so that counters are counted from there
+   */
+  begin(startNs: number, keepsBaseline: boolean): void {
+    this.startNs = startNs;
+    this.scrapeCount = 0;
+    this.fetchNs = 0;
+    this.firstNs = 0;
+    this.lastNs = 0;
+    this.hasBaseline = keepsBaseline && this.hasBaseline;
+    for (const state of this.states.values()) state.restart();
+  }
+
+  /** Adds a reading. @param atNs when it was asked for @param tookNs until it was there */
+  add(text: string, atNs: number, tookNs: number): void {
+    const { hasBaseline } = this;
+    if (!hasBaseline) this.baseNs = atNs;
+    this.exposition.read(text, (key, value) => this.addSample(key, value, (atNs - this.startNs) / 1e9, hasBaseline));
+    this.hasBaseline = true;
+    if (this.scrapeCount === 0) this.firstNs = atNs;
+    this.lastNs = atNs;
+    this.scrapeCount++;
+    this.fetchNs += tookNs;
+  }
+
+  /** Whether anything in the text was a sample. */
+  get isEmpty(): boolean {
+    return this.states.size === 0;
+  }
+
+  result(url: string, failedCount: number, failure: string | undefined): ScrapedEndpoint {
+    const has = this.scrapeCount > 0;
+    return {
+      url,
+      scrapeCount: this.scrapeCount,
+      failedCount,
+      failure,
+      firstEpochNs: has ? toEpochNs(this.firstNs) : 0n,
+      lastEpochNs: has ? toEpochNs(this.lastNs) : 0n,
+      durationSec: has ? (this.lastNs - this.baseNs) / 1e9 : 0,
+      fetchMeanMs: this.fetchNs / this.scrapeCount / 1e6,
+      families: has ? toFamilies(this.states) : [],
+      leftOutCount: this.leftOutCount,
+    };
+  }
+
+  private addSample(key: SampleKey, value: number, timeSec: number, hasBaseline: boolean): void {
+    const state = this.stateOf(key);
+    if (state === undefined) return;
+    const { kind } = key.family;
+    if (kind === "counter" || isPart(key)) {
+      if (!Number.isFinite(value)) return;
+      // A series that was not there yet begins at 0; a counter that fell has begun anew.
+      const from = state.last ?? (hasBaseline ? 0 : value);
+      if (hasBaseline) state.increase += value >= from ? value - from : value;
+      state.last = value;
+      if (kind !== "counter") return;
+    }
+    state.readings ??= new Readings();
+    state.readings.add(timeSec, value);
+  }
+
+  private stateOf(key: SampleKey): SampleState | undefined {
+    const known = this.states.get(key);
+    if (known !== undefined) return known;
+    if (this.states.size >= MOST_SERIES) {
+      if (!this.leftOut.has(key)) this.leftOutCount++;
+      this.leftOut.add(key);
+      return undefined;
+    }
+    const made = new SampleState();
+    this.states.set(key, made);
+    return made;
+  }
+}
+
+/** Parts of a histogram or of a summary that only grow. */
+function isPart({ family, name }: SampleKey): boolean {
+  return (family.kind === "histogram" || family.kind === "summary") && name !== family.name;
+}
+
+type States = ReadonlyMap<SampleKey, SampleState>;
+
+function toFamilies(states: States): ScrapedFamily[] {
+  const families = new Map<Family, [SampleKey, SampleState][]>();
+  for (const entry of states) {
+    const members = families.get(entry[0].family);
+    if (members === undefined) families.set(entry[0].family, [entry]);
+    else members.push(entry);
+  }
+  return [...families].map(([family, members]) => toFamily(family, members)).filter(({ series }) => series.length > 0);
+}
+
+function toFamily(family: Family, members: readonly [SampleKey, SampleState][]): ScrapedFamily {
+  const { help } = family;
+  const name = family.kind === "counter" ? family.name.replace(/_total$/, "") : family.name;
+  const kind = family.kind === "counter" || family.kind === "histogram" ? family.kind : "gauge";
+  const series =
+    kind === "histogram" ? toHistograms(members) : members.flatMap(([key, state]) => toSeries(kind, key, state));
+  return { name, kind, help, unit: unitOf(name), series };
+}
+
+function toSeries(kind: "gauge" | "counter", { labels }: SampleKey, state: SampleState): ScrapedSeries[] {
+  const readings = state.readings?.view();
+  if (readings === undefined) return [];
+  return [kind === "gauge" ? { kind, labels, readings } : { kind, labels, increase: state.increase, readings }];
+}
+
+/** Joins the parts of each histogram: those whose labels are the same but for the bucket's bound. */
+function toHistograms(members: readonly [SampleKey, SampleState][]): ScrapedSeries[] {
+  const histograms = new Map<
+    string,
+    { labels: Map<string, string>; count: number; sum: number; atMost: [number, number][] }
+  >();
+  for (const [{ name, labels }, { increase }] of members) {
+    const own = new Map([...labels].filter(([label]) => label !== "le"));
+    const id = JSON.stringify([...own]);
+    const histogram = histograms.get(id) ?? { labels: own, count: 0, sum: 0, atMost: [] };
+    histograms.set(id, histogram);
+    if (name.endsWith("_bucket")) histogram.atMost.push([readBound(labels.get("le") ?? ""), increase]);
+    else if (name.endsWith("_sum")) histogram.sum = increase;
+    else histogram.count = increase;
+  }
+  return [...histograms.values()].map(({ labels, count, sum, atMost }) => ({
+    kind: "histogram",
+    labels,
+    count,
+    sum,
+    buckets: toBuckets(atMost),
+  }));
+}
+
+/** From counts at or below a bound to counts between bounds. */
+function toBuckets(atMost: readonly [bound: number, count: number][]): HistogramBucket[] {
+  let before = 0;
+  return atMost
+    .filter(([bound]) => !Number.isNaN(bound))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([upperBound, count]) => {
+      const own = Math.max(0, count - before);
+      before = Math.max(before, count);
+      return { upperBound, count: own };
+    });
+}
+
+function readBound(le: string): number {
+  return le === "+Inf" ? Number.POSITIVE_INFINITY : le === "" ? Number.NaN : Number(le);
+}
+
+const UNITS: readonly (readonly [RegExp, string])[] = [
+  [/tokens_(?:per_second|seconds)$|gen_throughput$/, "tokens/s"],
+  [/_seconds$/, "seconds"],
+  [/_milliseconds$|_ms$/, "ms"],
+  [/^nv_.*_duration$|_us$/, "us"],
+  [/_bytes$/, "bytes"],
+  [/_tokens$|:tokens_predicted$|:prompt_tokens_cached$/, "tokens"],
+  [/_ratio$|_usage_perc$|_utilization$|:token_usage$|_cache_util$|hit_rate$/, "ratio"],
+  [/_joules$/, "J"],
+  [/_watts$/, "W"],
+];
+
+/** What a name says of its unit. */
+function unitOf(name: string): string {
+  return UNITS.find(([pattern]) => pattern.test(name))?.[1] ?? "";
+}

@@ -1,0 +1,105 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+
+/** A small server of streamed chats, and `genai-perf profile` against it. */
+
+const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
+const CHAT = "-m tiny --endpoint-type chat --streaming --synthetic-input-tokens-mean 10 --num-dataset-entries 2";
+
+/** Long enough that a busy machine does not read both tokens at once. */
+const TOKEN_GAP_MS = 25;
+
+export interface ChatRun {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** Requests that the server got. */
+  readonly requestCount: number;
+  /** Files below the run's folder by their paths in it; folders are empty. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+export interface ChatRunOptions {
+  /** Answers request `index`, from 0; default: {@link answerChat}. */
+  readonly answer?: (response: ServerResponse, index: number) => void;
+  /** Default `profile`. */
+  readonly subcommand?: "analyze";
+  /** Called with each text for stderr. */
+  readonly onErr?: (text: string) => void;
+  /** The terminal's width, where stderr is one. */
+  readonly errColumns?: number;
+  /** Called once with what a Ctrl-C would call. */
+  readonly onListening?: (interrupt: () => void) => void;
+}
+
+/** Two tokens and the server's own counts. */
+export function answerChat(response: ServerResponse): void {
+  response.writeHead(200, { "Content-Type": "text/event-stream" });
+  const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
+  response.write(event({ choices: [{ delta: { role: "assistant", content: "the" } }] }));
+  const usage = { prompt_tokens: 12, completion_tokens: 2 };
+  setTimeout(
+    () =>
+      response.end(
+        `${event({ choices: [{ delta: { content: " the" }, finish_reason: "stop" }] })}${event({ choices: [], usage })}data: [DONE]\n\n`,
+      ),
+    TOKEN_GAP_MS,
+  );
+}
+
+/** Runs `profile` with further arguments. @param more given the run's folder */
+export async function runChat(
+  more: (folder: string) => readonly string[],
+  options: ChatRunOptions = {},
+): Promise<ChatRun> {
+  const folder = await mkdtemp(join(tmpdir(), "rampart-chat-"));
+  let requestCount = 0;
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => (options.answer ?? answerChat)(response, requestCount++));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const texts = { out: "", err: "" };
+  const io = {
+    out: (text: string): void => {
+      texts.out += text;
+    },
+    err: (text: string): void => {
+      texts.err += text;
+      options.onErr?.(text);
+    },
+    errColumns: options.errColumns,
+    onInterrupt: (callback: () => void) => {
+      options.onListening?.(callback);
+      return () => {};
+    },
+    loadApi: async () => ({}),
+  };
+  try {
+    const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const places = ["--tokenizer", TOKENIZER, "--url", url, "--artifact-dir", join(folder, "artifacts")];
+    const code = await runGenaiPerf(
+      [options.subcommand ?? "profile", ...CHAT.split(" "), ...places, ...more(folder)],
+      "genai-perf",
+      io,
+    );
+    return { code, ...texts, requestCount, files: await readAll(folder) };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function readAll(folder: string): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    files.set(path.slice(folder.length + 1), entry.isFile() ? await readFile(path, "utf8") : "");
+  }
+  return files;
+}

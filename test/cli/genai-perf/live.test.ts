@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { answerChat, runChat } from "./chat-server.ts";
+
+/** `--live` in a run. */
+
+const LIMIT = { timeout: 30_000 };
+
+test("--live draws the run's state while it lasts, and is gone when the report comes", LIMIT, async () => {
+  // The last answer waits until the state was drawn after the first ones.
+  const drawn = Promise.withResolvers<void>();
+  const onErr = (text: string): void => {
+    if (/completed 3 of 4 .*first chunk p50/s.test(text)) drawn.resolve();
+  };
+  const answer: typeof answerChat = (response, index = 0) => {
+    if (index < 3) answerChat(response);
+    else void drawn.promise.then(() => answerChat(response));
+  };
+  const { code, out, err } = await runChat(() => ["--request-count", "4", "--live"], {
+    answer,
+    onErr,
+    errColumns: 160,
+  });
+  assert.equal(code, 0, err);
+  assert.match(err, /00:0\d {2}concurrency 1: completed 3 of 4 \(75 %\), failed 0, outstanding 1/);
+  assert.match(
+    err,
+    /[1-9][\d.]* requests\/s, [1-9][\d.]* chunks\/s, sent 4[\s\S]*first chunk p50 [\d.]+ ms p99 [\d.]+ ms, latency p50/,
+  );
+  assert.ok(err.lastIndexOf("\u001b") === err.lastIndexOf("\u001b[J"), JSON.stringify(err.slice(-300)));
+  assert.match(out, /Request Count/);
+});
+
+test("a Ctrl-C takes the view off the terminal before anything is said of it", LIMIT, async () => {
+  const listening = Promise.withResolvers<() => void>();
+  let isAsked = false;
+  const onErr = (text: string): void => {
+    if (isAsked || !text.includes("completed")) return;
+    isAsked = true;
+    void listening.promise.then((interrupt) => interrupt());
+  };
+  const options = { onErr, errColumns: 160, onListening: listening.resolve };
+  const { err } = await runChat(() => ["--request-count", "1000", "--live"], options);
+  const [, after] = err.split("\u001b[Jrampart: ending the run");
+  assert.ok(after !== undefined && !after.includes("\u001b"), JSON.stringify(err.slice(-300)));
+});
+
+test("without --live nothing is drawn", LIMIT, async () => {
+  const { code, err } = await runChat(() => ["--request-count", "20"], { errColumns: 160 });
+  assert.equal(code, 0, err);
+  assert.equal(err.includes("\u001b"), false);
+});
