@@ -12,9 +12,12 @@ export interface StepTensor {
   readonly shape?: readonly number[] | undefined;
 }
 
+/** A step's inputs by name. Those that are stored are read each time. */
+export type StepInputs = Pick<ReadonlyMap<string, StepTensor>, "get" | "keys">;
+
 /** One batch item: what is sent, and what must come back. */
 export interface DataStep {
-  readonly inputs: ReadonlyMap<string, StepTensor>;
+  readonly inputs: StepInputs;
   /** Expected outputs by name; empty when nothing is validated. */
   readonly expected: ReadonlyMap<string, StepTensor>;
   /** When it is due, in milliseconds since the load began; only where the load follows the data. */
@@ -35,6 +38,8 @@ export interface Dataset {
   readonly streams: readonly (readonly DataStep[])[];
   /** True when the data was read from JSON files, and steps therefore rotate. */
   readonly isFromJson: boolean;
+  /** Inputs are read from a file each time they are asked for, so that nobody may keep all of them. Default false. */
+  readonly isStored?: boolean;
   /** Things the user should know, one sentence each. */
   readonly warnings: readonly string[];
 }

@@ -1,39 +1,109 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
-import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
+import type { DataOrder, DataStep, Dataset, StepInputs } from "./dataset.ts";
 
 /**
- * Payloads of requests from a JSON file as GenAI-Perf writes them: `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, those of sessions with
- * `"session_id": [s]` and, but for the last turn, `"delay": [ms]`.
+ * Payloads of requests from a JSON file as GenAI-Perf writes them, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or from JSON Lines
+ * (`.jsonl`), one such entry or one request's body a line. Those of sessions have `"session_id": [s]` and, but for the last turn, `"delay": [ms]`.
  */
 
 const PAYLOAD = "payload";
 const MAX_PROBLEMS = 20;
 const LENGTH_BYTES = 4;
+const NOTHING: DataStep["expected"] = new Map();
+/** Larger files are not held in memory: their payloads are read when they are sent. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the file. Throws {@link UserError} naming the entry of everything that is no payload.
  * @param order `at-times`: each entry must have a `timestamp` in milliseconds, whose order the steps come back in; `in-sessions`: each must
  *   have a `session_id`, and each session becomes a stream of its own, in the order of their first turns
  */
-export async function readPayloadList(path: string, order: DataOrder): Promise<Dataset> {
-  const entries = parse(path, await read(path));
+export function readPayloadList(path: string, order: DataOrder): Promise<Dataset> {
+  return readPayloadLists([path], order);
+}
+
+/**
+ * Reads several files as if they were one.
+ * @param maxHeldBytes larger files stay open, and their payloads are read when they are sent
+ */
+export async function readPayloadLists(
+  paths: readonly string[],
+  order: DataOrder,
+  maxHeldBytes = MAX_HELD_BYTES,
+): Promise<Dataset> {
   const problems: Problem[] = [];
   const steps: DataStep[] = [];
-  for (const [index, entry] of entries.entries()) {
-    const step = toStep(entry, `${path}, data[${index}]`, order, problems);
-    if (step !== undefined) steps.push(step);
-    if (problems.length >= MAX_PROBLEMS) break;
+  let isStored = false;
+  for (const path of paths) {
+    const isLarge = (await sizeOf(path)) > maxHeldBytes;
+    isStored ||= isLarge;
+    const entries = isLarge ? await openEntries(path) : await readEntries(path);
+    for (const step of toSteps(path, entries, order, problems)) steps.push(step);
   }
-  if (problems.length === 0 && steps.length === 0)
-    problems.push({ path, message: "has no entries", hint: 'Write at least one, like {"payload": [{…}]}.' });
   if (problems.length > 0) throw new UserError(problems);
   if (order === "at-times") steps.sort((a, b) => (a.timestampMs ?? 0) - (b.timestampMs ?? 0));
   const streams = order === "in-sessions" ? groupBySession(steps) : [steps];
-  return { streams, isFromJson: true, warnings: [] };
+  return { streams, isFromJson: true, ...(isStored ? { isStored } : {}), warnings: [] };
 }
 
-function groupBySession(steps: readonly DataStep[]): DataStep[][] {
+/** What an entry of a file says: its payload as inputs, undefined where it has none, and all beside it. */
+export interface PayloadEntry {
+  readonly inputs: StepInputs | undefined;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+function* toSteps(
+  path: string,
+  entries: Iterable<PayloadEntry>,
+  order: DataOrder,
+  problems: Problem[],
+): Generator<DataStep> {
+  let index = 0;
+  const what = isLines(path) ? (i: number) => `request ${i}` : (i: number) => `data[${i}]`;
+  for (const entry of entries) {
+    const step = toStep(entry, `${path}, ${what(index++)}`, order, problems);
+    if (step !== undefined) yield step;
+    if (problems.length >= MAX_PROBLEMS) return;
+  }
+  if (index === 0)
+    problems.push({ path, message: "has no entries", hint: 'Write at least one, like {"payload": [{…}]}.' });
+}
+
+async function openEntries(path: string): Promise<Iterable<PayloadEntry>> {
+  const { PayloadFile } = await import("./stored-payloads.ts");
+  const file = new PayloadFile(path, (body) => toPayloadInputs(body));
+  return isLines(path) ? file.lines() : file.entries();
+}
+
+async function readEntries(path: string): Promise<Iterable<PayloadEntry>> {
+  const text = await read(path);
+  const entries = isLines(path) ? parseLines(path, text) : parse(path, text);
+  return entries.map((entry) => toEntry(entry, (body) => toPayloadInputs(body)));
+}
+
+/** @param toInputs makes the inputs of a payload, or what stands for it */
+export function toEntry(entry: unknown, toInputs: (body: object) => StepInputs): PayloadEntry {
+  const fields = (entry ?? {}) as Readonly<Record<string, unknown>>;
+  const { payload } = fields;
+  const body = Array.isArray(payload) ? (payload[0] as unknown) : undefined;
+  return { fields, inputs: typeof body === "object" && body !== null ? toInputs(body) : undefined };
+}
+
+function isLines(path: string): boolean {
+  return path.endsWith(".jsonl");
+}
+
+async function sizeOf(path: string): Promise<number> {
+  // One that cannot be read is told of when it is read.
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+/** The turns of each session, by the order of their first turns. */
+export function groupBySession(steps: readonly DataStep[]): DataStep[][] {
   const sessions = new Map<string, DataStep[]>();
   for (const step of steps) {
     const id = step.sessionId ?? "";
@@ -65,10 +135,29 @@ function parse(path: string, text: string): readonly unknown[] {
   throw new UserError([{ path, message: "has no list 'data'", hint: 'Write {"data": [{"payload": [{…}]}]}.' }]);
 }
 
-function toStep(entry: unknown, place: string, order: DataOrder, problems: Problem[]): DataStep | undefined {
-  const { payload, timestamp, session_id, delay } = (entry ?? {}) as Readonly<Record<string, unknown>>;
-  const body = Array.isArray(payload) ? (payload[0] as unknown) : undefined;
-  if (typeof body !== "object" || body === null) {
+function parseLines(path: string, text: string): readonly unknown[] {
+  return text
+    .split("\n")
+    .flatMap((line, index) => (line.trim() === "" ? [] : [parseLine(line, `${path}, line ${index + 1}`)]));
+}
+
+/** An entry from a line, which may be a body alone. Throws {@link UserError}. */
+export function parseLine(line: string, place: string): unknown {
+  try {
+    const entry: unknown = JSON.parse(line);
+    return typeof entry === "object" && entry !== null && "payload" in entry ? entry : { payload: [entry] };
+  } catch (error) {
+    throw new UserError([{ path: place, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
+  }
+}
+
+function toStep(
+  { inputs, fields }: PayloadEntry,
+  place: string,
+  order: DataOrder,
+  problems: Problem[],
+): DataStep | undefined {
+  if (inputs === undefined) {
     problems.push({
       path: place,
       message: "has no payload",
@@ -76,8 +165,8 @@ function toStep(entry: unknown, place: string, order: DataOrder, problems: Probl
     });
     return undefined;
   }
-  const inputs = new Map([[PAYLOAD, { bytes: toElement(JSON.stringify(body)) }]]);
-  const step: DataStep = { inputs, expected: new Map(), place };
+  const { timestamp, session_id, delay } = fields;
+  const step: DataStep = { inputs, expected: NOTHING, place };
   if (order === "in-sessions")
     return addSession(step, place, { id: single(session_id), delayMs: single(delay) }, problems);
   const timestampMs = single(timestamp);
@@ -117,6 +206,11 @@ function single(value: unknown): unknown {
 
 function isTime(value: unknown): value is number {
   return typeof value === "number" && value >= 0;
+}
+
+/** The one input of a request that is a payload. */
+export function toPayloadInputs(body: object): DataStep["inputs"] {
+  return new Map([[PAYLOAD, { bytes: toElement(JSON.stringify(body)) }]]);
 }
 
 const encoder = new TextEncoder();

@@ -16,6 +16,7 @@ import type { SharedTensors } from "./shared-tensors.ts";
 /** Longest stamp of a sequence, far above any real one. */
 const MAX_STAMP_BYTES = 1024;
 const MAX_ID_DIGITS = 32;
+const NOTHING_EXPECTED: readonly ExpectedOutput[] = [];
 
 /** What a feed's requests have besides their data. */
 export interface FeedOptions {
@@ -80,6 +81,7 @@ export class RequestFeed {
 
   /** Whether any request has expected outputs. */
   get hasExpectations(): boolean {
+    if (this.dataset.isStored === true) return false;
     for (const stream of this.dataset.streams) for (const step of stream) if (step.expected.size > 0) return true;
     return false;
   }
@@ -127,13 +129,14 @@ export class RequestFeed {
     if (tensors === undefined) {
       const { steps, first } = this.locate(step);
       tensors = this.shared?.inputsOf(step) ?? assembleBatch(this.service.model, steps, first, this.service.batchSize);
-      this.tensors.set(step, tensors);
+      if (this.dataset.isStored !== true) this.tensors.set(step, tensors);
     }
     return tensors;
   }
 
   /** The outputs that must come back for the request that begins with a step. */
-  expectedOf(step: number): ExpectedOutput[] {
+  expectedOf(step: number): readonly ExpectedOutput[] {
+    if (this.dataset.isStored === true) return NOTHING_EXPECTED;
     let expected = this.expected.get(step);
     if (expected === undefined) {
       const { steps, first } = this.locate(step);
@@ -165,6 +168,9 @@ export class RequestFeed {
   }
 
   private encode(idDigits: number, sequenceStamp: Uint8Array | undefined, slot: number): WireRequest {
+    // What is stored is sent once and forgotten: its next time it is read again.
+    if (this.dataset.isStored === true)
+      return { ...this.service.codec.encode(this.tensorsOf(this.step), idDigits, sequenceStamp), isOnce: true };
     const key = (this.step * MAX_ID_DIGITS + idDigits) * MAX_STAMP_BYTES + (sequenceStamp?.length ?? 0);
     const encoded = this.encodedFor(slot);
     let request = encoded.get(key);

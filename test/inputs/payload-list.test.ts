@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { DataOrder } from "../../src/inputs/dataset.ts";
-import { readPayloadList } from "../../src/inputs/payload-list.ts";
+import { readPayloadList, readPayloadLists } from "../../src/inputs/payload-list.ts";
 import { UserError } from "../../src/plan/problem.ts";
 
 /** Payloads from a file. */
 
-async function withFile<T>(text: string, use: (path: string) => Promise<T>): Promise<T> {
+async function withFile<T>(text: string, use: (path: string) => Promise<T>, name = "inputs.json"): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "rampart-payloads-"));
   try {
-    const path = join(folder, "inputs.json");
+    const path = join(folder, name);
     await writeFile(path, text);
     return await use(path);
   } finally {
@@ -75,6 +75,26 @@ describe("a file of payloads", () => {
     );
   });
 
+  test("JSON Lines have a body or an entry each", async () => {
+    const text = '{"n":1}\n\n{"payload":[{"n":2}],"timestamp":[5]}\n';
+    const { streams } = await withFile(text, (path) => readPayloadList(path, "in-turn"), "x.jsonl");
+    assert.deepEqual(
+      streams[0]?.map(({ timestampMs, inputs }) => [timestampMs, textOf(inputs.get("payload")?.bytes)]),
+      [
+        [undefined, '{"n":1}'],
+        [5, '{"n":2}'],
+      ],
+    );
+    const problemOf = (lines: string): Promise<string> =>
+      withFile(lines, (path) => readPayloadList(path, "in-turn"), "x.jsonl").then(
+        () => "",
+        (error: unknown) => (error instanceof UserError ? (error.problems[0]?.path ?? "") : "") + String(error),
+      );
+    assert.match(await problemOf('{"n":1}\n{'), /x\.jsonl, line 2/);
+    assert.match(await problemOf('{"n":1}\n3'), /x\.jsonl, request 1/);
+    assert.match(await problemOf("\n"), /has no entries/);
+  });
+
   const wrong: readonly (readonly [text: string, order: DataOrder, messages: readonly RegExp[]])[] = [
     ["{", "in-turn", [/inputs\.json is not JSON/]],
     ["[]", "in-turn", [/has no list 'data'/]],
@@ -106,5 +126,65 @@ describe("a file of payloads", () => {
 
   test("a file that is not there is named", async () => {
     await assert.rejects(readPayloadList("nowhere.json", "in-turn"), /nowhere\.json.*cannot be read/s);
+  });
+});
+
+describe("a file that is too large to be held", () => {
+  /** All that a run asks of the data, once held and once stored. */
+  async function readBoth(path: string, order: DataOrder): Promise<[held: unknown, stored: unknown]> {
+    const both = [Number.POSITIVE_INFINITY, 10].map(async (maxHeldBytes) => {
+      const { streams, isStored } = await readPayloadLists([path], order, maxHeldBytes);
+      assert.equal(isStored, maxHeldBytes === 10 ? true : undefined);
+      return streams.map((steps) =>
+        steps.map(({ inputs, ...rest }) => ({ ...rest, text: textOf(inputs.get("payload")?.bytes) })),
+      );
+    });
+    return (await Promise.all(both)) as [unknown, unknown];
+  }
+
+  const long = "y".repeat(300_000);
+  const entry = (n: number): object => ({
+    payload: [{ n, text: n === 2 ? long : "ä}" }],
+    timestamp: [10 * (5 - n)],
+    session_id: [`s${n % 2}`],
+    delay: [n],
+  });
+  const entries = [1, 2, 3, 4].map(entry);
+
+  for (const order of ["in-turn", "at-times", "in-sessions"] as const)
+    test(`gives the same steps, ${order}`, async () => {
+      const texts = {
+        "inputs.json": JSON.stringify({ version: [1], data: entries }, undefined, 2),
+        "inputs.jsonl": entries.map((one) => JSON.stringify(one)).join("\n"),
+      };
+      for (const [name, text] of Object.entries(texts)) {
+        const [held, stored] = await withFile(text, (path) => readBoth(path, order), name);
+        assert.deepEqual(stored, held);
+      }
+    });
+
+  test("lines may be bodies alone, and empty", async () => {
+    const [held, stored] = await withFile('{"a":1}\n\n{"b":"ü"}\n', (path) => readBoth(path, "in-turn"), "x.jsonl");
+    assert.deepEqual(stored, held);
+  });
+
+  test("faults name their place", async () => {
+    const read = (text: string, name?: string): Promise<unknown> =>
+      withFile(text, (path) => readPayloadLists([path], "in-turn", 0), name);
+    await assert.rejects(read('{"data": [{"payload": [{}]}, {"timestamp": [1]}]}'), (error: UserError) =>
+      /data\[1\]/.test(error.problems[0]?.path ?? ""),
+    );
+    await assert.rejects(read('{"data": [{"payload": [{}]}'), (error: UserError) =>
+      /byte 27/.test(error.problems[0]?.path ?? ""),
+    );
+    await assert.rejects(read('{"date": []}'), (error: UserError) =>
+      /no list 'data'/.test(error.problems[0]?.message ?? ""),
+    );
+    await assert.rejects(read('{"data": []}'), (error: UserError) =>
+      /no entries/.test(error.problems[0]?.message ?? ""),
+    );
+    await assert.rejects(read('{"a":1}\n{"b"\n', "x.jsonl"), (error: UserError) =>
+      /line 2/.test(error.problems[0]?.path ?? ""),
+    );
   });
 });

@@ -1,0 +1,162 @@
+import { openSync, readSync } from "node:fs";
+import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import type { StepInputs, StepTensor } from "./dataset.ts";
+import { type ByteSource, JsonScanner } from "./json-scanner.ts";
+import { type PayloadEntry, parseLine, toEntry } from "./payload-list.ts";
+
+/**
+ * Payloads of a file that is too large to be held in memory: it is looked through once, and each payload is read when its request is sent. The
+ * file stays open, and must stay as it is.
+ */
+
+const HINT = 'Write {"data": [{"payload": [{…}]}]}, whole.';
+const LINE_BYTES = 256 * 1024;
+const LINE_FEED = 10;
+const decoder = new TextDecoder();
+
+/** Where a value stands in the file. */
+interface Extent {
+  readonly offset: number;
+  readonly byteCount: number;
+}
+
+/** A file of payloads. */
+export class PayloadFile {
+  private readonly path: string;
+  private readonly fd: number;
+  private readonly toInputs: (body: object) => StepInputs;
+
+  /**
+   * @param toInputs makes the inputs of a payload
+   * @throws UserError when it cannot be read
+   */
+  constructor(path: string, toInputs: (body: object) => StepInputs) {
+    this.path = path;
+    this.toInputs = toInputs;
+    try {
+      this.fd = openSync(path, "r");
+    } catch (error) {
+      throw new UserError([
+        { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
+      ]);
+    }
+  }
+
+  /** The entries of the list `data`, in order. @throws UserError where the file is wrong, with the byte */
+  *entries(): Generator<PayloadEntry> {
+    const scanner = new JsonScanner(this.source(), this.path, HINT);
+    let hasData = false;
+    for (const key of scanner.members()) {
+      if (key !== "data") {
+        scanner.skip();
+        continue;
+      }
+      hasData = true;
+      for (const index of scanner.items()) {
+        scanner.place = `data[${index}]`;
+        yield this.readEntry(scanner);
+      }
+      scanner.place = "";
+    }
+    if (!hasData) throw new UserError([{ path: this.path, message: "has no list 'data'", hint: HINT }]);
+  }
+
+  /** The entries of a file of lines, in order. @throws UserError for one that is not JSON */
+  *lines(): Generator<PayloadEntry> {
+    const source = this.source();
+    let buffer = new Uint8Array(LINE_BYTES);
+    let kept = 0;
+    let offset = 0;
+    for (let number = 1; ; ) {
+      if (kept === buffer.length) buffer = grow(buffer);
+      const count = source.read(buffer.subarray(kept));
+      const end = kept + count;
+      let from = 0;
+      for (;;) {
+        const feed = buffer.subarray(0, end).indexOf(LINE_FEED, from);
+        // The last line may have no end.
+        const lineEnd = feed >= 0 ? feed : count === 0 ? end : -1;
+        if (lineEnd < 0 || (feed < 0 && from >= end)) break;
+        const text = decoder.decode(buffer.subarray(from, lineEnd));
+        const extent = { offset: offset + from, byteCount: lineEnd - from };
+        if (text.trim() !== "") {
+          const entry = parseLine(text, `${this.path}, line ${number}`);
+          yield toEntry(entry, () => new StoredInputs(this, extent));
+        }
+        number++;
+        from = lineEnd + 1;
+        if (feed < 0) break;
+      }
+      if (count === 0) return;
+      buffer.copyWithin(0, from, end);
+      offset += from;
+      kept = end - from;
+    }
+  }
+
+  /** The inputs of a payload. @throws RunError when the file is not what it was */
+  read({ offset, byteCount }: Extent): StepInputs {
+    try {
+      const bytes = new Uint8Array(byteCount);
+      if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount) throw new Error("it is shorter than it was");
+      // The list of payloads, or a whole line.
+      const text = decoder.decode(bytes);
+      const { inputs } = toEntry(
+        text.startsWith("[") ? { payload: JSON.parse(text) as unknown } : parseLine(text, "a line"),
+        this.toInputs,
+      );
+      if (inputs === undefined) throw new Error("there is no payload any more");
+      return inputs;
+    } catch (error) {
+      const place = `${this.path}, byte ${offset}`;
+      throw new RunError("internal", `${place}: ${messageOf(error)}`, "Leave the file as it is while a run lasts.");
+    }
+  }
+
+  private readEntry(scanner: JsonScanner): PayloadEntry {
+    const fields: Record<string, unknown> = {};
+    let extent: Extent | undefined;
+    for (const key of scanner.members()) {
+      if (key === "payload") extent = scanner.extent();
+      else fields[key] = scanner.value();
+    }
+    return { fields, inputs: extent === undefined ? undefined : new StoredInputs(this, extent) };
+  }
+
+  private source(): ByteSource {
+    let position = 0;
+    return {
+      read: (into) => {
+        const count = readSync(this.fd, into, 0, into.length, position);
+        position += count;
+        return count;
+      },
+      close: () => {},
+    };
+  }
+}
+
+/** Inputs that are read each time somebody asks for them. */
+class StoredInputs implements StepInputs {
+  private readonly file: PayloadFile;
+  private readonly extent: Extent;
+
+  constructor(file: PayloadFile, extent: Extent) {
+    this.file = file;
+    this.extent = extent;
+  }
+
+  keys(): MapIterator<string> {
+    return this.file.read(this.extent).keys();
+  }
+
+  get(name: string): StepTensor | undefined {
+    return this.file.read(this.extent).get(name);
+  }
+}
+
+function grow(buffer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const grown = new Uint8Array(2 * buffer.length);
+  grown.set(buffer);
+  return grown;
+}
