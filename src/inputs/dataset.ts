@@ -30,6 +30,11 @@ export interface DataStep {
   readonly place?: string;
 }
 
+/** The step with another time, whatever kind it is. */
+export function moveStep(step: DataStep, timestampMs: number): DataStep {
+  return Object.assign(Object.create(Object.getPrototypeOf(step) as object) as DataStep, step, { timestampMs });
+}
+
 /** Which steps a load sends when: one after the other and over again, each at its own time, or as turns of their sessions. */
 export type DataOrder = "in-turn" | "at-times" | "in-sessions";
 

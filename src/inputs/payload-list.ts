@@ -47,9 +47,15 @@ export async function readPayloadLists(
   return { streams, isFromJson: true, ...(isStored ? { isStored } : {}), warnings: [] };
 }
 
+/** When a step is due, or which session's turn it is. */
+export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs">;
+
+/** A payload as inputs; what is stored makes a step of its own. */
+export type PayloadInputs = StepInputs & { toStep?(facts: StepFacts): DataStep };
+
 /** What an entry of a file says: its payload as inputs, undefined where it has none, and all beside it. */
 export interface PayloadEntry {
-  readonly inputs: StepInputs | undefined;
+  readonly inputs: PayloadInputs | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -83,7 +89,7 @@ async function readEntries(path: string): Promise<Iterable<PayloadEntry>> {
 }
 
 /** @param toInputs makes the inputs of a payload, or what stands for it */
-export function toEntry(entry: unknown, toInputs: (body: object) => StepInputs): PayloadEntry {
+export function toEntry(entry: unknown, toInputs: (body: object) => PayloadInputs): PayloadEntry {
   const fields = (entry ?? {}) as Readonly<Record<string, unknown>>;
   const { payload } = fields;
   const body = Array.isArray(payload) ? (payload[0] as unknown) : undefined;
@@ -165,25 +171,31 @@ function toStep(
     });
     return undefined;
   }
-  const { timestamp, session_id, delay } = fields;
-  const step: DataStep = { inputs, expected: NOTHING, place };
-  if (order === "in-sessions")
-    return addSession(step, place, { id: single(session_id), delayMs: single(delay) }, problems);
-  const timestampMs = single(timestamp);
-  const hasTime = isTime(timestampMs);
-  if ((order === "at-times" || timestampMs !== undefined) && !hasTime) {
-    problems.push({ path: place, message: "has no timestamp", hint: 'Write "timestamp": [0], in milliseconds.' });
-    return undefined;
-  }
-  return hasTime ? { ...step, timestampMs } : step;
+  const facts = order === "in-sessions" ? readTurn(fields, place, problems) : readTime(fields, place, order, problems);
+  if (facts === undefined) return undefined;
+  return inputs.toStep?.(facts) ?? { inputs, expected: NOTHING, place, ...facts };
 }
 
-function addSession(
-  step: DataStep,
+function readTime(
+  { timestamp }: PayloadEntry["fields"],
   place: string,
-  { id, delayMs }: { readonly id: unknown; readonly delayMs: unknown },
+  order: DataOrder,
   problems: Problem[],
-): DataStep | undefined {
+): StepFacts | undefined {
+  const timestampMs = single(timestamp);
+  if (isTime(timestampMs)) return { timestampMs };
+  if (order !== "at-times" && timestampMs === undefined) return {};
+  problems.push({ path: place, message: "has no timestamp", hint: 'Write "timestamp": [0], in milliseconds.' });
+  return undefined;
+}
+
+function readTurn(
+  { session_id, delay }: PayloadEntry["fields"],
+  place: string,
+  problems: Problem[],
+): StepFacts | undefined {
+  const id = single(session_id);
+  const delayMs = single(delay);
   const isNamed = (typeof id === "string" && id !== "") || typeof id === "number";
   if (!isNamed)
     problems.push({ path: place, message: "has no session_id", hint: 'Write "session_id": ["a"] in every entry.' });
@@ -196,7 +208,7 @@ function addSession(
       hint: 'Write "delay": [100], in milliseconds.',
     });
   if (!isNamed || !hasDelay) return undefined;
-  return { ...step, sessionId: String(id), ...(delayMs === undefined ? {} : { delayMs }) };
+  return { sessionId: String(id), ...(delayMs === undefined ? {} : { delayMs }) };
 }
 
 /** A value that may stand in a list of its own, as tensors do. */

@@ -1,8 +1,8 @@
 import { openSync, readSync } from "node:fs";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
-import type { StepInputs, StepTensor } from "./dataset.ts";
+import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
 import { type ByteSource, JsonScanner } from "./json-scanner.ts";
-import { type PayloadEntry, parseLine, toEntry } from "./payload-list.ts";
+import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-list.ts";
 
 /**
  * Payloads of a file that is too large to be held in memory: it is looked through once, and each payload is read when its request is sent. The
@@ -12,6 +12,7 @@ import { type PayloadEntry, parseLine, toEntry } from "./payload-list.ts";
 const HINT = 'Write {"data": [{"payload": [{…}]}]}, whole.';
 const LINE_BYTES = 256 * 1024;
 const LINE_FEED = 10;
+const NOTHING: DataStep["expected"] = new Map();
 const decoder = new TextDecoder();
 
 /** Where a value stands in the file. */
@@ -22,7 +23,7 @@ interface Extent {
 
 /** A file of payloads. */
 export class PayloadFile {
-  private readonly path: string;
+  readonly path: string;
   private readonly fd: number;
   private readonly toInputs: (body: object) => StepInputs;
 
@@ -81,7 +82,7 @@ export class PayloadFile {
         const extent = { offset: offset + from, byteCount: lineEnd - from };
         if (text.trim() !== "") {
           const entry = parseLine(text, `${this.path}, line ${number}`);
-          yield toEntry(entry, () => new StoredInputs(this, extent));
+          yield toEntry(entry, () => new StoredStep(this, extent));
         }
         number++;
         from = lineEnd + 1;
@@ -95,7 +96,7 @@ export class PayloadFile {
   }
 
   /** The inputs of a payload. @throws RunError when the file is not what it was */
-  read({ offset, byteCount }: Extent): StepInputs {
+  read({ offset, byteCount }: Readonly<Extent>): StepInputs {
     try {
       const bytes = new Uint8Array(byteCount);
       if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount) throw new Error("it is shorter than it was");
@@ -120,7 +121,7 @@ export class PayloadFile {
       if (key === "payload") extent = scanner.extent();
       else fields[key] = scanner.value();
     }
-    return { fields, inputs: extent === undefined ? undefined : new StoredInputs(this, extent) };
+    return { fields, inputs: extent === undefined ? undefined : new StoredStep(this, extent) };
   }
 
   private source(): ByteSource {
@@ -136,22 +137,43 @@ export class PayloadFile {
   }
 }
 
-/** Inputs that are read each time somebody asks for them. */
-class StoredInputs implements StepInputs {
+/** A step whose payload is read each time somebody asks for it. There may be millions: each is one small object. */
+class StoredStep implements DataStep, StepInputs {
+  readonly timestampMs?: number;
+  readonly sessionId?: string;
+  readonly delayMs?: number;
   private readonly file: PayloadFile;
-  private readonly extent: Extent;
+  readonly offset: number;
+  readonly byteCount: number;
 
-  constructor(file: PayloadFile, extent: Extent) {
+  constructor(file: PayloadFile, { offset, byteCount }: Extent) {
     this.file = file;
-    this.extent = extent;
+    this.offset = offset;
+    this.byteCount = byteCount;
+  }
+
+  get inputs(): StepInputs {
+    return this;
+  }
+
+  get expected(): DataStep["expected"] {
+    return NOTHING;
+  }
+
+  get place(): string {
+    return `${this.file.path}, byte ${this.offset}`;
+  }
+
+  toStep(facts: StepFacts): DataStep {
+    return Object.assign(this, facts);
   }
 
   keys(): MapIterator<string> {
-    return this.file.read(this.extent).keys();
+    return this.file.read(this).keys();
   }
 
   get(name: string): StepTensor | undefined {
-    return this.file.read(this.extent).get(name);
+    return this.file.read(this).get(name);
   }
 }
 

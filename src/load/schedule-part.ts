@@ -1,4 +1,4 @@
-import type { DataStep, Dataset } from "../inputs/dataset.ts";
+import { type DataStep, type Dataset, moveStep } from "../inputs/dataset.ts";
 import type { SchedulePartPlan } from "../plan/load-options.ts";
 import { UserError } from "../plan/problem.ts";
 
@@ -32,7 +32,7 @@ export function takePart(data: Dataset, part: SchedulePartPlan): Dataset {
 function takeSteps(steps: readonly DataStep[], part: SchedulePartPlan): DataStep[] {
   const taken = steps.filter(({ timestampMs = 0 }) => isInPart(part, timestampMs));
   const originMs = part.startsAtFirst ? (taken[0]?.timestampMs ?? 0) : (part.startMs ?? 0);
-  return taken.map((step) => ({ ...step, timestampMs: ((step.timestampMs ?? 0) - originMs) / part.speedRatio }));
+  return taken.map((step) => moveStep(step, ((step.timestampMs ?? 0) - originMs) / part.speedRatio));
 }
 
 function emptyPart(steps: readonly DataStep[], part: SchedulePartPlan): UserError {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { assembleBatch, assembleExpected, type DataStep } from "../../src/inputs/dataset.ts";
+import { assembleBatch, assembleExpected, type DataStep, type StepTensor } from "../../src/inputs/dataset.ts";
 import { readDirectory } from "../../src/inputs/directory.ts";
 import { applyShapes } from "../../src/inputs/shapes.ts";
 import { UserError } from "../../src/plan/problem.ts";
@@ -12,7 +12,7 @@ import { makeModel, spec } from "./make-model.ts";
 /** Batches, directories and given shapes. */
 
 function step(inputs: Record<string, number>, expected: Record<string, number> = {}): DataStep {
-  const toMap = (values: Record<string, number>): DataStep["inputs"] =>
+  const toMap = (values: Record<string, number>): Map<string, StepTensor> =>
     new Map(Object.entries(values).map(([name, value]) => [name, { bytes: Uint8Array.of(value) }]));
   return { inputs: toMap(inputs), expected: toMap(expected) };
 }

@@ -136,7 +136,10 @@ describe("a file that is too large to be held", () => {
       const { streams, isStored } = await readPayloadLists([path], order, maxHeldBytes);
       assert.equal(isStored, maxHeldBytes === 10 ? true : undefined);
       return streams.map((steps) =>
-        steps.map(({ inputs, ...rest }) => ({ ...rest, text: textOf(inputs.get("payload")?.bytes) })),
+        steps.map(({ inputs, expected, timestampMs, sessionId, delayMs }) => ({
+          ...{ expected, timestampMs, sessionId, delayMs },
+          text: textOf(inputs.get("payload")?.bytes),
+        })),
       );
     });
     return (await Promise.all(both)) as [unknown, unknown];
