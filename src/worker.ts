@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { MockPlan } from "./plan/plan.ts";
+import type { MockPlan } from "./plan/mock.ts";
 import type { WorkerRole } from "./runtime/workers.ts";
 import type { CounterTask } from "./tokenize/token-counter.ts";
 

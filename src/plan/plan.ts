@@ -1,3 +1,5 @@
+import type { MockPlan } from "./mock.ts";
+
 /**
  * What a run will do, as plain data: every front door builds one, `--dry-run` prints it, the run executes it. Units are in names.
  */
@@ -120,23 +122,6 @@ export interface EmbeddedTargetPlan {
   readonly batchSize: number;
   readonly mock: MockPlan;
 }
-
-/** How the embedded target and `rampart mock` behave. */
-export interface MockPlan {
-  /** Time before each answer. */
-  readonly latency: MockLatencyPlan;
-  /** Share of requests answered with an error, 0 to 1. */
-  readonly errorRatio: number;
-  /** Bytes of extra output per response; 0: the model's own outputs only. */
-  readonly responseBytes: number;
-}
-
-/** A distribution of latencies. */
-export type MockLatencyPlan =
-  | { readonly kind: "constant"; readonly ms: number }
-  | { readonly kind: "uniform"; readonly minMs: number; readonly maxMs: number }
-  | { readonly kind: "normal"; readonly meanMs: number; readonly deviationMs: number }
-  | { readonly kind: "exponential"; readonly meanMs: number };
 
 /** Which load. */
 export type LoadPlan =
