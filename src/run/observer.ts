@@ -83,12 +83,21 @@ export interface RunResult {
   readonly isInterrupted: boolean;
   /** Set when the run could not go on. */
   readonly error: RunError | undefined;
-  /** Lanes whose request failed, with their failures' messages: what perf_analyzer calls threads. */
-  readonly laneErrors: readonly { readonly lane: number; readonly message: string }[];
+  /** Lanes whose request failed, with their first failures: what perf_analyzer calls threads. */
+  readonly laneErrors: readonly LaneError[];
   readonly startEpochNs: bigint;
   readonly durationNs: number;
   /** What the metrics of servers said meanwhile; undefined where the plan asks for none. */
   readonly scrape?: ScrapeResult | undefined;
+}
+
+/** The first failure of a lane. */
+export interface LaneError {
+  readonly lane: number;
+  readonly message: string;
+  /** What the server answered, where the service keeps it, and the status that came with it. */
+  readonly answer?: string;
+  readonly status?: number | undefined;
 }
 
 /** One request, for exports. Times are wall-clock nanoseconds since the epoch. */

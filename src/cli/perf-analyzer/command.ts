@@ -1,5 +1,5 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
-import type { RunResult } from "../../run/observer.ts";
+import type { LaneError, RunResult } from "../../run/observer.ts";
 import { joinPeers } from "../../run/peers.ts";
 import { type CommandIo, executePlan } from "../execute.ts";
 import { VERSION } from "../version.ts";
@@ -90,10 +90,16 @@ function printLaneErrors(result: RunResult, io: CommandIo): void {
       ? "Failed to retrieve results from inference request.\n"
       : "Failed to maintain requested inference load. Worker thread(s) failed to generate concurrent requests.\n",
   );
-  for (const { lane, message } of result.laneErrors) io.err(`Thread [${lane}] had error: ${message}\n`);
+  for (const error of result.laneErrors) io.err(`Thread [${error.lane}] had error: ${wordAsOriginal(error, result)}\n`);
   const reason = result.error?.message ?? "";
   if (!result.laneErrors.some(({ message }) => message === reason)) io.err(`rampart: ${reason}\n`);
   io.err(`\n${result.error?.hint ?? ""}\n`);
+}
+
+/** A failure's message as the original's client for the kind of service says it. */
+function wordAsOriginal({ message, status, answer }: LaneError, { prepared }: RunResult): string {
+  const isOpenAi = prepared.plan.target.kind === "openai";
+  return isOpenAi && answer !== undefined ? `OpenAI response returns HTTP code ${status}: ${answer}` : message;
 }
 
 function explain(error: unknown, io: CommandIo): number {

@@ -1,13 +1,20 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { isWritable } from "../output-files.ts";
+import { checkOpenAi } from "./openai-rules.ts";
 import type { Settings } from "./settings.ts";
 
 /** The original's rules between flags. */
 
 /** What the settings contradict, all of it. */
 export function checkTogether(settings: Settings): Problem[] {
-  return [...checkModes(settings), ...checkSearch(settings), ...checkCounts(settings), ...checkOutputs(settings)];
+  return [
+    ...checkModes(settings),
+    ...checkOpenAi(settings),
+    ...checkSearch(settings),
+    ...checkCounts(settings),
+    ...checkOutputs(settings),
+  ];
 }
 
 /** Whether any of a group of flags was given. */
@@ -36,7 +43,7 @@ function checkModes(settings: Settings): Problem[] {
   );
   problems.push(...checkLoadModes(settings));
   rule(
-    settings.isStreaming && settings.protocol !== "grpc",
+    settings.isStreaming && settings.protocol !== "grpc" && settings.serviceKind === "triton",
     "--streaming",
     "Streaming is only allowed with gRPC protocol and Triton C API.",
     "Add -i grpc.",

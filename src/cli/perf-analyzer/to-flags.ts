@@ -31,7 +31,6 @@ export function toFlags(plan: Plan): FlagsFromPlan {
     ...measurementFlags(plan, notes),
     ...clientFlags(plan),
   ];
-  if (plan.target.kind === "openai") notes.push("perf_analyzer's flags do not name servers that take payloads yet");
   if (plan.cancellation !== undefined) notes.push("flags do not give up requests");
   if (plan.assertions.length > 0) notes.push("assertions are a scenario's alone");
   return { args, notes };
@@ -64,6 +63,13 @@ function targetFlags({ target }: Plan, notes: string[]): string[] {
     if (target.inputTensorFormat !== "binary") args.push("--input-tensor-format", target.inputTensorFormat);
     if (target.outputTensorFormat !== "binary") args.push("--output-tensor-format", target.outputTensorFormat);
     args.push(...(isGrpc ? grpcTlsFlags(target.tls, notes) : httpsFlags(target.tls)));
+  }
+  if (target.kind === "openai") {
+    if (target.url !== preset) args.push("-u", target.url);
+    args.push("--service-kind", "openai", "--endpoint", target.endpoint);
+    if (!target.isStreaming) args.push("--async");
+    for (const [name, value] of target.headers) args.push("-H", `${name}: ${value}`);
+    args.push(...httpsFlags(target.tls));
   }
   if (target.batchSize !== 1) args.push("-b", String(target.batchSize));
   if (target.isStreaming) args.push("--streaming");
