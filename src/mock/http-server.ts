@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { EMBEDDED_LLM } from "../service/embedded/target.ts";
 import type { MockLlm } from "./llm.ts";
-import { MOCK_LLM } from "./llm-formats.ts";
 import { MockError, type MockModel, type MockOutput } from "./model.ts";
 
 /** KServe v2 and OpenAI's API over HTTP. Framing is the runtime's own HTTP server, so that the client is never tested against itself. */
@@ -36,7 +36,7 @@ async function answer(
   }
   if (llm.serves(path) && request.method === "POST") await llm.answer(path, body.toString("utf8"), response);
   else if (path === "/v1/models")
-    sendJson(response, 200, { object: "list", data: [{ id: MOCK_LLM, object: "model", owned_by: "rampart" }] });
+    sendJson(response, 200, { object: "list", data: [{ id: EMBEDDED_LLM, object: "model", owned_by: "rampart" }] });
   else if (path === "/v2") sendJson(response, 200, model.serverMetadata);
   else if (path === "/v2/health/live" || path === "/v2/health/ready") response.writeHead(200).end();
   else if (path === "/v2/repository/index") sendJson(response, 200, (model.index as { models: object[] }).models);

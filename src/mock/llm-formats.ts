@@ -1,7 +1,6 @@
-/** The paths of the mock's language model, and what its answers look like there. */
+import { EMBEDDED_LLM } from "../service/embedded/target.ts";
 
-/** The only model it lists; requests may name any. */
-export const MOCK_LLM = "mock-llm";
+/** The paths of the mock's language model, and what its answers look like there. */
 
 /** What a request asks for. */
 export interface Asked {
@@ -142,7 +141,7 @@ export function readAsked(body: string): Asked | string {
   const options = request["stream_options"] as { include_usage?: unknown } | undefined;
   const items = request["input"] ?? request["passages"];
   return {
-    model: typeof request["model"] === "string" ? request["model"] : MOCK_LLM,
+    model: typeof request["model"] === "string" ? request["model"] : EMBEDDED_LLM,
     isStreaming: request["stream"] === true,
     wantsUsage: options?.include_usage === true,
     maxTokens: limit as number | undefined,

@@ -1,4 +1,6 @@
 import type { MockPlan } from "./mock.ts";
+import type { PromptsPlan } from "./prompts.ts";
+import type { GoodputPlan, TokenMetricName, TokensPlan } from "./tokens.ts";
 
 /**
  * What a run will do, as plain data: every front door builds one, `--dry-run` prints it, the run executes it. Units are in names.
@@ -111,6 +113,8 @@ export interface OpenAiTargetPlan {
   readonly isStreaming: boolean;
   /** Headers of every request. */
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The variable of the environment that holds an API key, which is sent as `Authorization: Bearer …` and stands nowhere else. */
+  readonly apiKeyEnv?: string;
   readonly tls: TlsPlan;
 }
 
@@ -121,6 +125,8 @@ export interface EmbeddedTargetPlan {
   readonly isStreaming: boolean;
   readonly batchSize: number;
   readonly mock: MockPlan;
+  /** The path of its language model that is measured, without a leading slash; absent: its tensor model is. */
+  readonly llmPath?: string;
 }
 
 /** Which load. */
@@ -215,7 +221,8 @@ export type InputsPlan =
   | { readonly kind: "zero"; readonly stringLength: number; readonly stringData: string }
   | { readonly kind: "json"; readonly files: readonly string[] }
   | { readonly kind: "directory"; readonly directory: string }
-  | { readonly kind: "payloads"; readonly file: string };
+  | { readonly kind: "payloads"; readonly file: string }
+  | PromptsPlan;
 
 /** What counts as a measurement of a level. */
 export interface MeasurementPlan {
@@ -228,6 +235,8 @@ export interface MeasurementPlan {
   readonly percentile: number | null;
   /** Levels at or above this latency end the search; null: no limit. */
   readonly latencyLimitMs: number | null;
+  /** Absent: no tokens are looked at. */
+  readonly tokens?: TokensPlan;
 }
 
 /** How long a level is measured. */
@@ -311,9 +320,15 @@ export type MetricPlan =
   /** Inferences per second. */
   | { readonly kind: "throughput" }
   /** Failed requests over all requests, 0 to 1. */
-  | { readonly kind: "error-ratio" };
+  | { readonly kind: "error-ratio" }
+  | { readonly kind: "token-percentile"; readonly percentile: number; readonly of: TokenMetricName }
+  | { readonly kind: "token-average"; readonly of: TokenMetricName }
+  /** Tokens of all answers per second. */
+  | { readonly kind: "output-tokens-per-sec" }
+  /** Requests per second that keep to all limits. */
+  | { readonly kind: "goodput"; readonly limits: GoodputPlan };
 
-/** One assertion, judged at every level. Latency limits are in nanoseconds. */
+/** One assertion, judged at every level. Limits of times are in nanoseconds. */
 export interface AssertionPlan {
   readonly metric: MetricPlan;
   readonly comparison: "below" | "at-most" | "above" | "at-least" | "is";

@@ -30,6 +30,7 @@ export const builders = {
   regex: v.regex,
   string: v.string,
   tuple: v.tuple,
+  unknown: v.unknown,
   variant: v.variant,
 };
 

@@ -3,6 +3,7 @@ import type { Instability } from "../measure/instability.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
+import type { TokenColumns } from "../measure/token-metrics.ts";
 import type { WindowResult } from "../measure/window.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
@@ -55,6 +56,8 @@ export interface LevelResult {
   readonly hasServerCounters: boolean;
   /** What waited because of the load's limit of requests outstanding; absent where it has none. */
   readonly heldBack?: HeldBack;
+  /** Its answers' tokens, where the plan asks for them. */
+  readonly tokens?: TokenColumns;
   /** Progress within the level, for levels measured over a given time; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
 }

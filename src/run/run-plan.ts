@@ -1,5 +1,6 @@
 import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad } from "../load/load-mode.ts";
+import type { TokenThread } from "../measure/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
@@ -57,6 +58,7 @@ async function runPlan(
   const target = await openTarget(plan, observer ?? {}, load.search);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
+  let tokens: TokenThread | undefined;
   try {
     restoreTrace = await target.setTrace?.();
     let session: Session | undefined;
@@ -79,13 +81,15 @@ async function runPlan(
       const lanes = laneOptionsOf(plan, load.search, session.service);
       driver.setLanes(lanes);
       const feed = await createFeed(plan, load.search, session, lanes);
+      tokens = await openTokens(plan);
       const startNs = nowNs();
       if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
       observer ??= await openObserver();
       if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
-      const parts = { plan, observer, signal, load, session, feed, driver, canceller, poller, peers, startNs, check };
+      const measuring = { plan, observer, signal, load, session, feed, driver, canceller, poller, tokens };
+      const parts = { ...measuring, peers, startNs, check };
       if (plan.telemetry.scrapes === undefined) return await new MeasuredRun(parts).execute();
       const { openScrapes } = await import("./scrapes.ts");
       return await openScrapes(plan.telemetry.scrapes, observer).around((followed) =>
@@ -96,6 +100,7 @@ async function runPlan(
     }
   } finally {
     metrics?.close();
+    await tokens?.close();
     await restoreTrace?.();
     for (const reason of await target.close()) observer?.onWarning?.({ kind: "memory-kept", reason });
   }
@@ -104,6 +109,10 @@ async function runPlan(
 async function createCanceller(plan: CancellationPlan): Promise<Canceller> {
   const { Canceller } = await import("./canceller.ts");
   return new Canceller(plan);
+}
+
+async function openTokens({ measurement: { tokens } }: Plan): Promise<TokenThread | undefined> {
+  return tokens && (await import("../measure/token-thread.ts")).TokenThread.start(tokens);
 }
 
 async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMetrics | undefined> {

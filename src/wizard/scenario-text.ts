@@ -2,7 +2,8 @@ import { type Duration, parseDurationNs } from "../plan/units.ts";
 import { errorRate, p99 } from "../scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../scenario/define.ts";
 import { type Extent, hold, type Load, ramp, rate } from "../scenario/loads.ts";
-import { embedded, type Target, triton } from "../scenario/targets.ts";
+import type { Target } from "../scenario/target.ts";
+import { embedded, triton } from "../scenario/targets.ts";
 import { type Answers, parseShapes, scenarioName } from "./questions.ts";
 
 /** From complete answers to a scenario, as its file's text and as the object that the file will define. */

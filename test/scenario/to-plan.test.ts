@@ -32,7 +32,8 @@ import {
   toExtentPlan,
   toLoadPlan,
 } from "../../src/scenario/loads.ts";
-import { embedded, type Target, triton } from "../../src/scenario/targets.ts";
+import type { Target } from "../../src/scenario/target.ts";
+import { embedded, triton } from "../../src/scenario/targets.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 
 /** From builders and defaults to the plan. */

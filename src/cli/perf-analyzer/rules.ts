@@ -1,7 +1,6 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { isWritable } from "../output-files.ts";
-import { checkOpenAi } from "./openai-rules.ts";
 import type { Settings } from "./settings.ts";
 
 /** The original's rules between flags. */
@@ -10,7 +9,7 @@ import type { Settings } from "./settings.ts";
 export function checkTogether(settings: Settings): Problem[] {
   return [
     ...checkModes(settings),
-    ...checkOpenAi(settings),
+
     ...checkSearch(settings),
     ...checkCounts(settings),
     ...checkOutputs(settings),

@@ -26,7 +26,7 @@ export function toFlags(plan: Plan): FlagsFromPlan {
     ...targetFlags(plan, notes),
     ...loadFlags(plan, notes),
     ...sequenceFlags(plan),
-    ...inputFlags(plan),
+    ...inputFlags(plan, notes),
     ...telemetryFlags(plan),
     ...measurementFlags(plan, notes),
     ...clientFlags(plan),
@@ -150,7 +150,11 @@ function sequenceFlags({ sequences }: Plan): string[] {
   ];
 }
 
-function inputFlags({ inputs }: Plan): string[] {
+function inputFlags({ inputs }: Plan, notes: string[]): string[] {
+  if (inputs.kind === "prompts") {
+    notes.push("made-up prompts are a scenario's alone: perf_analyzer's flags take a file of payloads");
+    return ["--input-data", "payloads.json"];
+  }
   if (inputs.kind === "json") return inputs.files.flatMap((file) => ["--input-data", file]);
   if (inputs.kind === "directory") return ["--input-data", inputs.directory];
   if (inputs.kind === "payloads") return ["--input-data", inputs.file];

@@ -1,0 +1,76 @@
+import type { Problem } from "../plan/problem.ts";
+import type { TokenMetricName } from "../plan/tokens.ts";
+import type { Assertion } from "./assertions.ts";
+import { arePayloads, type Inputs } from "./inputs.ts";
+import { answerSort, llmContent } from "./llm-targets.ts";
+import type { PromptOptions } from "./prompts.ts";
+import type { CheckedTarget } from "./targets.ts";
+
+/** The rules between a target and what only generative models take and give, which types enforce where there are any. */
+
+interface Parts {
+  readonly target: CheckedTarget;
+  readonly inputs?: Inputs;
+  readonly assert?: readonly Assertion[];
+}
+
+/** Metrics of answers that come at once. */
+const OF_TEXT: readonly TokenMetricName[] = ["outputTokens", "inputTokens", "normalizedTimePerOutputToken"];
+
+/** What does not fit together. */
+export function checkLlm({ target, inputs, assert = [] }: Parts): Problem[] {
+  if (target.kind !== "openai" && target.kind !== "embedded-llm") return checkTensors(target.kind, inputs, assert);
+  const content = llmContent(target, "");
+  const problems: Problem[] = [];
+  if (inputs === undefined || !arePayloads(inputs)) {
+    const hint = "Write prompts({ isl: 550, osl: 128 }), or payloads(file).";
+    problems.push({ path: "inputs", message: "the target takes prompts(…) or payloads(…)", value: inputs?.kind, hint });
+  } else if (inputs.kind === "prompts" && content.tokenizer === "none") {
+    const isMadeUp = (inputs.options as PromptOptions).file === undefined;
+    const hint = "Name a tokenizer in the target's options, or give the prompts with file.";
+    if (isMadeUp) problems.push({ path: "target.tokenizer", message: "made-up prompts need one", hint });
+  }
+  const sort = answerSort(content);
+  for (const [index, { metric }] of assert.entries()) {
+    if (!needsTokens(metric)) continue;
+    const path = `assert.${index}`;
+    const { endpoint = "chat" } = target.options;
+    if (sort === "plain")
+      problems.push({
+        path,
+        message: `answers of ${endpoint} have no tokens`,
+        hint: "Look at latencies and throughput.",
+      });
+    else if (sort === "text" && "of" in metric && !OF_TEXT.includes(metric.of as TokenMetricName))
+      problems.push({
+        path,
+        message: "only answers that are streamed have such a time or rate",
+        value: String(metric.of),
+        hint: "Let the target's options be streaming: true.",
+      });
+  }
+  return problems;
+}
+
+function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
+  const problems: Problem[] = [];
+  if (inputs !== undefined && arePayloads(inputs))
+    problems.push({
+      path: "inputs",
+      message: `${kind}(…) takes tensors`,
+      value: `${inputs.kind}(…)`,
+      hint: "Use random(), zero() or json(…), or a target that is openai(…).",
+    });
+  for (const [index, { metric }] of assert.entries())
+    if (needsTokens(metric))
+      problems.push({
+        path: `assert.${index}`,
+        message: `answers of ${kind}(…) are tensors, not tokens`,
+        hint: "Look at latencies and throughput, or measure openai(…).",
+      });
+  return problems;
+}
+
+function needsTokens({ kind }: Assertion["metric"]): boolean {
+  return kind.startsWith("token-") || kind === "output-tokens-per-sec" || kind === "goodput";
+}
