@@ -56,14 +56,13 @@ describe("a run of a language model", () => {
       assert.deepEqual([...metrics.inputTokens.measured()], [12, 12, 12, 12, 12, 12]);
       const first = metrics.timeToFirstTokenNs.measured();
       const gaps = metrics.interTokenLatencyNs.measured();
-      assert.ok(
-        first.every((ns) => ns >= 20e6 && ns < 500e6),
-        first.join(", "),
-      );
-      // Four gaps of 4 ms; the machine may be late, and the first token more so than the last.
-      assert.ok(gaps.length === 6 && gaps.every((ns) => ns > 1e6 && ns < 100e6), gaps.join(", "));
-      const latency = metrics.requestLatencyNs.measured();
-      assert.ok(latency.every((ns) => ns >= 36e6 && ns / 1000 <= level.window.latency.maxNs / 1000 + 1));
+      const latencies = metrics.requestLatencyNs.measured();
+      // A busy machine makes tokens late, never early.
+      assert.ok(first.length === 6 && first.every((ns) => ns >= 20e6), first.join(", "));
+      assert.ok(latencies.length === 6 && latencies.every((ns) => ns >= 36e6), latencies.join(", "));
+      assert.ok(Math.max(...latencies) <= level.window.latency.maxNs + 1000);
+      for (const [row, gapNs] of gaps.entries())
+        assert.ok(Math.abs((first[row] as number) + 4 * gapNs - (latencies[row] as number)) <= 4);
     }
   });
 
