@@ -47,7 +47,10 @@ export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
   return { kind: "prompts", files: [], options };
 }
 
-/** Requests as they are sent, from a file that GenAI-Perf wrote (`inputs.json`). A relative path starts at the scenario's folder. */
+/**
+ * Requests as they are sent, from a file that GenAI-Perf wrote (`inputs.json`), or from JSON Lines (`.jsonl`) with one body a line. A relative
+ * path starts at the scenario's folder.
+ */
 export function payloads(file: string): Inputs<"payloads"> {
   return { kind: "payloads", files: [file], options: {} };
 }
