@@ -1,5 +1,7 @@
 import type { Problem } from "../plan/problem.ts";
 import type { TokenMetricName } from "../plan/tokens.ts";
+import { hasText } from "../service/openai/answer-kind.ts";
+import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
 import type { Assertion } from "./assertions.ts";
 import { arePayloads, type Inputs } from "./inputs.ts";
 import { answerSort, llmContent } from "./llm-targets.ts";
@@ -30,6 +32,7 @@ export function checkLlm({ target, inputs, assert = [] }: Parts): Problem[] {
     const hint = "Name a tokenizer in the target's options, or give the prompts with file.";
     if (isMadeUp) problems.push({ path: "target.tokenizer", message: "made-up prompts need one", hint });
   }
+  if (inputs?.kind === "prompts") problems.push(...checkPrompts(inputs.options, target.options.endpoint ?? "chat"));
   const sort = answerSort(content);
   for (const [index, { metric }] of assert.entries()) {
     if (!needsTokens(metric)) continue;
@@ -50,6 +53,59 @@ export function checkLlm({ target, inputs, assert = [] }: Parts): Problem[] {
       });
   }
   return problems;
+}
+
+/** Endpoints whose requests have images, and those that have several texts. */
+const WITH_IMAGES: readonly LlmEndpointName[] = [
+  "multimodal",
+  "responses",
+  "messages",
+  "huggingfaceGenerate",
+  "nvclip",
+  "imageRetrieval",
+];
+const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings"];
+
+/** Options that an endpoint's requests have no place for, or that contradict each other. */
+function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Problem[] {
+  const { images, batch, osl, isl, mix, count, file } = options;
+  const isAnswered = hasText(LLM_ENDPOINTS[endpoint].answers);
+  const rules: readonly (readonly [isBroken: boolean, option: string, message: string, hint: string])[] = [
+    [
+      images !== undefined && !WITH_IMAGES.includes(endpoint),
+      "images",
+      `requests to ${endpoint} have no images`,
+      `Use one of ${WITH_IMAGES.join(", ")} as the endpoint.`,
+    ],
+    [
+      images === undefined && file === undefined && endpoint === "imageRetrieval",
+      "images",
+      "imageRetrieval needs images",
+      "Write images: { width: 512, height: 512 }.",
+    ],
+    [
+      batch !== undefined && !WITH_BATCHES.includes(endpoint),
+      "batch",
+      `requests to ${endpoint} have one text`,
+      `Use one of ${WITH_BATCHES.join(", ")} as the endpoint.`,
+    ],
+    [
+      (osl !== undefined || mix !== undefined) && !isAnswered,
+      osl === undefined ? "mix" : "osl",
+      `answers of ${endpoint} have no tokens`,
+      "Leave it out.",
+    ],
+    [mix !== undefined && (isl ?? osl) !== undefined, "mix", "has its own lengths", "Leave isl and osl out."],
+    [
+      file !== undefined && (isl ?? mix ?? count ?? images) !== undefined,
+      "file",
+      "has prompts of its own, and nothing is made up",
+      "Leave isl, mix, count and images out.",
+    ],
+  ];
+  return rules.flatMap(([isBroken, option, message, hint]) =>
+    isBroken ? [{ path: `inputs.${option}`, message, hint }] : [],
+  );
 }
 
 function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {

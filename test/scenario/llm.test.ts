@@ -8,7 +8,7 @@ import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random } from "../../src/scenario/inputs.ts";
 import { embeddedLlm, openai } from "../../src/scenario/llm-targets.ts";
 import { hold } from "../../src/scenario/loads.ts";
-import { payloads, prompts } from "../../src/scenario/prompts.ts";
+import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompts.ts";
 import { triton } from "../../src/scenario/targets.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { goodput, outputTokensPerSec } from "../../src/scenario/token-assertions.ts";
@@ -92,17 +92,10 @@ describe("the plan of a generative model", () => {
     const inputs = prompts({
       isl: { mean: 20, stddev: 3 },
       osl: 7,
-      mix: [
-        { isl: 5, osl: 6, share: 25 },
-        { isl: 7, osl: { mean: 8, stddev: 1 }, share: 75 },
-      ],
       count: 3,
       seed: 4,
       prefix: { count: 2, tokens: 9 },
       systemTokens: 10,
-      batch: 2,
-      images: { count: 2, width: 64, height: { mean: 32, stddev: 4 } },
-      file: "p.jsonl",
       extra: { temperature: 0 },
     });
     const plan = planOf({ target, inputs });
@@ -117,21 +110,46 @@ describe("the plan of a generative model", () => {
       isStreaming: true,
       tokenizer: "org/m",
       revision: "v2",
-      file: "/folder/p.jsonl",
+      file: "",
       seed: 4,
       count: 3,
       inputTokens: { mean: 20, stddev: 3 },
       outputTokens: { mean: 7, stddev: 0 },
-      mix: [
-        { input: { mean: 5, stddev: 0 }, output: { mean: 6, stddev: 0 }, sharePct: 25 },
-        { input: { mean: 7, stddev: 0 }, output: { mean: 8, stddev: 1 }, sharePct: 75 },
-      ],
+      mix: [],
       prefix: { count: 2, tokens: 9 },
       systemTokens: 10,
-      textsPerRequest: 2,
-      images: { count: 2, widthPx: { mean: 64, stddev: 0 }, heightPx: { mean: 32, stddev: 4 } },
+      textsPerRequest: 1,
+      images: null,
       extra: { temperature: 0 },
     });
+  });
+
+  test("has kinds of lengths, batches, images and files as they are told", () => {
+    const inputsOf = (endpoint: LlmEndpointName, options: PromptOptions): object =>
+      planOf({ target: openai("h", { model: "m", endpoint }), inputs: prompts(options) }).inputs;
+    const parts = [
+      { isl: 5, osl: 6, share: 25 },
+      { isl: 7, osl: { mean: 8, stddev: 1 }, share: 75 },
+    ];
+    const images = { count: 2, width: 64, height: { mean: 32, stddev: 4 } };
+    for (const [inputs, expected] of [
+      [
+        inputsOf("chat", { mix: parts }),
+        {
+          mix: [
+            { input: { mean: 5, stddev: 0 }, output: { mean: 6, stddev: 0 }, sharePct: 25 },
+            { input: { mean: 7, stddev: 0 }, output: { mean: 8, stddev: 1 }, sharePct: 75 },
+          ],
+        },
+      ],
+      [inputsOf("embeddings", { batch: 2 }), { textsPerRequest: 2 }],
+      [
+        inputsOf("multimodal", { images }),
+        { images: { count: 2, widthPx: { mean: 64, stddev: 0 }, heightPx: { mean: 32, stddev: 4 } } },
+      ],
+      [inputsOf("chat", { file: "p.jsonl" }), { file: "/folder/p.jsonl" }],
+    ] as const)
+      assert.deepEqual({ ...inputs, ...expected }, inputs);
   });
 
   for (const endpoint of Object.keys(LLM_ENDPOINTS) as LlmEndpointName[]) {
@@ -217,9 +235,22 @@ describe("the plan of a generative model", () => {
 
 const plain = openai("h", { model: "m", tokenizer: "none" });
 const vectors = openai("h", { model: "m", endpoint: "embeddings" });
+const retrieval = openai("h", { model: "m", endpoint: "imageRetrieval" });
+const mix = [{ isl: 1, osl: 1, share: 100 }];
 const tensors = { target: triton("h", { model: "m" }), inputs: random() };
 const [anyOpenAi, anyPrompts, anyGoodput] = [untyped(openai), untyped(prompts), untyped(goodput)];
 const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown>, path: string, says: RegExp])[] = [
+  [
+    "images in a chat",
+    { inputs: prompts({ images: { width: 8, height: 8 } }) },
+    "inputs.images",
+    /chat have no images/,
+  ],
+  ["several texts in a chat", { inputs: prompts({ batch: 2 }) }, "inputs.batch", /chat have one text/],
+  ["lengths of vectors", { target: vectors, inputs: prompts({ osl: 5 }) }, "inputs.osl", /embeddings have no tokens/],
+  ["no image to find", { target: retrieval }, "inputs.images", /imageRetrieval needs images/],
+  ["lengths beside a mix", { inputs: prompts({ isl: 1, mix }) }, "inputs.mix", /has its own lengths/],
+  ["lengths beside a file", { inputs: prompts({ isl: 1, file: "p.jsonl" }) }, "inputs.file", /prompts of its own/],
   ["no inputs", { inputs: undefined }, "inputs", /takes prompts\(…\) or payloads\(…\)/],
   ["tensors for a language model", { inputs: json("a.json") }, "inputs", /takes prompts\(…\) or payloads\(…\)/],
   ["prompts for tensors", { ...tensors, inputs: prompts() }, "inputs", /takes tensors/],
