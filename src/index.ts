@@ -66,9 +66,9 @@ export {
   steps,
 } from "./scenario/loads.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
+export { type Length, type PromptOptions, payloads, prompts } from "./scenario/prompts.ts";
 export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
-export { type Length, type PromptOptions, payloads, prompts } from "./scenario/prompts.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
 export type { AnswerSort, Protocol, Target } from "./scenario/target.ts";
 export type { MockLatency } from "./scenario/target-fields.ts";

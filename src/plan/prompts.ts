@@ -38,6 +38,8 @@ export interface PromptsPlan {
   readonly mix: readonly MixPartPlan[];
   /** Prompts to begin with, drawn from `count` different ones. */
   readonly prefix: { readonly count: number; readonly tokens: number } | null;
+  /** Made-up conversations instead of single requests; null: none. */
+  readonly sessions: { readonly count: number; readonly turns: LengthPlan; readonly delayMs: number } | null;
   /** Tokens of a system message that all requests share. */
   readonly systemTokens: number;
   /** Texts of one request, where several go into one; for rankings passages. */

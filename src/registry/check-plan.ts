@@ -234,7 +234,7 @@ function checkTogether(plan: Plan): Problem[] {
       hint: "Give null with those, and a number otherwise.",
     });
   }
-  if (load.kind === "session-concurrency" && plan.inputs.kind !== "payloads") {
+  if (load.kind === "session-concurrency" && plan.inputs.kind !== "payloads" && !hasSessions(plan.inputs)) {
     problems.push({
       path: "load.kind",
       message: "sessions are of payloads that name them",
@@ -279,6 +279,10 @@ function checkServers({ target, telemetry }: Plan): Problem[] {
 
 function isOfTokens(kind: Plan["assertions"][number]["metric"]["kind"]): boolean {
   return kind.startsWith("token-") || kind === "output-tokens-per-sec" || kind === "goodput";
+}
+
+function hasSessions(inputs: Plan["inputs"]): boolean {
+  return inputs.kind === "prompts" && inputs.sessions !== null;
 }
 
 function isBinary(load: LoadPlan): boolean {

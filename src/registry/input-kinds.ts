@@ -47,7 +47,8 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   },
   prompts: {
     schema: promptsSchema,
-    load: async (plan) => (await import("../inputs/prompts/prompt-dataset.ts")).makePromptDataset(plan),
+    load: async (plan, _model, order) =>
+      (await import("../inputs/prompts/prompt-dataset.ts")).makePromptDataset(plan, order),
   },
 };
 
@@ -111,6 +112,9 @@ function promptsSchema(v: Builders): Schema<PromptsPlan> {
     outputTokens: v.nullable(length),
     mix: v.array(v.object({ input: length, output: length, sharePct: share })),
     prefix: v.nullable(v.object({ count: whole(1), tokens: whole(1) })),
+    sessions: v.nullable(
+      v.object({ count: whole(1), turns: length, delayMs: v.pipe(v.number(), v.minValue(0, "must be 0 or more")) }),
+    ),
     systemTokens: whole(0),
     textsPerRequest: whole(0),
     images: v.nullable(v.object({ count: whole(1), widthPx: length, heightPx: length })),

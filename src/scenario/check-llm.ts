@@ -5,6 +5,7 @@ import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints
 import type { Assertion } from "./assertions.ts";
 import { arePayloads, type Inputs } from "./inputs.ts";
 import { answerSort, llmContent } from "./llm-targets.ts";
+import type { Load } from "./loads.ts";
 import type { PromptOptions } from "./prompts.ts";
 import type { CheckedTarget } from "./targets.ts";
 
@@ -12,6 +13,7 @@ import type { CheckedTarget } from "./targets.ts";
 
 interface Parts {
   readonly target: CheckedTarget;
+  readonly load: { readonly kind: Load["kind"] };
   readonly inputs?: Inputs;
   readonly assert?: readonly Assertion[];
 }
@@ -20,7 +22,7 @@ interface Parts {
 const OF_TEXT: readonly TokenMetricName[] = ["outputTokens", "inputTokens", "normalizedTimePerOutputToken"];
 
 /** What does not fit together. */
-export function checkLlm({ target, inputs, assert = [] }: Parts): Problem[] {
+export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
   if (target.kind !== "openai" && target.kind !== "embedded-llm") return checkTensors(target.kind, inputs, assert);
   const content = llmContent(target, "");
   const problems: Problem[] = [];
@@ -32,7 +34,10 @@ export function checkLlm({ target, inputs, assert = [] }: Parts): Problem[] {
     const hint = "Name a tokenizer in the target's options, or give the prompts with file.";
     if (isMadeUp) problems.push({ path: "target.tokenizer", message: "made-up prompts need one", hint });
   }
-  if (inputs?.kind === "prompts") problems.push(...checkPrompts(inputs.options, target.options.endpoint ?? "chat"));
+  if (inputs?.kind === "prompts") {
+    const options = inputs.options as PromptOptions;
+    problems.push(...checkPrompts(options, target.options.endpoint ?? "chat"), ...checkSessions(options, load.kind));
+  }
   const sort = answerSort(content);
   for (const [index, { metric }] of assert.entries()) {
     if (!needsTokens(metric)) continue;
@@ -106,6 +111,22 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
   return rules.flatMap(([isBroken, option, message, hint]) =>
     isBroken ? [{ path: `inputs.${option}`, message, hint }] : [],
   );
+}
+
+function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kind"]): Problem[] {
+  const isLoad = load === "sessions";
+  if (sessions === undefined) {
+    if (!isLoad || file !== undefined) return [];
+    const hint = "Write sessions: { count: 10, turns: 3 } in prompts(…).";
+    return [{ path: "inputs.sessions", message: "the load sessions(…) needs some", hint }];
+  }
+  if (!isLoad) {
+    const hint = "Use sessions(…) as the load, or leave it out.";
+    return [{ path: "inputs.sessions", message: "needs the load sessions(…)", value: load, hint }];
+  }
+  if ((count ?? file) === undefined) return [];
+  const hint = "Leave count and file out.";
+  return [{ path: "inputs.sessions", message: "says itself how many requests are made up", hint }];
 }
 
 function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {

@@ -3,7 +3,8 @@ import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import type { Schema } from "../plan/schema.ts";
-import { countSchema, nameSchema } from "./fields.ts";
+import type { Duration } from "../plan/units.ts";
+import { countSchema, durationSchema, nameSchema, toMs } from "./fields.ts";
 import type { Inputs } from "./inputs.ts";
 import type { LlmContent } from "./llm-targets.ts";
 
@@ -26,6 +27,11 @@ export interface PromptOptions {
   readonly seed?: number;
   /** Prompts to begin with, drawn from `count` different ones. Default: none. */
   readonly prefix?: { readonly count: number; readonly tokens: number };
+  /**
+   * Conversations for the load `sessions(…)` instead of single requests: how many, how many turns each has, and the pause between an answer and
+   * the next turn. Default: none; the pause `"0 ms"`.
+   */
+  readonly sessions?: { readonly count: number; readonly turns: Length; readonly delay?: Duration };
   /** Tokens of a system message that all requests share. Default: none. */
   readonly systemTokens?: number;
   /** Texts of one request for embeddings, passages of one for rankings. Default: 1. */
@@ -83,6 +89,7 @@ export function promptSchemas() {
     count: v.optional(countSchema()),
     seed: v.optional(whole),
     prefix: v.optional(v.strictObject({ count: countSchema(), tokens: countSchema() })),
+    sessions: v.optional(v.strictObject({ count: countSchema(), turns: length, delay: v.optional(durationSchema()) })),
     systemTokens: v.optional(countSchema()),
     batch: v.optional(countSchema()),
     images: v.optional(v.strictObject({ count: v.optional(countSchema()), width: length, height: length })),
@@ -124,11 +131,18 @@ export function toPromptsPlan(
       }),
     ),
     prefix,
+    sessions: toSessionsPlan(given.sessions),
     systemTokens: given.systemTokens ?? 0,
     textsPerRequest: given.batch ?? 1,
     images: toImagesPlan(images),
     extra: given.extra ?? {},
   };
+}
+
+function toSessionsPlan(sessions: PromptOptions["sessions"]): PromptsPlan["sessions"] {
+  if (sessions === undefined) return null;
+  const { count, turns, delay = "0 ms" } = sessions;
+  return { count, turns: toLengthPlan(turns), delayMs: toMs(delay) };
 }
 
 function toImagesPlan(images: PromptOptions["images"]): PromptsPlan["images"] {

@@ -12,7 +12,7 @@ import { startPlan } from "../../src/run/run-plan.ts";
 import { errorRate, p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { type EmbeddedLlmOptions, embeddedLlm, openai } from "../../src/scenario/llm-targets.ts";
-import { hold, ramp, steps } from "../../src/scenario/loads.ts";
+import { hold, ramp, sessions, steps } from "../../src/scenario/loads.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { goodput, outputTokensPerSec } from "../../src/scenario/token-assertions.ts";
@@ -122,6 +122,20 @@ describe("a run of a language model", () => {
     const { levels } = await run(planOf({ streaming: true }, { load: hold(1), stability }));
     assert.equal(levels[0]?.outcome, "measured");
     assert.equal(tokensOf(levels[0]).count, levels[0]?.window.requestCount);
+  });
+
+  test("counts what was said before as input where requests are turns", LIMIT, async () => {
+    const inputs = prompts({ isl: 12, osl: 5, sessions: { count: 3, turns: 2 } });
+    const { levels } = await run(planOf({ streaming: true }, { load: sessions(2), inputs }));
+    const { count, metrics } = tokensOf(levels[0]);
+    assert.equal(count, 6);
+    const inputTokens = [...metrics.inputTokens.measured()].sort((a, b) => a - b);
+    assert.deepEqual(inputTokens.slice(0, 3), [12, 12, 12]);
+    // The turn before, its answer of five tokens, and the new one, joined by spaces.
+    assert.ok(
+      inputTokens.slice(3).every((tokens) => tokens >= 29 && tokens <= 31),
+      inputTokens.join(", "),
+    );
   });
 
   test("has its assertions judged by what was measured", LIMIT, async () => {

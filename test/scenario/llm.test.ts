@@ -7,7 +7,7 @@ import { average, p99, percentile } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random } from "../../src/scenario/inputs.ts";
 import { embeddedLlm, openai } from "../../src/scenario/llm-targets.ts";
-import { hold } from "../../src/scenario/loads.ts";
+import { hold, sessions } from "../../src/scenario/loads.ts";
 import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompts.ts";
 import { triton } from "../../src/scenario/targets.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
@@ -70,6 +70,7 @@ describe("the plan of a generative model", () => {
       outputTokens: null,
       mix: [],
       prefix: null,
+      sessions: null,
       systemTokens: 0,
       textsPerRequest: 1,
       images: null,
@@ -117,6 +118,7 @@ describe("the plan of a generative model", () => {
       outputTokens: { mean: 7, stddev: 0 },
       mix: [],
       prefix: { count: 2, tokens: 9 },
+      sessions: null,
       systemTokens: 10,
       textsPerRequest: 1,
       images: null,
@@ -205,6 +207,14 @@ describe("the plan of a generative model", () => {
     assert.equal(checkPlan(plan), plan);
   });
 
+  test("has the conversations that sessions hold", () => {
+    const inputs = prompts({ sessions: { count: 5, turns: { mean: 3, stddev: 1 }, delay: "1.5 s" } });
+    const plan = planOf({ inputs, load: sessions(2) });
+    assert.ok(plan.inputs.kind === "prompts");
+    assert.deepEqual(plan.inputs.sessions, { count: 5, turns: { mean: 3, stddev: 1 }, delayMs: 1500 });
+    assert.equal(checkPlan(plan), plan);
+  });
+
   test("has its assertions in nanoseconds, counts and rates", () => {
     const { assertions } = planOf({
       assert: [
@@ -236,6 +246,7 @@ describe("the plan of a generative model", () => {
 const plain = openai("h", { model: "m", tokenizer: "none" });
 const vectors = openai("h", { model: "m", endpoint: "embeddings" });
 const retrieval = openai("h", { model: "m", endpoint: "imageRetrieval" });
+const held = { count: 2, turns: 3 };
 const mix = [{ isl: 1, osl: 1, share: 100 }];
 const tensors = { target: triton("h", { model: "m" }), inputs: random() };
 const [anyOpenAi, anyPrompts, anyGoodput] = [untyped(openai), untyped(prompts), untyped(goodput)];
@@ -249,6 +260,14 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
   ["several texts in a chat", { inputs: prompts({ batch: 2 }) }, "inputs.batch", /chat have one text/],
   ["lengths of vectors", { target: vectors, inputs: prompts({ osl: 5 }) }, "inputs.osl", /embeddings have no tokens/],
   ["no image to find", { target: retrieval }, "inputs.images", /imageRetrieval needs images/],
+  ["conversations one by one", { inputs: prompts({ sessions: held }) }, "inputs.sessions", /needs the load sessions/],
+  ["no conversations", { load: sessions(2) }, "inputs.sessions", /needs some/],
+  [
+    "conversations and a count",
+    { load: sessions(2), inputs: prompts({ count: 3, sessions: held }) },
+    "inputs.sessions",
+    /how many requests/,
+  ],
   ["lengths beside a mix", { inputs: prompts({ isl: 1, mix }) }, "inputs.mix", /has its own lengths/],
   ["lengths beside a file", { inputs: prompts({ isl: 1, file: "p.jsonl" }) }, "inputs.file", /prompts of its own/],
   ["no inputs", { inputs: undefined }, "inputs", /takes prompts\(…\) or payloads\(…\)/],

@@ -30,6 +30,7 @@ const LEAST: PromptsPlan = {
   outputTokens: null,
   mix: [],
   prefix: null,
+  sessions: null,
   systemTokens: 0,
   textsPerRequest: 1,
   images: null,
@@ -52,7 +53,7 @@ interface Part {
 }
 
 async function bodiesOf(change: Partial<PromptsPlan>): Promise<Body[]> {
-  const { streams, isFromJson } = await makePromptDataset({ ...LEAST, ...change });
+  const { streams, isFromJson } = await makePromptDataset({ ...LEAST, ...change }, "in-turn");
   assert.equal(isFromJson, true);
   return (streams[0] ?? []).map(
     ({ inputs }) => JSON.parse(new TextDecoder().decode(inputs.get("payload")?.bytes.subarray(4))) as Body,
@@ -124,6 +125,21 @@ describe("prompts of a plan", () => {
       assert.ok(bodies.every((body) => Object.keys(body).length > 0));
     });
   }
+
+  test("are conversations where the load holds sessions, and only there", async () => {
+    const plan = { ...LEAST, sessions: { count: 2, turns: fixed(3), delayMs: 40 } };
+    const { streams } = await makePromptDataset(plan, "in-sessions");
+    assert.deepEqual(
+      streams.map((turns) => turns.map(({ delayMs }) => delayMs)),
+      [
+        [40, 40, undefined],
+        [40, 40, undefined],
+      ],
+    );
+    assert.equal(new Set(streams.flat().map(({ sessionId }) => sessionId)).size, 2);
+    await assert.rejects(makePromptDataset(plan, "in-turn"), /requests of sessions/);
+    await assert.rejects(makePromptDataset(LEAST, "in-sessions"), /belong to no session/);
+  });
 
   test("come from a file, and need no tokenizer then", async () => {
     await withFolder(async (folder) => {
