@@ -1,6 +1,7 @@
 import type { LevelsPlan, Plan, TlsPlan } from "../../plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../../plan/telemetry.ts";
+import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../service/embedded/target.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 
 /** From a plan to the flags of perf_analyzer mode that do the same. */
@@ -36,9 +37,11 @@ export function toFlags(plan: Plan): FlagsFromPlan {
   return { args, notes };
 }
 
-function targetFlags({ target }: Plan, notes: string[]): string[] {
+function targetFlags({ target, client }: Plan, notes: string[]): string[] {
   const isGrpc = target.protocol === "grpc";
-  const args = target.kind === "embedded" ? ["-m", "simple"] : ["-m", target.model];
+  const path = target.kind === "openai" ? target.endpoint : target.kind === "embedded" ? target.llmPath : undefined;
+  const embeddedModel = path === undefined ? EMBEDDED_MODEL : EMBEDDED_LLM;
+  const args = ["-m", target.kind === "embedded" ? embeddedModel : target.model];
   if (isGrpc) args.push("-i", "grpc");
   const preset = isGrpc ? "localhost:8001" : "localhost:8000";
   if (target.kind === "triton") {
@@ -66,10 +69,15 @@ function targetFlags({ target }: Plan, notes: string[]): string[] {
   }
   if (target.kind === "openai") {
     if (target.url !== preset) args.push("-u", target.url);
-    args.push("--service-kind", "openai", "--endpoint", target.endpoint);
-    if (!target.isStreaming) args.push("--async");
     for (const [name, value] of target.headers) args.push("-H", `${name}: ${value}`);
+    if (target.apiKeyEnv !== undefined)
+      notes.push(`the API key goes into -H: "Authorization: Bearer $${target.apiKeyEnv}"`);
     args.push(...httpsFlags(target.tls));
+  }
+  if (path !== undefined) {
+    args.push("--service-kind", "openai", "--endpoint", path);
+    // Payloads are sent asynchronously only; a plan may leave it open.
+    if (client.callMode === "auto" && !target.isStreaming) args.push("--async");
   }
   if (target.batchSize !== 1) args.push("-b", String(target.batchSize));
   if (target.isStreaming) args.push("--streaming");
