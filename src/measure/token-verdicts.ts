@@ -1,4 +1,4 @@
-import type { MetricPlan } from "../plan/plan.ts";
+import type { MetricPlan } from "../plan/assertions.ts";
 import { type GoodputPlan, TOKEN_TIMES, type TokenMetricName } from "../plan/tokens.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import { countGood } from "./goodput.ts";

@@ -1,4 +1,4 @@
-import type { AssertionPlan, MetricPlan } from "../plan/plan.ts";
+import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./token-metrics.ts";

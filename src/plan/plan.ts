@@ -1,6 +1,7 @@
+import type { AssertionPlan } from "./assertions.ts";
 import type { MockPlan } from "./mock.ts";
 import type { PromptsPlan } from "./prompts.ts";
-import type { GoodputPlan, TokenMetricName, TokensPlan } from "./tokens.ts";
+import type { TokensPlan } from "./tokens.ts";
 
 /**
  * What a run will do, as plain data: every front door builds one, `--dry-run` prints it, the run executes it. Units are in names.
@@ -221,7 +222,8 @@ export type InputsPlan =
   | { readonly kind: "zero"; readonly stringLength: number; readonly stringData: string }
   | { readonly kind: "json"; readonly files: readonly string[] }
   | { readonly kind: "directory"; readonly directory: string }
-  | { readonly kind: "payloads"; readonly file: string }
+  /** `moreFiles` follow the first as if they were one. */
+  | { readonly kind: "payloads"; readonly file: string; readonly moreFiles?: readonly string[] }
   | PromptsPlan;
 
 /** What counts as a measurement of a level. */
@@ -311,28 +313,6 @@ export interface TracePlan {
   readonly count: number | null;
   /** The server writes a file after so many traces; 0: when it stops or its settings change. */
   readonly logFrequency: number | null;
-}
-
-/** What an assertion looks at. */
-export type MetricPlan =
-  | { readonly kind: "latency-percentile"; readonly percentile: number; readonly of: "latency" | "scheduledLatency" }
-  | { readonly kind: "latency-average"; readonly of: "latency" | "scheduledLatency" }
-  /** Inferences per second. */
-  | { readonly kind: "throughput" }
-  /** Failed requests over all requests, 0 to 1. */
-  | { readonly kind: "error-ratio" }
-  | { readonly kind: "token-percentile"; readonly percentile: number; readonly of: TokenMetricName }
-  | { readonly kind: "token-average"; readonly of: TokenMetricName }
-  /** Tokens of all answers per second. */
-  | { readonly kind: "output-tokens-per-sec" }
-  /** Requests per second that keep to all limits. */
-  | { readonly kind: "goodput"; readonly limits: GoodputPlan };
-
-/** One assertion, judged at every level. Limits of times are in nanoseconds. */
-export interface AssertionPlan {
-  readonly metric: MetricPlan;
-  readonly comparison: "below" | "at-most" | "above" | "at-least" | "is";
-  readonly limit: number;
 }
 
 /** What is printed and written. Empty file names: not written. */

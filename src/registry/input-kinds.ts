@@ -42,8 +42,10 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
     load: async (plan, model) => (await import("../inputs/directory.ts")).readDirectory(plan.directory, model),
   },
   payloads: {
-    schema: (v) => v.object({ kind: v.literal("payloads"), file: path(v) }),
-    load: async (plan, _model, order) => (await import("../inputs/payload-list.ts")).readPayloadList(plan.file, order),
+    schema: (v) =>
+      v.object({ kind: v.literal("payloads"), file: path(v), moreFiles: v.exactOptional(v.array(path(v))) }),
+    load: async ({ file, moreFiles = [] }, _model, order) =>
+      (await import("../inputs/payload-list.ts")).readPayloadLists([file, ...moreFiles], order),
   },
   prompts: {
     schema: promptsSchema,

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { AssertionPlan, MetricPlan } from "../plan/plan.ts";
+import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
 import {
   type GoodputPlan,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TokenColumns } from "../../src/measure/token-metrics.ts";
 import { formatMetric, judge } from "../../src/measure/verdicts.ts";
-import type { MetricPlan } from "../../src/plan/plan.ts";
+import type { MetricPlan } from "../../src/plan/assertions.ts";
 import { makeWindow } from "./make-window.ts";
 
 /** Two answers of five tokens each, in a second: the first token after 100 and 200 ms, then one every 10 ms. */

@@ -53,15 +53,13 @@ function checkPayloads({ inputData }: Settings): Problem[] {
   const hint = 'Give a JSON file such as {"data": [{"payload": [{"model": "m", "messages": […]}]}]}.';
   if (file === undefined || inputData.length > files.length)
     return [{ path: "--input-data", message: "Must supply --input-data for OpenAI service kind.", hint }];
-  if (files.length === 1 && !isDirectory(file)) return [];
-  return [
-    {
-      path: "--input-data",
-      message: "--service-kind openai takes one file of payloads",
-      value: files.join(" "),
-      hint,
-    },
-  ];
+  const folders = files.filter((path) => isDirectory(path));
+  return folders.map((path) => ({
+    path: "--input-data",
+    message: "--service-kind openai takes files of payloads, not directories",
+    value: path,
+    hint,
+  }));
 }
 
 /** Flags of tensors and of Triton itself. */

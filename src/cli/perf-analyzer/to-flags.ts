@@ -165,7 +165,8 @@ function inputFlags({ inputs }: Plan, notes: string[]): string[] {
   }
   if (inputs.kind === "json") return inputs.files.flatMap((file) => ["--input-data", file]);
   if (inputs.kind === "directory") return ["--input-data", inputs.directory];
-  if (inputs.kind === "payloads") return ["--input-data", inputs.file];
+  if (inputs.kind === "payloads")
+    return [inputs.file, ...(inputs.moreFiles ?? [])].flatMap((file) => ["--input-data", file]);
   const args = inputs.kind === "zero" ? ["--input-data", "zero"] : [];
   if (inputs.stringLength !== DEFAULTS.stringLength) args.push("--string-length", String(inputs.stringLength));
   if (inputs.stringData !== "") args.push("--string-data", inputs.stringData);

@@ -228,7 +228,10 @@ function toInputs(settings: Settings, warnings: string[]): InputsPlan {
   const paths: string[] = [];
   for (const value of settings.inputData) if (value !== "zero") paths.push(value);
   const [first] = paths;
-  if (settings.serviceKind === "openai") return { kind: "payloads", file: first ?? "" };
+  if (settings.serviceKind === "openai") {
+    const moreFiles = paths.slice(1);
+    return { kind: "payloads", file: first ?? "", ...(moreFiles.length === 0 ? {} : { moreFiles }) };
+  }
   if (first !== undefined && isDirectory(first)) {
     // As in the original; which keeps it to itself.
     for (const path of paths.slice(1))

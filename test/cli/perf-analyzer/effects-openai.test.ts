@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startMock } from "../../../src/mock/server.ts";
@@ -74,6 +74,22 @@ test("--service-kind openai posts the payloads of --input-data to --endpoint, on
     assert.equal(received[0]?.headers["authorization"], "Bearer tok");
     assert.equal(received[0]?.headers["content-type"], "application/json");
     assert.notEqual(received[0]?.headers["accept"], "text/event-stream");
+  });
+});
+
+test("several files of payloads are sent as if they were one", async () => {
+  await withInputs([chat("a")], async (file, folder) => {
+    const more = join(folder, "more.jsonl");
+    await writeFile(more, '{"n":1}\n{"n":2}\n');
+    received.length = 0;
+    const flags = ["--input-data", more, "--async", "--request-count", "4"];
+    const { code, out, err } = await runCommand([...openAi(recorderUrl, file), ...flags]);
+    assert.equal(code, 0, err);
+    assert.match(out, /1 stream\/streams with 3 step\/steps/);
+    assert.deepEqual(
+      received.map(({ body }) => body.slice(0, 7)),
+      ['{"model', '{"n":1}', '{"n":2}', '{"model'],
+    );
   });
 });
 
@@ -193,7 +209,11 @@ for (const [name, args, says] of [
     [...KIND, "--async", "--endpoint", "v1/completions"],
     "Must supply --input-data for OpenAI service kind.",
   ],
-  ["two files", [...GIVEN, "--input-data", FILE], "--service-kind openai takes one file of payloads"],
+  [
+    "a directory",
+    GIVEN.map((word) => (word === FILE ? dirname(FILE) : word)),
+    "takes files of payloads, not directories",
+  ],
   ["gRPC", [...GIVEN, "-i", "grpc"], "perf_analyzer does not support gRPC protocol with OpenAI endpoints"],
   [
     "synchronous calls",
