@@ -58,7 +58,9 @@ async function runPlan(
   const target = await openTarget(plan, observer ?? {}, load.search);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
-  let tokens: TokenThread | undefined;
+  // The thread loads its tokenizer while the server is asked and the data is made.
+  const openingTokens = openTokens(plan);
+  openingTokens?.catch(() => {});
   try {
     restoreTrace = await target.setTrace?.();
     let session: Session | undefined;
@@ -81,7 +83,7 @@ async function runPlan(
       const lanes = laneOptionsOf(plan, load.search, session.service);
       driver.setLanes(lanes);
       const feed = await createFeed(plan, load.search, session, lanes);
-      tokens = await openTokens(plan);
+      const tokens = await openingTokens;
       const startNs = nowNs();
       if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
       observer ??= await openObserver();
@@ -100,7 +102,7 @@ async function runPlan(
     }
   } finally {
     metrics?.close();
-    await tokens?.close();
+    if (openingTokens !== undefined) await closeTokens(openingTokens);
     await restoreTrace?.();
     for (const reason of await target.close()) observer?.onWarning?.({ kind: "memory-kept", reason });
   }
@@ -111,8 +113,16 @@ async function createCanceller(plan: CancellationPlan): Promise<Canceller> {
   return new Canceller(plan);
 }
 
-async function openTokens({ measurement: { tokens } }: Plan): Promise<TokenThread | undefined> {
-  return tokens && (await import("../measure/token-thread.ts")).TokenThread.start(tokens);
+function openTokens({ measurement: { tokens } }: Plan): Promise<TokenThread> | undefined {
+  return tokens && import("../measure/token-thread.ts").then(({ TokenThread }) => TokenThread.start(tokens));
+}
+
+/** One that could not be opened has told so where it was waited for. */
+async function closeTokens(opening: Promise<TokenThread>): Promise<void> {
+  await opening.then(
+    (tokens) => tokens.close(),
+    () => {},
+  );
 }
 
 async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMetrics | undefined> {
