@@ -207,6 +207,12 @@ describe("the plan of a generative model", () => {
     assert.equal(checkPlan(plan), plan);
   });
 
+  test("may be on several servers", () => {
+    const { target } = planOf({ target: openai(["a:1", "b:2"], { model: "m", streaming: true }) });
+    assert.ok(target.kind === "openai");
+    assert.deepEqual([target.url, target.moreUrls], ["a:1", ["b:2"]]);
+  });
+
   test("has the conversations that sessions hold", () => {
     const inputs = prompts({ sessions: { count: 5, turns: { mean: 3, stddev: 1 }, delay: "1.5 s" } });
     const plan = planOf({ inputs, load: sessions(2) });
