@@ -12,7 +12,7 @@ import { makeModel, spec } from "./make-model.ts";
 /** Batches, directories and given shapes. */
 
 function step(inputs: Record<string, number>, expected: Record<string, number> = {}): DataStep {
-  const toMap = (values: Record<string, number>): DataStep["inputs"] =>
+  const toMap = (values: Record<string, number>): DataStep["expected"] =>
     new Map(Object.entries(values).map(([name, value]) => [name, { bytes: Uint8Array.of(value) }]));
   return { inputs: toMap(inputs), expected: toMap(expected) };
 }
