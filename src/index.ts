@@ -4,8 +4,9 @@ import { pathToFileURL } from "node:url";
 import { entryModule } from "./runtime/runtime.ts";
 import { defineScenario as define, type Scenario, type ScenarioDefinition } from "./scenario/define.ts";
 import type { LoadSort } from "./scenario/loads.ts";
-import type { Protocol } from "./scenario/targets.ts";
+import type { AnswerSort, Protocol } from "./scenario/target.ts";
 
+export type { TokenCountName, TokenMetricName, TokenTimeName } from "./plan/tokens.ts";
 export type { Duration } from "./plan/units.ts";
 export {
   type Assertion,
@@ -14,24 +15,37 @@ export {
   errorRate,
   type LatencyMetric,
   type LatencyName,
+  type MetricName,
   p50,
   p90,
   p95,
   p99,
   percentile,
+  type RequestMetric,
+  type RequestMetricName,
   type ThroughputMetric,
   throughput,
 } from "./scenario/assertions.ts";
 export type { CancelOptions } from "./scenario/cancel.ts";
 export type {
   ClientOf,
+  InputsOf,
   LatencyOf,
   MetricsOptions,
   Scenario,
   ScenarioDefinition,
   StabilityOptions,
+  TokensOf,
 } from "./scenario/define.ts";
-export { type Inputs, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
+export { type InputSort, type Inputs, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
+export {
+  type AnswersOf,
+  type EmbeddedEndpoint,
+  type EmbeddedLlmOptions,
+  embeddedLlm,
+  type OpenAiOptions,
+  openai,
+} from "./scenario/llm-targets.ts";
 export {
   type Extent,
   fixedSchedule,
@@ -52,20 +66,28 @@ export {
   steps,
 } from "./scenario/loads.ts";
 export type { RequestParameter } from "./scenario/parameters.ts";
+export { type Length, type PromptOptions, payloads, prompts } from "./scenario/prompts.ts";
 export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
+export type { AnswerSort, Protocol, Target } from "./scenario/target.ts";
+export type { MockLatency } from "./scenario/target-fields.ts";
 export {
   type EmbeddedOptions,
   embedded,
-  type MockLatency,
-  type Protocol,
-  type Target,
   type TritonGrpcOptions,
   type TritonHttpOptions,
   triton,
 } from "./scenario/targets.ts";
 export type { TlsOptions } from "./scenario/tls.ts";
+export {
+  type GoodputLimits,
+  goodput,
+  type NumberMetric,
+  outputTokensPerSec,
+  type TokenSystemName,
+} from "./scenario/token-assertions.ts";
+export type { LlmEndpointName } from "./service/openai/endpoints.ts";
 
 const EXIT_INTERRUPTED = 130;
 
@@ -82,8 +104,8 @@ const EXIT_INTERRUPTED = 130;
  *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
  * });
  */
-export function defineScenario<const P extends Protocol, const S extends LoadSort>(
-  definition: ScenarioDefinition<P, S>,
+export function defineScenario<const P extends Protocol, const S extends LoadSort, const A extends AnswerSort>(
+  definition: ScenarioDefinition<P, S, A>,
 ): Scenario {
   const scenario = define(definition);
   void startIfEntry(scenario);

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { MockPlan } from "./plan/plan.ts";
+import type { MockPlan } from "./plan/mock.ts";
+import type { TokensPlan } from "./plan/tokens.ts";
 import type { WorkerRole } from "./runtime/workers.ts";
 import type { CounterTask } from "./tokenize/token-counter.ts";
 
@@ -11,6 +12,9 @@ if (role === "mock") {
   const { startMock } = await import("./mock/server.ts");
   const server = await startMock(data as MockPlan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
   parentPort.postMessage({ httpPort: server.httpPort, grpcPort: server.grpcPort });
+} else if (role === "measure-tokens") {
+  const { serveTokenMeter } = await import("./measure/token-thread.ts");
+  await serveTokenMeter(parentPort, data as TokensPlan);
 } else {
   const { serveTokenCounts } = await import("./tokenize/count-thread.ts");
   await serveTokenCounts(parentPort, data as CounterTask);

@@ -6,8 +6,15 @@ import { probeModels } from "../run/probe.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
 import type { ListedModel } from "../service/service.ts";
-import { type Answers, nextQuestion, QUESTIONS, type Question, type Surroundings } from "../wizard/questions.ts";
-import { formatScenario, toScenario } from "../wizard/scenario-text.ts";
+import {
+  type Answers,
+  nextQuestion,
+  QUESTIONS,
+  type Question,
+  type QuestionId,
+  type Surroundings,
+} from "../wizard/questions.ts";
+import { formatScenario, PROMPTS, toScenario } from "../wizard/scenario-text.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
@@ -138,9 +145,9 @@ class Interview {
   private async probe(): Promise<boolean> {
     // No server is asked for nothing.
     if (this.problems.length > 0) return true;
-    const { url = "", protocol = "http" } = this.answers;
+    const { url = "" } = this.answers;
     try {
-      this.models = await probeModels(probeTarget(url, protocol === "grpc" ? "grpc" : "http"));
+      this.models = await probeModels(probeTarget(this.answers));
       this.isProbed = true;
     } catch (error) {
       if (!(error instanceof RunError || error instanceof UserError)) throw error;
@@ -175,42 +182,52 @@ class Interview {
   }
 
   private checkUnneeded(): void {
-    if (this.given.target !== "embedded") return;
-    for (const id of ["url", "model", "shapes"] as const) {
+    const { target = "" } = this.given;
+    for (const id of UNNEEDED[target] ?? []) {
       const value = this.given[id];
       if (value === undefined) continue;
-      const hint = "Leave it out, or give --target triton.";
-      this.problems.push({ path: `--${id}`, message: "does not go with the embedded target", value, hint });
+      const hint = `Leave it out, or give --target ${id === "tokenizer" ? "openai" : "triton"}.`;
+      this.problems.push({ path: `--${id}`, message: `does not go with the ${TARGET_NAMES[target]}`, value, hint });
     }
   }
 }
 
-function probeTarget(url: string, protocol: "http" | "grpc"): ServerTargetPlan {
+const TARGET_NAMES: Readonly<Record<string, string>> = {
+  embedded: "embedded target",
+  triton: "Triton server",
+  openai: "language model",
+};
+
+/** Questions that a target does not have. */
+const UNNEEDED: Readonly<Record<string, readonly QuestionId[]>> = {
+  embedded: ["url", "model", "tokenizer", "shapes"],
+  triton: ["tokenizer"],
+  openai: ["protocol", "shapes"],
+};
+
+function probeTarget({ target, url = "", protocol }: Answers): ServerTargetPlan {
+  const common = { url, model: "", batchSize: 1, isStreaming: false, headers: [], tls: DEFAULT_TLS } as const;
+  if (target === "openai") return { kind: "openai", ...common, protocol: "http", endpoint: "v1/models" };
   return {
     kind: "triton",
-    url,
-    protocol,
-    model: "",
+    ...common,
+    protocol: protocol === "grpc" ? "grpc" : "http",
     modelVersion: "",
-    batchSize: 1,
-    isStreaming: false,
     inputTensorFormat: "binary",
     outputTensorFormat: "binary",
-    headers: [],
     shapes: {},
     sharedMemory: "none",
     outputSharedMemoryBytes: 102_400,
     parameters: {},
     compression: "none",
     composingModels: [],
-    tls: DEFAULT_TLS,
   };
 }
 
 async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const file = answers.out as string;
   const text = formatScenario(answers);
-  const flags = describeFlags(toScenario(answers));
+  const flags = answers.target === "openai" ? describeProfile(answers) : describeFlags(toScenario(answers));
   try {
     // Not over a file that came to be in the meantime.
     writeFileSync(file, text, { flag: "wx", mode: 0o755 });
@@ -236,6 +253,22 @@ function describeFlags(scenario: Scenario): string {
     ...(isEmbedded ? ["  rampart mock &"] : []),
     `  rampart perf_analyzer ${args.map(quote).join(" ")}`,
     ...notes.map((note) => `  (${note})`),
+    "",
+  ].join("\n");
+}
+
+/** The command line of genai-perf mode that comes closest. */
+function describeProfile({ model = "", url = "", tokenizer = model, load, levels = "" }: Answers): string {
+  const [level = ""] = levels.split(":");
+  const args = [
+    ...["-m", model, "-u", url, "--tokenizer", tokenizer, "--endpoint-type", "chat", "--streaming"],
+    ...["--synthetic-input-tokens-mean", String(PROMPTS.isl), "--output-tokens-mean", String(PROMPTS.osl)],
+    ...[load === "rate" ? "--request-rate" : "--concurrency", level],
+  ];
+  return [
+    "nearly the same by flags:",
+    `  rampart genai-perf profile ${args.map(quote).join(" ")}`,
+    "  (it has one level, sends a number of requests, and has no assertions)",
     "",
   ].join("\n");
 }

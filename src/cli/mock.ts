@@ -1,13 +1,14 @@
 import { parseLatency } from "../mock/latency.ts";
 import { startMock } from "../mock/server.ts";
-import type { MockPlan } from "../plan/plan.ts";
+import type { MockLatencyPlan, MockPlan } from "../plan/mock.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
+import { MAX_MOCK_TOKENS } from "../service/embedded/target.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 
-/** `rampart mock`: a KServe v2 server to measure when there is no other. */
+/** `rampart mock`: a server of KServe v2 and of OpenAI's API to measure when there is no other. */
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
 const MAX_PORT = 65_535;
@@ -24,6 +25,27 @@ const FLAGS: readonly Flag[] = [
   },
   { name: "error-ratio", value: "RATIO", default: "0", help: "Share of requests answered with an error, 0 to 1." },
   { name: "response-bytes", value: "BYTES", default: "0", help: "Bytes of extra output per response." },
+  {
+    name: "ttft",
+    value: "LATENCY",
+    default: "as --latency",
+    help: "Language model: time before an answer's first token; takes what --latency takes.",
+  },
+  { name: "itl", value: "DURATION", default: "0ms", help: "Language model: time from token to token." },
+  {
+    name: "output-tokens",
+    value: "N",
+    default: "16",
+    help: "Language model: tokens of an answer whose request names no limit.",
+  },
+  { name: "tokens-per-event", value: "N", default: "1", help: "Language model: tokens of one event of a stream." },
+  {
+    name: "reasoning-tokens",
+    value: "N",
+    default: "0",
+    help: "Language model: how many of a chat's first tokens are reasoning_content.",
+  },
+  { name: "cut-ratio", value: "RATIO", default: "0", help: "Share of streams that break off in the middle, 0 to 1." },
   HELP_FLAG,
 ];
 
@@ -37,7 +59,9 @@ export async function runMockCommand(args: readonly string[], command: string, i
     }
     const { plan, host, httpPort, grpcPort } = readFlags(flags);
     const server = await startMock(plan, { host, httpPort, grpcPort });
-    io.out(`listening: http ${host}:${server.httpPort}, grpc ${host}:${server.grpcPort}, model simple; Ctrl-C stops\n`);
+    io.out(
+      `listening: http ${host}:${server.httpPort}, grpc ${host}:${server.grpcPort}, model simple; openai http ${host}:${server.httpPort}/v1; Ctrl-C stops\n`,
+    );
     await new Promise<void>((resolve) => {
       io.onInterrupt(resolve);
       process.once("SIGTERM", () => resolve());
@@ -49,27 +73,22 @@ export async function runMockCommand(args: readonly string[], command: string, i
 
 function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort: number; grpcPort: number } {
   const problems: Problem[] = [...flags.problems];
-  const number = (name: string, preset: number, max: number, isWhole: boolean): number => {
-    const text = flags.text(name);
-    if (text === undefined) return preset;
-    const value = Number(text);
-    const isGood = text.trim() !== "" && value >= 0 && value <= max && (!isWhole || Number.isInteger(value));
-    if (isGood) return value;
-    const hint = `Give a ${isWhole ? "whole " : ""}number from 0 to ${max}.`;
-    problems.push({ path: `--${name}`, message: "is out of range or not a number", value: text, hint });
-    return preset;
-  };
-  const latencyText = flags.text("latency") ?? "0ms";
-  const latency = parseLatency(latencyText);
-  if (latency === undefined) {
-    const hint = "Write for example 5ms, uniform:1ms:9ms, normal:5ms:1ms or exponential:5ms; 10min is the most.";
-    problems.push({ path: "--latency", message: "is not a latency", value: latencyText, hint });
-  }
+  const latency = readLatency(flags, "latency", problems) ?? { kind: "constant", ms: 0 };
+  const number = (name: string, preset: number, max: number, isWhole: boolean, min = 0): number =>
+    readNumber(flags, name, { preset, min, max, isWhole }, problems);
   const read = {
     plan: {
-      latency: latency ?? ({ kind: "constant", ms: 0 } as const),
+      latency,
       errorRatio: number("error-ratio", 0, 1, false),
       responseBytes: number("response-bytes", 0, MAX_RESPONSE_BYTES, true),
+      llm: {
+        firstToken: readLatency(flags, "ttft", problems) ?? latency,
+        tokenGapMs: readGap(flags, problems),
+        outputTokens: number("output-tokens", 16, MAX_MOCK_TOKENS, true, 1),
+        tokensPerEvent: number("tokens-per-event", 1, MAX_MOCK_TOKENS, true, 1),
+        reasoningTokens: number("reasoning-tokens", 0, MAX_MOCK_TOKENS, true),
+        cutRatio: number("cut-ratio", 0, 1, false),
+      },
     },
     host: flags.text("host") ?? "127.0.0.1",
     httpPort: number("http-port", 8000, MAX_PORT, true),
@@ -79,11 +98,55 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
   return read;
 }
 
+interface NumberRange {
+  readonly preset: number;
+  readonly min: number;
+  readonly max: number;
+  readonly isWhole: boolean;
+}
+
+function readNumber(
+  flags: FlagValues,
+  name: string,
+  { preset, min, max, isWhole }: NumberRange,
+  problems: Problem[],
+): number {
+  const text = flags.text(name);
+  if (text === undefined) return preset;
+  const value = Number(text);
+  const isGood = text.trim() !== "" && value >= min && value <= max && (!isWhole || Number.isInteger(value));
+  if (isGood) return value;
+  const hint = `Give a ${isWhole ? "whole " : ""}number from ${min} to ${max}.`;
+  problems.push({ path: `--${name}`, message: "is out of range or not a number", value: text, hint });
+  return preset;
+}
+
+/** Undefined when the flag is not given. */
+function readLatency(flags: FlagValues, name: string, problems: Problem[]): MockLatencyPlan | undefined {
+  const text = flags.text(name);
+  if (text === undefined) return undefined;
+  const latency = parseLatency(text);
+  const hint = "Write for example 5ms, uniform:1ms:9ms, normal:5ms:1ms or exponential:5ms; 10min is the most.";
+  if (latency === undefined) problems.push({ path: `--${name}`, message: "is not a latency", value: text, hint });
+  return latency;
+}
+
+function readGap(flags: FlagValues, problems: Problem[]): number {
+  const text = flags.text("itl") ?? "0ms";
+  const latency = parseLatency(text);
+  if (latency?.kind === "constant") return latency.ms;
+  const hint = "Write for example 10ms; 10min is the most.";
+  problems.push({ path: "--itl", message: "is not a duration", value: text, hint });
+  return 0;
+}
+
 function formatHelp(command: string): string {
   return [
     `Usage: ${command} [flags]`,
     "",
-    "Serves Triton's model `simple` (sum and difference of two INT32[16], batches of up to 8) over HTTP and gRPC until Ctrl-C.",
+    "Serves Triton's model `simple` (sum and difference of two INT32[16], batches of up to 8) over HTTP and gRPC until Ctrl-C,",
+    "and over HTTP a language model of any name with OpenAI's API: v1/chat/completions, v1/completions, v1/responses,",
+    "v1/embeddings, v1/ranking and v1/models, and Anthropic's v1/messages; whole answers, or streams of events.",
     "",
     formatFlags(FLAGS),
     "",

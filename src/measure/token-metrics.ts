@@ -52,6 +52,14 @@ const BUNCH_GAP_NS = 100_000;
 
 const NO_SESSION = -1;
 
+/** The rows of {@link TokenColumns} as plain data. */
+export interface TokenRows {
+  readonly sendNs: Float64Array;
+  readonly metrics: Readonly<Record<TokenMetric, Float64Array>>;
+  readonly emptyCount: number;
+  readonly failedCount: number;
+}
+
 /** Measured requests as columns. */
 export class TokenColumns {
   readonly sendNs = new Column();
@@ -98,6 +106,24 @@ export class TokenColumns {
     for (const [row, session] of this.sessionOf.view().entries())
       if (session !== NO_SESSION) rows.get(names[session] as string)?.push(row);
     return rows;
+  }
+
+  /** Copies of all rows, to be merged or sent to another thread; sessions are left out. */
+  rows(): TokenRows {
+    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
+    const { emptyCount, failedCount } = this;
+    return { sendNs: this.sendNs.view().slice(), metrics: metrics as TokenRows["metrics"], emptyCount, failedCount };
+  }
+
+  /** Adds the rows of others. */
+  addRows({ sendNs, metrics, emptyCount, failedCount }: TokenRows): void {
+    for (const [row, timeNs] of sendNs.entries()) {
+      this.sendNs.push(timeNs);
+      this.sessionOf.push(NO_SESSION);
+      for (const name of TOKEN_METRICS) this.metrics[name].push(metrics[name][row] as number);
+    }
+    this.emptyCount += emptyCount;
+    this.failedCount += failedCount;
   }
 
   private push(

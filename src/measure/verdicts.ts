@@ -1,6 +1,8 @@
-import type { AssertionPlan, MetricPlan } from "../plan/plan.ts";
+import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
+import type { TokenColumns } from "./token-metrics.ts";
+import { formatTokenMetric, isTokenMetric, tokenMetricText, tokenMetricValue } from "./token-verdicts.ts";
 import type { WindowResult } from "./window.ts";
 
 /** Assertions and what became of them. */
@@ -9,6 +11,8 @@ import type { WindowResult } from "./window.ts";
 export interface JudgedLevel {
   readonly level: number;
   readonly window: WindowResult;
+  /** Its answers' tokens, where these were measured. */
+  readonly tokens?: TokenColumns | undefined;
 }
 
 /** What became of an assertion: it holds when it holds at every level. */
@@ -17,7 +21,7 @@ export interface Verdict {
   readonly isMet: boolean;
   /** The level with the value furthest from (or closest to) the limit; undefined without a measurement. */
   readonly level: number | undefined;
-  /** Its value: nanoseconds, inferences per second or a ratio; undefined without a measurement. */
+  /** Its value: nanoseconds, a rate, a count or a ratio; undefined without a measurement. */
   readonly measured: number | undefined;
   /** The assertion as a sentence: `p99 latency below 25 ms`. */
   readonly text: string;
@@ -25,9 +29,9 @@ export interface Verdict {
 
 /** Judges an assertion over all levels. Without a measurement it is not met. */
 export function judge(assertion: AssertionPlan, levels: readonly JudgedLevel[], batchSize: number): Verdict {
-  const values = levels.map(({ level, window }) => ({
-    level,
-    value: metricValue(assertion.metric, window, batchSize),
+  const values = levels.map((measured) => ({
+    level: measured.level,
+    value: metricValue(assertion.metric, measured, batchSize),
   }));
   const known = values.filter((entry): entry is { level: number; value: number } => entry.value !== undefined);
   const worst = known.sort((a, b) => badness(assertion, b.value) - badness(assertion, a.value))[0];
@@ -41,7 +45,8 @@ export function judge(assertion: AssertionPlan, levels: readonly JudgedLevel[], 
 }
 
 /** A metric's value; undefined when the window has nothing to compute it from. */
-function metricValue(metric: MetricPlan, window: WindowResult, batchSize: number): number | undefined {
+function metricValue(metric: MetricPlan, { window, tokens }: JudgedLevel, batchSize: number): number | undefined {
+  if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens);
   if (metric.kind === "error-ratio")
     return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);
   if (metric.kind === "throughput") return inferPerSec(window, batchSize);
@@ -84,6 +89,7 @@ function describe({ metric, comparison, limit }: AssertionPlan): string {
 }
 
 function metricName(metric: MetricPlan): string {
+  if (isTokenMetric(metric)) return tokenMetricText(metric);
   if (metric.kind === "throughput") return "throughput";
   if (metric.kind === "error-ratio") return "error rate";
   const of = metric.of === "latency" ? "latency" : "scheduled latency";
@@ -92,6 +98,7 @@ function metricName(metric: MetricPlan): string {
 
 /** A value of a metric with its unit. */
 export function formatMetric(metric: MetricPlan, value: number): string {
+  if (isTokenMetric(metric)) return formatTokenMetric(metric, value);
   if (metric.kind === "throughput") return `${Number(value.toPrecision(6))} infer/s`;
   if (metric.kind === "error-ratio") return `${Number((value * 100).toPrecision(4))} %`;
   return formatDurationNs(value);

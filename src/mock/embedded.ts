@@ -1,4 +1,4 @@
-import type { MockPlan } from "../plan/plan.ts";
+import type { MockPlan } from "../plan/mock.ts";
 import { RunError } from "../plan/problem.ts";
 import { startWorker } from "../runtime/workers.ts";
 

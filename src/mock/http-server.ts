@@ -1,17 +1,24 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { EMBEDDED_LLM } from "../service/embedded/target.ts";
+import type { MockLlm } from "./llm.ts";
 import { MockError, type MockModel, type MockOutput } from "./model.ts";
 
-/** KServe v2 over HTTP. Framing is the runtime's own HTTP server, so that the client is never tested against itself. */
+/** KServe v2 and OpenAI's API over HTTP. Framing is the runtime's own HTTP server, so that the client is never tested against itself. */
 
-export function createHttpServer(model: MockModel): Server {
+export function createHttpServer(model: MockModel, llm: MockLlm): Server {
   return createServer((request, response) => {
-    void answer(model, request, response).catch((error: unknown) => {
+    void answer(model, llm, request, response).catch((error: unknown) => {
       if (!response.headersSent) sendJson(response, 500, { error: String(error) });
     });
   });
 }
 
-async function answer(model: MockModel, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  model: MockModel,
+  llm: MockLlm,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const path = (request.url ?? "/").replace(/\?.*$/, "").replace(/(.)\/$/, "$1");
   const body = await readBody(request);
   const named = /^\/v2\/models\/([^/]+)(?:\/versions\/([^/]+))?(\/[a-z]+)?$/.exec(path);
@@ -27,7 +34,10 @@ async function answer(model: MockModel, request: IncomingMessage, response: Serv
     await answerModel(model, named[3] ?? "", request, body, response);
     return;
   }
-  if (path === "/v2") sendJson(response, 200, model.serverMetadata);
+  if (llm.serves(path) && request.method === "POST") await llm.answer(path, body.toString("utf8"), response);
+  else if (path === "/v1/models")
+    sendJson(response, 200, { object: "list", data: [{ id: EMBEDDED_LLM, object: "model", owned_by: "rampart" }] });
+  else if (path === "/v2") sendJson(response, 200, model.serverMetadata);
   else if (path === "/v2/health/live" || path === "/v2/health/ready") response.writeHead(200).end();
   else if (path === "/v2/repository/index") sendJson(response, 200, (model.index as { models: object[] }).models);
   else sendJson(response, 404, { error: `unknown path ${path}` });

@@ -1,4 +1,4 @@
-import type { MockLatencyPlan } from "../plan/plan.ts";
+import type { MockLatencyPlan } from "../plan/mock.ts";
 import { parseDurationNs } from "../plan/units.ts";
 
 /** Draws latencies in milliseconds. @param random uniform numbers in [0, 1) */

@@ -1,4 +1,4 @@
-import type { MockPlan } from "../plan/plan.ts";
+import type { MockPlan } from "../plan/mock.ts";
 import { createRandom } from "../runtime/random.ts";
 import { EMBEDDED_MODEL } from "../service/embedded/target.ts";
 import { createLatency } from "./latency.ts";

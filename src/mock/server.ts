@@ -1,11 +1,12 @@
 import type { Server } from "node:http";
 import type { Http2Server, Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
-import type { MockPlan } from "../plan/plan.ts";
+import type { MockPlan } from "../plan/mock.ts";
 import { messageOf, UserError } from "../plan/problem.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { createGrpcServer } from "./grpc-server.ts";
 import { createHttpServer } from "./http-server.ts";
+import { MockLlm } from "./llm.ts";
 import { MockModel } from "./model.ts";
 
 /** Where the mock listens; port 0 takes a free one. */
@@ -22,10 +23,10 @@ export interface MockServer {
   stop(): Promise<void>;
 }
 
-/** Starts both front ends over one model. Throws `UserError` when a port is taken. */
+/** Starts both front ends over one model, and OpenAI's API with a language model. Throws `UserError` when a port is taken. */
 export async function startMock(plan: MockPlan, address: MockAddress): Promise<MockServer> {
   const model = new MockModel(plan);
-  const http = createHttpServer(model);
+  const http = createHttpServer(model, new MockLlm(plan));
   const grpc = createGrpcServer(model);
   const sessions = new Set<Http2Session>();
   grpc.on("session", (session) => {

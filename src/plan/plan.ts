@@ -1,3 +1,8 @@
+import type { AssertionPlan } from "./assertions.ts";
+import type { MockPlan } from "./mock.ts";
+import type { PromptsPlan } from "./prompts.ts";
+import type { TokensPlan } from "./tokens.ts";
+
 /**
  * What a run will do, as plain data: every front door builds one, `--dry-run` prints it, the run executes it. Units are in names.
  */
@@ -109,6 +114,8 @@ export interface OpenAiTargetPlan {
   readonly isStreaming: boolean;
   /** Headers of every request. */
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The variable of the environment that holds an API key, which is sent as `Authorization: Bearer …` and stands nowhere else. */
+  readonly apiKeyEnv?: string;
   readonly tls: TlsPlan;
 }
 
@@ -119,24 +126,9 @@ export interface EmbeddedTargetPlan {
   readonly isStreaming: boolean;
   readonly batchSize: number;
   readonly mock: MockPlan;
+  /** The path of its language model that is measured, without a leading slash; absent: its tensor model is. */
+  readonly llmPath?: string;
 }
-
-/** How the embedded target and `rampart mock` behave. */
-export interface MockPlan {
-  /** Time before each answer. */
-  readonly latency: MockLatencyPlan;
-  /** Share of requests answered with an error, 0 to 1. */
-  readonly errorRatio: number;
-  /** Bytes of extra output per response; 0: the model's own outputs only. */
-  readonly responseBytes: number;
-}
-
-/** A distribution of latencies. */
-export type MockLatencyPlan =
-  | { readonly kind: "constant"; readonly ms: number }
-  | { readonly kind: "uniform"; readonly minMs: number; readonly maxMs: number }
-  | { readonly kind: "normal"; readonly meanMs: number; readonly deviationMs: number }
-  | { readonly kind: "exponential"; readonly meanMs: number };
 
 /** Which load. */
 export type LoadPlan =
@@ -230,7 +222,9 @@ export type InputsPlan =
   | { readonly kind: "zero"; readonly stringLength: number; readonly stringData: string }
   | { readonly kind: "json"; readonly files: readonly string[] }
   | { readonly kind: "directory"; readonly directory: string }
-  | { readonly kind: "payloads"; readonly file: string };
+  /** `moreFiles` follow the first as if they were one. */
+  | { readonly kind: "payloads"; readonly file: string; readonly moreFiles?: readonly string[] }
+  | PromptsPlan;
 
 /** What counts as a measurement of a level. */
 export interface MeasurementPlan {
@@ -243,6 +237,8 @@ export interface MeasurementPlan {
   readonly percentile: number | null;
   /** Levels at or above this latency end the search; null: no limit. */
   readonly latencyLimitMs: number | null;
+  /** Absent: no tokens are looked at. */
+  readonly tokens?: TokensPlan;
 }
 
 /** How long a level is measured. */
@@ -317,22 +313,6 @@ export interface TracePlan {
   readonly count: number | null;
   /** The server writes a file after so many traces; 0: when it stops or its settings change. */
   readonly logFrequency: number | null;
-}
-
-/** What an assertion looks at. */
-export type MetricPlan =
-  | { readonly kind: "latency-percentile"; readonly percentile: number; readonly of: "latency" | "scheduledLatency" }
-  | { readonly kind: "latency-average"; readonly of: "latency" | "scheduledLatency" }
-  /** Inferences per second. */
-  | { readonly kind: "throughput" }
-  /** Failed requests over all requests, 0 to 1. */
-  | { readonly kind: "error-ratio" };
-
-/** One assertion, judged at every level. Latency limits are in nanoseconds. */
-export interface AssertionPlan {
-  readonly metric: MetricPlan;
-  readonly comparison: "below" | "at-most" | "above" | "at-least" | "is";
-  readonly limit: number;
 }
 
 /** What is printed and written. Empty file names: not written. */

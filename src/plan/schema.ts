@@ -11,6 +11,7 @@ export const builders = {
   array: v.array,
   boolean: v.boolean,
   check: v.check,
+  exactOptional: v.exactOptional,
   forward: v.forward,
   gtValue: v.gtValue,
   integer: v.integer,
@@ -29,6 +30,7 @@ export const builders = {
   regex: v.regex,
   string: v.string,
   tuple: v.tuple,
+  unknown: v.unknown,
   variant: v.variant,
 };
 

@@ -3,6 +3,7 @@ import { sequencesSchema } from "../load/sequences-schema.ts";
 import type { LoadPlan, Plan, TelemetryPlan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
+import { TOKEN_COUNTS, TOKEN_TIMES, type TokensPlan } from "../plan/tokens.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
@@ -47,6 +48,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       warmupMs: v.optional(natural),
       percentile: v.nullable(percentile),
       latencyLimitMs: v.nullable(positive),
+      tokens: v.exactOptional(tokensSchema()),
     }),
     client: v.object({
       kind: v.picklist(["own", "undici", "grpc-js"], "must be own, undici or grpc-js"),
@@ -71,6 +73,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
           v.object({ kind: v.literal("latency-average"), of }),
           v.object({ kind: v.literal("throughput") }),
           v.object({ kind: v.literal("error-ratio") }),
+          ...tokenMetricSchemas(percentile),
         ]),
         comparison: v.picklist(["below", "at-most", "above", "at-least", "is"]),
         limit: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
@@ -87,6 +90,31 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       isLive: v.optional(v.boolean()),
     }),
   });
+}
+
+function tokensSchema(): Schema<TokensPlan> {
+  const named = v.pipe(v.string(), v.nonEmpty("must not be empty"));
+  return v.object({ answers: named, isStreamed: v.boolean(), tokenizer: named, revision: named });
+}
+
+function tokenMetricSchemas(percentile: Schema<number>) {
+  const of = v.picklist([...TOKEN_TIMES, ...TOKEN_COUNTS], "must be a metric of tokens");
+  const limit = v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0")));
+  return [
+    v.object({ kind: v.literal("token-percentile"), percentile, of }),
+    v.object({ kind: v.literal("token-average"), of }),
+    v.object({ kind: v.literal("output-tokens-per-sec") }),
+    v.object({
+      kind: v.literal("goodput"),
+      limits: v.object({
+        timeToFirstToken: limit,
+        timeToSecondToken: limit,
+        interTokenLatency: limit,
+        latency: limit,
+        outputTokensPerSecPerUser: limit,
+      }),
+    }),
+  ] as const;
 }
 
 function telemetrySchema(): Schema<TelemetryPlan> {
@@ -148,12 +176,28 @@ function checkTogether(plan: Plan): Problem[] {
       hint: "Leave it out, or measure a Triton.",
     });
   }
-  if ((target.kind === "openai") !== (plan.inputs.kind === "payloads")) {
+  const takesPayloads = target.kind === "openai" || (target.kind === "embedded" && target.llmPath !== undefined);
+  if (takesPayloads !== (plan.inputs.kind === "payloads" || plan.inputs.kind === "prompts")) {
     problems.push({
       path: "inputs.kind",
       message: "payloads are for servers that take payloads, which take nothing else",
       value: plan.inputs.kind,
-      hint: target.kind === "openai" ? "Use payloads." : "Use other inputs, or a target of kind openai.",
+      hint: takesPayloads ? "Use payloads or prompts." : "Use other inputs, or a target of kind openai.",
+    });
+  }
+  if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
+    problems.push({
+      path: "assertions",
+      message: "there are assertions of tokens, and no tokens are measured",
+      hint: "Leave them out, or measure a target whose answers are text.",
+    });
+  }
+  if (client.kind === "undici" && measurement.tokens?.isStreamed === true) {
+    problems.push({
+      path: "client.kind",
+      message: "undici does not tell when each event of a stream came",
+      value: "undici",
+      hint: "Use own.",
     });
   }
   if (client.kind === "undici" && target.protocol !== "http") {
@@ -190,7 +234,7 @@ function checkTogether(plan: Plan): Problem[] {
       hint: "Give null with those, and a number otherwise.",
     });
   }
-  if (load.kind === "session-concurrency" && plan.inputs.kind !== "payloads") {
+  if (load.kind === "session-concurrency" && plan.inputs.kind !== "payloads" && !hasSessions(plan.inputs)) {
     problems.push({
       path: "load.kind",
       message: "sessions are of payloads that name them",
@@ -231,6 +275,14 @@ function checkServers({ target, telemetry }: Plan): Problem[] {
   if (telemetry.trace !== null)
     problems.push({ path: "target.moreUrls", message: "trace settings are set in one server", hint });
   return problems;
+}
+
+function isOfTokens(kind: Plan["assertions"][number]["metric"]["kind"]): boolean {
+  return kind.startsWith("token-") || kind === "output-tokens-per-sec" || kind === "goodput";
+}
+
+function hasSessions(inputs: Plan["inputs"]): boolean {
+  return inputs.kind === "prompts" && inputs.sessions !== null;
 }
 
 function isBinary(load: LoadPlan): boolean {

@@ -3,6 +3,7 @@ import { generateDataset } from "../inputs/generate.ts";
 import type { SchedulePartPlan } from "../plan/load-options.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
+import type { PromptsPlan } from "../plan/prompts.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { ModelInfo } from "../service/service.ts";
 
@@ -41,8 +42,15 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
     load: async (plan, model) => (await import("../inputs/directory.ts")).readDirectory(plan.directory, model),
   },
   payloads: {
-    schema: (v) => v.object({ kind: v.literal("payloads"), file: path(v) }),
-    load: async (plan, _model, order) => (await import("../inputs/payload-list.ts")).readPayloadList(plan.file, order),
+    schema: (v) =>
+      v.object({ kind: v.literal("payloads"), file: path(v), moreFiles: v.exactOptional(v.array(path(v))) }),
+    load: async ({ file, moreFiles = [] }, _model, order) =>
+      (await import("../inputs/payload-list.ts")).readPayloadLists([file, ...moreFiles], order),
+  },
+  prompts: {
+    schema: promptsSchema,
+    load: async (plan, _model, order) =>
+      (await import("../inputs/prompts/prompt-dataset.ts")).makePromptDataset(plan, order),
   },
 };
 
@@ -80,4 +88,38 @@ async function loadSessions(loading: Dataset | Promise<Dataset>, concurrency: nu
       hint: "Please add more unique session IDs to the file or lower the session concurrency level.",
     },
   ]);
+}
+
+/** The schema of prompts in a plan. */
+function promptsSchema(v: Builders): Schema<PromptsPlan> {
+  const whole = (least: number) =>
+    v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(least, `must be ${least} or more`));
+  const length = v.object({
+    mean: v.pipe(v.number(), v.minValue(1, "must be 1 or more")),
+    stddev: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+  });
+  const share = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.maxValue(100, "must be 100 at most"));
+  const named = v.pipe(v.string(), v.nonEmpty("must not be empty"));
+  return v.object({
+    kind: v.literal("prompts"),
+    format: named,
+    model: named,
+    isStreaming: v.boolean(),
+    tokenizer: named,
+    revision: named,
+    file: v.string(),
+    seed: v.pipe(v.number(), v.integer("must be a whole number")),
+    count: whole(1),
+    inputTokens: length,
+    outputTokens: v.nullable(length),
+    mix: v.array(v.object({ input: length, output: length, sharePct: share })),
+    prefix: v.nullable(v.object({ count: whole(1), tokens: whole(1) })),
+    sessions: v.nullable(
+      v.object({ count: whole(1), turns: length, delayMs: v.pipe(v.number(), v.minValue(0, "must be 0 or more")) }),
+    ),
+    systemTokens: whole(0),
+    textsPerRequest: whole(0),
+    images: v.nullable(v.object({ count: whole(1), widthPx: length, heightPx: length })),
+    extra: v.record(v.string(), v.unknown()),
+  });
 }

@@ -84,8 +84,9 @@ class ProfileExport implements Report {
     this.takeBack();
     this.closeExperiment();
     const { target } = this.plan;
-    const [kind, endpoint] = target.kind === "openai" ? ["openai", target.endpoint] : ["triton", ""];
-    this.put(`],"version":"0.0.0","service_kind":"${kind}","endpoint":${JSON.stringify(endpoint)}}`);
+    const path = target.kind === "openai" ? target.endpoint : target.kind === "embedded" ? target.llmPath : undefined;
+    const kind = path === undefined ? "triton" : "openai";
+    this.put(`],"version":"0.0.0","service_kind":"${kind}","endpoint":${JSON.stringify(path ?? "")}}`);
     this.commit();
     try {
       this.close();

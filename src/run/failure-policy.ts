@@ -4,6 +4,7 @@ import { nowNs } from "../runtime/clock.ts";
 import { describeFailure, type Failure, isGivenUp } from "../transport/failure.ts";
 import type { Driver } from "./driver.ts";
 import { FailureLog } from "./failure-log.ts";
+import type { LaneError } from "./observer.ts";
 import { Reachability } from "./reachability.ts";
 import type { RunSignal } from "./run-signal.ts";
 
@@ -14,7 +15,7 @@ export class FailurePolicy {
   readonly log = new FailureLog();
   /** Whether what fails is before the measurement. */
   isWarmingUp = false;
-  readonly laneErrors: { lane: number; message: string }[] = [];
+  readonly laneErrors: LaneError[] = [];
   private readonly plan: Plan;
   private readonly signal: RunSignal;
   private readonly driver: Driver;
@@ -34,7 +35,8 @@ export class FailurePolicy {
     if (failure.kind === "aborted" || isGivenUp(failure)) return;
     const message = describeFailure(failure);
     if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
-      this.laneErrors.push({ lane, message });
+      const { status, answer } = failure;
+      this.laneErrors.push({ lane, message, ...(answer === undefined ? {} : { status, answer }) });
     }
     if (this.plan.failures.maxRatio === 0) {
       this.signal.fail(

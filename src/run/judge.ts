@@ -1,10 +1,11 @@
 import type { ExpectedOutput } from "../inputs/dataset.ts";
+import type { AnswerPacker } from "../measure/packed-answers.ts";
 import { messageOf } from "../plan/problem.ts";
 import { toEpochNs } from "../runtime/clock.ts";
 import type { InferResponse, Service } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
 import type { Call, ReceivedResponse } from "../transport/client.ts";
-import type { Failure } from "../transport/failure.ts";
+import { type Failure, isGivenUp } from "../transport/failure.ts";
 import type { RequestFeed } from "./feed.ts";
 import type { FailedRequest, ResponseRecord, RunObserver } from "./observer.ts";
 import type { Session } from "./session.ts";
@@ -12,6 +13,9 @@ import type { SharedTensors } from "./shared-tensors.ts";
 import type { Slots } from "./slots.ts";
 
 const NO_BYTES = new Uint8Array(0);
+/** What a request to a server that takes payloads is made of, and what stands before its text. */
+const PAYLOAD = "payload";
+const TEXT_LENGTH_BYTES = 4;
 
 /** Looks into finished requests as far as someone needs it: expected outputs, exports, traces. */
 export class RequestJudge {
@@ -19,6 +23,7 @@ export class RequestJudge {
   private readonly feed: RequestFeed;
   private readonly observer: RunObserver;
   private readonly isTracing: boolean;
+  private readonly answers: AnswerPacker | undefined;
   private readonly shared: SharedTensors | undefined;
   /** What an empty response is exported as. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
@@ -27,14 +32,26 @@ export class RequestJudge {
   /** Whether the slot may have its next request before its answer is judged. Traces tell what happens as it happens; shared memory is written anew. */
   readonly canWait: boolean;
 
-  constructor({ service, shared }: Session, feed: RequestFeed, verbosity: 0 | 1 | 2, observer: RunObserver) {
+  /** @param answers takes the answers whose tokens are measured */
+  constructor(
+    { service, shared }: Session,
+    feed: RequestFeed,
+    verbosity: 0 | 1 | 2,
+    observer: RunObserver,
+    answers: AnswerPacker | undefined,
+  ) {
+    this.answers = answers;
     this.service = service;
     this.shared = shared;
     this.feed = feed;
     this.observer = observer;
     this.isTracing = verbosity === 2;
     this.needsBodies =
-      this.isTracing || observer.onRecord !== undefined || feed.hasExpectations || feed.sessions !== undefined;
+      this.isTracing ||
+      observer.onRecord !== undefined ||
+      answers !== undefined ||
+      feed.hasExpectations ||
+      feed.sessions !== undefined;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
     const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
       name,
@@ -47,6 +64,7 @@ export class RequestJudge {
   judge(call: Call, slots: Slots): Failure | undefined {
     const failure = this.examine(call, slots);
     if (failure !== undefined) this.observer.onFailed?.(this.describeFailed(call, slots, failure));
+    if (this.answers !== undefined) this.keepAnswer(this.answers, call, slots, failure);
     return failure;
   }
 
@@ -63,6 +81,19 @@ export class RequestJudge {
       responseCount: responses.length,
       failure,
     };
+  }
+
+  private keepAnswer(answers: AnswerPacker, call: Call, slots: Slots, failure: Failure | undefined): void {
+    if (failure !== undefined) {
+      if (!isGivenUp(failure)) answers.addFailure();
+      return;
+    }
+    const step = slots.steps[call.slot] as number;
+    if (!answers.knowsPrompt(step)) {
+      const payload = this.feed.tensorsOf(step).find(({ name }) => name === PAYLOAD)?.bytes ?? NO_BYTES;
+      answers.addPrompt(step, payload.subarray(TEXT_LENGTH_BYTES));
+    }
+    answers.addAnswer(step, call.sendStartNs, responsesOf(call));
   }
 
   private examine(call: Call, slots: Slots): Failure | undefined {

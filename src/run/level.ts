@@ -4,6 +4,7 @@ import { inferPerSec, stabilizingLatencyNs } from "../measure/metrics.ts";
 import { flattenComposing, type ServerDelta, subtractCounters } from "../measure/server-delta.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../measure/stability.ts";
 import { Timeline, type TimelineBucket } from "../measure/timeline.ts";
+import type { TokenThread } from "../measure/token-thread.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../measure/window.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { formatDurationNs } from "../plan/units.ts";
@@ -43,6 +44,8 @@ export interface LevelContext {
   readonly observer: RunObserver;
   /** Reads the server's metrics; undefined when the plan asks for none. */
   readonly poller: MetricsPoller | undefined;
+  /** Measures the tokens of answers; undefined when the plan asks for none. */
+  readonly tokens: TokenThread | undefined;
   readonly unit: "concurrency" | "request-rate";
   readonly isScheduled: boolean;
   readonly isAsync: boolean;
@@ -61,6 +64,8 @@ export class LevelRun {
   private readonly level: number;
   private windowStartNs = 0;
   private sentBefore = 0;
+  /** How many windows the result is made of. */
+  private windowCount = 1;
   private countersBefore: ServerCounters[] | undefined;
   /** What waited when nothing more was to be sent. */
   private heldBack: HeldBack | undefined;
@@ -80,6 +85,7 @@ export class LevelRun {
     const { wire, isDecoupled } = session.service;
     driver.drain();
     observer.onRecordsCut?.(undefined);
+    this.context.tokens?.reset();
     this.meter.begin(() => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled }));
     this.windowStartNs = nowNs();
     this.sentBefore = driver.sentCount;
@@ -100,6 +106,12 @@ export class LevelRun {
 
   /** Measures as the plan says. */
   async measure(): Promise<LevelResult> {
+    const result = await this.measureWindow();
+    const { tokens } = this.context;
+    return tokens === undefined ? result : { ...result, tokens: await tokens.merge(this.windowCount) };
+  }
+
+  private async measureWindow(): Promise<LevelResult> {
     const { mode } = this.context.plan.measurement;
     if (mode.kind === "requests") return this.measureRequests();
     if (mode.kind === "duration") return this.measureDuration(mode);
@@ -146,6 +158,7 @@ export class LevelRun {
 
   private judged(recent: readonly (WindowResult | undefined)[], judge: StabilityJudge, trials: number): LevelResult {
     const windows = recent.filter((window) => window !== undefined);
+    this.windowCount = windows.length;
     if (windows.length < recent.length) throw new LevelError(NO_REQUESTS);
     const isLatencyUnstable = this.context.isAsync && !judge.isStable && judge.isThroughputStable;
     const isStable = judge.isStable || isLatencyUnstable;
@@ -223,6 +236,7 @@ export class LevelRun {
   /** What there is when the run is told to stop: the recent windows and the one under way. */
   private async partial(recent: readonly (WindowResult | undefined)[], trials: number): Promise<LevelResult> {
     const last = await this.cutWindow(nowNs());
+    this.windowCount = recent.length + 1;
     const windows = [...recent.filter((window) => window !== undefined), last];
     return this.result("partial", mergeWindows(windows), trials, {});
   }
@@ -281,6 +295,7 @@ export class LevelRun {
     const frame = { startNs, endNs, sentCount, laneCount, isScheduled, health: health.take(), gpu };
     this.windowStartNs = endNs;
     this.sentBefore = driver.sentCount;
+    this.context.tokens?.cut();
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
     const server = await this.serverDelta(tally.latency.count);
     return toWindowResult(tally, { ...frame, server });

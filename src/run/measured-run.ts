@@ -2,6 +2,7 @@ import { levelAt } from "../load/levels.ts";
 import type { Drive, PreparedLoad } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import { subtractCounters } from "../measure/server-delta.ts";
+import type { TokenThread } from "../measure/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
@@ -41,6 +42,8 @@ export interface RunParts {
   readonly canceller: Canceller | undefined;
   /** Reads the server's metrics; undefined when the plan asks for none. */
   readonly poller: MetricsPoller | undefined;
+  /** Measures the tokens of answers; undefined when the plan asks for none. */
+  readonly tokens: TokenThread | undefined;
   readonly peers: Peers;
   /** Before the first request. */
   readonly startNs: number;
@@ -66,6 +69,7 @@ export class MeasuredRun {
   private readonly driver: Driver;
   private readonly canceller: Canceller | undefined;
   private readonly poller: MetricsPoller | undefined;
+  private readonly tokens: TokenThread | undefined;
   private readonly peers: Peers;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
@@ -80,7 +84,9 @@ export class MeasuredRun {
   private readonly manyVersioned = new Set<string>();
 
   constructor(parts: RunParts) {
-    const { plan, observer, signal, load, session, feed, driver, canceller, poller, peers, startNs, check } = parts;
+    const { plan, observer, signal, load, session, feed, driver, canceller, poller, tokens } = parts;
+    const { peers, startNs, check } = parts;
+    this.tokens = tokens;
     this.plan = plan;
     this.canceller = canceller;
     this.poller = poller;
@@ -103,7 +109,7 @@ export class MeasuredRun {
       laneCount: driver.laneCount,
       requestCount: this.requestCount(),
     };
-    const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer);
+    const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer, tokens?.answers);
     this.driver = driver;
     this.peers = peers;
     this.policy = new FailurePolicy(plan, signal, driver);
@@ -227,6 +233,7 @@ export class MeasuredRun {
       peers: this.peers,
       observer: this.observer,
       poller: this.poller,
+      tokens: this.tokens,
       unit,
       isScheduled: drive.kind === "scheduled",
       isAsync: this.prepared.callMode === "async",

@@ -3,6 +3,7 @@ import type { Instability } from "../measure/instability.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
+import type { TokenColumns } from "../measure/token-metrics.ts";
 import type { WindowResult } from "../measure/window.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
@@ -55,6 +56,8 @@ export interface LevelResult {
   readonly hasServerCounters: boolean;
   /** What waited because of the load's limit of requests outstanding; absent where it has none. */
   readonly heldBack?: HeldBack;
+  /** Its answers' tokens, where the plan asks for them. */
+  readonly tokens?: TokenColumns;
   /** Progress within the level, for levels measured over a given time; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
 }
@@ -83,12 +86,21 @@ export interface RunResult {
   readonly isInterrupted: boolean;
   /** Set when the run could not go on. */
   readonly error: RunError | undefined;
-  /** Lanes whose request failed, with their failures' messages: what perf_analyzer calls threads. */
-  readonly laneErrors: readonly { readonly lane: number; readonly message: string }[];
+  /** Lanes whose request failed, with their first failures: what perf_analyzer calls threads. */
+  readonly laneErrors: readonly LaneError[];
   readonly startEpochNs: bigint;
   readonly durationNs: number;
   /** What the metrics of servers said meanwhile; undefined where the plan asks for none. */
   readonly scrape?: ScrapeResult | undefined;
+}
+
+/** The first failure of a lane. */
+export interface LaneError {
+  readonly lane: number;
+  readonly message: string;
+  /** What the server answered, where the service keeps it, and the status that came with it. */
+  readonly answer?: string;
+  readonly status?: number | undefined;
 }
 
 /** One request, for exports. Times are wall-clock nanoseconds since the epoch. */

@@ -1,5 +1,6 @@
 import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad } from "../load/load-mode.ts";
+import type { TokenThread } from "../measure/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
@@ -57,6 +58,9 @@ async function runPlan(
   const target = await openTarget(plan, observer ?? {}, load.search);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
+  // The thread loads its tokenizer while the server is asked and the data is made.
+  const openingTokens = openTokens(plan);
+  openingTokens?.catch(() => {});
   try {
     restoreTrace = await target.setTrace?.();
     let session: Session | undefined;
@@ -79,13 +83,15 @@ async function runPlan(
       const lanes = laneOptionsOf(plan, load.search, session.service);
       driver.setLanes(lanes);
       const feed = await createFeed(plan, load.search, session, lanes);
+      const tokens = await openingTokens;
       const startNs = nowNs();
       if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
       observer ??= await openObserver();
       if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
-      const parts = { plan, observer, signal, load, session, feed, driver, canceller, poller, peers, startNs, check };
+      const measuring = { plan, observer, signal, load, session, feed, driver, canceller, poller, tokens };
+      const parts = { ...measuring, peers, startNs, check };
       if (plan.telemetry.scrapes === undefined) return await new MeasuredRun(parts).execute();
       const { openScrapes } = await import("./scrapes.ts");
       return await openScrapes(plan.telemetry.scrapes, observer).around((followed) =>
@@ -96,6 +102,7 @@ async function runPlan(
     }
   } finally {
     metrics?.close();
+    if (openingTokens !== undefined) await closeTokens(openingTokens);
     await restoreTrace?.();
     for (const reason of await target.close()) observer?.onWarning?.({ kind: "memory-kept", reason });
   }
@@ -104,6 +111,18 @@ async function runPlan(
 async function createCanceller(plan: CancellationPlan): Promise<Canceller> {
   const { Canceller } = await import("./canceller.ts");
   return new Canceller(plan);
+}
+
+function openTokens({ measurement: { tokens } }: Plan): Promise<TokenThread> | undefined {
+  return tokens && import("../measure/token-thread.ts").then(({ TokenThread }) => TokenThread.start(tokens));
+}
+
+/** One that could not be opened has told so where it was waited for. */
+async function closeTokens(opening: Promise<TokenThread>): Promise<void> {
+  await opening.then(
+    (tokens) => tokens.close(),
+    () => {},
+  );
 }
 
 async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMetrics | undefined> {

@@ -6,7 +6,7 @@ import { messageOf, RunError } from "../plan/problem.ts";
 import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import { loadInputs } from "../registry/input-kinds.ts";
 import { type ServerTargetPlan, serviceKindOf } from "../registry/service-kinds.ts";
-import { toTritonTarget } from "../service/embedded/target.ts";
+import { toServerTarget } from "../service/embedded/target.ts";
 import type { Ask, Query, Service, ServiceAddress } from "../service/service.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
@@ -130,7 +130,7 @@ async function startEmbeddedTarget(
   const { startEmbedded } = await import("../mock/embedded.ts");
   const server = await startEmbedded(target.mock);
   const port = target.protocol === "http" ? server.httpPort : server.grpcPort;
-  return { target: toTritonTarget(target, port), stop: server.stop };
+  return { target: toServerTarget(target, port), stop: server.stop };
 }
 
 /**

@@ -1,28 +1,57 @@
 import * as v from "valibot";
-import type { AssertionPlan, MetricPlan } from "../plan/plan.ts";
+import type { AssertionPlan } from "../plan/assertions.ts";
 import type { Schema } from "../plan/schema.ts";
+import {
+  TOKEN_COUNTS,
+  TOKEN_TIMES,
+  type TokenCountName,
+  type TokenMetricName,
+  type TokenTimeName,
+} from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import { durationSchema } from "./fields.ts";
+import {
+  type AssertedMetric,
+  goodputLimitsSchema,
+  isTokenCount,
+  isTokenTime,
+  type NumberMetric,
+  type TokenSystemName,
+  toMetricPlan,
+} from "./token-assertions.ts";
 
 /** The assertions of scenarios. Each is judged at every level and decides the exit code. */
 
 /** `latency`: from the actual send. `scheduledLatency`: from the intended send, so that a late client or a slow server cannot hide. */
 export type LatencyName = "latency" | "scheduledLatency";
 
-/** An assertion that looks at latencies of a name, or at none. */
-export interface Assertion<N extends LatencyName = LatencyName> {
-  readonly metric: MetricPlan & { readonly of?: N };
+/** What an assertion may look at by its name. */
+export type MetricName = LatencyName | TokenMetricName | TokenSystemName;
+
+/** An assertion that looks at metrics of a name, or at none. */
+export interface Assertion<N extends MetricName = MetricName> {
+  readonly metric: AssertedMetric & { readonly of?: N };
   readonly comparison: AssertionPlan["comparison"];
   readonly limit: Duration | number;
 }
 
-/** Limits of a latency. */
-export interface LatencyMetric<N extends LatencyName> {
+/** Limits of a latency, or of another time. */
+export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
   below(limit: Duration): Assertion<N>;
   atMost(limit: Duration): Assertion<N>;
   above(limit: Duration): Assertion<N>;
   atLeast(limit: Duration): Assertion<N>;
 }
+
+/** What has percentiles and an average. */
+export type RequestMetricName = LatencyName | TokenMetricName;
+
+/** The limits that a request's metric takes: durations, or numbers. */
+export type RequestMetric<N extends RequestMetricName> = [N] extends [TokenCountName]
+  ? NumberMetric<N>
+  : [N] extends [LatencyName | TokenTimeName]
+    ? LatencyMetric<N>
+    : never;
 
 /** Limits of a throughput in inferences per second. */
 export interface ThroughputMetric {
@@ -40,33 +69,39 @@ export interface ErrorRateMetric {
 }
 
 /** The latency that a share of the requests does not exceed. @param value above 0 and below 100, such as 99.9 */
-export function percentile<const N extends LatencyName = "latency">(value: number, of?: N): LatencyMetric<N> {
-  return latencyMetric({ kind: "latency-percentile", percentile: value, of: of ?? "latency" });
+export function percentile<const N extends RequestMetricName = "latency">(value: number, of?: N): RequestMetric<N> {
+  const name: RequestMetricName = of ?? "latency";
+  return requestMetric(
+    isLatency(name)
+      ? { kind: "latency-percentile", percentile: value, of: name }
+      : { kind: "token-percentile", percentile: value, of: name },
+  );
 }
 
 /** The median latency. */
-export function p50<const N extends LatencyName = "latency">(of?: N): LatencyMetric<N> {
+export function p50<const N extends RequestMetricName = "latency">(of?: N): RequestMetric<N> {
   return percentile(50, of);
 }
 
 /** The 90th percentile of the latency. */
-export function p90<const N extends LatencyName = "latency">(of?: N): LatencyMetric<N> {
+export function p90<const N extends RequestMetricName = "latency">(of?: N): RequestMetric<N> {
   return percentile(90, of);
 }
 
 /** The 95th percentile of the latency. */
-export function p95<const N extends LatencyName = "latency">(of?: N): LatencyMetric<N> {
+export function p95<const N extends RequestMetricName = "latency">(of?: N): RequestMetric<N> {
   return percentile(95, of);
 }
 
 /** The 99th percentile of the latency. */
-export function p99<const N extends LatencyName = "latency">(of?: N): LatencyMetric<N> {
+export function p99<const N extends RequestMetricName = "latency">(of?: N): RequestMetric<N> {
   return percentile(99, of);
 }
 
 /** The average latency. */
-export function average<const N extends LatencyName = "latency">(of?: N): LatencyMetric<N> {
-  return latencyMetric({ kind: "latency-average", of: of ?? "latency" });
+export function average<const N extends RequestMetricName = "latency">(of?: N): RequestMetric<N> {
+  const name: RequestMetricName = of ?? "latency";
+  return requestMetric(isLatency(name) ? { kind: "latency-average", of: name } : { kind: "token-average", of: name });
 }
 
 /** Inferences per second: requests completed, times the batch size. */
@@ -79,12 +114,16 @@ export function errorRate(): ErrorRateMetric {
   return comparisons({ kind: "error-ratio" });
 }
 
-function latencyMetric<N extends LatencyName>(metric: MetricPlan): LatencyMetric<N> {
-  return comparisons(metric);
+function requestMetric<N extends RequestMetricName>(metric: AssertedMetric): RequestMetric<N> {
+  return comparisons(metric) as unknown as RequestMetric<N>;
+}
+
+function isLatency(name: string): name is LatencyName {
+  return !isTokenTime(name) && !isTokenCount(name);
 }
 
 /** Every comparison; the types of the metrics offer those that make sense. */
-function comparisons<N extends LatencyName, L extends Duration | number>(metric: MetricPlan) {
+function comparisons<N extends MetricName, L extends Duration | number>(metric: AssertedMetric) {
   const compare =
     (comparison: AssertionPlan["comparison"]) =>
     (limit: L): Assertion<N> => ({ metric: metric as Assertion<N>["metric"], comparison, limit });
@@ -99,7 +138,10 @@ function comparisons<N extends LatencyName, L extends Duration | number>(metric:
 
 /** The schema of an assertion. */
 export function assertionSchema(): Schema<Assertion> {
-  const of = v.picklist(["latency", "scheduledLatency"], 'must be "latency" or "scheduledLatency"');
+  const of = v.picklist(
+    ["latency", "scheduledLatency"],
+    `must be "latency", "scheduledLatency" or one of ${[...TOKEN_TIMES, ...TOKEN_COUNTS].join(", ")}`,
+  );
   const share = v.pipe(
     v.number("must be a number"),
     v.gtValue(0, "must be above 0"),
@@ -115,7 +157,20 @@ export function assertionSchema(): Schema<Assertion> {
   const sides = ["below", "at-most", "above", "at-least"];
   const ratio = v.pipe(amount, v.maxValue(1, "must be 1 or less: 0.01 is 1 %"));
   return v.lazy((input) => {
-    const kind = (input as { metric?: { kind?: unknown } } | undefined)?.metric?.kind;
+    const { kind, of: name } = (input as { metric?: { kind?: unknown; of?: unknown } } | undefined)?.metric ?? {};
+    if (kind === "token-percentile" || kind === "token-average") {
+      const limit = isTokenTime(String(name)) ? durationSchema() : amount;
+      const part: v.ObjectEntries = kind === "token-percentile" ? { percentile: share } : {};
+      return assertion(
+        { kind: v.literal(kind), ...part, of: v.picklist([...TOKEN_TIMES, ...TOKEN_COUNTS]) },
+        limit,
+        sides,
+      );
+    }
+    if (kind === "output-tokens-per-sec") return assertion({ kind: v.literal(kind) }, amount, sides);
+    if (kind === "goodput") {
+      return assertion({ kind: v.literal(kind), limits: goodputLimitsSchema() }, amount, sides);
+    }
     if (kind === "latency-percentile") {
       return assertion({ kind: v.literal(kind), percentile: share, of }, durationSchema(), sides);
     }
@@ -128,5 +183,9 @@ export function assertionSchema(): Schema<Assertion> {
 
 /** The assertion of a plan: latencies in nanoseconds. */
 export function toAssertionPlan({ metric, comparison, limit }: Assertion): AssertionPlan {
-  return { metric, comparison, limit: typeof limit === "number" ? limit : (parseDurationNs(limit) as number) };
+  return {
+    metric: toMetricPlan(metric),
+    comparison,
+    limit: typeof limit === "number" ? limit : (parseDurationNs(limit) as number),
+  };
 }

@@ -1,10 +1,12 @@
+import type { TokenMetricName } from "../plan/tokens.ts";
 import type { Duration } from "../plan/units.ts";
 import type { Assertion, LatencyName } from "./assertions.ts";
 import type { CancelOptions } from "./cancel.ts";
 import type { Inputs } from "./inputs.ts";
 import type { Load, LoadSort } from "./loads.ts";
 import type { SequenceOptions } from "./sequences.ts";
-import type { Protocol, Target } from "./targets.ts";
+import type { AnswerSort, Protocol, Target } from "./target.ts";
+import type { TokenSystemName } from "./token-assertions.ts";
 
 /** A scenario: what is measured, under which load, with which data, and what must hold. */
 
@@ -31,6 +33,16 @@ export interface MetricsOptions {
 /** The latencies that exist under a load: only a schedule has an intended send. */
 export type LatencyOf<S extends LoadSort> = S extends "scheduled" ? LatencyName : "latency";
 
+/** The metrics of tokens that answers of a sort have. */
+export type TokensOf<A extends AnswerSort> = A extends "stream"
+  ? TokenMetricName | TokenSystemName
+  : A extends "text"
+    ? "outputTokens" | "inputTokens" | "normalizedTimePerOutputToken" | TokenSystemName
+    : never;
+
+/** The inputs that a target with answers of a sort takes. */
+export type InputsOf<A extends AnswerSort> = Inputs<A extends "tensors" ? "tensors" : "payloads">;
+
 /** The clients that speak a protocol: Rampart's own, or a general-purpose library. */
 export type ClientOf<P extends Protocol> =
   | "own"
@@ -38,15 +50,19 @@ export type ClientOf<P extends Protocol> =
   | (P extends "grpc" ? "grpc-js" : never);
 
 /** What {@link defineScenario} takes. */
-export interface ScenarioDefinition<P extends Protocol = Protocol, S extends LoadSort = LoadSort> {
+export interface ScenarioDefinition<
+  P extends Protocol = Protocol,
+  S extends LoadSort = LoadSort,
+  A extends AnswerSort = AnswerSort,
+> {
   /** What the report calls it. */
   readonly name: string;
-  readonly target: Target<P>;
+  readonly target: Target<P, A>;
   readonly load: Load<S>;
-  /** Default: `random()`. */
-  readonly inputs?: Inputs;
+  /** Default: `random()`; `openai` and `embeddedLlm` have none. */
+  readonly inputs?: InputsOf<A>;
   /** What must hold at every level. Default: nothing. */
-  readonly assert?: readonly Assertion<LatencyOf<S>>[];
+  readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>>[];
   /** Requests sent before each level and left out of its measurement. Default: 0. */
   readonly warmupRequests?: number;
   /** Load before each level for so long, left out of its measurement; with `warmupRequests` until both have come about. Default: none. */
@@ -85,8 +101,8 @@ export interface Scenario {
  *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
  * });
  */
-export function defineScenario<const P extends Protocol, const S extends LoadSort>(
-  definition: ScenarioDefinition<P, S>,
+export function defineScenario<const P extends Protocol, const S extends LoadSort, const A extends AnswerSort>(
+  definition: ScenarioDefinition<P, S, A>,
 ): Scenario {
   return Object.freeze({ [BRAND]: true, definition: definition as unknown as ScenarioDefinition });
 }

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { countSchema, nameSchema } from "./fields.ts";
+import { promptSchemas } from "./prompts.ts";
 
 /** The inputs of scenarios: what requests carry. */
 
@@ -14,25 +15,30 @@ export interface TextOptions {
   readonly stringData?: string;
 }
 
+/** What inputs are: tensors of a model, or payloads of a server that takes JSON. */
+export type InputSort = "tensors" | "payloads";
+
 /** Where the data of requests comes from. */
-export interface Inputs {
-  readonly kind: "random" | "zero" | "json";
+export interface Inputs<I extends InputSort = InputSort> {
+  readonly kind: "random" | "zero" | "json" | "prompts" | "payloads";
   readonly files: readonly string[];
-  readonly options: TextOptions;
+  readonly options: object;
+  /** Never set: it carries the sort to the scenario's type. */
+  readonly sort?: I;
 }
 
 /** Random data, the same in every run. */
-export function random(options: TextOptions = {}): Inputs {
+export function random(options: TextOptions = {}): Inputs<"tensors"> {
   return { kind: "random", files: [], options };
 }
 
 /** Zeros; BYTES inputs get texts as with {@link random}. */
-export function zero(options: TextOptions = {}): Inputs {
+export function zero(options: TextOptions = {}): Inputs<"tensors"> {
   return { kind: "zero", files: [], options };
 }
 
 /** Requests read from perf_analyzer's JSON input files. A relative path starts at the scenario's folder. */
-export function json(...files: readonly [string, ...string[]]): Inputs {
+export function json(...files: readonly [string, ...string[]]): Inputs<"tensors"> {
   return { kind: "json", files, options: {} };
 }
 
@@ -55,14 +61,20 @@ export function inputsSchema(): Schema<Inputs> {
         files: v.pipe(v.array(nameSchema("a file")), v.minLength(1, "must name a file")),
         options,
       }),
+      ...promptSchemas(),
     ],
-    "must be random(), zero() or json(…)",
+    "must be random(), zero(), json(…), prompts(…) or payloads(…)",
   ) as Schema<Inputs>;
 }
 
-/** The inputs of a plan. @param folder where relative paths start */
+/** Whether inputs are payloads. */
+export function arePayloads({ kind }: Inputs): boolean {
+  return kind === "prompts" || kind === "payloads";
+}
+
+/** The inputs of a plan, of tensors. @param folder where relative paths start */
 export function toInputsPlan({ kind, files, options }: Inputs, folder: string): InputsPlan {
   if (kind === "json") return { kind, files: files.map((file) => (isAbsolute(file) ? file : join(folder, file))) };
-  const { stringLength = DEFAULT_STRING_LENGTH, stringData = "" } = options;
-  return { kind, stringLength, stringData };
+  const { stringLength = DEFAULT_STRING_LENGTH, stringData = "" } = options as TextOptions;
+  return { kind: kind === "zero" ? kind : "random", stringLength, stringData };
 }

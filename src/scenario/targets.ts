@@ -1,19 +1,18 @@
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
-import type { ComposingModelPlan, EmbeddedTargetPlan, TritonTargetPlan } from "../plan/plan.ts";
+import type { ComposingModelPlan, EmbeddedTargetPlan, OpenAiTargetPlan, TritonTargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import type { Duration } from "../plan/units.ts";
 import { countSchema, nameSchema } from "./fields.ts";
+import { type CheckedLlm, llmTargetSchemas, toLlmTargetPlan } from "./llm-targets.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "./parameters.ts";
+import { type Protocol, splitUrls, type Target } from "./target.ts";
+import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
 /** perf_analyzer's default. */
 const OUTPUT_SHARED_MEMORY_BYTES = 102_400;
 
 /** The targets of scenarios: what is measured. */
-
-/** How the server is spoken to. */
-export type Protocol = "http" | "grpc";
 
 interface TritonCommonOptions {
   /** Model to measure. */
@@ -61,13 +60,6 @@ export interface TritonGrpcOptions extends TritonCommonOptions {
   readonly compression?: "gzip" | "deflate";
 }
 
-/** A latency of the embedded target: constant, or drawn from a distribution: `"uniform:1ms:9ms"`, `"normal:5ms:1ms"` (mean and deviation), `"exponential:5ms"`. */
-export type MockLatency =
-  | Duration
-  | `uniform:${Duration}:${Duration}`
-  | `normal:${Duration}:${Duration}`
-  | `exponential:${Duration}`;
-
 interface EmbeddedCommonOptions {
   /** Items per request, 1 to 8. Default: 1. */
   readonly batchSize?: number;
@@ -83,37 +75,24 @@ interface EmbeddedCommonOptions {
 export type EmbeddedOptions = EmbeddedCommonOptions &
   ({ readonly protocol?: "http" } | { readonly protocol: "grpc"; readonly streaming?: boolean });
 
-/** A target over protocol `P`. */
-export interface Target<P extends Protocol = Protocol> {
-  readonly kind: "triton" | "embedded";
-  readonly url: string;
-  /** Further servers of the same model; absent: none. */
-  readonly moreUrls?: readonly string[];
-  readonly options: { readonly protocol?: P | undefined };
-}
-
 /**
  * A Triton server, or another that speaks KServe v2 as it does.
  * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL. Of several, requests go to each
  *   in turn.
  */
-export function triton(url: string | readonly string[], options: TritonHttpOptions): Target<"http">;
-export function triton(url: string | readonly string[], options: TritonGrpcOptions): Target<"grpc">;
-export function triton(url: string | readonly string[], options: TritonHttpOptions | TritonGrpcOptions): Target {
+export function triton(url: string | readonly string[], options: TritonHttpOptions): Target<"http", "tensors">;
+export function triton(url: string | readonly string[], options: TritonGrpcOptions): Target<"grpc", "tensors">;
+export function triton(
+  url: string | readonly string[],
+  options: TritonHttpOptions | TritonGrpcOptions,
+): Target<Protocol, "tensors"> {
   return { kind: "triton", ...splitUrls(url), options };
 }
 
-/** The first server and the others. */
-function splitUrls(url: string | readonly string[]): Pick<Target, "url" | "moreUrls"> {
-  if (!Array.isArray(url)) return { url: url as string };
-  const [first, ...moreUrls] = url as readonly string[];
-  return { url: first as string, moreUrls };
-}
-
 /** Rampart's own target, started in a thread for the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
-export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http">;
-export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc">;
-export function embedded(options: EmbeddedOptions = {}): Target {
+export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors">;
+export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors">;
+export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors"> {
   return { kind: "embedded", url: "", options };
 }
 
@@ -130,6 +109,7 @@ type CheckedEmbedded = EmbeddedCommonOptions & { readonly protocol?: Protocol; r
 
 /** A target that was checked. */
 export type CheckedTarget =
+  | CheckedLlm
   | {
       readonly kind: "triton";
       readonly url: string;
@@ -140,7 +120,6 @@ export type CheckedTarget =
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
 const COMPOSING_MODEL = /^[^:,\s]+(?::[1-9][0-9]*)?$/;
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** The schema of a scenario's target. */
 export function targetSchema(): Schema<CheckedTarget> {
@@ -149,7 +128,6 @@ export function targetSchema(): Schema<CheckedTarget> {
     protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')),
     streaming: v.optional(v.boolean("must be true or false")),
   };
-  const headerValue = v.pipe(v.string("must be text"), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
   const tritonOptions = v.strictObject({
     ...spoken,
     model: nameSchema("a model's name"),
@@ -163,13 +141,7 @@ export function targetSchema(): Schema<CheckedTarget> {
     ),
     sharedMemory: v.optional(v.picklist(["system", "cuda"], 'must be "system" or "cuda"')),
     outputSharedMemoryBytes: v.optional(countSchema()),
-    headers: v.optional(
-      v.record(
-        v.pipe(v.string(), v.regex(HEADER_NAME, "is not a header's name")),
-        headerValue,
-        "must be texts by the header's name",
-      ),
-    ),
+    headers: headersSchema(),
     composingModels: v.optional(
       v.array(
         v.pipe(v.string("must be text"), v.regex(COMPOSING_MODEL, 'must be "name" or "name:version"')),
@@ -179,14 +151,10 @@ export function targetSchema(): Schema<CheckedTarget> {
     parameters: v.optional(parametersSchema()),
     tls: v.optional(tlsSchema()),
   });
-  const latency = v.custom<MockLatency>(
-    (input) => typeof input === "string" && parseLatency(input) !== undefined,
-    'must be a duration of 10 min at most such as "5 ms", or "uniform:1ms:9ms", "normal:5ms:1ms" or "exponential:5ms"',
-  );
   const embeddedOptions = v.strictObject({
     ...spoken,
     batchSize: v.optional(v.pipe(countSchema(), v.maxValue(8, "must be 8 at most"))),
-    latency: v.optional(latency),
+    latency: v.optional(latencySchema()),
     errorRatio: v.optional(
       v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
     ),
@@ -199,7 +167,7 @@ export function targetSchema(): Schema<CheckedTarget> {
       ),
     ),
   });
-  const target = v.variant(
+  const tensors = v.variant(
     "kind",
     [
       v.object({
@@ -210,10 +178,10 @@ export function targetSchema(): Schema<CheckedTarget> {
       }),
       v.object({ kind: v.literal("embedded"), url: v.string(), options: embeddedOptions }),
     ],
-    "must be triton(…) or embedded(…)",
+    "must be triton(…), openai(…), embedded(…) or embeddedLlm(…)",
   );
-  return v.pipe(
-    target,
+  const checked = v.pipe(
+    tensors,
     v.forward(
       v.partialCheck(
         [
@@ -247,11 +215,18 @@ export function targetSchema(): Schema<CheckedTarget> {
       ),
       ["options", "parameters"],
     ),
-  ) as Schema<CheckedTarget>;
+  );
+  const llms = v.variant("kind", llmTargetSchemas());
+  const isLlm = (input: unknown): boolean => ["openai", "embedded-llm"].includes((input as Target | null)?.kind ?? "");
+  return v.lazy((input): v.GenericSchema => (isLlm(input) ? llms : checked)) as unknown as Schema<CheckedTarget>;
 }
 
 /** The target of a plan. */
-export function toTargetPlan(target: CheckedTarget, folder: string): TritonTargetPlan | EmbeddedTargetPlan {
+export function toTargetPlan(
+  target: CheckedTarget,
+  folder: string,
+): TritonTargetPlan | OpenAiTargetPlan | EmbeddedTargetPlan {
+  if (target.kind === "openai" || target.kind === "embedded-llm") return toLlmTargetPlan(target, folder);
   const { kind, url, options } = target;
   const common = {
     protocol: options.protocol ?? "http",

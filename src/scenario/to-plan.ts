@@ -9,10 +9,13 @@ import { checkPlan } from "../registry/check-plan.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { type Assertion, assertionSchema, toAssertionPlan } from "./assertions.ts";
 import { type CancelOptions, cancelSchema, toCancellationPlan } from "./cancel.ts";
+import { checkLlm } from "./check-llm.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
 import { type Inputs, inputsSchema, random, toInputsPlan } from "./inputs.ts";
+import { type LlmContent, llmContent, toTokensPlan } from "./llm-targets.ts";
 import { type CheckedLoad, checkLoad, isScheduled, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
+import { toPromptsPlan } from "./prompts.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
 import { type CheckedTarget, targetSchema, toTargetPlan } from "./targets.ts";
 
@@ -73,6 +76,8 @@ function checkLoadAlone({ definition }: Scenario): Problem[] {
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, latencyLimit, warmupFor, cancel } = definition;
   const target = toTargetPlan(definition.target, folder);
+  const content = contentOf(definition.target, folder);
+  const tokens = content && toTokensPlan(content);
   const isAsync = isScheduled(load) || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULTS.stallTimeoutMs : toMs(stallTimeout);
   return {
@@ -81,13 +86,17 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     target: overrides.url === undefined ? target : atServer(target, overrides.url),
     load: toLoadPlan(load, folder),
     sequences: toSequencesPlan(definition.sequences),
-    inputs: toInputsPlan(definition.inputs ?? random(), folder),
+    inputs:
+      content === undefined
+        ? toInputsPlan(definition.inputs ?? random(), folder)
+        : toPromptsPlan(definition.inputs as Inputs, content, folder),
     measurement: {
       mode: toExtentPlan(load) ?? toStabilityMode(stability ?? {}),
       warmupRequests: definition.warmupRequests ?? 0,
       ...(warmupFor === undefined ? {} : { warmupMs: toMs(warmupFor) }),
       percentile: stability?.percentile ?? null,
       latencyLimitMs: latencyLimit === undefined ? null : toMs(latencyLimit),
+      ...(tokens === undefined ? {} : { tokens }),
     },
     client: {
       kind: overrides.client ?? definition.client ?? "own",
@@ -114,9 +123,14 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
 
 /** Another server takes the place of all that the scenario names. */
 function atServer(target: Plan["target"], url: string): Plan["target"] {
-  if (target.kind !== "triton") return target;
+  if (target.kind === "embedded") return target;
   const { moreUrls: _, ...rest } = target;
   return { ...rest, url };
+}
+
+/** What requests to a generative model are made of; undefined for targets that take tensors. */
+function contentOf(target: CheckedTarget, folder: string): LlmContent | undefined {
+  return target.kind === "openai" || target.kind === "embedded-llm" ? llmContent(target, folder) : undefined;
 }
 
 function toMetricsPlan(metrics: MetricsOptions | undefined, targetUrl: string): MetricsPlan | null {
@@ -223,14 +237,16 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push({ path, message: `undici speaks HTTP, ${other} gRPC`, value: client, hint: "Use own or grpc-js." });
   if (client === "grpc-js" && protocol === "http")
     problems.push({ path, message: `grpc-js speaks gRPC, ${other} HTTP`, value: client, hint: "Use own or undici." });
-  if (overrides.url !== undefined && target.kind === "embedded")
+  problems.push(...checkLlm(definition));
+  const isEmbedded = target.kind === "embedded" || target.kind === "embedded-llm";
+  if (overrides.url !== undefined && isEmbedded)
     problems.push({
       path: "--url",
-      message: "the scenario's target is embedded() and has no address",
+      message: `the scenario's target is ${target.kind === "embedded" ? "embedded()" : "embeddedLlm()"} and has no address`,
       value: overrides.url,
       hint: "Leave it out, or give the scenario a triton(…) target.",
     });
-  if (target.kind === "embedded" && definition.metrics !== undefined && definition.metrics.url === undefined)
+  if (isEmbedded && definition.metrics !== undefined && definition.metrics.url === undefined)
     problems.push({
       path: "metrics.url",
       message: "the target is embedded(), which has no metrics",

@@ -146,7 +146,8 @@ export function sendError(error: unknown): SentError {
   return { kind: "other", message: messageOf(error) };
 }
 
-function receiveError(sent: SentError): Error {
+/** An error as it was before it was sent. */
+export function receiveError(sent: SentError): Error {
   switch (sent.kind) {
     case "user":
       return new UserError(sent.problems);

@@ -53,6 +53,8 @@ export interface Failure {
   readonly status?: number | undefined;
   /** The server it was sent to, where there are several. */
   readonly server?: string | undefined;
+  /** What the server answered, as it stood there; only where the service keeps it. */
+  readonly answer?: string | undefined;
 }
 
 /** A failure in words, with its server's name where there are several. */

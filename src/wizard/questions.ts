@@ -9,6 +9,7 @@ export type QuestionId =
   | "protocol"
   | "url"
   | "model"
+  | "tokenizer"
   | "shapes"
   | "load"
   | "levels"
@@ -50,7 +51,7 @@ export interface Question {
   check(answer: string, answers: Answers, around: Surroundings): string | undefined;
 }
 
-const isServer = ({ target }: Answers): boolean => target === "triton";
+const isServer = ({ target }: Answers): boolean => target === "triton" || target === "openai";
 const always = (): boolean => true;
 
 function checkChoice(question: Question): Question["check"] {
@@ -72,11 +73,12 @@ export const QUESTIONS: readonly Question[] = [
     id: "target",
     message: "What do you want to measure?",
     value: "TARGET",
-    help: "embedded (nothing else has to run) or triton. Default: embedded, or triton when --url or --model is given.",
+    help: "embedded (nothing else has to run), triton or openai. Default: embedded, or triton when --url or --model is given.",
     isNeeded: always,
     choices: () => [
       { value: "embedded", label: "the embedded target", hint: "nothing else has to run" },
       { value: "triton", label: "a Triton server", hint: "or another that speaks KServe v2" },
+      { value: "openai", label: "a language model", hint: "behind OpenAI's API" },
     ],
     preset: ({ url, model }) => (url !== undefined || model !== undefined ? "triton" : "embedded"),
   }),
@@ -85,7 +87,7 @@ export const QUESTIONS: readonly Question[] = [
     message: "Over which protocol?",
     value: "PROTOCOL",
     help: "http or grpc. Default: http.",
-    isNeeded: always,
+    isNeeded: ({ target }) => target !== "openai",
     choices: () => [
       { value: "http", label: "HTTP" },
       { value: "grpc", label: "gRPC" },
@@ -120,6 +122,18 @@ export const QUESTIONS: readonly Question[] = [
         return `is not ready on the server, which has ${names === "" ? "no model" : names}`;
       }
       return model.refusal === "" ? undefined : `cannot be measured: ${model.refusal}`;
+    },
+  },
+  {
+    id: "tokenizer",
+    message: "Which tokenizer does it have? (a folder with tokenizer.json, or a model of Hugging Face's hub)",
+    value: "TOKENIZER",
+    help: "Language models: what makes up prompts and counts tokens. Default: the model's name.",
+    isNeeded: ({ target }) => target === "openai",
+    preset: ({ model }) => model,
+    check: (answer) => {
+      if (answer.trim() === "") return "must be a folder or a model's name";
+      return answer === "none" ? "must be one: prompts are made up from it" : undefined;
     },
   },
   {
@@ -258,7 +272,7 @@ function checkDuration(answer: string, otherwise: string): string | undefined {
 }
 
 function describeModel({ inputs, maxBatchSize, refusal }: ListedModel): string {
-  if (refusal !== "") return refusal;
+  if (refusal !== "" || inputs.length === 0) return refusal;
   const shapes = inputs.map(({ name, datatype, shape }) => `${name} ${datatype}[${shape.join(",")}]`);
   return `${shapes.join(", ")}${maxBatchSize > 0 ? `, batches of up to ${maxBatchSize}` : ""}`;
 }

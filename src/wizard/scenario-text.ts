@@ -1,11 +1,17 @@
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import { errorRate, p99 } from "../scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../scenario/define.ts";
+import { openai } from "../scenario/llm-targets.ts";
 import { type Extent, hold, type Load, ramp, rate } from "../scenario/loads.ts";
-import { embedded, type Target, triton } from "../scenario/targets.ts";
+import { prompts } from "../scenario/prompts.ts";
+import type { Target } from "../scenario/target.ts";
+import { embedded, triton } from "../scenario/targets.ts";
 import { type Answers, parseShapes, scenarioName } from "./questions.ts";
 
 /** From complete answers to a scenario, as its file's text and as the object that the file will define. */
+
+/** What a language model is asked at first: GenAI-Perf's prompts, and answers of a length. */
+export const PROMPTS = { isl: 550, osl: 128 } as const;
 
 /** The scenario that the text of {@link formatScenario} defines. */
 export function toScenario(answers: Answers): Scenario {
@@ -14,6 +20,7 @@ export function toScenario(answers: Answers): Scenario {
     name: scenarioName(answers),
     target: toTarget(answers),
     load: toLoad(answers),
+    ...(answers.target === "openai" ? { inputs: prompts(PROMPTS) } : {}),
     assert: [
       ...(limit === undefined || limit === "none" ? [] : [p99("latency").below(toDuration(limit))]),
       errorRate().is(0),
@@ -21,7 +28,9 @@ export function toScenario(answers: Answers): Scenario {
   });
 }
 
-function toTarget({ target, url = "", model = "", protocol, shapes }: Answers): Target {
+function toTarget({ target, url = "", model = "", protocol, shapes, tokenizer = model }: Answers): Target {
+  if (target === "openai")
+    return openai(url, { model, streaming: true, ...(tokenizer === model ? {} : { tokenizer }) });
   if (target === "embedded") return protocol === "grpc" ? embedded({ protocol }) : embedded({ protocol: "http" });
   const options = { model, ...(shapes === undefined ? {} : { shapes: parseShapes(shapes) }) };
   return protocol === "grpc" ? triton(url, { protocol, ...options }) : triton(url, { protocol: "http", ...options });
@@ -46,19 +55,20 @@ function toDuration(text: string): Duration {
 export function formatScenario(answers: Answers): string {
   const { definition } = toScenario(answers);
   const hasLimit = definition.assert?.length === 2;
-  const isEmbedded = answers.target === "embedded";
+  const builder = { embedded: "embedded", openai: "openai" }[answers.target ?? ""] ?? "triton";
   const load = answers.load ?? "ramp";
   const names = [
     "defineScenario",
-    isEmbedded ? "embedded" : "triton",
+    builder,
     load,
-    "random",
+    builder === "openai" ? "prompts" : "random",
     "errorRate",
     ...(hasLimit ? ["p99"] : []),
   ];
-  const target = isEmbedded
-    ? `embedded(${formatLiteral(definition.target.options)})`
-    : `triton(${JSON.stringify(definition.target.url)}, ${formatLiteral(definition.target.options)})`;
+  const target =
+    builder === "embedded"
+      ? `embedded(${formatLiteral(definition.target.options)})`
+      : `${builder}(${JSON.stringify(definition.target.url)}, ${formatLiteral(definition.target.options)})`;
   const { values, options } = definition.load;
   const hasOptions = Object.keys(options).length > 0;
   const loadText = `${load}(${values.join(", ")}${hasOptions ? `, ${formatLiteral(options)}` : ""})`;
@@ -71,7 +81,7 @@ export function formatScenario(answers: Answers): string {
     `  name: ${JSON.stringify(definition.name)},`,
     `  target: ${target},`,
     `  load: ${loadText},`,
-    "  inputs: random(),",
+    `  inputs: ${builder === "openai" ? `prompts(${formatLiteral(PROMPTS)})` : "random()"},`,
     `  assert: [${limit}errorRate().is(0)],`,
     "});",
     "",

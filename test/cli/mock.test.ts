@@ -112,12 +112,52 @@ describe("rampart mock", () => {
     });
   });
 
+  test("the flags of the language model shape its answers", async () => {
+    const flags = ["--ttft", "30ms", "--itl", "20ms", "--output-tokens", "4", "--tokens-per-event", "2"];
+    await withMock([...flags, "--reasoning-tokens", "2", "--cut-ratio", "1"], async ({ http }) => {
+      const chat = (stream: boolean): Promise<Response> =>
+        fetch(`http://${http}/v1/chat/completions`, { method: "POST", body: JSON.stringify({ stream }) });
+      const startMs = performance.now();
+      const { choices } = (await (await chat(false)).json()) as {
+        choices: { message: { content: string; reasoning_content: string } }[];
+      };
+      assert.ok(performance.now() - startMs >= 90);
+      assert.equal(choices[0]?.message.content, " the the");
+      assert.equal(choices[0]?.message.reasoning_content, " the the");
+      await assert.rejects((await chat(true)).text());
+    });
+  });
+
   test("tells everything that is wrong with its flags at once", async () => {
-    const flags = ["--http-port", "65536", "--grpc-port", "x", "--latency", "5", "--error-ratio", "2"];
+    const flags = [
+      "--http-port",
+      "65536",
+      "--grpc-port",
+      "x",
+      "--latency",
+      "5",
+      "--error-ratio",
+      "2",
+      "--ttft",
+      "soon",
+      "--itl",
+      "uniform:1ms:2ms",
+      "--output-tokens",
+      "0",
+    ];
     const { code, out, err } = await runRampart(["mock", ...flags, "--response-bytes", "0.5"]);
     assert.equal(code, 64);
     assert.equal(out, "");
-    for (const flag of ["--http-port", "--grpc-port", "--latency", "--error-ratio", "--response-bytes"])
+    for (const flag of [
+      "--http-port",
+      "--grpc-port",
+      "--latency",
+      "--error-ratio",
+      "--response-bytes",
+      "--ttft",
+      "--itl",
+      "--output-tokens",
+    ])
       assert.match(err, new RegExp(`^rampart: ${flag}: .*\\(got `, "m"));
   });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { averageUs, type ServerDelta, subtractCounters, sumDeltas } from "../../src/measure/server-delta.ts";
 import { formatMetric, judge } from "../../src/measure/verdicts.ts";
-import type { AssertionPlan, MetricPlan } from "../../src/plan/plan.ts";
+import type { AssertionPlan, MetricPlan } from "../../src/plan/assertions.ts";
 import type { ServerCounters } from "../../src/service/statistics.ts";
 import { makeDelta, makeWindow } from "./make-window.ts";
 

@@ -3,7 +3,7 @@ import { after, describe, test } from "node:test";
 import { createLatency, parseLatency } from "../../src/mock/latency.ts";
 import { MockError, MockModel } from "../../src/mock/model.ts";
 import { startMock } from "../../src/mock/server.ts";
-import type { MockPlan } from "../../src/plan/plan.ts";
+import type { MockPlan } from "../../src/plan/mock.ts";
 import { createGrpcCodec, readStreamed } from "../../src/service/triton/grpc-codec.ts";
 import { createHttpCodec } from "../../src/service/triton/http-codec.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MockPlan, Plan } from "../../src/plan/plan.ts";
+import type { MockPlan } from "../../src/plan/mock.ts";
+import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { NO_TRACE } from "../../src/plan/telemetry.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync, inflateSync } from "node:zlib";
 import { createGrpcServer } from "../../src/mock/grpc-server.ts";
 import { MockModel } from "../../src/mock/model.ts";
-import type { MockPlan } from "../../src/plan/plan.ts";
+import type { MockPlan } from "../../src/plan/mock.ts";
 import { decodeMessage, type ProtoObject } from "../../src/service/protobuf/message.ts";
 import { INFER_REQUEST } from "../../src/service/triton/messages.ts";
 

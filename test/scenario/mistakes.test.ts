@@ -67,11 +67,21 @@ const fields: readonly Mistake[] = [
   ["an unknown client", { client: "fetch" }, "client", /"own", "undici" or "grpc-js"/],
   ["undici over gRPC", { target: grpc, client: "undici" }, "client", /undici speaks HTTP/],
   ["grpc-js over HTTP", { client: "grpc-js" }, "client", /grpc-js speaks gRPC/],
-  ["a builder that was not called", { target: embedded }, "target", /triton\(…\) or embedded\(…\)/],
+  [
+    "a builder that was not called",
+    { target: embedded },
+    "target",
+    /triton\(…\), openai\(…\), embedded\(…\) or embeddedLlm\(…\)/,
+  ],
 ];
 
 const targets: readonly Mistake[] = [
-  ["an address for a target", { target: "host:1" }, "target", /triton\(…\) or embedded\(…\)/],
+  [
+    "an address for a target",
+    { target: "host:1" },
+    "target",
+    /triton\(…\), openai\(…\), embedded\(…\) or embeddedLlm\(…\)/,
+  ],
   ["no address", { target: triton("", { model: "m" }) }, "target.url", /host:port or a URL/],
   ["no options", { target: anyTriton("host:1") }, "target", /needs an object of options/],
   ["no model", { target: anyTriton("host:1", {}) }, "target.model", /is missing/],
@@ -193,7 +203,12 @@ const loads: readonly Mistake[] = [
 ];
 
 const others: readonly Mistake[] = [
-  ["a name for inputs", { inputs: "random" }, "inputs", /random\(\), zero\(\) or json\(…\)/],
+  [
+    "a name for inputs",
+    { inputs: "random" },
+    "inputs",
+    /random\(\), zero\(\), json\(…\), prompts\(…\) or payloads\(…\)/,
+  ],
   ["no file", { inputs: untyped(json)() }, "inputs.files", /must name a file/],
   ["a list for a file", { inputs: untyped(json)(["a"]) }, "inputs.files.0", /must be a file/],
   ["an unknown option of inputs", { inputs: untyped(random)({ length: 1 }) }, "inputs.length", /not an option here/],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { AssertionPlan, InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
+import type { AssertionPlan } from "../../src/plan/assertions.ts";
+import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
@@ -32,7 +33,8 @@ import {
   toExtentPlan,
   toLoadPlan,
 } from "../../src/scenario/loads.ts";
-import { embedded, type Target, triton } from "../../src/scenario/targets.ts";
+import type { Target } from "../../src/scenario/target.ts";
+import { embedded, triton } from "../../src/scenario/targets.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
 
 /** From builders and defaults to the plan. */

@@ -3,17 +3,23 @@ import {
   average,
   defineScenario,
   embedded,
+  embeddedLlm,
   errorRate,
   fixedSchedule,
+  goodput,
   hold,
   intervals,
   json,
+  openai,
+  outputTokensPerSec,
   p50,
   p90,
   p95,
   p99,
+  payloads,
   percentile,
   periodic,
+  prompts,
   ramp,
   random,
   rate,
@@ -32,6 +38,11 @@ const http = { name: "over HTTP", target: overHttp };
 const grpc = { name: "over gRPC", target: overGrpc };
 const closed = { ...http, load: hold(1) };
 const scheduled = { ...http, load: rate(100) };
+
+const chat = openai("localhost:8000", { model: "m", streaming: true });
+const atOnce = openai("localhost:8000", { model: "m" });
+const vectors = openai("localhost:8000", { model: "m", endpoint: "embeddings" });
+const llm = { name: "a language model", load: hold(1), inputs: prompts({ isl: 10 }) };
 
 /** Sound scenarios. */
 export const sound = [
@@ -311,4 +322,54 @@ export const wrongMetrics = [
   defineScenario({ ...grpc, load: periodic(1, 4), assert: [p99("scheduledLatency").below("1 ms")] }),
   // @ts-expect-error There is no such metric.
   api.p999().below("1 ms"),
+];
+
+/** Generative models. */
+export const generative = [
+  defineScenario({
+    ...llm,
+    target: chat,
+    load: rate(10),
+    assert: [
+      p99("timeToFirstToken").below("200 ms"),
+      average("interTokenLatency").atMost("20 ms"),
+      p50("outputTokensPerSecPerUser").atLeast(20),
+      p99("scheduledLatency").below("1 s"),
+      outputTokensPerSec().above(10),
+      goodput({ timeToFirstToken: "1 s", latency: "2 s" }).atLeast(1),
+      errorRate().is(0),
+      throughput().above(1),
+    ],
+  }),
+  defineScenario({
+    ...llm,
+    target: atOnce,
+    assert: [average("outputTokens").atMost(9), outputTokensPerSec().above(1)],
+  }),
+  defineScenario({ ...llm, target: vectors, inputs: payloads("a.json"), assert: [p99("latency").below("1 s")] }),
+  defineScenario({ ...llm, target: embeddedLlm({ streaming: true }), assert: [p99("timeToSecondToken").below("1 s")] }),
+  // @ts-expect-error A model has its name.
+  openai("localhost:8000", { streaming: true }),
+  // @ts-expect-error There is no such endpoint.
+  openai("localhost:8000", { model: "m", endpoint: "talk" }),
+  // @ts-expect-error A length is tokens.
+  prompts({ isl: "550" }),
+  // @ts-expect-error A time has a unit.
+  p99("timeToFirstToken").below(200),
+  // @ts-expect-error A count has none.
+  p99("outputTokens").below("9 ms"),
+  // @ts-expect-error There is no such limit.
+  goodput({ ttft: "1 s" }),
+  // @ts-expect-error What comes at once has no first token.
+  defineScenario({ ...llm, target: atOnce, assert: [p99("timeToFirstToken").below("1 s")] }),
+  // @ts-expect-error Vectors have no tokens.
+  defineScenario({ ...llm, target: vectors, assert: [outputTokensPerSec().above(1)] }),
+  // @ts-expect-error Tensors have no tokens.
+  defineScenario({ ...closed, assert: [p99("interTokenLatency").below("1 s")] }),
+  // @ts-expect-error A language model takes no tensors.
+  defineScenario({ ...llm, target: chat, inputs: random() }),
+  // @ts-expect-error Tensors are no prompts.
+  defineScenario({ ...closed, inputs: prompts() }),
+  // @ts-expect-error It is spoken to over HTTP.
+  defineScenario({ ...llm, target: chat, client: "grpc-js" }),
 ];

@@ -8,7 +8,7 @@ import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Answers } from "../../src/wizard/questions.ts";
 import { toScenario } from "../../src/wizard/scenario-text.ts";
 import { startCountingServer } from "../cli/counting-server.ts";
-import { inFolder, type ProcessResult, runRampart } from "../cli/rampart-process.ts";
+import { inFolder, type ProcessResult, ROOT, runRampart } from "../cli/rampart-process.ts";
 import { startModelServer } from "./model-server.ts";
 import { planOfPrintedFlags } from "./written.ts";
 
@@ -79,6 +79,42 @@ describe("rampart init with every answer by flag", () => {
       }
     });
   }
+
+  test("writes a scenario for a language model that the server lists, and runs it", async () => {
+    const mock = await startMock(MOCK, LOOPBACK);
+    try {
+      await inFolder({}, async (cwd) => {
+        const url = `127.0.0.1:${mock.httpPort}`;
+        const tokenizer = join(ROOT, "test/tokenize/fixtures/tiny");
+        const flags = [
+          "--target",
+          "openai",
+          "--url",
+          url,
+          "--tokenizer",
+          tokenizer,
+          "--levels",
+          "1:2",
+          "--for",
+          "300 ms",
+        ];
+        const { code, out, err } = await init(cwd, "--yes", ...flags);
+        assert.equal(code, 0, out + err);
+        const text = readFileSync(join(cwd, "mock-llm.ts"), "utf8");
+        assert.match(text, /openai\("127\.0\.0\.1:\d+", \{ model: "mock-llm", streaming: true, tokenizer: /);
+        assert.match(
+          out,
+          /^ {2}rampart genai-perf profile -m mock-llm -u 127\.0\.0\.1:\d+ --tokenizer .* --concurrency 1$/m,
+        );
+        assert.match(out, /^ {2}output tokens +128/m);
+        const other = await init(cwd, "--yes", "--target", "openai", "--url", url, "--model", "other", "--no-run");
+        assert.equal(other.code, 64);
+        assert.match(other.err, /--model: is not ready on the server, which has mock-llm/);
+      });
+    } finally {
+      await mock.stop();
+    }
+  });
 
   test("takes sizes of a model whose shape varies", async () => {
     const server = await startModelServer();
@@ -222,6 +258,8 @@ describe("rampart init --yes", () => {
       assert.deepEqual([both.code, named(both.err)], [64, ["no-run"]]);
       const embedded = await init(cwd, "--yes", "--target", "embedded", "--url", "h:1", "--model", "m");
       assert.deepEqual([embedded.code, named(embedded.err)], [64, ["url", "model"]]);
+      const llm = await init(cwd, "--yes", "--target", "openai", "--protocol", "grpc", "--shapes", "a:1");
+      assert.deepEqual([llm.code, named(llm.err)], [64, ["protocol", "shapes"]]);
       assert.deepEqual(readdirSync(cwd), []);
     });
   });

@@ -72,6 +72,12 @@ describe("the wizard asks", () => {
     );
   });
 
+  test("a language model's address, name and tokenizer, and no protocol", () => {
+    const { order, answers } = ask({ target: "openai", model: "fixed" }, around());
+    assert.deepEqual(order.slice(0, 5), ["target", "url", "model", "tokenizer", "load"]);
+    assert.deepEqual([answers.url, answers.tokenizer], ["localhost:8000", "fixed"]);
+  });
+
   test("sizes only of a model whose shape varies", () => {
     const { order, answers } = ask({ target: "triton", protocol: "grpc", model: "variable" }, around());
     assert.deepEqual(order.slice(2, 6), ["url", "model", "shapes", "load"]);
@@ -119,7 +125,10 @@ describe("an answer is checked:", () => {
   const triton: Answers = { target: "triton", model: "variable" };
   const cases: readonly (readonly [QuestionId, string, Answers, RegExp | undefined])[] = [
     ["target", "triton", {}, undefined],
-    ["target", "openai", {}, /one of embedded, triton/],
+    ["target", "openai", {}, undefined],
+    ["target", "tfserving", {}, /one of embedded, triton, openai/],
+    ["tokenizer", " ", { target: "openai" }, /a folder or a model's name/],
+    ["tokenizer", "none", { target: "openai" }, /prompts are made up from it/],
     ["protocol", "https", {}, /one of http, grpc/],
     ["url", " ", triton, /host:port or a URL/],
     ["url", "host:1", triton, undefined],

@@ -22,6 +22,16 @@ const CASES: Readonly<Record<string, Answers>> = {
   step: { ...triton, levels: "1:50:7", for: ".5 min", "p99-limit": "007µs" },
   tiny: { ...triton, load: "rate", levels: "1e3", "p99-limit": "0.0000001s" },
   shapes: { ...triton, shapes: "IN:3,224 a-b:1 A:B:2" },
+  openai: { ...common, target: "openai", url: "host:1", model: "org/m", tokenizer: "./tok", "p99-limit": "1 s" },
+  hub: {
+    ...common,
+    target: "openai",
+    url: "https://host",
+    model: "org/m",
+    tokenizer: "org/m",
+    load: "rate",
+    levels: "5",
+  },
   quotes: { ...triton, model: 'a"b\\c`$x', url: "host:1/'\"" },
 };
 
@@ -39,6 +49,25 @@ describe("a scenario of the wizard", () => {
         '  load: ramp(1, 4, { for: "2 s" }),',
         "  inputs: random(),",
         '  assert: [p99("latency").below("50 ms"), errorRate().is(0)],',
+        "});",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("sends prompts to a language model", () => {
+    assert.equal(
+      formatScenario(CASES["openai"] as Answers),
+      [
+        "#!/usr/bin/env -S rampart run",
+        'import { defineScenario, errorRate, openai, p99, prompts, ramp } from "rampart";',
+        "",
+        "export default defineScenario({",
+        '  name: "org-m",',
+        '  target: openai("host:1", { model: "org/m", streaming: true, tokenizer: "./tok" }),',
+        '  load: ramp(1, 4, { for: "2 s" }),',
+        "  inputs: prompts({ isl: 550, osl: 128 }),",
+        '  assert: [p99("latency").below("1 s"), errorRate().is(0)],',
         "});",
         "",
       ].join("\n"),

@@ -1,10 +1,10 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
-import type { RunResult } from "../../run/observer.ts";
+import type { LaneError, RunResult } from "../../run/observer.ts";
 import { joinPeers } from "../../run/peers.ts";
 import { type CommandIo, executePlan } from "../execute.ts";
 import { VERSION } from "../version.ts";
 import { parseFlags } from "./parse.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings, type Settings } from "./settings.ts";
 import { toPlan } from "./to-plan.ts";
 
 /** `rampart perf_analyzer …`, and the executable linked as `perf_analyzer`. */
@@ -25,7 +25,7 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
     return EXIT.measured;
   }
   const built = toPlan(settings);
-  const allProblems = [...problems, ...built.problems];
+  const allProblems = [...problems, ...built.problems, ...(await checkService(settings))];
   if (allProblems.length > 0) {
     printProblems(allProblems, command, io);
     return EXIT.error;
@@ -48,6 +48,12 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
     // The first rank that exits with an error makes mpirun end the others: all have said what they have to say by then.
     await peers.close();
   }
+}
+
+/** The rules of service kinds are loaded where there is something to check: the way to a Triton's first request is short. */
+async function checkService(settings: Settings): Promise<readonly Problem[]> {
+  if (settings.serviceKind === "triton" && settings.endpoint === "") return [];
+  return (await import("./openai-rules.ts")).checkOpenAi(settings);
 }
 
 function printProblems(problems: readonly Problem[], command: string, io: CommandIo): void {
@@ -90,10 +96,16 @@ function printLaneErrors(result: RunResult, io: CommandIo): void {
       ? "Failed to retrieve results from inference request.\n"
       : "Failed to maintain requested inference load. Worker thread(s) failed to generate concurrent requests.\n",
   );
-  for (const { lane, message } of result.laneErrors) io.err(`Thread [${lane}] had error: ${message}\n`);
+  for (const error of result.laneErrors) io.err(`Thread [${error.lane}] had error: ${wordAsOriginal(error, result)}\n`);
   const reason = result.error?.message ?? "";
   if (!result.laneErrors.some(({ message }) => message === reason)) io.err(`rampart: ${reason}\n`);
   io.err(`\n${result.error?.hint ?? ""}\n`);
+}
+
+/** A failure's message as the original's client for the kind of service says it. */
+function wordAsOriginal({ message, status, answer }: LaneError, { prepared }: RunResult): string {
+  const isOpenAi = prepared.plan.target.kind === "openai";
+  return isOpenAi && answer !== undefined ? `OpenAI response returns HTTP code ${status}: ${answer}` : message;
 }
 
 function explain(error: unknown, io: CommandIo): number {

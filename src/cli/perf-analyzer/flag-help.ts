@@ -28,6 +28,15 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
   "-m": { group: "general", help: "Model to measure. Required." },
   "-x": { group: "general", default: "the server's choice", help: "Version of the model." },
   "-v": { group: "general", help: "Print each window as it is measured. Twice (-v -v): requests and answers too." },
+  "--service-kind": {
+    group: "general",
+    default: "triton",
+    help: "What the server speaks: triton, or openai: payloads from --input-data, sent to --endpoint; streamed where they say so.",
+  },
+  "--endpoint": {
+    group: "general",
+    help: "Path that payloads are sent to, such as v1/chat/completions. Needs --service-kind openai.",
+  },
   "--version": { group: "general", help: "Print the version and exit." },
   "--concurrency-range": {
     group: "measurement",
@@ -178,7 +187,10 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
     help: "Server: host:port, http://host:port or https://host:port.",
   },
   "-i": { group: "server", default: "http", help: "Protocol." },
-  "--streaming": { group: "server", help: "Use gRPC's bidirectional stream. Needs -i grpc." },
+  "--streaming": {
+    group: "server",
+    help: "Use gRPC's bidirectional stream (needs -i grpc); with --service-kind openai, accept events.",
+  },
   "-H": { group: "server", isRepeatable: true, help: "Header to send with every request; with gRPC, metadata." },
   "--request-parameter": {
     group: "server",

@@ -22,6 +22,8 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "", short: "x", value: "VERSION" },
   { name: "", short: "v" },
   { name: "version" },
+  { name: "service-kind", value: "triton|openai" },
+  { name: "endpoint", value: "PATH" },
 
   { name: "concurrency-range", value: "START[:END[:STEP]]" },
   { name: "request-rate-range", value: "START[:END[:STEP]]" },
@@ -110,8 +112,6 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
 export function laterFlags(): FlagSpec[] {
   return [
     laterFlag("session-concurrency", "N", []),
-    laterFlag("service-kind", "triton|...", ["triton"]),
-    laterFlag("endpoint", "PATH", [""]),
     laterFlag("model-signature-name", "NAME", ["serving_default"]),
     laterFlag("triton-server-directory", "DIR", ["/opt/tritonserver"]),
     laterFlag("model-repository", "DIR", [""]),

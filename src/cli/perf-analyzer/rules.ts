@@ -7,7 +7,13 @@ import type { Settings } from "./settings.ts";
 
 /** What the settings contradict, all of it. */
 export function checkTogether(settings: Settings): Problem[] {
-  return [...checkModes(settings), ...checkSearch(settings), ...checkCounts(settings), ...checkOutputs(settings)];
+  return [
+    ...checkModes(settings),
+
+    ...checkSearch(settings),
+    ...checkCounts(settings),
+    ...checkOutputs(settings),
+  ];
 }
 
 /** Whether any of a group of flags was given. */
@@ -36,7 +42,7 @@ function checkModes(settings: Settings): Problem[] {
   );
   problems.push(...checkLoadModes(settings));
   rule(
-    settings.isStreaming && settings.protocol !== "grpc",
+    settings.isStreaming && settings.protocol !== "grpc" && settings.serviceKind === "triton",
     "--streaming",
     "Streaming is only allowed with gRPC protocol and Triton C API.",
     "Add -i grpc.",

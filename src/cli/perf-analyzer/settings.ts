@@ -12,6 +12,9 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export interface Settings {
   model: string;
   modelVersion: string;
+  serviceKind: "triton" | "openai";
+  /** The path that payloads go to; empty: not given. */
+  endpoint: string;
   verbosity: 0 | 1 | 2;
   isAsync: boolean;
   isSync: boolean;
@@ -108,6 +111,8 @@ function defaults(): Settings {
   return {
     model: "",
     modelVersion: "",
+    serviceKind: "triton",
+    endpoint: "",
     verbosity: 0,
     isAsync: false,
     isSync: false,

@@ -1,6 +1,7 @@
 import type { LevelsPlan, Plan, TlsPlan } from "../../plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../../plan/telemetry.ts";
+import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../service/embedded/target.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 
 /** From a plan to the flags of perf_analyzer mode that do the same. */
@@ -26,20 +27,21 @@ export function toFlags(plan: Plan): FlagsFromPlan {
     ...targetFlags(plan, notes),
     ...loadFlags(plan, notes),
     ...sequenceFlags(plan),
-    ...inputFlags(plan),
+    ...inputFlags(plan, notes),
     ...telemetryFlags(plan),
     ...measurementFlags(plan, notes),
     ...clientFlags(plan),
   ];
-  if (plan.target.kind === "openai") notes.push("perf_analyzer's flags do not name servers that take payloads yet");
   if (plan.cancellation !== undefined) notes.push("flags do not give up requests");
   if (plan.assertions.length > 0) notes.push("assertions are a scenario's alone");
   return { args, notes };
 }
 
-function targetFlags({ target }: Plan, notes: string[]): string[] {
+function targetFlags({ target, client }: Plan, notes: string[]): string[] {
   const isGrpc = target.protocol === "grpc";
-  const args = target.kind === "embedded" ? ["-m", "simple"] : ["-m", target.model];
+  const path = target.kind === "openai" ? target.endpoint : target.kind === "embedded" ? target.llmPath : undefined;
+  const embeddedModel = path === undefined ? EMBEDDED_MODEL : EMBEDDED_LLM;
+  const args = ["-m", target.kind === "embedded" ? embeddedModel : target.model];
   if (isGrpc) args.push("-i", "grpc");
   const preset = isGrpc ? "localhost:8001" : "localhost:8000";
   if (target.kind === "triton") {
@@ -64,6 +66,18 @@ function targetFlags({ target }: Plan, notes: string[]): string[] {
     if (target.inputTensorFormat !== "binary") args.push("--input-tensor-format", target.inputTensorFormat);
     if (target.outputTensorFormat !== "binary") args.push("--output-tensor-format", target.outputTensorFormat);
     args.push(...(isGrpc ? grpcTlsFlags(target.tls, notes) : httpsFlags(target.tls)));
+  }
+  if (target.kind === "openai") {
+    if (target.url !== preset) args.push("-u", target.url);
+    for (const [name, value] of target.headers) args.push("-H", `${name}: ${value}`);
+    if (target.apiKeyEnv !== undefined)
+      notes.push(`the API key goes into -H: "Authorization: Bearer $${target.apiKeyEnv}"`);
+    args.push(...httpsFlags(target.tls));
+  }
+  if (path !== undefined) {
+    args.push("--service-kind", "openai", "--endpoint", path);
+    // Payloads are sent asynchronously only; a plan may leave it open.
+    if (client.callMode === "auto" && !target.isStreaming) args.push("--async");
   }
   if (target.batchSize !== 1) args.push("-b", String(target.batchSize));
   if (target.isStreaming) args.push("--streaming");
@@ -144,10 +158,15 @@ function sequenceFlags({ sequences }: Plan): string[] {
   ];
 }
 
-function inputFlags({ inputs }: Plan): string[] {
+function inputFlags({ inputs }: Plan, notes: string[]): string[] {
+  if (inputs.kind === "prompts") {
+    notes.push("made-up prompts are a scenario's alone: perf_analyzer's flags take a file of payloads");
+    return ["--input-data", "payloads.json"];
+  }
   if (inputs.kind === "json") return inputs.files.flatMap((file) => ["--input-data", file]);
   if (inputs.kind === "directory") return ["--input-data", inputs.directory];
-  if (inputs.kind === "payloads") return ["--input-data", inputs.file];
+  if (inputs.kind === "payloads")
+    return [inputs.file, ...(inputs.moreFiles ?? [])].flatMap((file) => ["--input-data", file]);
   const args = inputs.kind === "zero" ? ["--input-data", "zero"] : [];
   if (inputs.stringLength !== DEFAULTS.stringLength) args.push("--string-length", String(inputs.stringLength));
   if (inputs.stringData !== "") args.push("--string-data", inputs.stringData);

@@ -1,4 +1,13 @@
-import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan, TelemetryPlan, TlsPlan } from "../../plan/plan.ts";
+import type {
+  InputsPlan,
+  LoadPlan,
+  MeasurementModePlan,
+  OpenAiTargetPlan,
+  Plan,
+  TelemetryPlan,
+  TlsPlan,
+  TritonTargetPlan,
+} from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TELEMETRY, NO_TRACE } from "../../plan/telemetry.ts";
@@ -34,25 +43,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
   const plan: Plan = {
     version: 1,
     name: settings.model,
-    target: {
-      kind: "triton",
-      url: toUrl(settings),
-      protocol: settings.protocol ?? "http",
-      model: settings.model,
-      modelVersion: settings.modelVersion,
-      batchSize: settings.batchSize,
-      isStreaming: settings.isStreaming,
-      inputTensorFormat: settings.inputTensorFormat,
-      outputTensorFormat: settings.outputTensorFormat,
-      headers: settings.headers,
-      shapes: settings.shapes,
-      sharedMemory: settings.sharedMemory,
-      outputSharedMemoryBytes: settings.outputSharedMemoryBytes ?? DEFAULT_OUTPUT_SHARED_MEMORY_BYTES,
-      parameters: settings.parameters,
-      compression: settings.compression ?? "none",
-      composingModels: settings.composingModels,
-      tls: toTls(settings, warnings),
-    },
+    target: toTarget(settings, warnings),
     load,
     sequences: toSequences(settings),
     inputs: toInputs(settings, warnings),
@@ -82,6 +73,35 @@ export function toPlan(settings: Settings): PlanFromFlags {
     },
   };
   return { plan, problems, warnings };
+}
+
+function toTarget(settings: Settings, warnings: string[]): TritonTargetPlan | OpenAiTargetPlan {
+  const { model, isStreaming, headers } = settings;
+  const url = toUrl(settings);
+  const tls = toTls(settings, warnings);
+  if (settings.serviceKind === "openai") {
+    const { endpoint } = settings;
+    return { kind: "openai", url, protocol: "http", endpoint, model, batchSize: 1, isStreaming, headers, tls };
+  }
+  return {
+    kind: "triton",
+    url,
+    protocol: settings.protocol ?? "http",
+    model,
+    modelVersion: settings.modelVersion,
+    batchSize: settings.batchSize,
+    isStreaming,
+    inputTensorFormat: settings.inputTensorFormat,
+    outputTensorFormat: settings.outputTensorFormat,
+    headers,
+    shapes: settings.shapes,
+    sharedMemory: settings.sharedMemory,
+    outputSharedMemoryBytes: settings.outputSharedMemoryBytes ?? DEFAULT_OUTPUT_SHARED_MEMORY_BYTES,
+    parameters: settings.parameters,
+    compression: settings.compression ?? "none",
+    composingModels: settings.composingModels,
+    tls,
+  };
 }
 
 function toUrl({ url, protocol }: Settings): string {
@@ -208,6 +228,10 @@ function toInputs(settings: Settings, warnings: string[]): InputsPlan {
   const paths: string[] = [];
   for (const value of settings.inputData) if (value !== "zero") paths.push(value);
   const [first] = paths;
+  if (settings.serviceKind === "openai") {
+    const moreFiles = paths.slice(1);
+    return { kind: "payloads", file: first ?? "", ...(moreFiles.length === 0 ? {} : { moreFiles }) };
+  }
   if (first !== undefined && isDirectory(first)) {
     // As in the original; which keeps it to itself.
     for (const path of paths.slice(1))

@@ -6,7 +6,13 @@ import { formatStreamNumber } from "../number-format.ts";
 
 /** The whole section, with the blank line after it. */
 export function formatSettings({ plan, service, callMode, requestCount }: PreparedRun): string {
-  const lines = ["*** Measurement Settings ***", `  Batch size: ${plan.target.batchSize}`, "  Service Kind: TRITON"];
+  const { target } = plan;
+  const isOpenAi = target.kind === "openai";
+  const lines = [
+    "*** Measurement Settings ***",
+    ...(isOpenAi ? [] : [`  Batch size: ${target.batchSize}`]),
+    `  Service Kind: ${isOpenAi ? "OPENAI" : "TRITON"}`,
+  ];
   const { warmupRequests } = plan.measurement;
   if (warmupRequests > 0) lines.push(`  Sending ${warmupRequests} warmup request${warmupRequests > 1 ? "s" : ""}`);
   if (plan.load.kind === "periodic-concurrency") lines.push(...periodicLines(plan));

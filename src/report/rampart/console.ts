@@ -23,6 +23,7 @@ import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
+import { formatTokens } from "./tokens.ts";
 
 /** Rampart's own report for people: a row per level, then what stands behind the numbers. */
 
@@ -78,7 +79,10 @@ class RampartConsole implements Report {
     const measured = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
     if (result.isInterrupted || result.error !== undefined) out("\nPARTIAL RESULT: the run ended early.\n");
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
-    for (const level of measured) out(this.formatNotes(level));
+    for (const level of measured) {
+      out(this.formatNotes(level));
+      if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, this.isStreamed)}\n`);
+    }
     if (isRamp(this.plan.load)) {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
     }
@@ -86,6 +90,10 @@ class RampartConsole implements Report {
     if (result.sessions !== undefined) out(`${formatSessions(result.sessions)}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
     if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);
+  }
+
+  private get isStreamed(): boolean {
+    return this.plan.measurement.tokens?.isStreamed === true;
   }
 
   private formatLevels(levels: readonly LevelResult[]): string {

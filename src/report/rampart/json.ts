@@ -17,6 +17,7 @@ import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
 import type { Report } from "../report.ts";
 import { toGpuJson } from "./gpus.ts";
+import { toTokensJson } from "./tokens.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
@@ -83,7 +84,7 @@ function toJson(plan: Plan, result: RunResult): object {
 }
 
 function toLevelJson(plan: Plan, result: LevelResult): object {
-  const { unit, level, outcome, window, trials, instability, timeline, heldBack } = result;
+  const { unit, level, outcome, window, trials, instability, timeline, heldBack, tokens } = result;
   return {
     unit,
     level,
@@ -115,6 +116,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
       : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
     client: toClientJson(window),
     ...(window.server === undefined ? {} : { server: window.server }),
+    ...(tokens === undefined ? {} : { tokens: toTokensJson(tokens, plan.measurement.tokens?.isStreamed === true) }),
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     timeline: timeline.map((bucket) => ({
       startSec: bucket.startNs / 1e9,

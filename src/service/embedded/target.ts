@@ -1,28 +1,47 @@
-import type { EmbeddedTargetPlan, MockPlan, TritonTargetPlan } from "../../plan/plan.ts";
+import type { MockPlan } from "../../plan/mock.ts";
+import type { EmbeddedTargetPlan, OpenAiTargetPlan, TritonTargetPlan } from "../../plan/plan.ts";
 import type { Builders, Schema } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 
-/** The embedded target: Rampart's own KServe v2 server, measured like a Triton. */
+/** The embedded target: Rampart's own server, measured like a Triton or like a server of OpenAI's API. */
 
 /** The schema of the behaviour of the embedded target and of `rampart mock`. */
 export function mockSchema(v: Builders): Schema<MockPlan> {
   const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
-  return v.object({
-    latency: v.variant("kind", [
-      v.object({ kind: v.literal("constant"), ms }),
-      v.object({ kind: v.literal("uniform"), minMs: ms, maxMs: ms }),
-      v.object({ kind: v.literal("normal"), meanMs: ms, deviationMs: ms }),
-      v.object({ kind: v.literal("exponential"), meanMs: ms }),
-    ]),
-    errorRatio: v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
-    responseBytes: v.pipe(
+  const latency = v.variant("kind", [
+    v.object({ kind: v.literal("constant"), ms }),
+    v.object({ kind: v.literal("uniform"), minMs: ms, maxMs: ms }),
+    v.object({ kind: v.literal("normal"), meanMs: ms, deviationMs: ms }),
+    v.object({ kind: v.literal("exponential"), meanMs: ms }),
+  ]);
+  const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
+  const whole = (least: number, most: number, says: string) =>
+    v.pipe(
       v.number(),
       v.integer("must be a whole number"),
-      v.minValue(0, "must be 0 or more"),
-      v.maxValue(64 * 1024 * 1024, "must be 64 MiB at most"),
+      v.minValue(least, `must be ${least} or more`),
+      v.maxValue(most, says),
+    );
+  const tokens = (least: number) => whole(least, MAX_MOCK_TOKENS, "must be 1,000,000 at most");
+  return v.object({
+    latency,
+    errorRatio: ratio,
+    responseBytes: whole(0, 64 * 1024 * 1024, "must be 64 MiB at most"),
+    llm: v.exactOptional(
+      v.object({
+        firstToken: latency,
+        tokenGapMs: ms,
+        outputTokens: tokens(1),
+        tokensPerEvent: tokens(1),
+        reasoningTokens: tokens(0),
+        cutRatio: ratio,
+      }),
     ),
   });
 }
+
+/** The most tokens that an answer of the mock may have. */
+export const MAX_MOCK_TOKENS = 1_000_000;
 
 /** The schema of an embedded target. */
 export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
@@ -37,11 +56,15 @@ export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
       v.maxValue(8, "must be 8 at most"),
     ),
     mock: mockSchema(v),
+    llmPath: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must be a path"))),
   });
   return v.pipe(
     target,
     v.forward(
-      v.check(({ isStreaming, protocol }) => !isStreaming || protocol === "grpc", "is only possible with gRPC"),
+      v.check(
+        ({ isStreaming, protocol, llmPath }) => !isStreaming || protocol === "grpc" || llmPath !== undefined,
+        "is only possible with gRPC",
+      ),
       ["isStreaming"],
     ),
   );
@@ -50,25 +73,29 @@ export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
 /** The model the embedded target serves: Triton's `simple`, sum and difference of two INT32[16]. */
 export const EMBEDDED_MODEL = "simple";
 
+/** The language model it serves beside that. */
+export const EMBEDDED_LLM = "mock-llm";
+
 /** The target to measure once the embedded server listens on a loopback port. */
-export function toTritonTarget(target: EmbeddedTargetPlan, port: number): TritonTargetPlan {
+export function toServerTarget(target: EmbeddedTargetPlan, port: number): TritonTargetPlan | OpenAiTargetPlan {
+  const { isStreaming, llmPath } = target;
+  const common = { url: `127.0.0.1:${port}`, isStreaming, headers: [], tls: DEFAULT_TLS };
+  if (llmPath !== undefined)
+    return { kind: "openai", ...common, protocol: "http", model: EMBEDDED_LLM, endpoint: llmPath, batchSize: 1 };
   return {
     kind: "triton",
-    url: `127.0.0.1:${port}`,
+    ...common,
     protocol: target.protocol,
     model: EMBEDDED_MODEL,
     modelVersion: "",
     batchSize: target.batchSize,
-    isStreaming: target.isStreaming,
     inputTensorFormat: "binary",
     outputTensorFormat: "binary",
-    headers: [],
     shapes: {},
     sharedMemory: "none",
     outputSharedMemoryBytes: 0,
     parameters: {},
     compression: "none",
     composingModels: [],
-    tls: DEFAULT_TLS,
   };
 }

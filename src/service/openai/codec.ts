@@ -10,6 +10,7 @@ export const RESPONSE = "response";
 /** Bytes of the length that stands before each text of a BYTES tensor. */
 const LENGTH_BYTES = 4;
 const MAX_EXPLANATION_CHARACTERS = 300;
+const MAX_ANSWER_CHARACTERS = 4096;
 
 const decoder = new TextDecoder();
 
@@ -93,7 +94,7 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
   if (failure.kind !== "http" || body === undefined) return failure;
   const text = decoder.decode(body).trim();
   const said = readError(text) ?? text;
-  return said === ""
-    ? failure
-    : { ...failure, message: `${failure.message}: ${said.slice(0, MAX_EXPLANATION_CHARACTERS)}` };
+  if (said === "") return failure;
+  const message = `${failure.message}: ${said.slice(0, MAX_EXPLANATION_CHARACTERS)}`;
+  return { ...failure, message, answer: text.slice(0, MAX_ANSWER_CHARACTERS) };
 }

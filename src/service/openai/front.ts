@@ -12,7 +12,7 @@ export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {
     readStreamed: undefined,
     setUp: async () => describeService(target),
     traceQueries: refuse("trace settings"),
-    listModels: refuse("list of models that says what they take"),
+    listModels: async (ask) => (await import("./list-models.ts")).listOpenAiModels(ask),
   };
 }
 

@@ -14,6 +14,7 @@ export function openAiTargetSchema(v: Builders): Schema<OpenAiTargetPlan> {
     batchSize: v.literal(1, "must be 1: a payload says itself how many items it has"),
     isStreaming: v.boolean(),
     headers: headersSchema(v),
+    apiKeyEnv: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a variable"))),
     tls: tlsSchema(v),
   });
 }

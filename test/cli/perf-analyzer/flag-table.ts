@@ -17,7 +17,8 @@ export interface FlagRow {
     | "compression"
     | "processes"
     | "shared-memory"
-    | "composing";
+    | "composing"
+    | "openai";
   /** The name of a test in `effects-<effect>.test.ts`. */
   readonly test: string;
   /** How the test writes the flag, where it uses the short name. */
@@ -36,6 +37,16 @@ export const OBEYED: readonly FlagRow[] = [
   { flag: "-m", effect: "wire", test: "-m names the model in every path" },
   { flag: "-x", effect: "wire", test: "-x asks for a version; without it the server chooses" },
   { flag: "-v", effect: "output", test: "-v prints windows as they come, -v -v requests and answers too" },
+  {
+    flag: "--service-kind",
+    effect: "openai",
+    test: "--service-kind openai posts the payloads of --input-data to --endpoint, one after the other",
+  },
+  {
+    flag: "--endpoint",
+    effect: "openai",
+    test: "--service-kind openai posts the payloads of --input-data to --endpoint, one after the other",
+  },
   { flag: "--version", effect: "output", test: "--version prints the version and asks no server" },
   {
     flag: "--concurrency-range",
@@ -248,8 +259,6 @@ export interface LaterRow {
 /** Flags that are refused with a value other than the default, each by a test of its own in `later-flags.test.ts`. */
 export const LATER: readonly LaterRow[] = [
   { flag: "--session-concurrency", accepted: [], refused: "2" },
-  { flag: "--service-kind", accepted: ["triton"], refused: "openai" },
-  { flag: "--endpoint", accepted: [""], refused: "v1/chat/completions" },
   { flag: "--model-signature-name", accepted: ["serving_default"], refused: "other" },
   { flag: "--triton-server-directory", accepted: ["/opt/tritonserver"], refused: "/elsewhere" },
   { flag: "--model-repository", accepted: [""], refused: "/models" },

@@ -5,7 +5,8 @@ import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
 import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
-import type { MockPlan, Plan } from "../../../src/plan/plan.ts";
+import type { MockPlan } from "../../../src/plan/mock.ts";
+import type { OpenAiTargetPlan, Plan } from "../../../src/plan/plan.ts";
 import { NO_TRACE } from "../../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
@@ -259,4 +260,34 @@ test("the embedded target becomes the mock at its default ports", async () => {
     assert.equal(again.target.url, protocol === "http" ? "localhost:8000" : "localhost:8001");
     assert.deepEqual([again.target.model, again.target.protocol, again.target.batchSize], ["simple", protocol, 2]);
   }
+});
+
+test("a server that takes payloads, and the embedded one that does, are told as such", async () => {
+  const openai: OpenAiTargetPlan = {
+    kind: "openai",
+    url: "https://host:9",
+    protocol: "http",
+    endpoint: "v1/completions",
+    model: "m",
+    batchSize: 1,
+    isStreaming: false,
+    headers: [["x-a", "b"]],
+    tls: { ...DEFAULT_TLS, verifyPeer: false },
+  };
+  const payloads = { kind: "payloads", file: FILE } as const;
+  for (const target of [openai, { ...openai, isStreaming: true }]) {
+    const { args, notes } = toFlags({ ...makePlan(), target, inputs: payloads });
+    const again = await readBack(args);
+    assert.deepEqual([again.target, again.inputs, again.client.callMode, notes], [target, payloads, "async", []]);
+  }
+  const { notes } = toFlags({ ...makePlan(), target: { ...openai, apiKeyEnv: "KEY" }, inputs: payloads });
+  assert.match(notes[0] ?? "", /\$KEY/);
+  const embedded = { kind: "embedded", protocol: "http", isStreaming: true, batchSize: 1, mock: MOCK } as const;
+  const flags = toFlags({ ...makePlan(), target: { ...embedded, llmPath: "v1/messages" }, inputs: payloads });
+  const again = await readBack(flags.args);
+  assert.ok(again.target.kind === "openai");
+  assert.deepEqual(
+    [again.target.endpoint, again.target.model, again.target.url],
+    ["v1/messages", "mock-llm", "localhost:8000"],
+  );
 });

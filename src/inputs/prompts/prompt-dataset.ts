@@ -1,0 +1,77 @@
+import { UserError } from "../../plan/problem.ts";
+import type { PromptsPlan } from "../../plan/prompts.ts";
+import { createPayload, type PayloadFormat, type PayloadSettings } from "../../service/openai/payload.ts";
+import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
+import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
+import type { DataOrder, DataStep, Dataset } from "../dataset.ts";
+import { groupBySession, toPayloadInputs } from "../payload-list.ts";
+import { createEntries } from "./entries.ts";
+import { DEFAULT_PROMPTS, type PromptSettings } from "./settings.ts";
+
+/**
+ * Makes all requests of a plan's prompts, before the run.
+ * @param order `in-sessions`: each session becomes a stream of its own; otherwise there must be none
+ * @throws UserError for a tokenizer that is not found, files that cannot be read, and prompts that cannot be made
+ */
+export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Promise<Dataset> {
+  const { tokenizer: name, revision } = plan;
+  const tokenizer = name === "none" ? undefined : await loadTokenizer(name, { revision });
+  const layout = toPayloadSettings(plan);
+  const steps: DataStep[] = [];
+  for await (const entry of createEntries(toPromptSettings(plan), tokenizer)) {
+    checkSession(plan, entry, order);
+    const { body } = createPayload(entry, steps.length, layout);
+    const place = plan.file === "" ? undefined : `${plan.file}, request ${steps.length}`;
+    const { sessionId, delayMs } = entry;
+    steps.push({
+      inputs: toPayloadInputs(body),
+      expected: new Map(),
+      ...(place === undefined ? {} : { place }),
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(delayMs === undefined ? {} : { delayMs }),
+    });
+  }
+  return { streams: order === "in-sessions" ? groupBySession(steps) : [steps], isFromJson: true, warnings: [] };
+}
+
+/** Sent without their order and pauses, the turns of a session would measure something else; and there must be some to hold. */
+function checkSession({ file }: PromptsPlan, entry: PromptEntry, order: DataOrder): void {
+  const isTurn = entry.sessionId !== undefined || entry.delayMs !== undefined;
+  if (isTurn === (order === "in-sessions")) return;
+  const [message, hint] = isTurn
+    ? ["has requests of sessions or with delays", "Use sessions(…) as the load, or leave session_id and delay out."]
+    : ["has requests that belong to no session", "Give every one a session_id, or use another load than sessions(…)."];
+  throw new UserError([{ path: "inputs", message, ...(file === "" ? {} : { value: file }), hint }]);
+}
+
+function toPayloadSettings({ format, model, isStreaming, seed, extra }: PromptsPlan): PayloadSettings {
+  return {
+    format: format as PayloadFormat,
+    models: [model],
+    modelSelection: "round_robin",
+    seed,
+    isStreaming,
+    hasExactOutput: false,
+    extra: extra as JsonObject,
+  };
+}
+
+function toPromptSettings(plan: PromptsPlan): PromptSettings {
+  const { images, prefix, outputTokens, mix, sessions } = plan;
+  return {
+    ...DEFAULT_PROMPTS,
+    source: plan.file === "" ? DEFAULT_PROMPTS.source : { kind: "file", path: plan.file },
+    seed: plan.seed,
+    entryCount: plan.count,
+    inputTokens: plan.inputTokens,
+    ...(outputTokens === null ? {} : { outputTokens }),
+    ...(mix.length === 0 ? {} : { mix }),
+    textsPerRequest: plan.textsPerRequest,
+    imagesPerRequest: images?.count ?? DEFAULT_PROMPTS.imagesPerRequest,
+    ...(images === null ? {} : { images }),
+    ...(prefix === null ? {} : { prefix }),
+    ...(sessions === null ? {} : { sessions: { ...sessions, delayMs: { mean: sessions.delayMs, stddev: 0 } } }),
+    ...(plan.systemTokens === 0 ? {} : { systemTokens: plan.systemTokens }),
+    isRanking: plan.format.endsWith("rankings"),
+  };
+}

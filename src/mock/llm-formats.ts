@@ -1,0 +1,209 @@
+import { EMBEDDED_LLM } from "../service/embedded/target.ts";
+
+/** The paths of the mock's language model, and what its answers look like there. */
+
+/** What a request asks for. */
+export interface Asked {
+  readonly model: string;
+  readonly isStreaming: boolean;
+  /** Streams of OpenAI's kind end with a usage event. */
+  readonly wantsUsage: boolean;
+  readonly maxTokens: number | undefined;
+  /** Texts to embed, or passages to rank. */
+  readonly items: number;
+}
+
+/** Tokens that leave together. */
+export interface Piece {
+  readonly text: string;
+  readonly tokens: number;
+  /** Tokens of the answer up to its end. */
+  readonly afterTokens: number;
+  readonly isReasoning: boolean;
+}
+
+/** An event of a stream, and how many tokens must have been made before it leaves. */
+interface TimedEvent {
+  readonly text: string;
+  readonly afterTokens: number;
+}
+
+/** A path's answers: texts made token by token, or a document made at once. */
+export type LlmFormat =
+  | {
+      readonly kind: "text";
+      readonly hasReasoning: boolean;
+      events(asked: Asked, pieces: readonly Piece[]): TimedEvent[];
+      whole(asked: Asked, pieces: readonly Piece[]): object;
+    }
+  | { readonly kind: "plain"; build(asked: Asked): object };
+
+/** Vectors are short: they are no language. */
+const EMBEDDING = [0.25, -0.5, 0.125, 1, -0.75, 0.0625, 0.5, -0.25] as const;
+const ID = "mock-1";
+
+/** By path. */
+export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
+  "/v1/chat/completions": {
+    kind: "text",
+    hasReasoning: true,
+    events: (asked, pieces) => openAiEvents(asked, pieces, "chat.completion.chunk", chatDelta, { role: "assistant" }),
+    whole: ({ model }, pieces) => {
+      const reasoning = joined(pieces, true);
+      const thought = reasoning === "" ? {} : { reasoning_content: reasoning };
+      const message = { role: "assistant", content: joined(pieces, false), ...thought };
+      return {
+        id: ID,
+        object: "chat.completion",
+        model,
+        choices: [{ index: 0, message, finish_reason: "stop" }],
+        usage: openAiUsage(pieces),
+      };
+    },
+  },
+  "/v1/completions": {
+    kind: "text",
+    hasReasoning: false,
+    events: (asked, pieces) => openAiEvents(asked, pieces, "text_completion", ({ text }) => ({ text })),
+    whole: ({ model }, pieces) => ({
+      id: ID,
+      object: "text_completion",
+      model,
+      choices: [{ index: 0, text: joined(pieces, false), finish_reason: "stop" }],
+      usage: openAiUsage(pieces),
+    }),
+  },
+  "/v1/responses": {
+    kind: "text",
+    hasReasoning: false,
+    events: ({ model }, pieces) => [
+      named("response.created", { response: { id: ID, object: "response", status: "in_progress", model } }, 0),
+      ...pieces.map(({ text, afterTokens }) => named("response.output_text.delta", { delta: text }, afterTokens)),
+      named("response.completed", { response: wholeResponse(model, pieces) }, countTokens(pieces)),
+    ],
+    whole: ({ model }, pieces) => wholeResponse(model, pieces),
+  },
+  "/v1/messages": {
+    kind: "text",
+    hasReasoning: false,
+    events: ({ model }, pieces) => [
+      named("message_start", { message: { id: ID, type: "message", role: "assistant", model, content: [] } }, 0),
+      named("content_block_start", { index: 0, content_block: { type: "text", text: "" } }, 0),
+      ...pieces.map(({ text, afterTokens }) =>
+        named("content_block_delta", { index: 0, delta: { type: "text_delta", text } }, afterTokens),
+      ),
+      named(
+        "message_delta",
+        { delta: { stop_reason: "end_turn" }, usage: { output_tokens: countTokens(pieces) } },
+        countTokens(pieces),
+      ),
+      named("message_stop", {}, countTokens(pieces)),
+    ],
+    whole: ({ model }, pieces) => ({
+      id: ID,
+      type: "message",
+      role: "assistant",
+      model,
+      content: [{ type: "text", text: joined(pieces, false) }],
+      stop_reason: "end_turn",
+      usage: { output_tokens: countTokens(pieces) },
+    }),
+  },
+  "/v1/embeddings": {
+    kind: "plain",
+    build: ({ model, items }) => ({
+      object: "list",
+      model,
+      data: Array.from({ length: items }, (_, index) => ({ object: "embedding", index, embedding: EMBEDDING })),
+    }),
+  },
+  "/v1/ranking": {
+    kind: "plain",
+    build: ({ items }) => ({
+      rankings: Array.from({ length: items }, (_, index) => ({ index, logit: -index })),
+    }),
+  },
+};
+
+/** Reads a request; a text says what is wrong with it. */
+export function readAsked(body: string): Asked | string {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return "the request is not JSON";
+  }
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return "the request is not a JSON object";
+  const request = json as Record<string, unknown>;
+  const limit = request["max_completion_tokens"] ?? request["max_tokens"] ?? request["max_output_tokens"];
+  if (limit !== undefined && !(Number.isInteger(limit) && (limit as number) > 0))
+    return "the limit of tokens must be a whole number of 1 or more";
+  const options = request["stream_options"] as { include_usage?: unknown } | undefined;
+  const items = request["input"] ?? request["passages"];
+  return {
+    model: typeof request["model"] === "string" ? request["model"] : EMBEDDED_LLM,
+    isStreaming: request["stream"] === true,
+    wantsUsage: options?.include_usage === true,
+    maxTokens: limit as number | undefined,
+    items: Array.isArray(items) ? items.length : 1,
+  };
+}
+
+function chatDelta({ text, isReasoning }: Piece): object {
+  return { delta: isReasoning ? { reasoning_content: text } : { content: text } };
+}
+
+function openAiEvents(
+  { model, wantsUsage }: Asked,
+  pieces: readonly Piece[],
+  object: string,
+  toChoice: (piece: Piece) => object,
+  role?: object,
+): TimedEvent[] {
+  const event = (choices: object[], afterTokens: number, rest: object = {}): TimedEvent => ({
+    text: `data: ${JSON.stringify({ id: ID, object, model, choices, ...rest })}\n\n`,
+    afterTokens,
+  });
+  const choice = (content: object, reason: string | null): object => ({ index: 0, ...content, finish_reason: reason });
+  const end = countTokens(pieces);
+  return [
+    ...(role === undefined ? [] : [event([choice({ delta: { ...role, content: "" } }, null)], 0)]),
+    ...pieces.map((piece) => event([choice(toChoice(piece), null)], piece.afterTokens)),
+    event([choice(role === undefined ? { text: "" } : { delta: {} }, "stop")], end),
+    ...(wantsUsage ? [event([], end, { usage: openAiUsage(pieces) })] : []),
+    { text: "data: [DONE]\n\n", afterTokens: end },
+  ];
+}
+
+function named(type: string, data: object, afterTokens: number): TimedEvent {
+  return { text: `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`, afterTokens };
+}
+
+function wholeResponse(model: string, pieces: readonly Piece[]): object {
+  return {
+    id: ID,
+    object: "response",
+    status: "completed",
+    model,
+    output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: joined(pieces, false) }] }],
+    usage: { output_tokens: countTokens(pieces) },
+  };
+}
+
+/** The prompt's tokens are left out: the mock has no tokenizer, and a guess would be taken for a count. */
+function openAiUsage(pieces: readonly Piece[]): object {
+  const reasoning = pieces.reduce((sum, { isReasoning, tokens }) => sum + (isReasoning ? tokens : 0), 0);
+  return {
+    completion_tokens: countTokens(pieces),
+    ...(reasoning === 0 ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+  };
+}
+
+/** How many tokens an answer has. */
+export function countTokens(pieces: readonly Piece[]): number {
+  return pieces.at(-1)?.afterTokens ?? 0;
+}
+
+function joined(pieces: readonly Piece[], isReasoning: boolean): string {
+  return pieces.map((piece) => (piece.isReasoning === isReasoning ? piece.text : "")).join("");
+}

@@ -1,0 +1,40 @@
+/** What is measured of generated text, by the names that plans and scenarios give it. */
+
+/** Times of a request, in nanoseconds. */
+export const TOKEN_TIMES = [
+  "timeToFirstToken",
+  "timeToSecondToken",
+  "interTokenLatency",
+  "timeToFirstOutputToken",
+  "timeToFirstReasoningToken",
+  "normalizedTimePerOutputToken",
+] as const;
+
+/** Counts and rates of a request. */
+export const TOKEN_COUNTS = ["outputTokens", "inputTokens", "reasoningTokens", "outputTokensPerSecPerUser"] as const;
+
+export type TokenTimeName = (typeof TOKEN_TIMES)[number];
+export type TokenCountName = (typeof TOKEN_COUNTS)[number];
+export type TokenMetricName = TokenTimeName | TokenCountName;
+
+/** How the tokens of answers are measured. */
+export interface TokensPlan {
+  /** What kind of answers they are; the service's names. */
+  readonly answers: string;
+  /** Whether answers come token by token. */
+  readonly isStreamed: boolean;
+  /** What counts tokens: a folder, a model of the hub, an encoding; `none`: the server's own counts are all there is. */
+  readonly tokenizer: string;
+  /** The hub's branch, tag or commit. */
+  readonly revision: string;
+}
+
+/** What a good request keeps to: nanoseconds at most, or a rate at least. */
+export type GoodputPlan = Readonly<
+  Partial<
+    Record<
+      "timeToFirstToken" | "timeToSecondToken" | "interTokenLatency" | "latency" | "outputTokensPerSecPerUser",
+      number
+    >
+  >
+>;

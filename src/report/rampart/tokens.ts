@@ -1,0 +1,95 @@
+import { meanOf, percentileOf } from "../../measure/statistics.ts";
+import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
+import { systemMetrics } from "../../measure/token-system.ts";
+import { tokenWarnings } from "../../measure/token-warnings.ts";
+import { formatDurationNs } from "../../plan/units.ts";
+import { formatCount, formatTable } from "./format.ts";
+
+/** Tokens in Rampart's own reports. */
+
+const PERCENTILES = [50, 90, 99] as const;
+/** Metrics that are some only where answers are streamed. */
+const STREAMED = "streamed";
+
+/** In the order of the table; what no request has is left out. */
+const ROWS: readonly (readonly [metric: TokenMetric, name: string, when?: typeof STREAMED])[] = [
+  ["timeToFirstTokenNs", "time to first token", STREAMED],
+  ["timeToFirstReasoningTokenNs", "time to first reasoning token", STREAMED],
+  ["timeToSecondTokenNs", "time to second token", STREAMED],
+  ["interTokenLatencyNs", "inter-token latency", STREAMED],
+  ["normalizedTimePerOutputTokenNs", "latency per output token"],
+  ["outputTokensPerSecPerUser", "output tokens/s per user", STREAMED],
+  ["outputTokens", "output tokens"],
+  ["reasoningTokens", "reasoning tokens"],
+  ["inputTokens", "input tokens"],
+  ["serverOutputTokens", "output tokens (server's count)"],
+  ["serverReasoningTokens", "reasoning tokens (server's count)"],
+  ["serverInputTokens", "input tokens (server's count)"],
+];
+
+interface Statistics {
+  readonly count: number;
+  readonly mean: number;
+  readonly min: number;
+  readonly max: number;
+  readonly percentiles: readonly number[];
+}
+
+/** The table of a level's tokens, and what makes it say something else than it seems to; indented, lines joined. */
+export function formatTokens(columns: TokenColumns, isStreamed: boolean): string {
+  const rows = measuredRows(columns, isStreamed).map(([metric, name, { mean, min, max, percentiles }]) => {
+    const format = metric.endsWith("Ns") ? formatDurationNs : formatCount;
+    return [name, ...[mean, min, ...percentiles, max].map(format)];
+  });
+  const header = ["tokens", "average", "min", ...PERCENTILES.map((percentile) => `p${percentile}`), "max"];
+  const { outputTokensPerSec, requestCount } = systemMetrics(columns);
+  const notes = [
+    ...(outputTokensPerSec > 0 ? [`${formatCount(outputTokensPerSec)} output tokens/s`] : []),
+    ...tokenWarnings(columns),
+  ];
+  const lines = requestCount === 0 ? [] : [...formatTable(header, rows).split("\n"), ""];
+  return [...lines, ...notes].map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
+}
+
+/** A level's tokens as plain data: times in microseconds. */
+export function toTokensJson(columns: TokenColumns, isStreamed: boolean): object {
+  const { durationNs, requestCount, outputTokensPerSec, effectiveConcurrency } = systemMetrics(columns);
+  const metrics = measuredRows(columns, isStreamed).map(([metric, , { count, mean, min, max, percentiles }]) => {
+    const isTime = metric.endsWith("Ns");
+    const scale = (value: number): number => (isTime ? value / 1000 : value);
+    const shown = PERCENTILES.map((percentile, index) => [`p${percentile}`, scale(percentiles[index] as number)]);
+    return [
+      isTime ? `${metric.slice(0, -2)}Us` : metric,
+      { count, mean: scale(mean), min: scale(min), max: scale(max), ...(Object.fromEntries(shown) as object) },
+    ];
+  });
+  return {
+    requests: requestCount,
+    withoutContent: columns.emptyCount,
+    failed: columns.failedCount,
+    durationSec: durationNs / 1e9,
+    outputTokensPerSec,
+    effectiveConcurrency,
+    metrics: Object.fromEntries(metrics) as object,
+    warnings: tokenWarnings(columns),
+  };
+}
+
+function measuredRows(columns: TokenColumns, isStreamed: boolean): [TokenMetric, string, Statistics][] {
+  return ROWS.flatMap(([metric, name, when]): [TokenMetric, string, Statistics][] => {
+    const values = columns.metrics[metric].measured();
+    const isNothing = values.length === 0 || (metric.startsWith("reasoning") && values.every((value) => value === 0));
+    return isNothing || (when === STREAMED && !isStreamed) ? [] : [[metric, name, toStatistics(values)]];
+  });
+}
+
+function toStatistics(values: Float64Array): Statistics {
+  const sorted = values.toSorted();
+  return {
+    count: values.length,
+    mean: meanOf(values),
+    min: sorted[0] as number,
+    max: sorted.at(-1) as number,
+    percentiles: PERCENTILES.map((percentile) => percentileOf(sorted, percentile)),
+  };
+}

@@ -1,0 +1,153 @@
+import type { Problem } from "../plan/problem.ts";
+import type { TokenMetricName } from "../plan/tokens.ts";
+import { hasText } from "../service/openai/answer-kind.ts";
+import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
+import type { Assertion } from "./assertions.ts";
+import { arePayloads, type Inputs } from "./inputs.ts";
+import { answerSort, llmContent } from "./llm-targets.ts";
+import type { Load } from "./loads.ts";
+import type { PromptOptions } from "./prompts.ts";
+import type { CheckedTarget } from "./targets.ts";
+
+/** The rules between a target and what only generative models take and give, which types enforce where there are any. */
+
+interface Parts {
+  readonly target: CheckedTarget;
+  readonly load: { readonly kind: Load["kind"] };
+  readonly inputs?: Inputs;
+  readonly assert?: readonly Assertion[];
+}
+
+/** Metrics of answers that come at once. */
+const OF_TEXT: readonly TokenMetricName[] = ["outputTokens", "inputTokens", "normalizedTimePerOutputToken"];
+
+/** What does not fit together. */
+export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
+  if (target.kind !== "openai" && target.kind !== "embedded-llm") return checkTensors(target.kind, inputs, assert);
+  const content = llmContent(target, "");
+  const problems: Problem[] = [];
+  if (inputs === undefined || !arePayloads(inputs)) {
+    const hint = "Write prompts({ isl: 550, osl: 128 }), or payloads(file).";
+    problems.push({ path: "inputs", message: "the target takes prompts(…) or payloads(…)", value: inputs?.kind, hint });
+  } else if (inputs.kind === "prompts" && content.tokenizer === "none") {
+    const isMadeUp = (inputs.options as PromptOptions).file === undefined;
+    const hint = "Name a tokenizer in the target's options, or give the prompts with file.";
+    if (isMadeUp) problems.push({ path: "target.tokenizer", message: "made-up prompts need one", hint });
+  }
+  if (inputs?.kind === "prompts") {
+    const options = inputs.options as PromptOptions;
+    problems.push(...checkPrompts(options, target.options.endpoint ?? "chat"), ...checkSessions(options, load.kind));
+  }
+  const sort = answerSort(content);
+  for (const [index, { metric }] of assert.entries()) {
+    if (!needsTokens(metric)) continue;
+    const path = `assert.${index}`;
+    const { endpoint = "chat" } = target.options;
+    if (sort === "plain")
+      problems.push({
+        path,
+        message: `answers of ${endpoint} have no tokens`,
+        hint: "Look at latencies and throughput.",
+      });
+    else if (sort === "text" && "of" in metric && !OF_TEXT.includes(metric.of as TokenMetricName))
+      problems.push({
+        path,
+        message: "only answers that are streamed have such a time or rate",
+        value: String(metric.of),
+        hint: "Let the target's options be streaming: true.",
+      });
+  }
+  return problems;
+}
+
+/** Endpoints whose requests have images, and those that have several texts. */
+const WITH_IMAGES: readonly LlmEndpointName[] = [
+  "multimodal",
+  "responses",
+  "messages",
+  "huggingfaceGenerate",
+  "nvclip",
+  "imageRetrieval",
+];
+const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings"];
+
+/** Options that an endpoint's requests have no place for, or that contradict each other. */
+function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Problem[] {
+  const { images, batch, osl, isl, mix, count, file } = options;
+  const isAnswered = hasText(LLM_ENDPOINTS[endpoint].answers);
+  const rules: readonly (readonly [isBroken: boolean, option: string, message: string, hint: string])[] = [
+    [
+      images !== undefined && !WITH_IMAGES.includes(endpoint),
+      "images",
+      `requests to ${endpoint} have no images`,
+      `Use one of ${WITH_IMAGES.join(", ")} as the endpoint.`,
+    ],
+    [
+      images === undefined && file === undefined && endpoint === "imageRetrieval",
+      "images",
+      "imageRetrieval needs images",
+      "Write images: { width: 512, height: 512 }.",
+    ],
+    [
+      batch !== undefined && !WITH_BATCHES.includes(endpoint),
+      "batch",
+      `requests to ${endpoint} have one text`,
+      `Use one of ${WITH_BATCHES.join(", ")} as the endpoint.`,
+    ],
+    [
+      (osl !== undefined || mix !== undefined) && !isAnswered,
+      osl === undefined ? "mix" : "osl",
+      `answers of ${endpoint} have no tokens`,
+      "Leave it out.",
+    ],
+    [mix !== undefined && (isl ?? osl) !== undefined, "mix", "has its own lengths", "Leave isl and osl out."],
+    [
+      file !== undefined && (isl ?? mix ?? count ?? images) !== undefined,
+      "file",
+      "has prompts of its own, and nothing is made up",
+      "Leave isl, mix, count and images out.",
+    ],
+  ];
+  return rules.flatMap(([isBroken, option, message, hint]) =>
+    isBroken ? [{ path: `inputs.${option}`, message, hint }] : [],
+  );
+}
+
+function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kind"]): Problem[] {
+  const isLoad = load === "sessions";
+  if (sessions === undefined) {
+    if (!isLoad || file !== undefined) return [];
+    const hint = "Write sessions: { count: 10, turns: 3 } in prompts(…).";
+    return [{ path: "inputs.sessions", message: "the load sessions(…) needs some", hint }];
+  }
+  if (!isLoad) {
+    const hint = "Use sessions(…) as the load, or leave it out.";
+    return [{ path: "inputs.sessions", message: "needs the load sessions(…)", value: load, hint }];
+  }
+  if ((count ?? file) === undefined) return [];
+  const hint = "Leave count and file out.";
+  return [{ path: "inputs.sessions", message: "says itself how many requests are made up", hint }];
+}
+
+function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
+  const problems: Problem[] = [];
+  if (inputs !== undefined && arePayloads(inputs))
+    problems.push({
+      path: "inputs",
+      message: `${kind}(…) takes tensors`,
+      value: `${inputs.kind}(…)`,
+      hint: "Use random(), zero() or json(…), or a target that is openai(…).",
+    });
+  for (const [index, { metric }] of assert.entries())
+    if (needsTokens(metric))
+      problems.push({
+        path: `assert.${index}`,
+        message: `answers of ${kind}(…) are tensors, not tokens`,
+        hint: "Look at latencies and throughput, or measure openai(…).",
+      });
+  return problems;
+}
+
+function needsTokens({ kind }: Assertion["metric"]): boolean {
+  return kind.startsWith("token-") || kind === "output-tokens-per-sec" || kind === "goodput";
+}

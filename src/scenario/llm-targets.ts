@@ -1,0 +1,242 @@
+import { isAbsolute, join } from "node:path";
+import * as v from "valibot";
+import { parseLatency } from "../mock/latency.ts";
+import type { EmbeddedTargetPlan, OpenAiTargetPlan } from "../plan/plan.ts";
+import type { TokensPlan } from "../plan/tokens.ts";
+import type { Duration } from "../plan/units.ts";
+import { EMBEDDED_LLM, MAX_MOCK_TOKENS } from "../service/embedded/target.ts";
+import { hasText } from "../service/openai/answer-kind.ts";
+import { LLM_ENDPOINTS, type LlmEndpoint, type LlmEndpointName, llmPath } from "../service/openai/endpoints.ts";
+import { countSchema, durationSchema, nameSchema, toMs } from "./fields.ts";
+import { type AnswerSort, splitUrls, type Target } from "./target.ts";
+import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
+import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
+
+/** The targets of scenarios that are generative, embedding and ranking models behind HTTP APIs. */
+
+/** What an endpoint's answers are, streamed or not. */
+export type AnswersOf<E extends LlmEndpointName, M extends boolean> = E extends
+  | "embeddings"
+  | "nvclip"
+  | "rankings"
+  | "cohereRankings"
+  | "teiRankings"
+  | "imageRetrieval"
+  ? "plain"
+  : M extends true
+    ? "stream"
+    : "text";
+
+/** Options of {@link openai}. */
+export interface OpenAiOptions<E extends LlmEndpointName = LlmEndpointName, M extends boolean = boolean> {
+  /** Model to measure. */
+  readonly model: string;
+  /** What requests look like and where they go. Default: `"chat"`. */
+  readonly endpoint?: E;
+  /** Path instead of the endpoint's own. */
+  readonly path?: string;
+  /** Answers come token by token. Default: false. */
+  readonly streaming?: M;
+  /**
+   * What makes up prompts and counts tokens: a folder with a `tokenizer.json` (a path that begins with a dot starts at the scenario's
+   * folder), a model of Hugging Face's hub, an encoding of tiktoken, or `"none"`: the server's own counts. Default: the model's name.
+   */
+  readonly tokenizer?: string;
+  /** Branch, tag or commit of the hub. Default: `"main"`. */
+  readonly tokenizerRevision?: string;
+  /** HTTP headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Variable of the environment whose value is sent as `Authorization: Bearer …`; the value stands in no plan and no report. */
+  readonly apiKeyEnv?: string;
+  /** `true` speaks TLS with the runtime's authorities. Default: false, or true for `https://`. */
+  readonly tls?: boolean | TlsOptions;
+}
+
+/** Options of {@link embeddedLlm}. */
+export interface EmbeddedLlmOptions<E extends EmbeddedEndpoint = EmbeddedEndpoint, M extends boolean = boolean> {
+  readonly endpoint?: E;
+  readonly streaming?: M;
+  /** As with {@link openai}. Default: `"none"`. */
+  readonly tokenizer?: string;
+  /** Time before the first token. Default: `"0 ms"`. */
+  readonly ttft?: MockLatency;
+  /** Time from token to token. Default: `"0 ms"`. */
+  readonly itl?: Duration;
+  /** Tokens of an answer whose request names no limit. Default: 16. */
+  readonly outputTokens?: number;
+  /** Tokens of one event of a stream. Default: 1. */
+  readonly tokensPerEvent?: number;
+  /** How many of a chat's first tokens are reasoning. Default: 0. */
+  readonly reasoningTokens?: number;
+  /** Share of requests answered with an error, 0 to 1. Default: 0. */
+  readonly errorRatio?: number;
+  /** Share of streams that break off in the middle, 0 to 1. Default: 0. */
+  readonly cutRatio?: number;
+}
+
+/** What the embedded language model serves. */
+export type EmbeddedEndpoint = "chat" | "completions" | "responses" | "messages" | "embeddings" | "rankings";
+
+/**
+ * A server of OpenAI's API, or of another API of generative, embedding or ranking models over HTTP.
+ * @param url `host:port` (default port: 8000), or an `http://` or `https://` URL. Of several, requests go to each in turn.
+ * @example
+ * openai("localhost:8000", { model: "llama", streaming: true })
+ */
+export function openai<const E extends LlmEndpointName = "chat", const M extends boolean = false>(
+  url: string | readonly string[],
+  options: OpenAiOptions<E, M>,
+): Target<"http", AnswersOf<E, M>> {
+  return { kind: "openai", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
+}
+
+/** Rampart's own language model, started in a thread for the run: every token is ` the`, and comes at its time. */
+export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M extends boolean = false>(
+  options: EmbeddedLlmOptions<E, M> = {},
+): Target<"http", AnswersOf<E, M>> {
+  return { kind: "embedded-llm", url: "", options: options as { readonly protocol?: "http" } };
+}
+
+/** A target that was checked. */
+export type CheckedLlm =
+  | {
+      readonly kind: "openai";
+      readonly url: string;
+      readonly moreUrls?: readonly string[];
+      readonly options: OpenAiOptions & { readonly protocol?: undefined };
+    }
+  | {
+      readonly kind: "embedded-llm";
+      readonly url: string;
+      readonly options: EmbeddedLlmOptions & { readonly protocol?: undefined };
+    };
+
+const EMBEDDED_ENDPOINTS = ["chat", "completions", "responses", "messages", "embeddings", "rankings"] as const;
+
+/** The schemas of these targets, for the variant of all targets. */
+export function llmTargetSchemas() {
+  const endpoints = Object.keys(LLM_ENDPOINTS) as LlmEndpointName[];
+  const oneOf = (names: readonly string[]) => v.optional(v.picklist(names, `must be one of ${names.join(", ")}`));
+  const streaming = v.optional(v.boolean("must be true or false"));
+  const tokenizer = v.optional(nameSchema("a tokenizer's name or folder"));
+  const openAiOptions = v.strictObject({
+    model: nameSchema("a model's name"),
+    endpoint: oneOf(endpoints),
+    path: v.optional(v.pipe(v.string("must be text"), v.regex(/^[^\s#]+$/, "must be a path"))),
+    streaming,
+    tokenizer,
+    tokenizerRevision: v.optional(nameSchema("a branch, a tag or a commit")),
+    headers: headersSchema(),
+    apiKeyEnv: v.optional(
+      v.pipe(v.string("must be text"), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable")),
+    ),
+    tls: v.optional(tlsSchema()),
+  });
+  const tokens = (least: number) =>
+    v.optional(
+      v.pipe(
+        least === 0 ? v.pipe(v.number("must be a number"), v.integer("must be a whole number")) : countSchema(),
+        v.minValue(least, `must be ${least} or more`),
+        v.maxValue(MAX_MOCK_TOKENS, "must be 1,000,000 at most"),
+      ),
+    );
+  const ratio = v.optional(
+    v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
+  );
+  const embeddedOptions = v.strictObject({
+    endpoint: oneOf(EMBEDDED_ENDPOINTS),
+    streaming,
+    tokenizer,
+    ttft: v.optional(latencySchema()),
+    itl: v.optional(durationSchema()),
+    outputTokens: tokens(1),
+    tokensPerEvent: tokens(1),
+    reasoningTokens: tokens(0),
+    errorRatio: ratio,
+    cutRatio: ratio,
+  });
+  return [
+    v.object({
+      kind: v.literal("openai"),
+      url: nameSchema("host:port or a URL"),
+      moreUrls: v.optional(v.array(nameSchema("host:port or a URL"))),
+      options: openAiOptions,
+    }),
+    v.object({ kind: v.literal("embedded-llm"), url: v.string(), options: embeddedOptions }),
+  ] as const;
+}
+
+/** The target of a plan. @param folder where relative paths start */
+export function toLlmTargetPlan(target: CheckedLlm, folder: string): OpenAiTargetPlan | EmbeddedTargetPlan {
+  const { options } = target;
+  const isStreaming = options.streaming ?? false;
+  if (target.kind === "embedded-llm") return toEmbedded(target.options, isStreaming);
+  const { model, endpoint = "chat", path = "", headers = {}, apiKeyEnv, tls } = target.options;
+  return {
+    kind: "openai",
+    url: target.url,
+    ...((target.moreUrls ?? []).length > 0 ? { moreUrls: target.moreUrls } : {}),
+    protocol: "http",
+    endpoint: llmPath(endpoint, path, model, isStreaming),
+    model,
+    batchSize: 1,
+    isStreaming,
+    headers: Object.entries(headers),
+    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    tls: toTlsPlan(tls, folder),
+  };
+}
+
+function toEmbedded(options: EmbeddedLlmOptions, isStreaming: boolean): EmbeddedTargetPlan {
+  const { endpoint = "chat", ttft = "0 ms", itl = "0 ms", errorRatio = 0 } = options;
+  const firstToken = parseLatency(ttft) ?? { kind: "constant", ms: 0 };
+  const { outputTokens = 16, tokensPerEvent = 1, reasoningTokens = 0, cutRatio = 0 } = options;
+  return {
+    kind: "embedded",
+    protocol: "http",
+    isStreaming,
+    batchSize: 1,
+    llmPath: llmPath(endpoint, "", EMBEDDED_LLM, isStreaming),
+    mock: {
+      latency: firstToken,
+      errorRatio,
+      responseBytes: 0,
+      llm: { firstToken, tokenGapMs: toMs(itl), outputTokens, tokensPerEvent, reasoningTokens, cutRatio },
+    },
+  };
+}
+
+/** What requests to a target are made of. */
+export interface LlmContent {
+  readonly model: string;
+  readonly endpoint: LlmEndpoint;
+  readonly isStreaming: boolean;
+  readonly tokenizer: string;
+  readonly revision: string;
+}
+
+/** What requests are made of and answers are read with. @param folder where a tokenizer's relative path starts */
+export function llmContent({ kind, options }: CheckedLlm, folder: string): LlmContent {
+  const isEmbedded = kind === "embedded-llm";
+  const model = isEmbedded ? EMBEDDED_LLM : options.model;
+  const name = options.tokenizer ?? (isEmbedded ? "none" : model);
+  return {
+    model,
+    endpoint: LLM_ENDPOINTS[options.endpoint ?? "chat"],
+    isStreaming: options.streaming ?? false,
+    tokenizer: name.startsWith(".") && !isAbsolute(name) ? join(folder, name) : name,
+    revision: isEmbedded ? "main" : (options.tokenizerRevision ?? "main"),
+  };
+}
+
+/** How a target's tokens are measured; undefined where answers have none. */
+export function toTokensPlan({ endpoint, isStreaming, tokenizer, revision }: LlmContent): TokensPlan | undefined {
+  const { answers } = endpoint;
+  return hasText(answers) ? { answers, isStreamed: isStreaming, tokenizer, revision } : undefined;
+}
+
+/** The sort of a target's answers, as its type says it. */
+export function answerSort({ endpoint, isStreaming }: LlmContent): AnswerSort {
+  if (!hasText(endpoint.answers)) return "plain";
+  return isStreaming ? "stream" : "text";
+}

@@ -1,0 +1,156 @@
+import { resolve } from "node:path";
+import * as v from "valibot";
+import type { InputsPlan } from "../plan/plan.ts";
+import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
+import type { Schema } from "../plan/schema.ts";
+import type { Duration } from "../plan/units.ts";
+import { countSchema, durationSchema, nameSchema, toMs } from "./fields.ts";
+import type { Inputs } from "./inputs.ts";
+import type { LlmContent } from "./llm-targets.ts";
+
+/** The inputs of scenarios for generative, embedding and ranking models. */
+
+/** A length in tokens: always the same, or normally distributed. */
+export type Length = number | { readonly mean: number; readonly stddev: number };
+
+/** Options of {@link prompts}. */
+export interface PromptOptions {
+  /** Input length in tokens, without prefix and system message. Default: 550. */
+  readonly isl?: Length;
+  /** Most tokens of an answer. Default: left to the server. */
+  readonly osl?: Length;
+  /** Kinds of requests with lengths of their own instead; shares are percentages and add up to 100. */
+  readonly mix?: readonly { readonly isl: Length; readonly osl: Length; readonly share: number }[];
+  /** How many different requests are made up; they are sent again and again when the load needs more. Default: 100. */
+  readonly count?: number;
+  /** The same seed and tokenizer give the same prompts on every runtime. Default: 0. */
+  readonly seed?: number;
+  /** Prompts to begin with, drawn from `count` different ones. Default: none. */
+  readonly prefix?: { readonly count: number; readonly tokens: number };
+  /**
+   * Conversations for the load `sessions(…)` instead of single requests: how many, how many turns each has, and the pause between an answer and
+   * the next turn. Default: none; the pause `"0 ms"`.
+   */
+  readonly sessions?: { readonly count: number; readonly turns: Length; readonly delay?: Duration };
+  /** Tokens of a system message that all requests share. Default: none. */
+  readonly systemTokens?: number;
+  /** Texts of one request for embeddings, passages of one for rankings. Default: 1. */
+  readonly batch?: number;
+  /** Images of each request that are made up, for `multimodal`, `nvclip` and `imageRetrieval`. Default: none. */
+  readonly images?: { readonly count?: number; readonly width: Length; readonly height: Length };
+  /** A JSON Lines file of prompts (`{"text": "…"}`), or a folder of them, instead of made-up ones. A relative path starts at the scenario's folder. */
+  readonly file?: string;
+  /** More keys for every request: `{ temperature: 0, stream_options: { include_usage: true } }`. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Prompts made up from the target's tokenizer, exact to the token, or read from a file.
+ * @example
+ * prompts({ isl: 550, osl: { mean: 128, stddev: 16 } })
+ */
+export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
+  return { kind: "prompts", files: [], options };
+}
+
+/**
+ * Requests as they are sent, from a file that GenAI-Perf wrote (`inputs.json`), or from JSON Lines (`.jsonl`) with one body a line. A relative
+ * path starts at the scenario's folder.
+ */
+export function payloads(file: string): Inputs<"payloads"> {
+  return { kind: "payloads", files: [file], options: {} };
+}
+
+const DEFAULT_ISL = 550;
+const DEFAULT_COUNT = 100;
+
+/** The schemas of these inputs, for the variant of all inputs. */
+export function promptSchemas() {
+  const whole = v.pipe(v.number("must be a number"), v.integer("must be a whole number"));
+  const least = (value: number) =>
+    v.pipe(v.number("must be a number"), v.minValue(value, `must be ${value} or more`), v.finite("must be finite"));
+  const length: Schema<Length> = v.union(
+    [countSchema(), v.strictObject({ mean: least(1), stddev: least(0) })],
+    "must be tokens of 1 or more, or { mean, stddev }",
+  );
+  const share = v.pipe(least(0), v.maxValue(100, "must be 100 at most"));
+  const mix = v.pipe(
+    v.array(v.strictObject({ isl: length, osl: length, share }), "must be a list of { isl, osl, share }"),
+    v.nonEmpty("must have a kind of request"),
+    v.check((parts) => {
+      const sum = parts.reduce((total, part) => total + part.share, 0);
+      return Math.abs(sum - 100) <= 0.5;
+    }, "must have shares that add up to 100"),
+  );
+  const options = v.strictObject({
+    isl: v.optional(length),
+    osl: v.optional(length),
+    mix: v.optional(mix),
+    count: v.optional(countSchema()),
+    seed: v.optional(whole),
+    prefix: v.optional(v.strictObject({ count: countSchema(), tokens: countSchema() })),
+    sessions: v.optional(v.strictObject({ count: countSchema(), turns: length, delay: v.optional(durationSchema()) })),
+    systemTokens: v.optional(countSchema()),
+    batch: v.optional(countSchema()),
+    images: v.optional(v.strictObject({ count: v.optional(countSchema()), width: length, height: length })),
+    file: v.optional(nameSchema("a file")),
+    extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
+  });
+  return [
+    v.object({ kind: v.literal("prompts"), files: v.array(v.string()), options }),
+    v.object({ kind: v.literal("payloads"), files: v.tuple([nameSchema("a file")]), options: v.strictObject({}) }),
+  ] as const;
+}
+
+/** The prompts or payloads of a plan. @param folder where relative paths start */
+export function toPromptsPlan(
+  { kind, files, options }: Inputs,
+  content: LlmContent,
+  folder: string,
+): Extract<InputsPlan, { kind: "prompts" | "payloads" }> {
+  if (kind === "payloads") return { kind, file: resolve(folder, files[0] ?? "") };
+  const given = options as PromptOptions;
+  const { prefix = null, images, mix = [], file } = given;
+  return {
+    kind: "prompts",
+    format: content.endpoint.format,
+    model: content.model,
+    isStreaming: content.isStreaming,
+    tokenizer: content.tokenizer,
+    revision: content.revision,
+    file: file === undefined ? "" : resolve(folder, file),
+    seed: given.seed ?? 0,
+    count: given.count ?? DEFAULT_COUNT,
+    inputTokens: toLengthPlan(given.isl ?? DEFAULT_ISL),
+    outputTokens: given.osl === undefined ? null : toLengthPlan(given.osl),
+    mix: mix.map(
+      ({ isl, osl, share }): MixPartPlan => ({
+        input: toLengthPlan(isl),
+        output: toLengthPlan(osl),
+        sharePct: share,
+      }),
+    ),
+    prefix,
+    sessions: toSessionsPlan(given.sessions),
+    systemTokens: given.systemTokens ?? 0,
+    textsPerRequest: given.batch ?? 1,
+    images: toImagesPlan(images),
+    extra: given.extra ?? {},
+  };
+}
+
+function toSessionsPlan(sessions: PromptOptions["sessions"]): PromptsPlan["sessions"] {
+  if (sessions === undefined) return null;
+  const { count, turns, delay = "0 ms" } = sessions;
+  return { count, turns: toLengthPlan(turns), delayMs: toMs(delay) };
+}
+
+function toImagesPlan(images: PromptOptions["images"]): PromptsPlan["images"] {
+  if (images === undefined) return null;
+  const { count = 1, width, height } = images;
+  return { count, widthPx: toLengthPlan(width), heightPx: toLengthPlan(height) };
+}
+
+function toLengthPlan(length: Length): LengthPlan {
+  return typeof length === "number" ? { mean: length, stddev: 0 } : length;
+}

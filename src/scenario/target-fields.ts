@@ -1,0 +1,35 @@
+import * as v from "valibot";
+import { parseLatency } from "../mock/latency.ts";
+import type { Schema } from "../plan/schema.ts";
+import type { Duration } from "../plan/units.ts";
+
+/** Options that several targets have. */
+
+/** A latency of the embedded target: constant, or drawn from a distribution: `"uniform:1ms:9ms"`, `"normal:5ms:1ms"` (mean and deviation), `"exponential:5ms"`. */
+export type MockLatency =
+  | Duration
+  | `uniform:${Duration}:${Duration}`
+  | `normal:${Duration}:${Duration}`
+  | `exponential:${Duration}`;
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** The schema of a latency of the embedded target. */
+export function latencySchema(): Schema<MockLatency> {
+  return v.custom<MockLatency>(
+    (input) => typeof input === "string" && parseLatency(input) !== undefined,
+    'must be a duration of 10 min at most such as "5 ms", or "uniform:1ms:9ms", "normal:5ms:1ms" or "exponential:5ms"',
+  );
+}
+
+/** The schema of headers, which may be left out. */
+export function headersSchema() {
+  const value = v.pipe(v.string("must be text"), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
+  return v.optional(
+    v.record(
+      v.pipe(v.string(), v.regex(HEADER_NAME, "is not a header's name")),
+      value,
+      "must be texts by the header's name",
+    ),
+  );
+}

@@ -1,0 +1,104 @@
+import * as v from "valibot";
+import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
+import type { Schema } from "../plan/schema.ts";
+import {
+  type GoodputPlan,
+  TOKEN_COUNTS,
+  TOKEN_TIMES,
+  type TokenCountName,
+  type TokenTimeName,
+} from "../plan/tokens.ts";
+import { type Duration, parseDurationNs } from "../plan/units.ts";
+import type { Assertion } from "./assertions.ts";
+import { durationSchema } from "./fields.ts";
+
+/** Assertions of generated text. */
+
+/** Metrics of all answers together. */
+export type TokenSystemName = "outputTokensPerSec" | "goodput";
+
+/** What a good request keeps to. */
+export interface GoodputLimits {
+  readonly timeToFirstToken?: Duration;
+  readonly timeToSecondToken?: Duration;
+  readonly interTokenLatency?: Duration;
+  /** Of the whole request. */
+  readonly latency?: Duration;
+  /** At least so many. */
+  readonly outputTokensPerSecPerUser?: number;
+}
+
+/** Limits of a count, or of a rate per second. */
+export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
+  above(limit: number): Assertion<N>;
+  atLeast(limit: number): Assertion<N>;
+  below(limit: number): Assertion<N>;
+  atMost(limit: number): Assertion<N>;
+}
+
+/** Output tokens of all answers per second. */
+export function outputTokensPerSec(): NumberMetric<"outputTokensPerSec"> {
+  return numberMetric({ kind: "output-tokens-per-sec" });
+}
+
+/**
+ * Requests per second that keep to all limits.
+ * @example
+ * goodput({ timeToFirstToken: "200 ms", interTokenLatency: "20 ms" }).atLeast(10)
+ */
+export function goodput(limits: GoodputLimits): NumberMetric<"goodput"> {
+  return numberMetric({ kind: "goodput", limits });
+}
+
+/** A metric as it stands in an assertion: limits are still durations. */
+export type AssertedMetric =
+  | Exclude<MetricPlan, { kind: "goodput" }>
+  | { readonly kind: "goodput"; readonly limits: GoodputLimits };
+
+/** Every comparison of a number; the types of the metrics offer those that make sense. */
+export function numberMetric<N extends TokenCountName | TokenSystemName>(metric: AssertedMetric): NumberMetric<N> {
+  const compare =
+    (comparison: AssertionPlan["comparison"]) =>
+    (limit: number): Assertion<N> => ({ metric: metric as Assertion<N>["metric"], comparison, limit });
+  return {
+    above: compare("above"),
+    atLeast: compare("at-least"),
+    below: compare("below"),
+    atMost: compare("at-most"),
+  };
+}
+
+/** Whether a name is that of a time of tokens. */
+export function isTokenTime(name: string): name is TokenTimeName {
+  return (TOKEN_TIMES as readonly string[]).includes(name);
+}
+
+/** Whether a name is that of a count or rate of tokens. */
+export function isTokenCount(name: string): name is TokenCountName {
+  return (TOKEN_COUNTS as readonly string[]).includes(name);
+}
+
+/** The schema of a goodput's limits. */
+export function goodputLimitsSchema(): Schema<GoodputLimits> {
+  const duration = v.optional(durationSchema());
+  return v.pipe(
+    v.strictObject({
+      timeToFirstToken: duration,
+      timeToSecondToken: duration,
+      interTokenLatency: duration,
+      latency: duration,
+      outputTokensPerSecPerUser: v.optional(v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"))),
+    }),
+    v.check((limits) => Object.keys(limits).length > 0, "must have a limit"),
+  ) as Schema<GoodputLimits>;
+}
+
+/** The metric of a plan: limits in nanoseconds. */
+export function toMetricPlan(metric: AssertedMetric): MetricPlan {
+  if (metric.kind !== "goodput") return metric;
+  const limits = Object.entries(metric.limits).map(([name, limit]) => [
+    name,
+    typeof limit === "number" ? limit : parseDurationNs(limit as Duration),
+  ]);
+  return { kind: "goodput", limits: Object.fromEntries(limits) as GoodputPlan };
+}

@@ -1,0 +1,50 @@
+import type { AnswerKind } from "./answer-kind.ts";
+import type { PayloadFormat } from "./payload.ts";
+
+/** The endpoints of generative, embedding and ranking models by name: where they post to, what they are sent and what they answer. */
+
+/** One endpoint. */
+export interface LlmEndpoint {
+  /** Path without a leading slash; `{MODEL}` stands for the model. */
+  readonly path: string;
+  /** The path where answers are asked for as events, where it is another. */
+  readonly streamPath?: string;
+  readonly format: PayloadFormat;
+  readonly answers: AnswerKind;
+}
+
+/** By name. */
+export const LLM_ENDPOINTS = {
+  chat: { path: "v1/chat/completions", format: "chat", answers: "chat" },
+  completions: { path: "v1/completions", format: "completions", answers: "completions" },
+  responses: { path: "v1/responses", format: "responses", answers: "responses" },
+  messages: { path: "v1/messages", format: "messages", answers: "anthropic" },
+  multimodal: { path: "v1/chat/completions", format: "multimodal", answers: "multimodal" },
+  generate: {
+    path: "v2/models/{MODEL}/generate",
+    streamPath: "v2/models/{MODEL}/generate_stream",
+    format: "generate",
+    answers: "generate",
+  },
+  huggingfaceGenerate: {
+    path: "generate",
+    streamPath: "generate_stream",
+    format: "huggingface_generate",
+    answers: "huggingface-generate",
+  },
+  embeddings: { path: "v1/embeddings", format: "embeddings", answers: "embeddings" },
+  nvclip: { path: "v1/embeddings", format: "nvclip", answers: "nvclip" },
+  rankings: { path: "v1/ranking", format: "rankings", answers: "rankings" },
+  cohereRankings: { path: "v1/rerank", format: "cohere_rankings", answers: "rankings" },
+  teiRankings: { path: "rerank", format: "tei_rankings", answers: "rankings" },
+  imageRetrieval: { path: "v1/infer", format: "image_retrieval", answers: "image-retrieval" },
+} as const satisfies Record<string, LlmEndpoint>;
+
+export type LlmEndpointName = keyof typeof LLM_ENDPOINTS;
+
+/** The path that requests go to. @param ownPath in place of the endpoint's; empty: none */
+export function llmPath(name: LlmEndpointName, ownPath: string, model: string, isStreaming: boolean): string {
+  if (ownPath !== "") return ownPath.replace(/^[ /]+/, "");
+  const { path, streamPath }: LlmEndpoint = LLM_ENDPOINTS[name];
+  return ((isStreaming ? streamPath : undefined) ?? path).replace("{MODEL}", model);
+}

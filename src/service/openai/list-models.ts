@@ -1,0 +1,35 @@
+import { ProtocolError } from "../../transport/failure.ts";
+import type { Ask, ListedModel, Query } from "../service.ts";
+import { isObject } from "./answer-parts.ts";
+
+const decoder = new TextDecoder();
+
+/** The question for all models. */
+const MODELS: Query = {
+  request: { path: "/v1/models", method: "GET", headers: [], payload: new Uint8Array(0) },
+  read: (body) => {
+    const data = readData(decoder.decode(body));
+    if (data === undefined) throw new ProtocolError("the answer is no list of models");
+    return data;
+  },
+  format: (body) => decoder.decode(body),
+};
+
+/** Asks a server of OpenAI's API for its models; what each takes, it does not say. */
+export async function listOpenAiModels(ask: Ask): Promise<ListedModel[]> {
+  const names = (await ask(MODELS, "the list of models")) as string[];
+  return names.toSorted().map((name) => ({ name, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" }));
+}
+
+/** The names in `{"data": [{"id": …}]}`; undefined when there is no such list. */
+function readData(text: string): string[] | undefined {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const data = isObject(answer) ? answer["data"] : undefined;
+  if (!Array.isArray(data)) return undefined;
+  return data.flatMap((model) => (isObject(model) && typeof model["id"] === "string" ? [model["id"]] : []));
+}

@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { after, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { startMock } from "../../../src/mock/server.ts";
+import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "./run-command.ts";
+
+/** `--service-kind openai`: payloads to a server of OpenAI's API, with perf_analyzer's text and files. */
+
+const mock = await startMock(
+  { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
+  { host: "127.0.0.1", httpPort: 0, grpcPort: 0 },
+);
+
+interface Received {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+/** Keeps what it is sent; `v1/fails` answers with an error. */
+const received: Received[] = [];
+const recorder = createServer((request, response) => {
+  const pieces: Buffer[] = [];
+  request.on("data", (piece: Buffer) => pieces.push(piece));
+  request.on("end", () => {
+    const path = request.url ?? "";
+    received.push({ path, headers: request.headers, body: Buffer.concat(pieces).toString() });
+    if (path.endsWith("v1/fails")) response.writeHead(500).end('{"error":{"message":"boom","type":"server_error"}}');
+    else response.writeHead(200, { "Content-Type": "application/json" }).end('{"choices":[]}');
+  });
+});
+await new Promise<void>((resolve) => recorder.listen(0, "127.0.0.1", resolve));
+const recorderUrl = `127.0.0.1:${(recorder.address() as AddressInfo).port}`;
+after(async () => {
+  recorder.closeAllConnections();
+  recorder.close();
+  await mock.stop();
+});
+
+const chat = (content: string, rest: object = {}): object => ({
+  payload: [{ model: "m", messages: [{ role: "user", content }], ...rest }],
+});
+
+async function withInputs(entries: readonly object[], use: (file: string, folder: string) => Promise<void>) {
+  await withFolder(async (folder) => {
+    const file = join(folder, "inputs.json");
+    await writeFile(file, JSON.stringify({ data: entries }));
+    await use(file, folder);
+  });
+}
+
+const openAi = (url: string, file: string, endpoint = "v1/chat/completions"): string[] => [
+  ...["-m", "m", "-u", url, "--service-kind", "openai", "--endpoint", endpoint, "--input-data", file],
+];
+
+test("--service-kind openai posts the payloads of --input-data to --endpoint, one after the other", async () => {
+  await withInputs([chat("a"), chat("b", { max_tokens: 4 })], async (file) => {
+    received.length = 0;
+    const flags = ["--async", "--request-count", "3", "-H", "Authorization: Bearer tok"];
+    const kind = ["--service-kind", "openai", "--endpoint", "v1/chat/completions"];
+    const { code, err } = await runCommand(["-m", "m", "-u", recorderUrl, "--input-data", file, ...kind, ...flags]);
+    assert.equal(code, 0, err);
+    assert.deepEqual(
+      received.map(({ path, body }) => [path, body]),
+      ["a", "b", "a"].map((content) => [
+        "/v1/chat/completions",
+        JSON.stringify((chat(content, content === "b" ? { max_tokens: 4 } : {}) as { payload: object[] }).payload[0]),
+      ]),
+    );
+    assert.equal(received[0]?.headers["authorization"], "Bearer tok");
+    assert.equal(received[0]?.headers["content-type"], "application/json");
+    assert.notEqual(received[0]?.headers["accept"], "text/event-stream");
+  });
+});
+
+test("several files of payloads are sent as if they were one", async () => {
+  await withInputs([chat("a")], async (file, folder) => {
+    const more = join(folder, "more.jsonl");
+    await writeFile(more, '{"n":1}\n{"n":2}\n');
+    received.length = 0;
+    const flags = ["--input-data", more, "--async", "--request-count", "4"];
+    const { code, out, err } = await runCommand([...openAi(recorderUrl, file), ...flags]);
+    assert.equal(code, 0, err);
+    assert.match(out, /1 stream\/streams with 3 step\/steps/);
+    assert.deepEqual(
+      received.map(({ body }) => body.slice(0, 7)),
+      ['{"model', '{"n":1}', '{"n":2}', '{"model'],
+    );
+  });
+});
+
+test("--streaming asks for events", async () => {
+  await withInputs([chat("a", { stream: true })], async (file) => {
+    received.length = 0;
+    const { code, err } = await runCommand([...openAi(recorderUrl, file), "--streaming", "--request-count", "1"]);
+    assert.equal(code, 0, err);
+    assert.match(String(received[0]?.headers["accept"]), /text\/event-stream/);
+  });
+});
+
+describe("a run against an OpenAI server", () => {
+  test("prints what the original prints", async () => {
+    await withInputs([chat("hi")], async (file, folder) => {
+      const csv = join(folder, "out.csv");
+      const flags = ["--async", "--concurrency-range", "2", "-v", "-f", csv, "--verbose-csv", ...QUICK_WINDOWS];
+      const { code, out, err } = await runCommand([...openAi(`127.0.0.1:${mock.httpPort}`, file), ...flags]);
+      assert.equal(code, 0, err);
+      const lines = out.replaceAll(/(?<![\w.[])\d+(\.\d+)?/g, "N").split("\n");
+      assert.deepEqual(
+        lines.filter((line) => !line.startsWith("  Pass")),
+        [
+          " Successfully read data for N stream/streams with N step/steps.",
+          "*** Measurement Settings ***",
+          "  Service Kind: OPENAI",
+          '  Using "time_windows" mode for stabilization',
+          "  Stabilizing using average throughput",
+          "  Measurement window: N msec",
+          "  Using asynchronous calls for inference",
+          "",
+          "Request concurrency: N",
+          "  Client: ",
+          "    Request count: N",
+          "    Throughput: N infer/sec",
+          "    Avg client overhead: N%",
+          "    Avg latency: N usec (standard deviation N usec)",
+          "    p50 latency: N usec",
+          "    p90 latency: N usec",
+          "    p95 latency: N usec",
+          "    p99 latency: N usec",
+          "    Avg HTTP time: N usec (send N usec + response wait N usec + receive N usec)",
+          "Inferences/Second vs. Client Average Batch Latency",
+          "Concurrency: N, throughput: N infer/sec, latency N usec",
+          "",
+        ],
+      );
+      assert.equal(
+        (await readFile(csv, "utf8")).split("\n")[0],
+        "Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency,p90 latency,p95 latency,p99 latency,Avg latency,request/response,response wait",
+      );
+    });
+  });
+
+  test("exports each event of a stream with its time, and the payload as text", async () => {
+    await withInputs([chat("hi", { stream: true, max_tokens: 3 })], async (file, folder) => {
+      const path = join(folder, "prof.json");
+      const flags = ["--async", "--request-rate-range", "200", "--request-count", "200", "--profile-export-file", path];
+      const { code, out, err } = await runCommand([...openAi(`127.0.0.1:${mock.httpPort}`, file), ...flags]);
+      assert.equal(code, 0, err);
+      assert.match(out, /^Request Rate: 200 inference requests per second$/m);
+      const { experiments, version, service_kind, endpoint } = readProfile(path);
+      assert.deepEqual([version, service_kind, endpoint], ["0.0.0", "openai", "v1/chat/completions"]);
+      assert.deepEqual(experiments[0]?.experiment, { mode: "request_rate", value: 200 });
+      const { requests = [] } = experiments[0] ?? {};
+      assert.equal(requests.length, 200);
+      const [request] = requests;
+      const payload = chat("hi", { stream: true, max_tokens: 3 }) as { payload: object[] };
+      assert.deepEqual(request?.request_inputs, { payload: JSON.stringify(payload.payload[0]) });
+      // Role, three tokens, finish, [DONE].
+      assert.equal(request?.response_timestamps.length, 6);
+      const texts = request?.response_outputs.map(({ response }) => String(response));
+      assert.match(texts?.[1] ?? "", /^data: \{.*"content":" the".*\}\n\n$/);
+      assert.equal(texts?.[5], "data: [DONE]\n\n");
+    });
+  });
+
+  test("ends with the server's words when a request fails", async () => {
+    await withInputs([chat("hi")], async (file) => {
+      const flags = ["--async", "--request-count", "2"];
+      const { code, err } = await runCommand([...openAi(recorderUrl, file, "v1/fails"), ...flags]);
+      assert.equal(code, 99);
+      assert.ok(
+        err.startsWith(
+          'Failed to retrieve results from inference request.\nThread [0] had error: OpenAI response returns HTTP code 500: {"error":{"message":"boom","type":"server_error"}}\n',
+        ),
+        err,
+      );
+    });
+  });
+
+  test("sends each payload once at its time with --fixed-schedule", async () => {
+    const timed = ["b", "a"].map((content, index) => ({ ...chat(content), timestamp: [40 - 40 * index] }));
+    await withInputs(timed, async (file) => {
+      received.length = 0;
+      const { code, err } = await runCommand([...openAi(recorderUrl, file), "--async", "--fixed-schedule"]);
+      assert.equal(code, 0, err);
+      assert.deepEqual(
+        received.map(({ body }) => (JSON.parse(body) as { messages: { content: string }[] }).messages[0]?.content),
+        ["a", "b"],
+      );
+    });
+  });
+});
+
+const FILE = fileURLToPath(import.meta.url);
+const KIND = ["-m", "m", "--service-kind", "openai"];
+const GIVEN = [...KIND, "--endpoint", "v1/completions", "--input-data", FILE, "--async"];
+for (const [name, args, says] of [
+  [
+    "no endpoint",
+    [...KIND, "--async", "--input-data", FILE],
+    'Must supply --endpoint for OpenAI service kind. For example, "v1/chat/completions".',
+  ],
+  [
+    "no data",
+    [...KIND, "--async", "--endpoint", "v1/completions"],
+    "Must supply --input-data for OpenAI service kind.",
+  ],
+  [
+    "a directory",
+    GIVEN.map((word) => (word === FILE ? dirname(FILE) : word)),
+    "takes files of payloads, not directories",
+  ],
+  ["gRPC", [...GIVEN, "-i", "grpc"], "perf_analyzer does not support gRPC protocol with OpenAI endpoints"],
+  [
+    "synchronous calls",
+    GIVEN.filter((word) => word !== "--async"),
+    "Only async mode is currently supported for OpenAI service-kind",
+  ],
+  ["a batch", [...GIVEN, "-b", "2"], "Batching is not currently supported with OpenAI service-kind"],
+  ["shapes", [...GIVEN, "--shape", "a:1"], "--shape has no meaning with --service-kind openai"],
+  ["an endpoint of Triton", ["-m", "m", "--endpoint", "v1/x"], "--endpoint has no meaning for a Triton"],
+  [
+    "a kind that is not there yet",
+    ["-m", "m", "--service-kind", "tfserving"],
+    "--service-kind tfserving is not supported yet",
+  ],
+  ["an unknown kind", ["-m", "m", "--service-kind", "foo"], "Unsupported type provided: 'foo'"],
+] as const) {
+  test(`${name} is refused before anything is sent`, async () => {
+    const { code, out, err } = await runCommand([...args]);
+    assert.deepEqual([code, out], [99, ""]);
+    assert.ok(err.includes(says), err);
+  });
+}

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
+
+/** `rampart run` of generative models, as a process of its own. */
+
+const TINY = join(ROOT, "test/tokenize/fixtures/tiny");
+
+interface Report {
+  readonly levels: readonly {
+    readonly requests: number;
+    readonly tokens?: {
+      readonly requests: number;
+      readonly metrics: Readonly<Record<string, { readonly mean: number }>>;
+    };
+  }[];
+  readonly assertions: readonly { readonly text: string; readonly isMet: boolean }[];
+}
+
+describe("rampart run of a language model", () => {
+  test("runs the example, whose assertions are met", async () => {
+    await inFolder({}, async (cwd) => {
+      const flags = ["--json", "report.json"];
+      const { code, out, err } = await runRampart(["run", join(ROOT, "scenarios/llm.ts"), ...flags], { cwd });
+      assert.equal(code, 0, out + err);
+      assert.match(out, /^ {2}time to first token /m);
+      assert.match(out, /^pass {2}p99 time to first token below 500 ms/m);
+      const { levels, assertions } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
+      assert.deepEqual(
+        levels.map(({ requests, tokens }) => [requests, tokens?.requests, tokens?.metrics["inputTokens"]?.mean]),
+        [
+          [20, 20, 64],
+          [20, 20, 64],
+        ],
+      );
+      assert.ok(assertions.length === 5 && assertions.every(({ isMet }) => isMet));
+    });
+  });
+
+  test("exits with 65 where an assertion of tokens is not met", async () => {
+    const text = scenarioText({
+      target: `embeddedLlm({ streaming: true, ttft: "30 ms", tokenizer: ${JSON.stringify(TINY)} })`,
+      inputs: "prompts({ isl: 5, osl: 2 })",
+      assert: '[p99("timeToFirstToken").below("5 ms")]',
+    });
+    await inFolder({ "x.ts": text }, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", "x.ts"], { cwd });
+      assert.equal(code, 65, out + err);
+      assert.match(out, /^FAIL {2}p99 time to first token below 5 ms/m);
+    });
+  });
+
+  test("sends the payloads of a file in turn", async () => {
+    const text = scenarioText({
+      target: "embeddedLlm({ endpoint: 'completions' })",
+      inputs: 'payloads("./inputs.json")',
+    });
+    await inFolder({ "x.ts": text }, async (cwd) => {
+      const data = [{ payload: [{ prompt: "a", max_tokens: 3 }] }, { payload: [{ prompt: "b", max_tokens: 5 }] }];
+      writeFileSync(join(cwd, "inputs.json"), JSON.stringify({ data }));
+      const flags = ["--json", "report.json", "--profile-export-file", "prof.json"];
+      const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
+      assert.equal(code, 0, out + err);
+      const { levels } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
+      assert.equal(levels[0]?.tokens?.metrics["serverOutputTokens"]?.mean, 4);
+      const profile = readFileSync(join(cwd, "prof.json"), "utf8");
+      assert.match(profile, /"service_kind":"openai","endpoint":"v1\/completions"\}$/);
+    });
+  });
+
+  test("tells a tokenizer that is not there, and sends nothing", async () => {
+    const text = scenarioText({
+      target: 'openai("127.0.0.1:1", { model: "m", tokenizer: "./missing" })',
+      inputs: "prompts()",
+    });
+    await inFolder({ "x.ts": text }, async (cwd) => {
+      const { code, err } = await runRampart(["run", "x.ts"], { cwd });
+      assert.equal(code, 64, err);
+      assert.match(err, /tokenizer.*missing/);
+    });
+  });
+});

@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { makePromptDataset } from "../../../src/inputs/prompts/prompt-dataset.ts";
+import { UserError } from "../../../src/plan/problem.ts";
+import type { PromptsPlan } from "../../../src/plan/prompts.ts";
+import { LLM_ENDPOINTS } from "../../../src/service/openai/endpoints.ts";
+import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { loadTinyTokenizer } from "../tiny-tokenizer.ts";
+
+/** Prompts of a plan as requests. */
+
+const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
+const tokenizer = loadTinyTokenizer();
+const fixed = (mean: number) => ({ mean, stddev: 0 });
+
+const LEAST: PromptsPlan = {
+  kind: "prompts",
+  format: "chat",
+  model: "m",
+  isStreaming: true,
+  tokenizer: TINY,
+  revision: "main",
+  file: "",
+  seed: 0,
+  count: 3,
+  inputTokens: fixed(20),
+  outputTokens: null,
+  mix: [],
+  prefix: null,
+  sessions: null,
+  systemTokens: 0,
+  textsPerRequest: 1,
+  images: null,
+  extra: {},
+};
+
+/** Bodies of every shape, as far as they are looked into. */
+interface Body {
+  readonly [key: string]: unknown;
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly max_tokens?: number;
+  readonly query: { readonly text: string };
+  readonly passages: readonly object[];
+  readonly input: readonly string[];
+}
+
+interface Part {
+  readonly type: string;
+  readonly image_url: { readonly url: string };
+}
+
+async function bodiesOf(change: Partial<PromptsPlan>): Promise<Body[]> {
+  const { streams, isFromJson } = await makePromptDataset({ ...LEAST, ...change }, "in-turn");
+  assert.equal(isFromJson, true);
+  return (streams[0] ?? []).map(
+    ({ inputs }) => JSON.parse(new TextDecoder().decode(inputs.get("payload")?.bytes.subarray(4))) as Body,
+  );
+}
+
+describe("prompts of a plan", () => {
+  test("are exact to the token, and the same each time", async () => {
+    const bodies = await bodiesOf({ outputTokens: fixed(7), extra: { temperature: 0, n: { a: [1] } } });
+    assert.equal(bodies.length, 3);
+    for (const { messages, ...rest } of bodies) {
+      assert.deepEqual(rest, { model: "m", stream: true, max_tokens: 7, temperature: 0, n: { a: [1] } });
+      assert.deepEqual(
+        [messages.length, messages[0]?.role, tokenizer.count(messages[0]?.content ?? "")],
+        [1, "user", 20],
+      );
+    }
+    assert.deepEqual(await bodiesOf({ outputTokens: fixed(7), extra: { temperature: 0, n: { a: [1] } } }), bodies);
+    assert.notDeepEqual(await bodiesOf({ seed: 1 }), await bodiesOf({}));
+  });
+
+  test("have a system message, prefixes and kinds of lengths", async () => {
+    const mix = [
+      { input: fixed(5), output: fixed(2), sharePct: 50 },
+      { input: fixed(9), output: fixed(3), sharePct: 50 },
+    ];
+    const bodies = await bodiesOf({ count: 40, systemTokens: 6, prefix: { count: 1, tokens: 4 }, mix });
+    const kinds = new Map<string, number>();
+    for (const { messages, max_tokens } of bodies) {
+      assert.equal(tokenizer.count(messages[0]?.content ?? ""), 6);
+      const kind = `${tokenizer.count(messages[1]?.content ?? "")} to ${max_tokens}`;
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    }
+    assert.deepEqual([...kinds.keys()].sort(), ["13 to 3", "9 to 2"]);
+    assert.ok(
+      [...kinds.values()].every((count) => count > 8),
+      JSON.stringify([...kinds]),
+    );
+    assert.equal(new Set(bodies.map(({ messages }) => messages[0]?.content ?? "")).size, 1);
+  });
+
+  test("have images where they are asked for", async () => {
+    const images = { count: 2, widthPx: fixed(16), heightPx: fixed(8) };
+    const [body] = await bodiesOf({ format: "multimodal", images });
+    const parts = body?.messages[0]?.content as unknown as readonly Part[];
+    assert.deepEqual(
+      parts.map(({ type }) => type),
+      ["text", "image_url", "image_url"],
+    );
+    assert.match(parts[1]?.image_url.url ?? "", /^data:image\/png;base64,/);
+  });
+
+  test("are rankings and embeddings of as many texts as a batch has", async () => {
+    const [ranked] = await bodiesOf({ format: "rankings", textsPerRequest: 3 });
+    assert.equal(ranked?.passages.length, 3);
+    assert.equal(tokenizer.count(ranked?.query.text ?? ""), 20);
+    const [embedded] = await bodiesOf({ format: "embeddings", textsPerRequest: 4 });
+    assert.deepEqual(
+      embedded?.input.map((text) => tokenizer.count(text)),
+      [20, 20, 20, 20],
+    );
+  });
+
+  for (const [name, { format }] of Object.entries(LLM_ENDPOINTS)) {
+    test(`have the body of ${name}`, async () => {
+      const images = { count: 1, widthPx: fixed(4), heightPx: fixed(4) };
+      const bodies = await bodiesOf({ format, images });
+      assert.equal(bodies.length, 3);
+      assert.ok(bodies.every((body) => Object.keys(body).length > 0));
+    });
+  }
+
+  test("are conversations where the load holds sessions, and only there", async () => {
+    const plan = { ...LEAST, sessions: { count: 2, turns: fixed(3), delayMs: 40 } };
+    const { streams } = await makePromptDataset(plan, "in-sessions");
+    assert.deepEqual(
+      streams.map((turns) => turns.map(({ delayMs }) => delayMs)),
+      [
+        [40, 40, undefined],
+        [40, 40, undefined],
+      ],
+    );
+    assert.equal(new Set(streams.flat().map(({ sessionId }) => sessionId)).size, 2);
+    await assert.rejects(makePromptDataset(plan, "in-turn"), /requests of sessions/);
+    await assert.rejects(makePromptDataset(LEAST, "in-sessions"), /belong to no session/);
+  });
+
+  test("come from a file, and need no tokenizer then", async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, "prompts.jsonl");
+      await writeFile(file, '{"text":"one"}\n{"text":"two"}\n');
+      const bodies = await bodiesOf({ file, tokenizer: "none" });
+      assert.deepEqual(
+        bodies.map(({ messages }) => messages[0]?.content ?? ""),
+        ["one", "two"],
+      );
+      await assert.rejects(bodiesOf({ file: join(folder, "missing.jsonl"), tokenizer: "none" }), UserError);
+    });
+  });
+
+  test("are refused where there is nothing to make them from", async () => {
+    await assert.rejects(bodiesOf({ tokenizer: "none" }), UserError);
+    await assert.rejects(bodiesOf({ tokenizer: "/nowhere/at/all" }), UserError);
+  });
+});

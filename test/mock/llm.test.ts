@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
+import type { MockLlmPlan } from "../../src/plan/mock.ts";
+import type { AnswerKind } from "../../src/service/openai/answer-kind.ts";
+import { readAnswer } from "../../src/service/openai/response-text.ts";
+
+/** The mock's language model, read as answers of real servers are. */
+
+const ANY_PORT = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 };
+const LLM: MockLlmPlan = {
+  firstToken: { kind: "constant", ms: 0 },
+  tokenGapMs: 0,
+  outputTokens: 5,
+  tokensPerEvent: 1,
+  reasoningTokens: 0,
+  cutRatio: 0,
+};
+const PLAIN = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
+
+const quick = await startMock({ ...PLAIN, llm: LLM }, ANY_PORT);
+const thinking = await startMock({ ...PLAIN, llm: { ...LLM, reasoningTokens: 3, tokensPerEvent: 2 } }, ANY_PORT);
+const cut = await startMock({ ...PLAIN, llm: { ...LLM, cutRatio: 1 } }, ANY_PORT);
+const failing = await startMock({ ...PLAIN, errorRatio: 1 }, ANY_PORT);
+const paced = await startMock(
+  { ...PLAIN, llm: { ...LLM, firstToken: { kind: "constant", ms: 40 }, tokenGapMs: 20 } },
+  ANY_PORT,
+);
+after(() => Promise.all([quick, thinking, cut, failing, paced].map((server) => server.stop())));
+
+function post(server: { readonly httpPort: number }, path: string, body: object | string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${server.httpPort}${path}`, {
+    method: "POST",
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}
+
+const TEXT_PATHS: readonly (readonly [path: string, kind: AnswerKind])[] = [
+  ["/v1/chat/completions", "chat"],
+  ["/v1/completions", "completions"],
+  ["/v1/responses", "responses"],
+  ["/v1/messages", "anthropic"],
+];
+
+for (const [path, kind] of TEXT_PATHS) {
+  test(`${path} answers with the tokens asked for, whole and as a stream`, async () => {
+    for (const [limit, tokens] of [
+      [{}, 5],
+      [path === "/v1/responses" ? { max_output_tokens: 3 } : { max_tokens: 3 }, 3],
+    ] as const) {
+      for (const stream of [false, true]) {
+        const response = await post(quick, path, { model: "m", stream, ...limit });
+        assert.equal(response.status, 200);
+        const type = stream ? "text/event-stream" : "application/json";
+        assert.equal(response.headers.get("content-type"), type);
+        const { output, error, finishReason } = readAnswer(kind, [await response.text()]);
+        assert.equal(error, undefined);
+        assert.equal(output.map(({ text }) => text).join(""), " the".repeat(tokens));
+        assert.equal(output[0]?.events, stream ? tokens : 1);
+        assert.notEqual(finishReason, undefined);
+      }
+    }
+  });
+}
+
+describe("the mock's language model", () => {
+  test("ends a stream with its usage where that is asked for", async () => {
+    const body = { stream: true, stream_options: { include_usage: true } };
+    const asked = readAnswer("chat", [await (await post(quick, "/v1/chat/completions", body)).text()]);
+    assert.equal(asked.usage?.completionTokens, 5);
+    const plain = readAnswer("chat", [await (await post(quick, "/v1/chat/completions", { stream: true })).text()]);
+    assert.equal(plain.usage, undefined);
+  });
+
+  test("reasons first, and puts several tokens into an event", async () => {
+    const { output, reasoning, usage } = readAnswer("chat", [
+      await (
+        await post(thinking, "/v1/chat/completions", { stream: true, stream_options: { include_usage: true } })
+      ).text(),
+    ]);
+    assert.deepEqual([reasoning[0]?.text, reasoning[0]?.events], [" the the the", 2]);
+    assert.deepEqual([output[0]?.text, output[0]?.events], [" the the", 1]);
+    assert.deepEqual([usage?.completionTokens, usage?.reasoningTokens], [5, 3]);
+  });
+
+  test("makes no token before its time", async () => {
+    const startMs = performance.now();
+    const response = await post(paced, "/v1/chat/completions", { stream: true });
+    const atMs: number[] = [];
+    for await (const bytes of response.body as ReadableStream<Uint8Array>)
+      if (new TextDecoder().decode(bytes).includes(" the")) atMs.push(performance.now() - startMs);
+    assert.ok(atMs.length >= 2, "all tokens came at once");
+    assert.ok((atMs[0] as number) >= 40 && (atMs.at(-1) as number) >= 120, atMs.join(", "));
+    const wholeMs = performance.now();
+    await (await post(paced, "/v1/chat/completions", {})).text();
+    assert.ok(performance.now() - wholeMs >= 120);
+  });
+
+  test("breaks streams off, and only streams", async () => {
+    const response = await post(cut, "/v1/chat/completions", { stream: true });
+    assert.equal(response.status, 200);
+    await assert.rejects(response.text());
+    assert.equal((await post(cut, "/v1/chat/completions", {})).status, 200);
+  });
+
+  test("embeds and ranks as many texts as it is given", async () => {
+    const vectors = (await (await post(quick, "/v1/embeddings", { input: ["a", "b", "c"] })).json()) as {
+      data: { embedding: number[] }[];
+    };
+    assert.deepEqual(
+      vectors.data.map(({ embedding }) => embedding.length),
+      [8, 8, 8],
+    );
+    const ranked = (await (await post(quick, "/v1/ranking", { query: {}, passages: [{}, {}] })).json()) as {
+      rankings: { index: number }[];
+    };
+    assert.deepEqual(
+      ranked.rankings.map(({ index }) => index),
+      [0, 1],
+    );
+  });
+
+  test("lists a model", async () => {
+    const { data } = (await (await fetch(`http://127.0.0.1:${quick.httpPort}/v1/models`)).json()) as {
+      data: { id: string }[];
+    };
+    assert.deepEqual(
+      data.map(({ id }) => id),
+      ["mock-llm"],
+    );
+  });
+
+  for (const [name, body, says] of [
+    ["text that is no JSON", "{", /not JSON/],
+    ["JSON that is no request", "[1]", /not a JSON object/],
+    ["a limit of no tokens", { max_tokens: 0 }, /1 or more/],
+  ] as const) {
+    test(`refuses ${name}`, async () => {
+      const response = await post(quick, "/v1/chat/completions", body);
+      assert.equal(response.status, 400);
+      assert.match(((await response.json()) as { error: { message: string } }).error.message, says);
+    });
+  }
+
+  test("fails the planned share", async () => {
+    const response = await post(failing, "/v1/chat/completions", { stream: true });
+    assert.equal(response.status, 500);
+    assert.match(await response.text(), /planned failure/);
+  });
+});

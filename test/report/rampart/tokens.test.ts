@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { TokenColumns } from "../../../src/measure/token-metrics.ts";
+import { createRampartConsole } from "../../../src/report/rampart/console.ts";
+import { createJsonReport } from "../../../src/report/rampart/json.ts";
+import type { LevelResult } from "../../../src/run/observer.ts";
+import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
+
+/** Tokens in Rampart's own reports. */
+
+interface Made {
+  readonly reasoningTokens?: number;
+  readonly serverTokens?: number;
+  readonly gapMs?: number;
+}
+
+/** Four answers of 11 tokens, the first after 100 to 400 ms, one sent each second; and one that failed. */
+function makeTokens({ reasoningTokens = 0, serverTokens, gapMs = 10 }: Made = {}): TokenColumns {
+  const columns = new TokenColumns();
+  for (let index = 0; index < 4; index++) {
+    const firstNs = (index + 1) * 100e6;
+    const contentNs = Array.from({ length: 11 }, (_, token) => firstNs + token * gapMs * 1e6);
+    const times = {
+      contentNs,
+      eventCount: 11,
+      firstOutputNs: firstNs,
+      firstReasoningNs: reasoningTokens === 0 ? Number.NaN : firstNs - 50e6,
+      outputTokens: 11,
+      reasoningTokens,
+    };
+    const usage =
+      serverTokens === undefined
+        ? undefined
+        : { promptTokens: undefined, completionTokens: serverTokens, reasoningTokens: undefined };
+    columns.add({ sendNs: index * 1e9, times, inputTokens: 7, usage });
+  }
+  columns.failedCount = 1;
+  return columns;
+}
+
+const TOKENS = { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
+
+function print(tokens: TokenColumns, isStreamed = true): string {
+  const plan = makePlan({ measurement: { tokens: { ...TOKENS, isStreamed } } });
+  const sink = makeSink();
+  const level: LevelResult = { ...makeLevel(), tokens };
+  tell(createRampartConsole(plan, sink), makeResult(plan, [level]));
+  return sink.printed.out;
+}
+
+describe("tokens in the report for people", () => {
+  test("stand in a table of their own, below their level", () => {
+    const out = print(makeTokens());
+    assert.match(out, /^ {2}tokens +average +min +p50 +p90 +p99 +max$/m);
+    assert.match(out, /^ {2}time to first token +250 ms +100 ms +250 ms +370 ms +397 ms +400 ms$/m);
+    assert.match(out, /^ {2}inter-token latency +10 ms( +10 ms){5}$/m);
+    assert.match(out, /^ {2}output tokens\/s per user +100( +100){5}$/m);
+    assert.match(out, /^ {2}output tokens +11( +11){5}$/m);
+    assert.match(out, /^ {2}input tokens +7( +7){5}$/m);
+    // 44 tokens from 0 to 3 s + 400 ms + 10 gaps of 10 ms.
+    assert.match(out, /^ {2}12\.57 output tokens\/s$/m);
+    assert.match(out, /of 5 requests 1 failed and 0 had an answer without content/);
+    assert.doesNotMatch(out, /reasoning|server's count/);
+  });
+
+  test("have no first token where answers come at once", () => {
+    const out = print(makeTokens(), false);
+    assert.match(out, /^ {2}output tokens +11/m);
+    assert.match(out, /^ {2}latency per output token /m);
+    assert.doesNotMatch(out, /first token|inter-token|per user/);
+  });
+
+  test("tell of reasoning, of the server's counts, and of tokens that came bunched", () => {
+    const out = print(makeTokens({ reasoningTokens: 3, serverTokens: 14, gapMs: 0.01 }));
+    assert.match(out, /^ {2}time to first reasoning token +200 ms/m);
+    assert.match(out, /^ {2}reasoning tokens +3/m);
+    assert.match(out, /^ {2}output tokens \(server's count\) +14/m);
+    assert.match(out, /the server counts 56 output tokens where the client counts 44/);
+    assert.match(out, /% of the tokens came together with the one before/);
+  });
+
+  test("are not there when none were measured", () => {
+    const plan = makePlan();
+    const sink = makeSink();
+    tell(createRampartConsole(plan, sink), makeResult(plan, [makeLevel()]));
+    assert.doesNotMatch(sink.printed.out, /tokens/);
+    assert.doesNotMatch(print(new TokenColumns()), /average +min/);
+  });
+});
+
+test("tokens in the report for programs have units in their names", async () => {
+  await withFolder(async (folder) => {
+    const jsonFile = join(folder, "report.json");
+    const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { jsonFile } });
+    createJsonReport(plan).finish(makeResult(plan, [{ ...makeLevel(), tokens: makeTokens() }]));
+    const { levels } = JSON.parse(await readFile(jsonFile, "utf8")) as {
+      levels: { tokens: Record<string, unknown> & { metrics: Record<string, Record<string, number>> } }[];
+    };
+    const { tokens } = levels[0] ?? {};
+    assert.deepEqual([tokens?.["requests"], tokens?.["failed"], tokens?.["durationSec"]], [4, 1, 3.5]);
+    assert.equal(tokens?.metrics["timeToFirstTokenUs"]?.["mean"], 250_000);
+    assert.equal(tokens?.metrics["timeToFirstTokenUs"]?.["p90"], 370_000);
+    assert.deepEqual(tokens?.metrics["outputTokens"], {
+      count: 4,
+      mean: 11,
+      min: 11,
+      max: 11,
+      p50: 11,
+      p90: 11,
+      p99: 11,
+    });
+    assert.equal((tokens?.["warnings"] as string[] | undefined)?.length, 1);
+  });
+});

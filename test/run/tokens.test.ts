@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { judge } from "../../src/measure/verdicts.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import { UserError } from "../../src/plan/problem.ts";
+import { checkPlan } from "../../src/registry/check-plan.ts";
+import type { LevelResult, RunResult } from "../../src/run/observer.ts";
+import { startPlan } from "../../src/run/run-plan.ts";
+import { errorRate, p99 } from "../../src/scenario/assertions.ts";
+import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
+import { type EmbeddedLlmOptions, embeddedLlm, openai } from "../../src/scenario/llm-targets.ts";
+import { hold, ramp, sessions, steps } from "../../src/scenario/loads.ts";
+import { prompts } from "../../src/scenario/prompts.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+import { goodput, outputTokensPerSec } from "../../src/scenario/token-assertions.ts";
+
+/** Runs of language models whose tokens are measured while they run. */
+
+const LIMIT = { timeout: 30_000 };
+const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
+
+function planOf(llm: EmbeddedLlmOptions, change: Partial<ScenarioDefinition> = {}): Plan {
+  const target = embeddedLlm({ tokenizer: TINY, ...llm });
+  const inputs = prompts({ isl: 12, osl: 5, count: 4 });
+  return toPlan(defineScenario({ name: "x", target, load: hold(2, { requests: 10 }), inputs, ...change }), "/");
+}
+
+async function run(plan: Plan): Promise<RunResult> {
+  const result = await startPlan(
+    plan,
+    async () => ({}),
+    async () => checkPlan(plan),
+  ).result;
+  assert.equal(result.error, undefined, result.error?.message);
+  return result;
+}
+
+function tokensOf(level: LevelResult | undefined) {
+  const { tokens } = level ?? {};
+  assert.ok(tokens !== undefined, "no tokens were measured");
+  return tokens;
+}
+
+describe("a run of a language model", () => {
+  test("measures the tokens of each level's requests", LIMIT, async () => {
+    const llm = { streaming: true, ttft: "20 ms", itl: "4 ms" } as const;
+    const { levels } = await run(planOf(llm, { load: steps([1, 2], { requests: 6 }) }));
+    assert.equal(levels.length, 2);
+    for (const level of levels) {
+      const { count, metrics, failedCount, emptyCount } = tokensOf(level);
+      assert.deepEqual([count, failedCount, emptyCount], [6, 0, 0]);
+      assert.deepEqual([...metrics.outputTokens.measured()], [5, 5, 5, 5, 5, 5]);
+      assert.deepEqual([...metrics.inputTokens.measured()], [12, 12, 12, 12, 12, 12]);
+      const first = metrics.timeToFirstTokenNs.measured();
+      const gaps = metrics.interTokenLatencyNs.measured();
+      const latencies = metrics.requestLatencyNs.measured();
+      // A busy machine makes tokens late, never early.
+      assert.ok(first.length === 6 && first.every((ns) => ns >= 20e6), first.join(", "));
+      assert.ok(latencies.length === 6 && latencies.every((ns) => ns >= 36e6), latencies.join(", "));
+      assert.ok(Math.max(...latencies) <= level.window.latency.maxNs + 1000);
+      for (const [row, gapNs] of gaps.entries())
+        assert.ok(Math.abs((first[row] as number) + 4 * gapNs - (latencies[row] as number)) <= 4);
+    }
+  });
+
+  test("measures whole answers, with the server's own counts beside", LIMIT, async () => {
+    const { levels } = await run(planOf({ reasoningTokens: 2 }));
+    const { metrics } = tokensOf(levels[0]);
+    assert.deepEqual([...new Set(metrics.outputTokens.measured())], [3]);
+    assert.deepEqual([...new Set(metrics.reasoningTokens.measured())], [2]);
+    assert.deepEqual([...new Set(metrics.serverOutputTokens.measured())], [5]);
+    assert.equal(metrics.interTokenLatencyNs.measured().length, 0);
+  });
+
+  for (const endpoint of ["completions", "responses", "messages"] as const) {
+    test(`reads streams of ${endpoint}`, LIMIT, async () => {
+      const { levels } = await run(planOf({ endpoint, streaming: true }));
+      assert.deepEqual([...new Set(tokensOf(levels[0]).metrics.outputTokens.measured())], [5]);
+    });
+  }
+
+  test("counts without a tokenizer what the server counts", LIMIT, async () => {
+    const extra = { stream_options: { include_usage: true } };
+    const inputs = prompts({ isl: 12, osl: 5, count: 4, extra });
+    const plan = planOf({ streaming: true }, { inputs });
+    const { levels } = await run({
+      ...plan,
+      measurement: {
+        ...plan.measurement,
+        tokens: { answers: "chat", isStreamed: true, tokenizer: "none", revision: "main" },
+      },
+    });
+    const { metrics } = tokensOf(levels[0]);
+    assert.equal(metrics.outputTokens.measured().length, 0);
+    assert.deepEqual([...new Set(metrics.serverOutputTokens.measured())], [5]);
+  });
+
+  test("counts what fails and breaks off, and measures the rest", LIMIT, async () => {
+    const load = hold(2, { requests: 40 });
+    const { levels, failedCount } = await run(planOf({ streaming: true, errorRatio: 0.2, cutRatio: 0.2 }, { load }));
+    const { count, failedCount: failedAnswers } = tokensOf(levels[0]);
+    assert.ok(failedCount > 2 && failedCount < 38, `${failedCount} failed`);
+    assert.deepEqual([count + failedAnswers, failedAnswers], [40, failedCount]);
+  });
+
+  test("leaves a warm-up out, and a level measured over time too knows no other requests", LIMIT, async () => {
+    const plan = planOf({ streaming: true }, { load: ramp(1, 2, { for: "200 ms" }), warmupRequests: 5 });
+    const { levels, completedCount } = await run(plan);
+    const measured = levels.map((level) => tokensOf(level).count);
+    assert.deepEqual(
+      measured,
+      levels.map(({ window }) => window.requestCount),
+    );
+    assert.ok(measured.reduce((sum, count) => sum + count, 0) <= completedCount - 10);
+  });
+
+  test("measures the windows that a stable level is made of", LIMIT, async () => {
+    const stability = { window: "50 ms", percent: 1e6 } as const;
+    const { levels } = await run(planOf({ streaming: true }, { load: hold(1), stability }));
+    assert.equal(levels[0]?.outcome, "measured");
+    assert.equal(tokensOf(levels[0]).count, levels[0]?.window.requestCount);
+  });
+
+  test("counts what was said before as input where requests are turns", LIMIT, async () => {
+    const inputs = prompts({ isl: 12, osl: 5, sessions: { count: 3, turns: 2 } });
+    const { levels } = await run(planOf({ streaming: true }, { load: sessions(2), inputs }));
+    const { count, metrics } = tokensOf(levels[0]);
+    assert.equal(count, 6);
+    const inputTokens = [...metrics.inputTokens.measured()].sort((a, b) => a - b);
+    assert.deepEqual(inputTokens.slice(0, 3), [12, 12, 12]);
+    // The turn before, its answer of five tokens, and the new one, joined by spaces.
+    assert.ok(
+      inputTokens.slice(3).every((tokens) => tokens >= 29 && tokens <= 31),
+      inputTokens.join(", "),
+    );
+  });
+
+  test("has its assertions judged by what was measured", LIMIT, async () => {
+    const plan = planOf(
+      { streaming: true, ttft: "20 ms" },
+      {
+        assert: [
+          p99("timeToFirstToken").below("1 ms"),
+          p99("timeToFirstToken").above("19 ms"),
+          outputTokensPerSec().above(1),
+          goodput({ timeToFirstToken: "1 ms" }).atLeast(0.1),
+          goodput({ timeToFirstToken: "2 s", latency: "2 s" }).atLeast(0.1),
+          errorRate().is(0),
+        ],
+      },
+    );
+    const { levels } = await run(plan);
+    const verdicts = plan.assertions.map((assertion) => judge(assertion, levels, 1));
+    assert.deepEqual(
+      verdicts.map(({ isMet }) => isMet),
+      [false, true, true, false, true, true],
+    );
+    assert.equal(verdicts[0]?.text, "p99 time to first token below 1 ms");
+    assert.equal(verdicts[3]?.measured, 0);
+  });
+
+  test("has no tokens where answers are vectors", LIMIT, async () => {
+    const { levels } = await run(planOf({ endpoint: "embeddings" }, { inputs: prompts({ isl: 4, batch: 3 }) }));
+    assert.equal(levels[0]?.tokens, undefined);
+    assert.equal(levels[0]?.window.requestCount, 10);
+  });
+
+  test("ends before anything is sent when there is no such tokenizer", LIMIT, async () => {
+    const plan = planOf({ streaming: true, tokenizer: "/nowhere/tokenizer" }, { inputs: prompts({ file: "/x" }) });
+    await assert.rejects(
+      startPlan(
+        plan,
+        async () => ({}),
+        async () => checkPlan(plan),
+      ).result,
+      (error: unknown) => error instanceof UserError && /tokenizer/.test(error.problems[0]?.path ?? ""),
+    );
+  });
+});
+
+test("an API key is read from the environment, sent, and stands in no plan", LIMIT, async () => {
+  const keys: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    keys.push(request.headers.authorization);
+    request.resume().on("end", () => response.end('{"choices":[{"message":{"content":"hi"}}]}'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  process.env["RAMPART_TEST_KEY"] = "sk-secret";
+  try {
+    const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const target = openai(url, { model: "m", tokenizer: TINY, apiKeyEnv: "RAMPART_TEST_KEY" });
+    const plan = planOf({}, { target, load: hold(1, { requests: 2 }) });
+    assert.ok(!JSON.stringify(plan).includes("sk-secret"));
+    await run(plan);
+    assert.deepEqual(keys, ["Bearer sk-secret", "Bearer sk-secret"]);
+    process.env["RAMPART_TEST_KEY"] = "";
+    await assert.rejects(run(plan), /no variable RAMPART_TEST_KEY/);
+  } finally {
+    delete process.env["RAMPART_TEST_KEY"];
+    server.closeAllConnections();
+    server.close();
+  }
+});

@@ -1,0 +1,348 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Plan } from "../../src/plan/plan.ts";
+import { type Problem, UserError } from "../../src/plan/problem.ts";
+import { checkPlan } from "../../src/registry/check-plan.ts";
+import { average, p99, percentile } from "../../src/scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
+import { json, random } from "../../src/scenario/inputs.ts";
+import { embeddedLlm, openai } from "../../src/scenario/llm-targets.ts";
+import { hold, sessions } from "../../src/scenario/loads.ts";
+import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompts.ts";
+import { triton } from "../../src/scenario/targets.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+import { goodput, outputTokensPerSec } from "../../src/scenario/token-assertions.ts";
+import { LLM_ENDPOINTS, type LlmEndpointName } from "../../src/service/openai/endpoints.ts";
+
+/** Scenarios of generative models: their plans, and what untyped callers are told. */
+
+const streamed = openai("host:1", { model: "m", streaming: true, tokenizer: "./tok" });
+const least: Record<string, unknown> = { name: "x", target: streamed, load: hold(1), inputs: prompts() };
+
+// biome-ignore lint/complexity/noBannedTypes: the point is to call it with anything
+function untyped(builder: Function): (...args: readonly unknown[]) => unknown {
+  return (...args) => Reflect.apply(builder, undefined, args) as unknown;
+}
+
+function planOf(change: Record<string, unknown> = {}): Plan {
+  return toPlan(untyped(defineScenario)({ ...least, ...change }) as Scenario, "/folder");
+}
+
+function problemsOf(change: Record<string, unknown>): readonly Problem[] {
+  try {
+    planOf(change);
+  } catch (error) {
+    if (error instanceof UserError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("the plan of a generative model", () => {
+  test("has the documented defaults", () => {
+    const { target, inputs, measurement, client } = planOf();
+    assert.equal(target.kind, "openai");
+    assert.deepEqual(
+      { ...target, tls: undefined },
+      {
+        kind: "openai",
+        url: "host:1",
+        protocol: "http",
+        endpoint: "v1/chat/completions",
+        model: "m",
+        batchSize: 1,
+        isStreaming: true,
+        headers: [],
+        tls: undefined,
+      },
+    );
+    assert.deepEqual(inputs, {
+      kind: "prompts",
+      format: "chat",
+      model: "m",
+      isStreaming: true,
+      tokenizer: "/folder/tok",
+      revision: "main",
+      file: "",
+      seed: 0,
+      count: 100,
+      inputTokens: { mean: 550, stddev: 0 },
+      outputTokens: null,
+      mix: [],
+      prefix: null,
+      sessions: null,
+      systemTokens: 0,
+      textsPerRequest: 1,
+      images: null,
+      extra: {},
+    });
+    const tokens = { answers: "chat", isStreamed: true, tokenizer: "/folder/tok", revision: "main" };
+    assert.deepEqual(measurement.tokens, tokens);
+    assert.equal(client.callMode, "async");
+  });
+
+  test("carries every option", () => {
+    const target = openai("https://host/v", {
+      model: "org/m",
+      endpoint: "generate",
+      streaming: true,
+      tokenizerRevision: "v2",
+      headers: { "x-a": "b" },
+      apiKeyEnv: "KEY",
+    });
+    const inputs = prompts({
+      isl: { mean: 20, stddev: 3 },
+      osl: 7,
+      count: 3,
+      seed: 4,
+      prefix: { count: 2, tokens: 9 },
+      systemTokens: 10,
+      extra: { temperature: 0 },
+    });
+    const plan = planOf({ target, inputs });
+    assert.ok(plan.target.kind === "openai");
+    assert.equal(plan.target.endpoint, "v2/models/org/m/generate_stream");
+    assert.deepEqual(plan.target.headers, [["x-a", "b"]]);
+    assert.equal(plan.target.apiKeyEnv, "KEY");
+    assert.deepEqual(plan.inputs, {
+      kind: "prompts",
+      format: "generate",
+      model: "org/m",
+      isStreaming: true,
+      tokenizer: "org/m",
+      revision: "v2",
+      file: "",
+      seed: 4,
+      count: 3,
+      inputTokens: { mean: 20, stddev: 3 },
+      outputTokens: { mean: 7, stddev: 0 },
+      mix: [],
+      prefix: { count: 2, tokens: 9 },
+      sessions: null,
+      systemTokens: 10,
+      textsPerRequest: 1,
+      images: null,
+      extra: { temperature: 0 },
+    });
+  });
+
+  test("has kinds of lengths, batches, images and files as they are told", () => {
+    const inputsOf = (endpoint: LlmEndpointName, options: PromptOptions): object =>
+      planOf({ target: openai("h", { model: "m", endpoint }), inputs: prompts(options) }).inputs;
+    const parts = [
+      { isl: 5, osl: 6, share: 25 },
+      { isl: 7, osl: { mean: 8, stddev: 1 }, share: 75 },
+    ];
+    const images = { count: 2, width: 64, height: { mean: 32, stddev: 4 } };
+    for (const [inputs, expected] of [
+      [
+        inputsOf("chat", { mix: parts }),
+        {
+          mix: [
+            { input: { mean: 5, stddev: 0 }, output: { mean: 6, stddev: 0 }, sharePct: 25 },
+            { input: { mean: 7, stddev: 0 }, output: { mean: 8, stddev: 1 }, sharePct: 75 },
+          ],
+        },
+      ],
+      [inputsOf("embeddings", { batch: 2 }), { textsPerRequest: 2 }],
+      [
+        inputsOf("multimodal", { images }),
+        { images: { count: 2, widthPx: { mean: 64, stddev: 0 }, heightPx: { mean: 32, stddev: 4 } } },
+      ],
+      [inputsOf("chat", { file: "p.jsonl" }), { file: "/folder/p.jsonl" }],
+    ] as const)
+      assert.deepEqual({ ...inputs, ...expected }, inputs);
+  });
+
+  for (const endpoint of Object.keys(LLM_ENDPOINTS) as LlmEndpointName[]) {
+    test(`${endpoint} is a target`, () => {
+      const plan = planOf({
+        target: openai("h", { model: "m", endpoint, tokenizer: "none" }),
+        inputs: payloads("a.json"),
+      });
+      assert.deepEqual(plan.inputs, { kind: "payloads", file: "/folder/a.json" });
+      assert.ok(plan.target.kind === "openai" && plan.target.endpoint !== "");
+      const isText = !["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings", "imageRetrieval"].includes(
+        endpoint,
+      );
+      assert.equal(plan.measurement.tokens !== undefined, isText);
+      assert.equal(checkPlan(plan), plan);
+    });
+  }
+
+  test("the embedded model answers as it is told", () => {
+    const target = embeddedLlm({
+      endpoint: "messages",
+      streaming: true,
+      ttft: "uniform:1ms:9ms",
+      itl: "2 ms",
+      outputTokens: 3,
+      tokensPerEvent: 2,
+      reasoningTokens: 1,
+      errorRatio: 0.1,
+      cutRatio: 0.2,
+    });
+    const plan = planOf({ target, inputs: payloads("a.json") });
+    assert.deepEqual(plan.target, {
+      kind: "embedded",
+      protocol: "http",
+      isStreaming: true,
+      batchSize: 1,
+      llmPath: "v1/messages",
+      mock: {
+        latency: { kind: "uniform", minMs: 1, maxMs: 9 },
+        errorRatio: 0.1,
+        responseBytes: 0,
+        llm: {
+          firstToken: { kind: "uniform", minMs: 1, maxMs: 9 },
+          tokenGapMs: 2,
+          outputTokens: 3,
+          tokensPerEvent: 2,
+          reasoningTokens: 1,
+          cutRatio: 0.2,
+        },
+      },
+    });
+    assert.equal(plan.measurement.tokens?.tokenizer, "none");
+    assert.equal(checkPlan(plan), plan);
+  });
+
+  test("may be on several servers", () => {
+    const { target } = planOf({ target: openai(["a:1", "b:2"], { model: "m", streaming: true }) });
+    assert.ok(target.kind === "openai");
+    assert.deepEqual([target.url, target.moreUrls], ["a:1", ["b:2"]]);
+  });
+
+  test("has the conversations that sessions hold", () => {
+    const inputs = prompts({ sessions: { count: 5, turns: { mean: 3, stddev: 1 }, delay: "1.5 s" } });
+    const plan = planOf({ inputs, load: sessions(2) });
+    assert.ok(plan.inputs.kind === "prompts");
+    assert.deepEqual(plan.inputs.sessions, { count: 5, turns: { mean: 3, stddev: 1 }, delayMs: 1500 });
+    assert.equal(checkPlan(plan), plan);
+  });
+
+  test("has its assertions in nanoseconds, counts and rates", () => {
+    const { assertions } = planOf({
+      assert: [
+        p99("timeToFirstToken").below("200 ms"),
+        average("interTokenLatency").atMost("20 ms"),
+        percentile(5, "outputTokensPerSecPerUser").atLeast(30),
+        outputTokensPerSec().above(100),
+        goodput({ timeToFirstToken: "100 ms", outputTokensPerSecPerUser: 25 }).atLeast(3),
+      ],
+    });
+    assert.deepEqual(assertions, [
+      { metric: { kind: "token-percentile", percentile: 99, of: "timeToFirstToken" }, comparison: "below", limit: 2e8 },
+      { metric: { kind: "token-average", of: "interTokenLatency" }, comparison: "at-most", limit: 2e7 },
+      {
+        metric: { kind: "token-percentile", percentile: 5, of: "outputTokensPerSecPerUser" },
+        comparison: "at-least",
+        limit: 30,
+      },
+      { metric: { kind: "output-tokens-per-sec" }, comparison: "above", limit: 100 },
+      {
+        metric: { kind: "goodput", limits: { timeToFirstToken: 1e8, outputTokensPerSecPerUser: 25 } },
+        comparison: "at-least",
+        limit: 3,
+      },
+    ]);
+  });
+});
+
+const plain = openai("h", { model: "m", tokenizer: "none" });
+const vectors = openai("h", { model: "m", endpoint: "embeddings" });
+const retrieval = openai("h", { model: "m", endpoint: "imageRetrieval" });
+const held = { count: 2, turns: 3 };
+const mix = [{ isl: 1, osl: 1, share: 100 }];
+const tensors = { target: triton("h", { model: "m" }), inputs: random() };
+const [anyOpenAi, anyPrompts, anyGoodput] = [untyped(openai), untyped(prompts), untyped(goodput)];
+const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown>, path: string, says: RegExp])[] = [
+  [
+    "images in a chat",
+    { inputs: prompts({ images: { width: 8, height: 8 } }) },
+    "inputs.images",
+    /chat have no images/,
+  ],
+  ["several texts in a chat", { inputs: prompts({ batch: 2 }) }, "inputs.batch", /chat have one text/],
+  ["lengths of vectors", { target: vectors, inputs: prompts({ osl: 5 }) }, "inputs.osl", /embeddings have no tokens/],
+  ["no image to find", { target: retrieval }, "inputs.images", /imageRetrieval needs images/],
+  ["conversations one by one", { inputs: prompts({ sessions: held }) }, "inputs.sessions", /needs the load sessions/],
+  ["no conversations", { load: sessions(2) }, "inputs.sessions", /needs some/],
+  [
+    "conversations and a count",
+    { load: sessions(2), inputs: prompts({ count: 3, sessions: held }) },
+    "inputs.sessions",
+    /how many requests/,
+  ],
+  ["lengths beside a mix", { inputs: prompts({ isl: 1, mix }) }, "inputs.mix", /has its own lengths/],
+  ["lengths beside a file", { inputs: prompts({ isl: 1, file: "p.jsonl" }) }, "inputs.file", /prompts of its own/],
+  ["no inputs", { inputs: undefined }, "inputs", /takes prompts\(…\) or payloads\(…\)/],
+  ["tensors for a language model", { inputs: json("a.json") }, "inputs", /takes prompts\(…\) or payloads\(…\)/],
+  ["prompts for tensors", { ...tensors, inputs: prompts() }, "inputs", /takes tensors/],
+  ["prompts without a tokenizer", { target: plain }, "target.tokenizer", /made-up prompts need one/],
+  ["no model", { target: anyOpenAi("h", {}) }, "target.model", /is missing/],
+  [
+    "an unknown endpoint",
+    { target: anyOpenAi("h", { model: "m", endpoint: "talk" }) },
+    "target.endpoint",
+    /one of chat/,
+  ],
+  ["an unknown option", { target: anyOpenAi("h", { model: "m", stream: true }) }, "target.stream", /not an option/],
+  ["a key itself", { target: anyOpenAi("h", { model: "m", apiKeyEnv: "sk-1 2" }) }, "target.apiKeyEnv", /a variable/],
+  ["no tokens", { inputs: anyPrompts({ isl: 0 }) }, "inputs.isl", /1 or more/],
+  [
+    "a length as text",
+    { inputs: anyPrompts({ osl: "128" }) },
+    "inputs.osl",
+    /tokens of 1 or more, or \{ mean, stddev \}/,
+  ],
+  ["an unknown option of prompts", { inputs: anyPrompts({ tokens: 1 }) }, "inputs.tokens", /not an option/],
+  [
+    "shares of less than everything",
+    { inputs: prompts({ mix: [{ isl: 1, osl: 1, share: 40 }] }) },
+    "inputs.mix",
+    /add up to 100/,
+  ],
+  [
+    "a bare limit",
+    { assert: [untyped(p99("timeToFirstToken").below)(200)] },
+    "assert.0.limit",
+    /duration with its unit/,
+  ],
+  [
+    "a count with a unit",
+    { assert: [untyped(p99("outputTokens").below)("9 ms")] },
+    "assert.0.limit",
+    /must be a number/,
+  ],
+  ["a goodput of nothing", { assert: [goodput({}).atLeast(1)] }, "assert.0.metric.limits", /must have a limit/],
+  [
+    "an unknown limit",
+    { assert: [(anyGoodput({ ttft: "1 ms" }) as ReturnType<typeof goodput>).atLeast(1)] },
+    "assert.0.metric.limits.ttft",
+    /not an option/,
+  ],
+  ["tokens of tensors", { ...tensors, assert: [outputTokensPerSec().above(1)] }, "assert.0", /are tensors, not tokens/],
+  ["tokens of vectors", { target: vectors, assert: [p99("outputTokens").below(1)] }, "assert.0", /have no tokens/],
+  [
+    "a first token of what comes at once",
+    { target: plain, inputs: payloads("a.json"), assert: [p99("timeToFirstToken").below("1 s")] },
+    "assert.0",
+    /only answers that are streamed/,
+  ],
+  ["undici for streams", { client: "undici" }, "client.kind", /does not tell when each event/],
+];
+
+describe("a mistake in a generative model's scenario is named by its path", () => {
+  for (const [name, change, path, says] of MISTAKES) {
+    test(`${name} (${path})`, () => {
+      const problems = problemsOf(change);
+      assert.deepEqual(
+        problems.map((problem) => problem.path),
+        [path],
+      );
+      assert.match(problems[0]?.message ?? "", says);
+      assert.notEqual(problems[0]?.hint, "");
+    });
+  }
+});
