@@ -84,6 +84,7 @@ async function runPlan(
       driver.setLanes(lanes);
       const feed = await createFeed(plan, load.search, session, lanes);
       const tokens = await openingTokens;
+      if (isRehearsed(plan)) await (await import("./rehearsal.ts")).rehearse(session, plan.target.isStreaming);
       const startNs = nowNs();
       if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
       observer ??= await openObserver();
@@ -106,6 +107,11 @@ async function runPlan(
     await restoreTrace?.();
     for (const reason of await target.close()) observer?.onWarning?.({ kind: "memory-kept", reason });
   }
+}
+
+/** Requests to a language model are few and long: a tool that warms up at their expense would be seen in the times to the first token. */
+function isRehearsed({ target, client, outputs }: Plan): boolean {
+  return target.kind === "openai" && client.kind === "own" && outputs.style !== "perf_analyzer";
 }
 
 async function createCanceller(plan: CancellationPlan): Promise<Canceller> {

@@ -1,3 +1,5 @@
+import type { OpenSocket } from "../../runtime/socket.ts";
+import { openSocket } from "../../runtime/sockets.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
@@ -14,11 +16,14 @@ export class Http1Client implements LoadClient {
   private readonly encoded = new Map<WireRequest, Http1Message>();
   private readonly stallWatch: StallWatch;
   private readonly habits: ServerHabits = { closesAfterStreams: false };
+  private readonly open: OpenSocket;
   private isClosed = false;
 
-  constructor(endpoint: Endpoint, options: ClientOptions) {
+  /** @param open opens connections; default: the runtime's */
+  constructor(endpoint: Endpoint, options: ClientOptions, open: OpenSocket = openSocket) {
     this.endpoint = endpoint;
     this.options = options;
+    this.open = open;
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
       for (const connection of this.connections) connection.failIfSilentSince(deadlineNs);
     });
@@ -34,7 +39,7 @@ export class Http1Client implements LoadClient {
     const opening: Promise<void>[] = [];
     while (this.connections.length < count) {
       const call = new Call(this.connections.length);
-      const connection = new Connection(call, this.endpoint, this.options, this.habits);
+      const connection = new Connection(call, this.endpoint, this.options, this.habits, this.open);
       this.calls.push(call);
       this.connections.push(connection);
       opening.push(connection.preconnect());

@@ -1,7 +1,6 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import type { Socket } from "../../runtime/socket.ts";
-import { openSocket } from "../../runtime/sockets.ts";
+import type { OpenSocket, Socket } from "../../runtime/socket.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { describeConnectError, type Failure, isTlsError, messageOfProtocol, ProtocolError } from "../failure.ts";
 import type { Endpoint } from "../request.ts";
@@ -45,8 +44,11 @@ export class Connection implements ResponseSink {
   /** The present request's bytes. */
   private sent: Uint8Array = new Uint8Array(0);
 
-  constructor(call: Call, endpoint: Endpoint, options: ClientOptions, habits: ServerHabits) {
+  private readonly open: OpenSocket;
+
+  constructor(call: Call, endpoint: Endpoint, options: ClientOptions, habits: ServerHabits, open: OpenSocket) {
     this.habits = habits;
+    this.open = open;
     this.call = call;
     this.endpoint = endpoint;
     this.options = options;
@@ -152,7 +154,7 @@ export class Connection implements ResponseSink {
     this.clearBody();
     this.openedCount++;
     this.lastActivityNs = nowNs();
-    const socket: Socket = openSocket(this.endpoint, {
+    const socket: Socket = this.open(this.endpoint, {
       onOpen: () => this.opened(socket),
       onData: (bytes) => this.received(bytes, socket),
       onClose: (error) => this.closed(error, socket),
