@@ -10,6 +10,14 @@ export class ClosedLoad implements ActiveLoad {
   /** Slots below this keep a request outstanding. */
   private target = 0;
   private rampTimer: ReturnType<typeof setInterval> | undefined;
+  /**
+   * Where many streams' tokens arrive at once, each request sent between two reads would make the tokens of all that are read after it look
+   * late. The requests leave after the reads; their own times count from when they leave.
+   */
+  readsFirst = false;
+  /** Slots that go on after the reads. */
+  private waiting: number[] = [];
+  private immediate: NodeJS.Immediate | undefined;
 
   constructor(sender: Sender) {
     this.sender = sender;
@@ -49,12 +57,28 @@ export class ClosedLoad implements ActiveLoad {
   }
 
   goOn(slot: number): void {
-    if (slot < this.target && this.sender.quota > 0) this.sender.send(slot, slot, Number.NaN, false);
-    else this.endSequence(slot);
+    if (slot >= this.target || this.sender.quota <= 0) this.endSequence(slot);
+    else if (this.readsFirst) {
+      this.waiting.push(slot);
+      this.immediate ??= setImmediate(() => this.sender.guard(() => this.sendWaiting()));
+    } else this.sender.send(slot, slot, Number.NaN, false);
+  }
+
+  private sendWaiting(): void {
+    this.immediate = undefined;
+    const { waiting, sender } = this;
+    this.waiting = [];
+    // A change of load may have been quicker.
+    for (const slot of waiting)
+      if (slot < this.target && sender.isIdle(slot)) sender.send(slot, slot, Number.NaN, false);
+    sender.flush();
   }
 
   stop(): void {
     this.stopRamp();
+    if (this.immediate !== undefined) clearImmediate(this.immediate);
+    this.immediate = undefined;
+    this.waiting = [];
     this.reach(0);
   }
 

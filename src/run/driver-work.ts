@@ -37,6 +37,8 @@ export interface DriverWork {
   readonly needsBodies: boolean;
   /** Whether `judge` can wait for a quiet moment, in which the slot may have its next request already. */
   readonly canWait: boolean;
+  /** Whether what has arrived is read before the next requests of a closed loop are sent. Default false. */
+  readonly readsFirst?: boolean;
   /** Takes finished requests in batches. */
   readonly onRecords: (records: RecordColumns, count: number) => void;
   /** Judges a finished request, by its slot; returns what is wrong with it, in the server's own words where there are any. */

@@ -90,6 +90,7 @@ export class Driver implements Sender {
     this.work = work;
     this.records = new RecordColumns((records, count) => work.onRecords(records, count));
     this.feed = work.feed;
+    this.closedLoad.readsFirst = work.readsFirst === true;
     const { early } = this;
     this.early = undefined;
     if (early !== undefined) this.done(early);

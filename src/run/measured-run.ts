@@ -45,6 +45,8 @@ export interface RunParts {
   /** Measures the tokens of answers; undefined when the plan asks for none. */
   readonly tokens: TokenThread | undefined;
   readonly peers: Peers;
+  /** What is done while connections are opened and accepted, before the first request. */
+  readonly rehearse: (() => Promise<void>) | undefined;
   /** Before the first request. */
   readonly startNs: number;
   /** Rejects when the plan is not sound. */
@@ -56,13 +58,13 @@ export interface RunParts {
  * that measures.
  */
 export class MeasuredRun {
+  private readonly parts: RunParts;
   private readonly plan: Plan;
   private readonly observer: RunObserver;
   private readonly signal: RunSignal;
   private readonly load: PreparedLoad;
   private readonly session: Session;
   private readonly sessions: SessionFeed | undefined;
-  private readonly check: () => Promise<unknown>;
   private readonly meter = new LevelMeter();
   private readonly health = new HealthMonitor();
   private readonly policy: FailurePolicy;
@@ -70,12 +72,10 @@ export class MeasuredRun {
   private readonly canceller: Canceller | undefined;
   private readonly poller: MetricsPoller | undefined;
   private readonly tokens: TokenThread | undefined;
-  private readonly peers: Peers;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
   /** When each step of the data is due, where the load follows the data. */
   private readonly timestampsMs: number[] = [];
-  private readonly startNs: number;
   private isDriverOpen = false;
   private isAnnounced = false;
   private isChecked = false;
@@ -85,13 +85,11 @@ export class MeasuredRun {
 
   constructor(parts: RunParts) {
     const { plan, observer, signal, load, session, feed, driver, canceller, poller, tokens } = parts;
-    const { peers, startNs, check } = parts;
+    this.parts = parts;
     this.tokens = tokens;
     this.plan = plan;
     this.canceller = canceller;
     this.poller = poller;
-    this.check = check;
-    this.startNs = startNs;
     this.observer = observer;
     this.signal = signal;
     this.load = load;
@@ -111,13 +109,13 @@ export class MeasuredRun {
     };
     const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer, tokens?.answers);
     this.driver = driver;
-    this.peers = peers;
     this.policy = new FailurePolicy(plan, signal, driver);
     const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
     driver.take({
       feed,
       needsBodies: judge.needsBodies,
       canWait: judge.canWait,
+      readsFirst: plan.target.kind === "openai" && plan.target.isStreaming,
       onRecords: (records: RecordColumns, count: number) => {
         this.meter.add(records, count);
         observer.onBatch?.(records, count);
@@ -134,12 +132,13 @@ export class MeasuredRun {
     try {
       const first = levelAt(this.load.search.levels, 0);
       if (first !== undefined) this.openAhead(first);
+      await this.parts.rehearse?.();
       // perf_analyzer's questions to the server are an interface of their own: none is added to them.
       if (this.plan.outputs.style === "rampart") before = await this.session.counters();
       if (this.load.search.search === "binary") await this.searchBinary();
       else await this.searchLinear();
       // Until then the load goes on: the others measure under it.
-      if (!this.signal.isStopped) await this.peers.waitForEnd(this.signal);
+      if (!this.signal.isStopped) await this.parts.peers.waitForEnd(this.signal);
     } catch (error) {
       if (error instanceof UserError) throw error;
       this.signal.fail(this.explainNothing(error) ?? toRunError(error));
@@ -208,7 +207,7 @@ export class MeasuredRun {
 
   /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
   private async runLevel(level: number): Promise<boolean> {
-    await this.peers.waitForAll(this.signal);
+    await this.parts.peers.waitForAll(this.signal);
     const { warmupRequests, warmupMs = 0 } = this.plan.measurement;
     if (warmupRequests + warmupMs > 0 && !this.signal.isStopped) await this.warmUp(level, warmupRequests, warmupMs);
     const { signal } = this;
@@ -230,7 +229,7 @@ export class MeasuredRun {
       driver: this.driver,
       health: this.health,
       signal: this.signal,
-      peers: this.peers,
+      peers: this.parts.peers,
       observer: this.observer,
       poller: this.poller,
       tokens: this.tokens,
@@ -284,7 +283,7 @@ export class MeasuredRun {
   private async checkOnce(): Promise<void> {
     if (this.isChecked) return;
     this.isChecked = true;
-    await this.check();
+    await this.parts.check();
   }
 
   private async warmUp(level: number, count: number, durationMs: number): Promise<void> {
@@ -340,8 +339,8 @@ export class MeasuredRun {
       isInterrupted: this.signal.isInterrupted,
       error: this.signal.error,
       laneErrors: this.policy.laneErrors,
-      startEpochNs: toEpochNs(this.startNs),
-      durationNs: nowNs() - this.startNs,
+      startEpochNs: toEpochNs(this.parts.startNs),
+      durationNs: nowNs() - this.parts.startNs,
     };
   }
 }

@@ -51,6 +51,7 @@ export async function rehearse({ service, dataset, warnings }: Session, isStream
     feed,
     needsBodies: judge.needsBodies,
     canWait: judge.canWait,
+    readsFirst: isStreaming,
     onRecords: () => {},
     judge: (call, slots) => judge.judge(call, slots),
     onFailure: () => {},

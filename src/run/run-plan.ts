@@ -84,7 +84,6 @@ async function runPlan(
       driver.setLanes(lanes);
       const feed = await createFeed(plan, load.search, session, lanes);
       const tokens = await openingTokens;
-      if (isRehearsed(plan)) await (await import("./rehearsal.ts")).rehearse(session, plan.target.isStreaming);
       const startNs = nowNs();
       if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
       observer ??= await openObserver();
@@ -92,7 +91,8 @@ async function runPlan(
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
       const measuring = { plan, observer, signal, load, session, feed, driver, canceller, poller, tokens };
-      const parts = { ...measuring, peers, startNs, check };
+      const rehearse = isRehearsed(plan) ? await loadRehearsal(plan, session) : undefined;
+      const parts = { ...measuring, peers, rehearse, startNs, check };
       if (plan.telemetry.scrapes === undefined) return await new MeasuredRun(parts).execute();
       const { openScrapes } = await import("./scrapes.ts");
       return await openScrapes(plan.telemetry.scrapes, observer).around((followed) =>
@@ -112,6 +112,11 @@ async function runPlan(
 /** Requests to a language model are few and long: a tool that warms up at their expense would be seen in the times to the first token. */
 function isRehearsed({ target, client, outputs }: Plan): boolean {
   return target.kind === "openai" && client.kind === "own" && outputs.style !== "perf_analyzer";
+}
+
+async function loadRehearsal({ target }: Plan, session: Session): Promise<() => Promise<void>> {
+  const { rehearse } = await import("./rehearsal.ts");
+  return () => rehearse(session, target.isStreaming);
 }
 
 async function createCanceller(plan: CancellationPlan): Promise<Canceller> {

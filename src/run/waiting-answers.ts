@@ -41,7 +41,10 @@ export class WaitingAnswers {
     this.slots.copy(row, slots, call.slot);
     this.lanes[row] = lane;
     this.count++;
-    this.timer ??= setImmediate(() => this.judgeSome());
+    // One turn of the event loop later: what is to be sent first leaves in this one.
+    this.timer ??= setImmediate(() => {
+      this.timer = setImmediate(() => this.judgeSome());
+    });
   }
 
   /** Looks into all that waits. */

@@ -315,3 +315,37 @@ test("a load waits for connections that are being opened, whoever asked for them
   await ready;
   driver.close();
 });
+
+test("where reads come first, the next requests leave after all that has arrived is read, and none after a stop", async () => {
+  const { driver, client } = makeDriver({ readsFirst: true });
+  await driver.start(closed(3), ENDLESS);
+  client.answer(0);
+  client.answer(2);
+  assert.deepEqual([client.active, client.sent.length, driver.outstanding], [[1], 3, 1]);
+  await until(() => client.sent.length === 5);
+  assert.deepEqual(client.active, [0, 1, 2]);
+  client.answer(1);
+  const stopped = driver.stop();
+  client.answer(0);
+  client.answer(2);
+  await stopped;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([client.active, client.sent.length], [[], 5]);
+  // The same slots can go on later, each once.
+  await driver.start(closed(2), ENDLESS);
+  assert.deepEqual([client.active, client.sent.length], [[0, 1], 7]);
+  driver.close();
+});
+
+test("where reads come first, a quota ends the run after its last request", async () => {
+  const { driver, client } = makeDriver({ readsFirst: true });
+  await driver.start(closed(2), 3);
+  client.answer(0);
+  client.answer(1);
+  await until(() => client.sent.length === 3);
+  assert.deepEqual(client.active.length, 1);
+  client.answer(client.active[0] as number);
+  await driver.finished();
+  assert.equal(driver.completedCount, 3);
+  driver.close();
+});

@@ -132,8 +132,13 @@ export function makeDriver(
   {
     feed: given,
     judgeLater,
+    readsFirst = false,
     ...options
-  }: Partial<DriverOptions> & { readonly feed?: RequestFeed; readonly judgeLater?: DriverWork["judge"] } = {},
+  }: Partial<DriverOptions> & {
+    readonly feed?: RequestFeed;
+    readonly judgeLater?: DriverWork["judge"];
+    readonly readsFirst?: boolean;
+  } = {},
   hasWork = true,
 ): DriverUnderTest {
   let client: FakeClient | undefined;
@@ -158,6 +163,7 @@ export function makeDriver(
     feed,
     needsBodies: judgeLater !== undefined,
     canWait: judgeLater !== undefined,
+    readsFirst,
     onRecords: (records: RecordColumns, count) => {
       for (let row = 0; row < count; row++) flags.push(records.flags[row] as number);
     },

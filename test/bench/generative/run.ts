@@ -134,7 +134,9 @@ async function take(
 async function measure(tool: Tool, load: Load, stub: LlmStub, kind: Case["kind"]): Promise<Sample> {
   await stub.reset(kind === "truth");
   const command = tool.command(load, stub.port);
-  const { cost, stdout, stderr } = await runMeasured(tool, command, ["-limit", `${RUN_LIMIT_S}s`]);
+  // Where moments are judged, cores must not have to be woken first.
+  const awake = kind === "truth" ? ["-awake"] : [];
+  const { cost, stdout, stderr } = await runMeasured(tool, command, ["-limit", `${RUN_LIMIT_S}s`, ...awake]);
   const { requests, chunks, firstNs, lastNs, cpuUs } = await stub.counter();
   if (cost.timedOut || requests < load.requests)
     throw new Error(`${tool.name} sent ${requests} of ${load.requests} requests:\n${(stdout + stderr).slice(-600)}`);
