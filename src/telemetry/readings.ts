@@ -16,8 +16,8 @@ export interface ReadingsView {
 
 /** The readings of one series over time. Of a long run every second one is kept, then every fourth and so on: memory is bounded. */
 export class Readings {
-  private times = new Column(16);
-  private values = new Column(16);
+  private times = new Column();
+  private values = new Column();
   private count = 0;
   private sum = 0;
   private min = Number.POSITIVE_INFINITY;
@@ -62,7 +62,7 @@ export class Readings {
 }
 
 function everySecond(column: Column): Column {
-  const half = new Column(MOST);
+  const half = new Column();
   for (let row = 0; row < column.length; row += 2) half.push(column.at(row));
   return half;
 }
