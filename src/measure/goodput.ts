@@ -31,7 +31,10 @@ const FAMILIES: Readonly<Record<AnswerFamily, Readonly<Record<string, Limited>>>
   plain: LATENCY_LIMIT,
 };
 
-/** The names that may be limited. */
+/** All names that may be limited, whatever the answers are. */
+export const GOODPUT_NAMES: readonly string[] = Object.keys({ ...TEXT_LIMITS, ...IMAGE_LIMITS, ...LATENCY_LIMIT });
+
+/** The names that may be limited with such answers. */
 export function goodputNames(family: AnswerFamily): readonly string[] {
   return Object.keys(FAMILIES[family]);
 }
