@@ -34,11 +34,6 @@ const FAMILIES: Readonly<Record<AnswerFamily, Readonly<Record<string, Limited>>>
 /** All names that may be limited, whatever the answers are. */
 export const GOODPUT_NAMES: readonly string[] = Object.keys({ ...TEXT_LIMITS, ...IMAGE_LIMITS, ...LATENCY_LIMIT });
 
-/** The names that may be limited with such answers. */
-export function goodputNames(family: AnswerFamily): readonly string[] {
-  return Object.keys(FAMILIES[family]);
-}
-
 /**
  * How many requests keep to all limits. Each is judged by its own values: GenAI-Perf pairs lists by position, which mixes requests once
  * one of them lacks a value. A value that a request does not have breaks no limit. Requests that failed or had no content are not good.

@@ -11,7 +11,10 @@ const STREAMED: ReadonlySet<TokenMetric> = new Set([
   "bunchedRatio",
 ]);
 
-/** What was measured, by metric: values without NaN, in the order of the requests. What no request has is not in it, nor is reasoning of which there was none. */
+/**
+ * What was measured, by metric: values without NaN, in the order of the requests. What no request has is not in it, nor is reasoning of
+ * which there was none.
+ */
 export type TokenSamples = ReadonlyMap<TokenMetric, Float64Array>;
 
 /** The metrics that reports show, in the order of `TOKEN_METRICS`. */

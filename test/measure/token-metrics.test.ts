@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AnswerTimes, timeAnswer } from "../../src/measure/answer-times.ts";
-import { countGood, goodputNames } from "../../src/measure/goodput.ts";
+import { countGood, GOODPUT_NAMES } from "../../src/measure/goodput.ts";
 import { TokenColumns, type TokenMetric } from "../../src/measure/token-metrics.ts";
 import { systemMetrics } from "../../src/measure/token-system.ts";
 import { tokenWarnings } from "../../src/measure/token-warnings.ts";
@@ -177,7 +177,14 @@ test("unknown limits are told from limits that nobody keeps", () => {
   assert.equal(countGood(columns, "text", { nonsense: 1 }), undefined);
   assert.equal(countGood(columns, "plain", { time_to_first_token: 1 }), undefined);
   assert.equal(countGood(columns, "text", { time_to_first_token: 1 }), 0);
-  assert.deepEqual(goodputNames("plain"), ["request_latency"]);
+  // Each name can be limited with some kind of answers.
+  const families = ["text", "images", "plain"] as const;
+  for (const name of GOODPUT_NAMES)
+    assert.ok(
+      families.some((family) => countGood(columns, family, { [name]: 1 }) !== undefined),
+      name,
+    );
+  assert.equal(GOODPUT_NAMES.length, 7);
 });
 
 const reasoned = readAnswer("chat", [
