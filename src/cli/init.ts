@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { messageOf, type Problem, RunError, UserError } from "../plan/problem.ts";
 import { DEFAULT_TLS } from "../plan/tls.ts";
+import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
 import type { ServerTargetPlan } from "../registry/service-kinds.ts";
 import { probeModels } from "../run/probe.ts";
 import type { Scenario } from "../scenario/define.ts";
@@ -206,22 +207,10 @@ const UNNEEDED: Readonly<Record<string, readonly QuestionId[]>> = {
 };
 
 function probeTarget({ target, url = "", protocol }: Answers): ServerTargetPlan {
-  const common = { url, model: "", batchSize: 1, isStreaming: false, headers: [], tls: DEFAULT_TLS } as const;
-  if (target === "openai") return { kind: "openai", ...common, protocol: "http", endpoint: "v1/models" };
-  return {
-    kind: "triton",
-    ...common,
-    protocol: protocol === "grpc" ? "grpc" : "http",
-    modelVersion: "",
-    inputTensorFormat: "binary",
-    outputTensorFormat: "binary",
-    shapes: {},
-    sharedMemory: "none",
-    outputSharedMemoryBytes: 102_400,
-    parameters: {},
-    compression: "none",
-    composingModels: [],
-  };
+  if (target !== "openai")
+    return { ...DEFAULT_TRITON_TARGET, url, protocol: protocol === "grpc" ? "grpc" : "http", model: "" };
+  const common = { kind: "openai", protocol: "http", batchSize: 1, isStreaming: false, headers: [] } as const;
+  return { ...common, url, model: "", endpoint: "v1/models", tls: DEFAULT_TLS };
 }
 
 async function conclude(answers: Answers, io: CommandIo): Promise<number> {

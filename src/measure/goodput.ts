@@ -31,10 +31,8 @@ const FAMILIES: Readonly<Record<AnswerFamily, Readonly<Record<string, Limited>>>
   plain: LATENCY_LIMIT,
 };
 
-/** The names that may be limited. */
-export function goodputNames(family: AnswerFamily): readonly string[] {
-  return Object.keys(FAMILIES[family]);
-}
+/** All names that may be limited, whatever the answers are. */
+export const GOODPUT_NAMES: readonly string[] = Object.keys({ ...TEXT_LIMITS, ...IMAGE_LIMITS, ...LATENCY_LIMIT });
 
 /**
  * How many requests keep to all limits. Each is judged by its own values: GenAI-Perf pairs lists by position, which mixes requests once

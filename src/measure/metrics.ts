@@ -47,18 +47,33 @@ export interface PercentileEstimate {
 
 const Z_95 = 1.959964; // two-sided 95 % quantile of the normal distribution
 
+/** Between which ranks of a sorted sample, from 0, a percentile of what was sampled lies with 95 %. */
+export interface ConfidenceRanks {
+  readonly low: number;
+  readonly high: number;
+  /** False when the sample is too small to bound the percentile on both sides: fewer than 1 sample is expected beyond it. */
+  readonly isReliable: boolean;
+}
+
+/** A percentile's distribution-free 95 % confidence interval, from binomial ranks. @param count 1 or more @param percentile 0 to 100 */
+export function confidenceRanks(count: number, percentile: number): ConfidenceRanks {
+  const p = percentile / 100;
+  const half = Z_95 * Math.sqrt(count * p * (1 - p));
+  return {
+    low: Math.max(0, Math.floor(count * p - half)),
+    high: Math.min(count - 1, Math.ceil(count * p + half)),
+    isReliable: count * Math.min(p, 1 - p) >= 1 && count * p + half < count && count * p >= half,
+  };
+}
+
 /** A percentile and its distribution-free 95 % confidence interval, from binomial ranks. */
 export function estimatePercentile(tally: WindowResult["latency"], percentile: number): PercentileEstimate {
-  const n = tally.count;
-  const p = percentile / 100;
-  const half = Z_95 * Math.sqrt(n * p * (1 - p));
-  const low = Math.max(0, Math.floor(n * p - half));
-  const high = Math.min(n - 1, Math.ceil(n * p + half));
+  const { low, high, isReliable } = confidenceRanks(tally.count, percentile);
   return {
     us: tally.percentileUs(percentile),
     lowUs: tally.atRankUs(low),
     highUs: tally.atRankUs(high),
-    isReliable: n * (1 - p) >= 1 && n * p + half < n,
+    isReliable,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Column } from "./column.ts";
 import { sumOf } from "./statistics.ts";
 import type { TokenColumns } from "./token-metrics.ts";
 
@@ -10,6 +11,10 @@ export interface SystemMetrics {
   /** As GenAI-Perf counts them: requests without content too, failed ones not. */
   readonly requestsPerSec: number;
   readonly outputTokensPerSec: number;
+  /** Input and output together, as the client counts them; undefined where it counts only one of them, or neither. */
+  readonly totalTokensPerSec: number | undefined;
+  /** The same by the server's counts; undefined unless it tells them of each request. */
+  readonly serverTokensPerSec: number | undefined;
   /** Requests in flight on average: latencies over duration. */
   readonly effectiveConcurrency: number;
   /** Failed over all, 0 to 1. */
@@ -18,7 +23,7 @@ export interface SystemMetrics {
 
 /** System metrics of all rows, or of those of one session (whose duration is its own). */
 export function systemMetrics(columns: TokenColumns, rows?: readonly number[]): SystemMetrics {
-  const { requestLatencyNs, outputTokens } = columns.metrics;
+  const { requestLatencyNs, inputTokens, outputTokens, serverInputTokens, serverOutputTokens } = columns.metrics;
   const requestCount = rows?.length ?? columns.count;
   const isAll = rows === undefined;
   let firstNs = Number.POSITIVE_INFINITY;
@@ -38,9 +43,26 @@ export function systemMetrics(columns: TokenColumns, rows?: readonly number[]): 
     requestCount,
     requestsPerSec: perSec(answered, durationSec),
     outputTokensPerSec: perSec(sumOf(outputTokens.measured(rows)), durationSec),
+    totalTokensPerSec: tokensPerSec([inputTokens, outputTokens], durationSec, requestCount, rows),
+    serverTokensPerSec: tokensPerSec([serverInputTokens, serverOutputTokens], durationSec, requestCount, rows),
     effectiveConcurrency: durationNs > 0 ? sumOf(requestLatencyNs.measured(rows)) / durationNs : 0,
     errorRatio: isAll && total > 0 ? columns.failedCount / total : 0,
   };
+}
+
+/** Undefined unless each request has all counts: a sum over some of them would be no throughput. */
+function tokensPerSec(
+  counts: readonly Column[],
+  durationSec: number,
+  requestCount: number,
+  rows: readonly number[] | undefined,
+): number | undefined {
+  const all = counts.map((column) => column.measured(rows));
+  if (requestCount === 0 || all.some(({ length }) => length < requestCount)) return undefined;
+  return perSec(
+    all.reduce((sum, values) => sum + sumOf(values), 0),
+    durationSec,
+  );
 }
 
 function perSec(amount: number, durationSec: number): number {

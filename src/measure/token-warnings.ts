@@ -24,24 +24,40 @@ function explainBunching(columns: TokenColumns): string | undefined {
   return `${percent(ratio)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
 }
 
-/** Compares counts of requests that have both. */
-function explainUsage(
+/** Whether the server's counts of tokens are others than the client's, as far as the warnings above say so. */
+export function isCountedOtherwise(columns: TokenColumns): boolean {
+  return (
+    compareUsage(columns, "outputTokens", "serverOutputTokens") !== undefined ||
+    compareUsage(columns, "inputTokens", "serverInputTokens") !== undefined
+  );
+}
+
+function explainUsage(columns: TokenColumns, what: string, ours: OwnCount, servers: ServerCount): string | undefined {
+  const sums = compareUsage(columns, ours, servers);
+  if (sums === undefined) return undefined;
+  const cause =
+    what === "input"
+      ? "its chat template adds some, or its tokenizer is another"
+      : "the tokenizer is another, or the answer has tokens without text";
+  return `the server counts ${sums.server} ${what} tokens where the client counts ${sums.own}: ${cause}`;
+}
+
+type OwnCount = "outputTokens" | "inputTokens";
+type ServerCount = "serverOutputTokens" | "serverInputTokens";
+
+/** Sums over requests that have both counts; undefined when they agree. */
+function compareUsage(
   columns: TokenColumns,
-  what: string,
-  ours: "outputTokens" | "inputTokens",
-  servers: "serverOutputTokens" | "serverInputTokens",
-): string | undefined {
+  ours: OwnCount,
+  servers: ServerCount,
+): { readonly own: number; readonly server: number } | undefined {
   const own = columns.metrics[ours].view();
   const server = columns.metrics[servers].view();
   const has = (_: number, row: number): boolean => !Number.isNaN(own[row]) && !Number.isNaN(server[row]);
   const ownSum = sumOf(own.filter(has));
   const serverSum = sumOf(server.filter(has));
-  if (serverSum === 0 || Math.abs(ownSum - serverSum) <= DIFFERENT_RATIO * serverSum) return undefined;
-  const cause =
-    what === "input"
-      ? "its chat template adds some, or its tokenizer is another"
-      : "the tokenizer is another, or the answer has tokens without text";
-  return `the server counts ${serverSum} ${what} tokens where the client counts ${ownSum}: ${cause}`;
+  const isSame = serverSum === 0 || Math.abs(ownSum - serverSum) <= DIFFERENT_RATIO * serverSum;
+  return isSame ? undefined : { own: ownSum, server: serverSum };
 }
 
 function explainReasoning(columns: TokenColumns): string | undefined {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { LatencyTally } from "../../src/measure/latency-tally.ts";
-import { estimatePercentile } from "../../src/measure/metrics.ts";
+import { confidenceRanks, estimatePercentile } from "../../src/measure/metrics.ts";
 import { tallyOf } from "./make-window.ts";
 
 /** Latencies up to a minute: within the cells, at their edge and far beyond them. */
@@ -131,4 +131,7 @@ test("the confidence interval holds the percentile, and knows when the sample is
   // Binomial ranks: 9900 plus or minus 1.96 * sqrt(10000 * 0.99 * 0.01) = 19.5.
   assert.deepEqual([p99.lowUs, p99.highUs], [9881, 9921]);
   assert.equal(estimatePercentile(tallyOf([1000, 2000]), 99).isReliable, false);
+  // Low percentiles need samples below them: of 35 there is less than one below p1, of 1000 there are 50 below p5.
+  assert.equal(confidenceRanks(35, 1).isReliable, false);
+  assert.deepEqual(confidenceRanks(1000, 5), { low: 36, high: 64, isReliable: true });
 });

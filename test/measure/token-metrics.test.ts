@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AnswerTimes, timeAnswer } from "../../src/measure/answer-times.ts";
-import { countGood, goodputNames } from "../../src/measure/goodput.ts";
+import { countGood, GOODPUT_NAMES } from "../../src/measure/goodput.ts";
 import { TokenColumns, type TokenMetric } from "../../src/measure/token-metrics.ts";
 import { systemMetrics } from "../../src/measure/token-system.ts";
 import { tokenWarnings } from "../../src/measure/token-warnings.ts";
@@ -103,6 +103,19 @@ for (const [name, times, serverTokens, ratio] of bunches) {
   });
 }
 
+test("tokens of both ways over the run's time, as either side counts them; none where a request lacks a count", () => {
+  const columns = new TokenColumns();
+  const usage = { promptTokens: 30, completionTokens: 20, reasoningTokens: undefined };
+  columns.add({ sendNs: 0, times: makeTimes([50, 100], 10), inputTokens: 7, usage });
+  columns.add({ sendNs: 100 * MS, times: makeTimes([50, 150], 12), inputTokens: 8, usage });
+  const { durationNs, totalTokensPerSec, serverTokensPerSec, effectiveConcurrency } = systemMetrics(columns);
+  // 7 + 8 + 10 + 12 tokens, and 2 × (30 + 20), in a quarter of a second; requests were in flight for 100 and 150 ms.
+  assert.deepEqual([durationNs, totalTokensPerSec, serverTokensPerSec, effectiveConcurrency], [250 * MS, 148, 400, 1]);
+  columns.add({ sendNs: 0, times: makeTimes([50], Number.NaN), inputTokens: 7 });
+  const some = systemMetrics(columns);
+  assert.deepEqual([some.totalTokensPerSec, some.serverTokensPerSec], [undefined, undefined]);
+});
+
 test("answers without content and failed requests are counted, and are in no statistics", () => {
   const columns = measure([0, makeTimes([50, 100], 10)], [10, makeTimes([], 0)]);
   columns.failedCount = 2;
@@ -113,6 +126,8 @@ test("answers without content and failed requests are counted, and are in no sta
     requestCount: 1,
     requestsPerSec: 20,
     outputTokensPerSec: 100,
+    totalTokensPerSec: 170,
+    serverTokensPerSec: undefined,
     effectiveConcurrency: 1,
     errorRatio: 0.5,
   });
@@ -162,7 +177,14 @@ test("unknown limits are told from limits that nobody keeps", () => {
   assert.equal(countGood(columns, "text", { nonsense: 1 }), undefined);
   assert.equal(countGood(columns, "plain", { time_to_first_token: 1 }), undefined);
   assert.equal(countGood(columns, "text", { time_to_first_token: 1 }), 0);
-  assert.deepEqual(goodputNames("plain"), ["request_latency"]);
+  // Each name can be limited with some kind of answers.
+  const families = ["text", "images", "plain"] as const;
+  for (const name of GOODPUT_NAMES)
+    assert.ok(
+      families.some((family) => countGood(columns, family, { [name]: 1 }) !== undefined),
+      name,
+    );
+  assert.equal(GOODPUT_NAMES.length, 7);
 });
 
 const reasoned = readAnswer("chat", [

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -12,13 +10,12 @@ import { createProfileExport } from "../../src/report/profile-export.ts";
 import type { RunResult } from "../../src/run/observer.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { makePlan } from "../plan/make-plan.ts";
+import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
 
 /** Runs against servers that take payloads: what is sent, what is exported, and how failures are counted. */
 
 const LIMIT = { timeout: 20_000 };
 const EVENTS = { "Content-Type": "text/event-stream" };
-
-type Answer = (response: ServerResponse, index: number) => void;
 
 interface Ran {
   readonly result: RunResult;
@@ -50,14 +47,7 @@ function targetAt(url: string): OpenAiTargetPlan {
 /** Sends two payloads in turn until eight requests are answered. */
 async function run(answer: Answer): Promise<Ran> {
   const folder = await mkdtemp(join(tmpdir(), "rampart-run-payloads-"));
-  const received: Ran["received"][number][] = [];
-  const server = createServer(async (request, response) => {
-    const { method, url, headers } = request;
-    const body = await readBody(request);
-    received.push({ line: `${method} ${url}`, body, authorization: headers.authorization ?? "" });
-    answer(response, received.length - 1);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const server = await startAnsweringServer(answer);
   const file = join(folder, "inputs.json");
   const profileExportFile = join(folder, "export.json");
   await writeFile(file, JSON.stringify({ data: [{ payload: [{ n: 1 }] }, { payload: [{ n: 2 }] }] }));
@@ -67,7 +57,7 @@ async function run(answer: Answer): Promise<Ran> {
       client: { callMode: "async" },
       outputs: { style: "genai-perf", profileExportFile },
     }),
-    target: targetAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    target: targetAt(server.url),
     inputs: { kind: "payloads", file },
   };
   try {
@@ -81,18 +71,16 @@ async function run(answer: Answer): Promise<Ran> {
     const result = await running.result;
     report.finish(result);
     const about = JSON.parse(await readFile(profileExportFile, "utf8"));
+    const received = server.received.map(({ method, path, headers, text }) => ({
+      line: `${method} ${path}`,
+      body: text,
+      authorization: headers.authorization ?? "",
+    }));
     return { result, requests: about.experiments[0].requests, about, received };
   } finally {
-    server.closeAllConnections();
     server.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const piece of request) body += String(piece);
-  return body;
 }
 
 describe("payloads", () => {

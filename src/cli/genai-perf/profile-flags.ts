@@ -65,7 +65,7 @@ export const OTHER_SECTION: FlagSection = {
       shape: "switch",
       kind: "text",
       at: "isVerbose",
-      help: "Say more: what is done, and GPU metrics; in templates, comments.",
+      help: "Say more: what is done, metrics that GenAI-Perf lacks, and those of GPUs; in templates, comments.",
     },
   ],
 };
@@ -107,7 +107,7 @@ export const OUTPUT_SECTION: FlagSection = {
       shape: "one",
       kind: "text",
       at: "output.profileExportFile",
-      help: "Name for the file of measured requests, without folders. Others follow it: x.json gives x_genai_perf.json and x_genai_perf.csv.",
+      help: "Name for the file of measured requests, without folders. Others follow it: x.json gives x_genai_perf.json, x_genai_perf.csv, and x_rampart.json with all metrics and counts.",
     },
   ],
 };

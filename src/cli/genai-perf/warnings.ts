@@ -1,3 +1,4 @@
+import { GOODPUT_NAMES } from "../../measure/goodput.ts";
 import { nearestName } from "../nearest-name.ts";
 import { findLoadSweep } from "./analyze/points.ts";
 import { TOKENLESS_TYPES } from "./endpoints.ts";
@@ -5,17 +6,6 @@ import { isPayloadFile } from "./input-format.ts";
 import { warnOfSessions } from "./session-rules.ts";
 import { type GenaiSettings, isDefault } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
-
-/** Metrics that goodput may limit, as the JSON export names them. */
-export const GOODPUT_METRICS: readonly string[] = [
-  "time_to_first_token",
-  "time_to_second_token",
-  "inter_token_latency",
-  "request_latency",
-  "output_token_throughput_per_user",
-  "image_throughput",
-  "image_latency",
-];
 
 /** What the settings say to no effect. Whole sentences. */
 export function warnTogether(settings: GenaiSettings, given: GivenSettings): string[] {
@@ -49,8 +39,8 @@ export function warnTogether(settings: GenaiSettings, given: GivenSettings): str
       "with a request rate several requests share a gRPC stream: one that is cancelled while others are under way there is given up here, but the server goes on with it.",
     );
   for (const metric of Object.keys(input.goodput ?? {})) {
-    if (GOODPUT_METRICS.includes(metric)) continue;
-    const near = nearestName(metric, GOODPUT_METRICS);
+    if (GOODPUT_NAMES.includes(metric)) continue;
+    const near = nearestName(metric, GOODPUT_NAMES);
     warnings.push(
       `goodput: ${metric} is none of the metrics that can be limited${near === undefined ? "" : `; did you mean ${near}?`}`,
     );

@@ -49,11 +49,18 @@ export interface ArtifactFiles {
   readonly profileExport: string;
   readonly json: string;
   readonly csv: string;
+  /** Rampart's own. */
+  readonly rampart: string;
 }
 
-/** The three files of a run, from the name of the export: `profile_export.json` by default. A folder in it is kept for the export only. */
+/** The files of a run, from the name of the export: `profile_export.json` by default. A folder in it is kept for the export only. */
 export function artifactFiles(profileExportFile: string): ArtifactFiles {
   const base = profileExportFile.split("/").at(-1) as string;
   const stem = base.replace(/(?<=.)\.[^.]*$/, "");
-  return { profileExport: profileExportFile, json: `${stem}_genai_perf.json`, csv: `${stem}_genai_perf.csv` };
+  return {
+    profileExport: profileExportFile,
+    json: `${stem}_genai_perf.json`,
+    csv: `${stem}_genai_perf.csv`,
+    rampart: `${stem}_rampart.json`,
+  };
 }

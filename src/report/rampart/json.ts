@@ -6,16 +6,15 @@ import {
   estimatePercentile,
   inferPerSec,
   responsesPerSec,
-  saturationReason,
   sentPerSec,
   sequencesPerSec,
 } from "../../measure/metrics.ts";
 import { judge } from "../../measure/verdicts.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
 import type { Report } from "../report.ts";
+import { toClientJson } from "./client.ts";
 import { toGpuJson } from "./gpus.ts";
 import { toTokensJson } from "./tokens.ts";
 
@@ -127,18 +126,6 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
       latencyMeanUs: bucket.latency.meanNs / 1000,
       latencyP99Us: bucket.requestCount === 0 ? null : bucket.latency.percentileUs(99),
     })),
-  };
-}
-
-function toClientJson(window: WindowResult): object {
-  return {
-    sendMeanUs: window.sendMeanNs / 1000,
-    receiveMeanUs: window.receiveMeanNs / 1000,
-    overheadPct: window.overheadPct,
-    cpuRatio: window.health.cpuRatio,
-    loopLagMaxMs: window.health.loopLagMaxNs / 1e6,
-    loopLagMeanMs: window.health.loopLagMeanNs / 1e6,
-    saturation: saturationReason(window) ?? null,
   };
 }
 

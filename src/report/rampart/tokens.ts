@@ -1,5 +1,6 @@
 import { meanOf, percentileOf } from "../../measure/statistics.ts";
 import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
+import { tokenSamples } from "../../measure/token-samples.ts";
 import { systemMetrics } from "../../measure/token-system.ts";
 import { tokenWarnings } from "../../measure/token-warnings.ts";
 import { formatDurationNs } from "../../plan/units.ts";
@@ -8,17 +9,14 @@ import { formatCount, formatTable } from "./format.ts";
 /** Tokens in Rampart's own reports. */
 
 const PERCENTILES = [50, 90, 99] as const;
-/** Metrics that are some only where answers are streamed. */
-const STREAMED = "streamed";
-
 /** In the order of the table; what no request has is left out. */
-const ROWS: readonly (readonly [metric: TokenMetric, name: string, when?: typeof STREAMED])[] = [
-  ["timeToFirstTokenNs", "time to first token", STREAMED],
-  ["timeToFirstReasoningTokenNs", "time to first reasoning token", STREAMED],
-  ["timeToSecondTokenNs", "time to second token", STREAMED],
-  ["interTokenLatencyNs", "inter-token latency", STREAMED],
+const ROWS: readonly (readonly [metric: TokenMetric, name: string])[] = [
+  ["timeToFirstTokenNs", "time to first token"],
+  ["timeToFirstReasoningTokenNs", "time to first reasoning token"],
+  ["timeToSecondTokenNs", "time to second token"],
+  ["interTokenLatencyNs", "inter-token latency"],
   ["normalizedTimePerOutputTokenNs", "latency per output token"],
-  ["outputTokensPerSecPerUser", "output tokens/s per user", STREAMED],
+  ["outputTokensPerSecPerUser", "output tokens/s per user"],
   ["outputTokens", "output tokens"],
   ["reasoningTokens", "reasoning tokens"],
   ["inputTokens", "input tokens"],
@@ -76,10 +74,10 @@ export function toTokensJson(columns: TokenColumns, isStreamed: boolean): object
 }
 
 function measuredRows(columns: TokenColumns, isStreamed: boolean): [TokenMetric, string, Statistics][] {
-  return ROWS.flatMap(([metric, name, when]): [TokenMetric, string, Statistics][] => {
-    const values = columns.metrics[metric].measured();
-    const isNothing = values.length === 0 || (metric.startsWith("reasoning") && values.every((value) => value === 0));
-    return isNothing || (when === STREAMED && !isStreamed) ? [] : [[metric, name, toStatistics(values)]];
+  const samples = tokenSamples(columns, isStreamed);
+  return ROWS.flatMap(([metric, name]): [TokenMetric, string, Statistics][] => {
+    const values = samples.get(metric);
+    return values === undefined ? [] : [[metric, name, toStatistics(values)]];
   });
 }
 

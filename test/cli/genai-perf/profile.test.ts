@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+import { type Answer, startAnsweringServer } from "../../servers/answering-server.ts";
 
 /** `genai-perf profile` against a small server: what is sent, printed, written, and said of failures. */
 
@@ -37,8 +36,6 @@ interface Ran {
   readonly files: ReadonlyMap<string, string>;
 }
 
-type Answer = (response: ServerResponse, index: number) => void;
-
 const answerChat: Answer = (response) => {
   response.writeHead(200, EVENTS);
   const event = (delta: object): string => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`;
@@ -57,13 +54,7 @@ async function run(
   makeArgs: (url: string, folder: string) => string[] | Promise<string[]>,
 ): Promise<Ran> {
   const folder = await mkdtemp(join(tmpdir(), "rampart-genai-"));
-  const received: Received[] = [];
-  const server = createServer(async (request, response) => {
-    const { url = "", headers } = request;
-    received.push({ path: url, authorization: headers.authorization, body: JSON.parse(await readBody(request)) });
-    answer(response, received.length - 1);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const server = await startAnsweringServer(answer);
   let out = "";
   let err = "";
   const io = {
@@ -77,20 +68,16 @@ async function run(
     loadApi: async () => ({}),
   };
   try {
-    const args = await makeArgs(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, folder);
+    const args = await makeArgs(server.url, folder);
     const code = await runGenaiPerf(args, "genai-perf", io);
+    const received = server.received.map(
+      ({ path, headers, text }): Received => ({ path, authorization: headers.authorization, body: JSON.parse(text) }),
+    );
     return { code, out, err, received, files: await readAll(join(folder, "artifacts")) };
   } finally {
-    server.closeAllConnections();
     server.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const piece of request) body += String(piece);
-  return body;
 }
 
 async function readAll(folder: string): Promise<Map<string, string>> {
@@ -134,9 +121,10 @@ describe("genai-perf profile", () => {
     assert.match(out, /│ +Request Count \(count\) │ +8\.00 │ +N\/A │/);
     assert.deepEqual([...files.keys()].sort(), [
       FOLDER,
-      ...["inputs", "profile_export", "profile_export_genai_perf"].flatMap((name) =>
-        (name.endsWith("genai_perf") ? [".csv", ".json"] : [".json"]).map((end) => join(FOLDER, name + end)),
+      ...["inputs.json", "profile_export.json", "profile_export_genai_perf.csv", "profile_export_genai_perf.json"].map(
+        (name) => join(FOLDER, name),
       ),
+      join(FOLDER, "profile_export_rampart.json"),
     ]);
     const report = JSON.parse(files.get(join(FOLDER, "profile_export_genai_perf.json")) ?? "{}");
     assert.deepEqual([report.request_count.avg, report.input_sequence_length.max], [REQUESTS, 30]);

@@ -10,8 +10,11 @@ import { formatGenAiPerfCsv } from "../../../report/genai-perf/csv.ts";
 import { formatGenAiPerfJson } from "../../../report/genai-perf/json.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
 import { measureExports } from "../../../report/genai-perf/measure-export.ts";
+import { formatMoreMetrics } from "../../../report/genai-perf/more-metrics.ts";
+import { formatRampartJson } from "../../../report/genai-perf/rampart-json.ts";
 import type { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import { type GenAiPerfResult, toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { summarizeRun } from "../../../report/genai-perf/run-summary.ts";
 import { formatServerMetricsConsole } from "../../../report/genai-perf/server-metrics-console.ts";
 import { formatServerMetricsCsv, formatServerMetricsJson } from "../../../report/genai-perf/server-metrics-files.ts";
 import {
@@ -43,6 +46,8 @@ export interface ReportParts {
   readonly given: GivenSettings;
   readonly place: ProfilePlace;
   readonly run: RunResult;
+  /** What makes its numbers say something else than they seem to. */
+  readonly doubts: readonly string[];
   /** Undefined: the server's own counts are all there is. */
   readonly tokenizer: Tokenizer | undefined;
   /** Tokens of the input of a body that does not tell itself. */
@@ -76,17 +81,27 @@ export interface Measured {
   readonly result: GenAiPerfResult;
 }
 
-/** Prints the table of results and writes their files. @throws RunError when one cannot be written */
-export async function writeReports(
-  { settings, given, place, io }: Pick<ReportParts, "settings" | "given" | "place" | "io">,
-  measured: Measured,
-): Promise<void> {
+/** Without a run, several exports were merged. */
+type WrittenParts = Pick<ReportParts, "settings" | "given" | "place" | "io"> &
+  Partial<Pick<ReportParts, "run" | "doubts">>;
+
+/** Prints the tables of results and writes their files. @throws RunError when one cannot be written */
+export async function writeReports(parts: WrittenParts, measured: Measured): Promise<void> {
+  const { settings, given, place, io, run, doubts = [] } = parts;
   const { folder, files } = place;
-  io.out(formatGenAiPerfConsole(measured.result));
-  for (const warning of tokenWarnings(measured.columns)) io.err(`rampart: ${warning}.\n`);
+  const { columns, result } = measured;
+  const { goodput } = settings.input;
+  const summary = summarizeRun(columns, { family: result.family, isStreaming: result.isStreaming, goodput, run });
+  io.out(formatGenAiPerfConsole(result));
+  if (settings.isVerbose || summary.isRemarkable) io.out(formatMoreMetrics(summary));
+  const warnings = tokenWarnings(columns);
+  for (const warning of warnings) io.err(`rampart: ${warning}.\n`);
   const config = toInputConfig(settings, given);
   await write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
   await write(join(folder, files.csv), formatGenAiPerfCsv(measured.result));
+  const about = { models: settings.modelNames, endpointType: settings.endpoint.type, isStreaming: result.isStreaming };
+  const own = { summary, columns, run, goodput, about, warnings: [...doubts, ...warnings], version: VERSION };
+  await write(join(folder, files.rampart), formatRampartJson(own));
 }
 
 /** What servers told of themselves, GPUs included: tables with `-v`, and files of their own. */

@@ -18,7 +18,7 @@ import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
 import { removePlots } from "./plots.ts";
 import { type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
-import { tellRun } from "./tell-run.ts";
+import { findDoubts, tellRun } from "./tell-run.ts";
 import { toProfilePlan } from "./to-plan.ts";
 import { writeInputs } from "./write-inputs.ts";
 
@@ -74,11 +74,12 @@ export async function runProfile(
       throw error;
     },
   );
-  tellRun(run, settings, note);
+  const doubts = findDoubts(run, settings);
+  tellRun(run, settings, doubts, note);
   const records = recordsFile === "" ? undefined : openRecords(recordsFile, plan, run);
   try {
     const { countPayload } = inputs;
-    const measured = await reportRun({ settings, given, place, run, tokenizer, countPayload, records, io });
+    const measured = await reportRun({ settings, given, place, run, doubts, tokenizer, countPayload, records, io });
     records?.finish();
     return { ...place, run, measured, isPassed: isWell(run, measured, settings) };
   } catch (error) {

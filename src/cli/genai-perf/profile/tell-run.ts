@@ -7,39 +7,54 @@ import type { RunResult } from "../../../run/observer.ts";
 import { isGivenUp } from "../../../transport/failure.ts";
 import type { GenaiSettings } from "../settings.ts";
 
-/** What the user must know of the run besides its numbers. */
-export function tellRun(result: RunResult, settings: GenaiSettings, note: (text: string) => void): void {
-  const { failedCount, sentCount, error, isInterrupted, prepared, levels, servers = [] } = result;
-  for (const warning of prepared.warnings) note(warning);
-  if (settings.isVerbose) {
-    const seconds = (result.durationNs / 1e9).toFixed(3);
-    note(`sent ${sentCount} requests over ${result.connectionCount} connections in ${seconds} s, warm-up included`);
-    for (const { name, sentCount: count, failedCount: failed } of servers)
-      note(`  ${name}: ${count} of them${failed === 0 ? "" : `, of which ${failed} failed`}`);
-    for (const { window } of levels)
-      note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
-  }
+/** Tells what the user must know of the run besides its numbers. @param doubts those of {@link findDoubts} */
+export function tellRun(
+  result: RunResult,
+  settings: GenaiSettings,
+  doubts: readonly string[],
+  note: (text: string) => void,
+): void {
+  if (settings.isVerbose) tellCourse(result, note);
+  tellFailures(result, note);
+  for (const text of doubts) note(text);
+}
+
+/** What makes a run's numbers say something else than they seem to; whole sentences. */
+export function findDoubts(result: RunResult, settings: GenaiSettings): string[] {
+  const { failedCount, sentCount, error, isInterrupted, prepared, levels, sessions } = result;
+  const doubts = [...prepared.warnings];
   const needed = neededConnections(settings, result);
   if (failedCount + result.cancelledCount === 0 && result.connectionCount > needed + 1)
-    note(
+    doubts.push(
       `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that; a request that a closed one did not take went on the next`,
     );
-  tellFailures(result, note);
-  const { sessions } = result;
   if (sessions !== undefined && sessions.cutCount > 0)
-    note(
+    doubts.push(
       `${sessions.cutCount} of ${sessions.sessionCount} sessions ended early, where a turn failed or its answer could not be read; turns that were not sent for that: ${sessions.unsentCount}`,
     );
-  if (error !== undefined) note(`${error.message}. ${error.hint}`);
-  else if (isInterrupted) note("the run was interrupted: the report is on what was measured until then");
+  if (error !== undefined) doubts.push(`${error.message}. ${error.hint}`);
+  else if (isInterrupted) doubts.push("the run was interrupted: the report is on what was measured until then");
   for (const level of levels) {
-    for (const text of describeLoadNotes(prepared.plan, level)) note(text);
-    if ((level.heldBack?.count ?? 0) > 0) note(describeDueLatency(level.window));
+    doubts.push(...describeLoadNotes(prepared.plan, level));
+    if ((level.heldBack?.count ?? 0) > 0) doubts.push(describeDueLatency(level.window));
   }
   for (const { window } of levels) {
     const reason = saturationReason(window);
-    if (reason !== undefined) note(`the client may have been the limit, not the server: ${reason}.`);
+    if (reason !== undefined) doubts.push(`the client may have been the limit, not the server: ${reason}.`);
   }
+  return doubts;
+}
+
+function tellCourse(
+  { sentCount, durationNs, connectionCount, levels, servers = [] }: RunResult,
+  note: (text: string) => void,
+): void {
+  const seconds = (durationNs / 1e9).toFixed(3);
+  note(`sent ${sentCount} requests over ${connectionCount} connections in ${seconds} s, warm-up included`);
+  for (const { name, sentCount: count, failedCount: failed } of servers)
+    note(`  ${name}: ${count} of them${failed === 0 ? "" : `, of which ${failed} failed`}`);
+  for (const { window } of levels)
+    note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
 }
 
 /** The original's table knows only when requests were sent. */

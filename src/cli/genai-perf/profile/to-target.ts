@@ -1,5 +1,6 @@
 import type { TargetPlan } from "../../../plan/plan.ts";
 import { DEFAULT_TLS } from "../../../plan/tls.ts";
+import { DEFAULT_TRITON_TARGET } from "../../../plan/triton-target.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
@@ -22,23 +23,13 @@ export function toTarget(settings: GenaiSettings, given: GivenSettings, headers:
     return { ...base, url, ...more, endpoint: endpointPath(type, path, model), model, isStreaming, headers };
   }
   return {
-    kind: "triton",
+    ...DEFAULT_TRITON_TARGET,
     url: endpoint.url,
     ...more,
     protocol: "grpc",
     model,
-    modelVersion: "",
-    batchSize: 1,
     isStreaming: true,
-    inputTensorFormat: "binary",
-    outputTensorFormat: "binary",
     headers,
     shapes: { text_input: [1], ...(endpoint.backend === "tensorrtllm" ? { max_tokens: [1] } : {}) },
-    sharedMemory: "none",
-    outputSharedMemoryBytes: 102_400,
-    parameters: {},
-    compression: "none",
-    composingModels: [],
-    tls: DEFAULT_TLS,
   };
 }

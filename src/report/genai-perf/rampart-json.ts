@@ -1,0 +1,147 @@
+import type { GoodputLimits } from "../../measure/goodput.ts";
+import type { LatencyTally } from "../../measure/latency-tally.ts";
+import { confidenceRanks } from "../../measure/metrics.ts";
+import { PERCENTILES, summarize } from "../../measure/statistics.ts";
+import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import type { FailureCount } from "../../run/failure-log.ts";
+import type { RunResult } from "../../run/observer.ts";
+import { isGivenUp } from "../../transport/failure.ts";
+import { toClientJson } from "../rampart/client.ts";
+import type { RunSummary } from "./run-summary.ts";
+
+/** Rampart's own file of a run, `profile_export_rampart.json`: everything measured, with units in the names. */
+
+export interface RampartJsonParts {
+  readonly summary: RunSummary;
+  readonly columns: TokenColumns;
+  /** Undefined where several exports were merged. */
+  readonly run: RunResult | undefined;
+  readonly goodput: GoodputLimits | null;
+  readonly about: { readonly models: readonly string[]; readonly endpointType: string; readonly isStreaming: boolean };
+  /** What makes numbers say something else than they seem to; whole sentences. */
+  readonly warnings: readonly string[];
+  /** Rampart's. */
+  readonly version: string;
+}
+
+/** The file's text. What was not measured is left out. */
+export function formatRampartJson(parts: RampartJsonParts): string {
+  const { summary, columns, run, goodput, about, warnings, version } = parts;
+  const document = {
+    version: 1,
+    rampart: version,
+    ...about,
+    ...(run === undefined ? {} : describeRun(run)),
+    requests: { ...summary.counts, measured: columns.count, withoutContent: columns.emptyCount },
+    ...(run?.warmup === undefined ? {} : { warmup: { sent: run.warmup.sentCount, failed: run.warmup.failedCount } }),
+    failures: listFailures(columns, run),
+    ...(run?.sessions === undefined ? {} : { sessions: run.sessions }),
+    system: toSystemJson(summary, goodput),
+    metrics: Object.fromEntries([...summary.samples].map(([metric, values]) => toMetricJson(metric, values))) as object,
+    ...(run === undefined ? {} : { levels: run.levels.map(({ window, ...level }) => toLevelJson(level, window)) }),
+    warnings,
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function describeRun(run: RunResult): object {
+  const { error } = run;
+  return {
+    startedAt: new Date(Number(run.startEpochNs / 1_000_000n)).toISOString(),
+    runDurationSec: run.durationNs / 1e9,
+    isPartial: run.isInterrupted || error !== undefined,
+    ...(error === undefined ? {} : { error: { kind: error.kind, message: error.message } }),
+    connections: run.connectionCount,
+    ...(run.servers === undefined
+      ? {}
+      : {
+          servers: run.servers.map(({ name, sentCount, failedCount }) => ({
+            name,
+            sent: sentCount,
+            failed: failedCount,
+          })),
+        }),
+  };
+}
+
+type ListedFailure = Omit<FailureCount, "isWarmup"> & { readonly isWarmup: boolean; readonly isGivenUp: boolean };
+
+/** Those last that only showed when the answer was read. */
+function listFailures({ failedCount, failureExample }: TokenColumns, run: RunResult | undefined): ListedFailure[] {
+  const listed = (run?.failures ?? []).map((failure) => ({
+    ...failure,
+    isWarmup: failure.isWarmup === true,
+    isGivenUp: isGivenUp(failure),
+  }));
+  const example = failureExample ?? "";
+  const unread = { kind: "model", count: failedCount, example, status: undefined, isWarmup: false, isGivenUp: false };
+  return failedCount === 0 ? listed : [...listed, unread as ListedFailure];
+}
+
+function toSystemJson({ samples, system, errorRatio, goodRatio }: RunSummary, goodput: GoodputLimits | null): object {
+  const { durationNs, requestsPerSec, outputTokensPerSec, effectiveConcurrency } = system;
+  return {
+    /** From the first send to the last content. */
+    durationSec: durationNs / 1e9,
+    requestsPerSec,
+    ...(samples.has("outputTokens") ? { outputTokensPerSec } : {}),
+    totalTokensPerSec: system.totalTokensPerSec,
+    serverTokensPerSec: system.serverTokensPerSec,
+    effectiveConcurrency,
+    errorRatio,
+    goodRatio,
+    ...(goodRatio === undefined ? {} : { goodputLimits: goodput }),
+  };
+}
+
+/** Percentiles come with the values between which those of all possible requests lie, with 95 %. */
+function toMetricJson(metric: TokenMetric, values: Float64Array): [string, object] {
+  const isTime = metric.endsWith("Ns");
+  const scale = (value: number): number => (isTime ? value / 1e6 : value);
+  const sorted = values.toSorted();
+  const statistics = Object.entries(summarize(values) ?? {}).map(([name, value]) => [name, scale(value)] as const);
+  const confidence = PERCENTILES.map((percentile) => {
+    const { low, high, isReliable } = confidenceRanks(sorted.length, percentile);
+    return [`p${percentile}`, { low: scale(sorted[low] as number), high: scale(sorted[high] as number), isReliable }];
+  });
+  return [
+    isTime ? `${metric.slice(0, -2)}Ms` : metric,
+    { count: values.length, ...Object.fromEntries(statistics), confidence95: Object.fromEntries(confidence) as object },
+  ];
+}
+
+/** How the load was kept up, and what that cost the client. */
+function toLevelJson(
+  { unit, level, outcome, trials }: Omit<RunResult["levels"][number], "window">,
+  window: WindowResult,
+): object {
+  const isScheduled = window.scheduledLatency !== window.latency;
+  return {
+    unit,
+    level,
+    outcome,
+    trials,
+    durationSec: window.durationNs / 1e9,
+    completed: window.requestCount,
+    failed: window.failedCount,
+    cancelled: window.cancelledCount,
+    delayed: window.delayedCount,
+    ...(isScheduled
+      ? { latencyFromDueTimeMs: toTallyJson(window.scheduledLatency), sendDelayMs: toTallyJson(window.sendDelay) }
+      : {}),
+    client: toClientJson(window),
+  };
+}
+
+function toTallyJson(tally: LatencyTally): object {
+  if (tally.count === 0) return { count: 0 };
+  const percentiles = PERCENTILES.map((percentile) => [`p${percentile}`, tally.percentileUs(percentile) / 1000]);
+  return {
+    count: tally.count,
+    avg: tally.meanNs / 1e6,
+    ...(Object.fromEntries(percentiles) as object),
+    min: tally.minNs / 1e6,
+    max: tally.maxNs / 1e6,
+  };
+}

@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TokenColumns } from "../../../src/measure/token-metrics.ts";
+import { formatMoreMetrics } from "../../../src/report/genai-perf/more-metrics.ts";
+import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.ts";
+import { type SummarySettings, summarizeRun } from "../../../src/report/genai-perf/run-summary.ts";
+import type { RunResult } from "../../../src/run/observer.ts";
+import type { ServerUsage } from "../../../src/service/openai/answer-parts.ts";
+import { makeWindow, tallyOf } from "../../measure/make-window.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { makeLevel, makeResult } from "../make-result.ts";
+
+/** What a run measured beyond GenAI-Perf's metrics, computed here by hand. */
+
+const MS = 1e6;
+const NO_USAGE = { promptTokens: undefined, completionTokens: undefined, reasoningTokens: undefined };
+
+/** A request sent at `sendMs` that thinks at 20 ms, answers at 40 and 80 ms with 4 tokens, and has 10 tokens of input. */
+function addThinking(columns: TokenColumns, sendMs: number, usage: ServerUsage = NO_USAGE): void {
+  const times = {
+    contentNs: [40 * MS, 80 * MS],
+    eventCount: 2,
+    firstOutputNs: 40 * MS,
+    firstReasoningNs: 20 * MS,
+    outputTokens: 4,
+    reasoningTokens: 6,
+  };
+  columns.add({ sendNs: sendMs * MS, times, inputTokens: 10, usage });
+}
+const USAGE = { promptTokens: 15, completionTokens: 11, reasoningTokens: 7 };
+
+/** A plain answer: sent at `sendMs`, content at 10 and 20 ms. */
+function addPlain(columns: TokenColumns, sendMs: number): void {
+  const times = { firstOutputNs: 10 * MS, firstReasoningNs: Number.NaN, reasoningTokens: 0 };
+  const answer = { ...times, contentNs: [10 * MS, 20 * MS], eventCount: 2, outputTokens: 2 };
+  columns.add({ sendNs: sendMs * MS, times: answer, inputTokens: 10 });
+}
+
+/** Of 12 requests 2 were a warm-up, of which one failed; of the rest 3 failed and 1 was cancelled. */
+const RUN: RunResult = makeResult(
+  makePlan({}),
+  [makeLevel({ window: makeWindow({ latenciesNs: new Array(6).fill(80 * MS), failedCount: 3 }) })],
+  {
+    sentCount: 12,
+    completedCount: 7,
+    failedCount: 4,
+    cancelledCount: 1,
+    warmup: { sentCount: 2, failedCount: 1 },
+    failures: [
+      { kind: "http", count: 1, example: "warming", status: 503, isWarmup: true },
+      { kind: "http", count: 3, example: "boom", status: 500 },
+      { kind: "cancelled", count: 1, example: "given up", status: undefined },
+    ],
+  },
+);
+
+function settingsOf(change: Partial<SummarySettings> = {}): SummarySettings {
+  return { family: "text", isStreaming: true, goodput: null, run: RUN, ...change };
+}
+
+test("requests are counted without the warm-up, and those whose answer turned out to be an error as failed", () => {
+  const columns = new TokenColumns();
+  for (const sendMs of [0, 100, 200, 300, 400]) addPlain(columns, sendMs);
+  columns.failedCount = 1;
+  const { counts, errorRatio, goodRatio } = summarizeRun(columns, settingsOf({ goodput: { request_latency: 50 } }));
+  assert.deepEqual(counts, { sent: 10, completed: 5, failed: 4, cancelled: 1 });
+  assert.equal(errorRatio, 0.4);
+  // Five good ones, one with an error in its answer, three without an answer.
+  assert.equal(goodRatio, 5 / 9);
+});
+
+test("a goodput that some requests miss", () => {
+  const columns = new TokenColumns();
+  addPlain(columns, 0);
+  for (let i = 0; i < 4; i++) addThinking(columns, i);
+  const goodput = { time_to_first_token: 20 };
+  // 1 of 5 that were answered and 3 that failed.
+  assert.equal(summarizeRun(columns, settingsOf({ goodput })).goodRatio, 1 / 8);
+  assert.equal(summarizeRun(columns, settingsOf({ goodput: { nonsense: 1 } })).goodRatio, undefined);
+});
+
+test("merged exports know nothing of requests without an answer", () => {
+  const columns = new TokenColumns();
+  addPlain(columns, 0);
+  const merged = summarizeRun(columns, settingsOf({ run: undefined, goodput: { request_latency: 50 } }));
+  assert.deepEqual([merged.counts, merged.errorRatio, merged.goodRatio], [undefined, undefined, undefined]);
+});
+
+const fine: RunResult = makeResult(makePlan({}), [makeLevel()]);
+const remarkable: readonly (readonly [name: string, fill: (columns: TokenColumns) => void, run: RunResult, boolean])[] =
+  [
+    ["nothing special", (columns) => addPlain(columns, 0), fine, false],
+    ["failed requests", (columns) => addPlain(columns, 0), RUN, true],
+    ["errors in answers", (columns) => (columns.failedCount = 1), fine, true],
+    ["reasoning", (columns) => addThinking(columns, 0), fine, true],
+    [
+      "a server that counts otherwise",
+      (columns) => {
+        addPlain(columns, 0);
+        const times = { contentNs: [1, 2], eventCount: 2, firstOutputNs: 1, firstReasoningNs: Number.NaN };
+        const counted = { ...times, outputTokens: 2, reasoningTokens: 0 };
+        columns.add({ sendNs: 0, times: counted, inputTokens: 10, usage: { ...USAGE, completionTokens: 2 } });
+      },
+      fine,
+      true,
+    ],
+  ];
+
+for (const [name, fill, run, isRemarkable] of remarkable) {
+  test(`worth a look unasked: ${name}: ${isRemarkable}`, () => {
+    const columns = new TokenColumns();
+    fill(columns);
+    assert.equal(summarizeRun(columns, settingsOf({ run })).isRemarkable, isRemarkable);
+  });
+}
+
+/** The table's rows: label, average and least. */
+function rowsOf(table: string): Record<string, readonly string[]> {
+  const rows = table.split("\n").flatMap((line) => {
+    const cells = line.split("│").map((cell) => cell.trim());
+    return cells.length < 3 ? [] : [[cells[1], cells.slice(2, 4)] as const];
+  });
+  return Object.fromEntries(rows);
+}
+
+test("the table has what was measured, the server's counts beside the client's", () => {
+  const columns = new TokenColumns();
+  addThinking(columns, 0, USAGE);
+  addThinking(columns, 80, { ...USAGE, promptTokens: 17 });
+  const summary = summarizeRun(columns, settingsOf({ goodput: { request_latency: 80 } }));
+  const table = formatMoreMetrics(summary);
+  assert.match(table, /^ +Rampart \| More Metrics +\n┏/);
+  assert.deepEqual(rowsOf(table), {
+    "Time To First Output Token (ms)": ["40.00", "40.00"],
+    "Time To First Reasoning Token (ms)": ["20.00", "20.00"],
+    // 80 ms over 4 tokens.
+    "Time Per Output Token, Normalized (ms)": ["20.00", "20.00"],
+    // Of 4 tokens in 2 reads (the server counts more) 2 of the last 3 came with another.
+    "Tokens Bunched (%)": ["66.67", "66.67"],
+    "Input Tokens, Client's Count": ["10.00", "10.00"],
+    "Input Tokens, Server's Count": ["16.00", "15.00"],
+    "Output Tokens, Client's Count": ["4.00", "4.00"],
+    "Output Tokens, Server's Count": ["11.00", "11.00"],
+    "Reasoning Tokens, Client's Count": ["6.00", "6.00"],
+    "Reasoning Tokens, Server's Count": ["7.00", "7.00"],
+    // 28 and 54 tokens in 160 ms.
+    "Total Token Throughput (tokens/sec)": ["175.00", "N/A"],
+    "Total Token Throughput, Server's Count": ["337.50", "N/A"],
+    "Effective Concurrency (requests)": ["1.00", "N/A"],
+    // 3 of 10; 2 of 2 that were answered and 3 that failed.
+    "Error Rate (%)": ["30.00", "N/A"],
+    "Good Requests (%)": ["40.00", "N/A"],
+  });
+});
+
+test("rows without data are left out", () => {
+  const columns = new TokenColumns();
+  addPlain(columns, 0);
+  const table = formatMoreMetrics(summarizeRun(columns, settingsOf({ isStreaming: false, run: fine })));
+  assert.deepEqual(Object.keys(rowsOf(table)), [
+    "Time Per Output Token, Normalized (ms)",
+    "Total Token Throughput (tokens/sec)",
+    "Effective Concurrency (requests)",
+    "Error Rate (%)",
+  ]);
+  const nothing = summarizeRun(new TokenColumns(), settingsOf({ run: undefined }));
+  assert.equal(formatMoreMetrics(nothing), "");
+});
+
+test("the JSON file has everything with its unit, sample sizes, counts and the client's health", () => {
+  const columns = new TokenColumns();
+  for (let i = 0; i < 4; i++) addThinking(columns, 80 * i, USAGE);
+  columns.failedCount = 1;
+  columns.failureExample = "overloaded";
+  const summary = summarizeRun(columns, settingsOf());
+  const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
+  const parts = { summary, columns, run: RUN, goodput: null, about, warnings: ["a doubt"], version: "1.2.3" };
+  const json = JSON.parse(formatRampartJson(parts));
+  assert.deepEqual([json.version, json.rampart, json.models, json.warnings], [1, "1.2.3", ["tiny"], ["a doubt"]]);
+  assert.deepEqual([json.startedAt, json.runDurationSec, json.isPartial], ["2023-11-14T22:13:20.000Z", 3.5, false]);
+  assert.deepEqual(json.requests, { sent: 10, completed: 5, failed: 4, cancelled: 1, measured: 4, withoutContent: 0 });
+  assert.deepEqual(json.warmup, { sent: 2, failed: 1 });
+  const plain = { isWarmup: false, isGivenUp: false };
+  assert.deepEqual(json.failures, [
+    { ...plain, kind: "http", count: 1, example: "warming", status: 503, isWarmup: true },
+    { ...plain, kind: "http", count: 3, example: "boom", status: 500 },
+    { ...plain, kind: "cancelled", count: 1, example: "given up", isGivenUp: true },
+    { ...plain, kind: "model", count: 1, example: "overloaded" },
+  ]);
+  assert.deepEqual(json.system, {
+    durationSec: 0.32,
+    requestsPerSec: 4 / 0.32,
+    outputTokensPerSec: 16 / 0.32,
+    totalTokensPerSec: 56 / 0.32,
+    serverTokensPerSec: 104 / 0.32,
+    effectiveConcurrency: 1,
+    errorRatio: 0.4,
+  });
+  const { confidence95, ...latency } = json.metrics.requestLatencyMs;
+  const same = ["avg", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "min", "max"];
+  assert.deepEqual(latency, { count: 4, ...Object.fromEntries(same.map((name) => [name, 80])), std: 0 });
+  assert.deepEqual(confidence95.p99, { low: 80, high: 80, isReliable: false });
+  assert.deepEqual(
+    [json.metrics.serverReasoningTokens.avg, json.metrics.timeToFirstReasoningTokenMs.avg, json.metrics.imagesPerSec],
+    [7, 20, undefined],
+  );
+  assert.equal(json.levels.length, 1);
+  assert.deepEqual([json.levels[0].completed, json.levels[0].failed], [6, 3]);
+  assert.deepEqual([json.levels[0].client.cpuRatio, json.levels[0].client.saturation], [0.1, null]);
+  assert.equal(json.levels[0].latencyFromDueTimeMs, undefined);
+});
+
+test("the JSON file of a load with due times has latencies from these, and why the client was the limit", () => {
+  const columns = new TokenColumns();
+  addPlain(columns, 0);
+  const window = {
+    ...makeWindow({ latenciesNs: [20 * MS], scheduledNs: [25 * MS], health: { cpuRatio: 0.95 } }),
+    sendDelay: tallyOf([5 * MS]),
+  };
+  const run = makeResult(makePlan({}), [makeLevel({ unit: "request-rate", level: 5, window })]);
+  const about = { models: ["tiny"], endpointType: "chat", isStreaming: true };
+  const summary = summarizeRun(columns, settingsOf({ run }));
+  const text = formatRampartJson({ summary, columns, run, goodput: null, about, warnings: [], version: "1" });
+  const [level] = JSON.parse(text).levels;
+  assert.deepEqual([level.unit, level.level], ["request-rate", 5]);
+  assert.deepEqual([level.latencyFromDueTimeMs.avg, level.latencyFromDueTimeMs.count], [25, 1]);
+  assert.equal(level.sendDelayMs.max, 5);
+  assert.match(level.client.saturation, /95 % of a core/);
+});

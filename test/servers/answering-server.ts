@@ -1,0 +1,41 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A small HTTP server in this process that answers each request as a test says and remembers them all. */
+
+/** A request with the whole of its body. */
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Answers the request that came as number `index`, from 0. */
+export type Answer = (response: ServerResponse, index: number) => void;
+
+export interface AnsweringServer {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  /** In the order in which they were complete. */
+  readonly received: readonly ReceivedRequest[];
+  /** Ends its connections too. */
+  close(): void;
+}
+
+/** Starts a server on a free port. */
+export async function startAnsweringServer(answer: Answer): Promise<AnsweringServer> {
+  const received: ReceivedRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const { method = "", url: path = "", headers } = request;
+    let text = "";
+    for await (const piece of request.setEncoding("utf8")) text += String(piece);
+    answer(response, received.push({ method, path, headers, text }) - 1);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received, close };
+}
