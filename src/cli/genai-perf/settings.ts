@@ -71,6 +71,8 @@ export interface OwnSettings {
   recordsFile: string;
   isLive: boolean;
   isDryRun: boolean;
+  /** Flags of perf_analyzer that stood after `--`, but for the load. */
+  passThrough: string[];
 }
 
 /** All settings. Paths are as the user wrote them. */
@@ -262,5 +264,6 @@ function defaultOwn(): OwnSettings {
     recordsFile: "",
     isLive: false,
     isDryRun: false,
+    passThrough: [],
   };
 }
