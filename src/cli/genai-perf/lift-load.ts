@@ -22,7 +22,7 @@ const LOADS: Readonly<Record<string, (value: string) => Stimulus | undefined>> =
 
 /**
  * Takes the load out of the flags after `--` into the settings, where it is the only one or of the kind that was given before. All other
- * flags are left in `settings.rampart.passThrough`, also loads that contradict each other: perf_analyzer's parser says so.
+ * flags are left in `settings.passThrough`, also loads that contradict each other: perf_analyzer's parser says so.
  */
 export function liftLoad(builder: SettingsBuilder, args: readonly string[]): void {
   if (args.length === 0) return;
@@ -30,7 +30,7 @@ export function liftLoad(builder: SettingsBuilder, args: readonly string[]): voi
   const parsed = parseFlags(args);
   const rest = parsed.given.filter((one) => LOADS[flagName(one.flag)] === undefined);
   const loads = parsed.given.filter((one) => !rest.includes(one));
-  settings.rampart.passThrough = [...args];
+  settings.passThrough = [...args];
   const last = loads.at(-1);
   if (last === undefined || parsed.problems.length > 0) return;
   const name = flagName(last.flag);
@@ -56,7 +56,7 @@ export function liftLoad(builder: SettingsBuilder, args: readonly string[]): voi
     isFloat: name.includes("rate"),
   });
   const { positional } = parsed;
-  settings.rampart.passThrough = [...writeFlags(rest), ...(positional.length === 0 ? [] : ["--", ...positional])];
+  settings.passThrough = [...writeFlags(rest), ...(positional.length === 0 ? [] : ["--", ...positional])];
 }
 
 /** Whether somebody asked for the load: a file may repeat the default, as templates do. */
@@ -70,7 +70,8 @@ export function writeFlags(flags: readonly GivenFlag[]): string[] {
   return flags.flatMap(({ typed, value }) => (value === undefined ? [typed] : [typed, value]));
 }
 
-/** Whether the flags after `--` hold a load that genai-perf has no name for. */
-export function hasNamelessLoad(args: readonly string[]): boolean {
-  return args.length > 0 && parseFlags(args).given.some(({ flag }) => flagName(flag) === "--request-intervals");
+/** The file of gaps that the flags after `--` name, a load that genai-perf has no name for; undefined where they name none. */
+export function intervalsFileOf(args: readonly string[]): string | undefined {
+  if (args.length === 0) return undefined;
+  return parseFlags(args).given.findLast(({ flag }) => flagName(flag) === "--request-intervals")?.value;
 }

@@ -119,6 +119,31 @@ test("--request-intervals after -- sends at the file's gaps", LIMIT, async () =>
   }
 });
 
+test("--fixed-schedule after -- sends a payload file at its times", LIMIT, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "rampart-times-"));
+  try {
+    const file = join(folder, "times.jsonl");
+    const lines = [0, 150, 250].map((timestamp) => JSON.stringify({ text_input: "a b", timestamp, output_length: 2 }));
+    await writeFile(file, lines.join("\n"));
+    const ran = await profile(`--input-file payload:${file} -- --fixed-schedule`);
+    assert.equal(ran.code, 0, ran.err);
+    const [, second = 0, third = 0, ...more] = sentMs(ran, "tiny-openai-chat-fixed_schedule");
+    assert.deepEqual(more, []);
+    assert.ok(second > 110 && third - second > 60 && third < 1000, `sent at 0, ${second} and ${third} ms`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("--session-concurrency after -- holds made-up conversations", LIMIT, async () => {
+  const talk = (response: ServerResponse): void => {
+    response.writeHead(200).end('{"choices":[{"message":{"role":"assistant","content":"the"}}]}');
+  };
+  const ran = await profile("--num-sessions 3 --session-turns-mean 2 -- --session-concurrency 2", { answer: talk });
+  assert.deepEqual([ran.code, ran.requestCount], [0, 6], ran.err);
+  assert.ok([...ran.files.keys()].includes(join("artifacts", "tiny-openai-chat-session_concurrency2")));
+});
+
 test("-p and -s after -- set windows, -v shows them, -f writes perf_analyzer's table", LIMIT, async () => {
   const ran = await profile("--measurement-interval 60000 -- -p 60 -s 1000000 -v -f DIR/table.csv");
   assert.equal(ran.code, 0, ran.err);

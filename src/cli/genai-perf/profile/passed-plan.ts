@@ -16,7 +16,7 @@ export async function toPassedPlan(
   headers: Headers,
 ): Promise<Plan> {
   const plan = toProfilePlan(settings, given, files, headers);
-  const { passThrough: args } = settings.rampart;
+  const { passThrough: args } = settings;
   if (args.length === 0) return plan;
   const { passThrough } = await import("./pass-through.ts");
   return (await passThrough(plan, args, isLoadGiven(settings, given))).plan;
@@ -28,7 +28,7 @@ export async function toPassedPlan(
  * @throws UserError with all that is wrong with them
  */
 export async function checkPassed(settings: GenaiSettings, given: GivenSettings): Promise<readonly string[]> {
-  const { passThrough: args } = settings.rampart;
+  const { passThrough: args } = settings;
   if (args.length === 0) return [];
   const { passThrough } = await import("./pass-through.ts");
   const [values] = settings.subcommand === "analyze" ? combineSweeps(settings.analyze.sweeps) : [];
