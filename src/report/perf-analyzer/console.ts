@@ -62,7 +62,9 @@ class PerfAnalyzerConsole implements Report {
     for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
     const { dataset } = prepared;
     if (dataset.isFromJson) {
-      const { streams } = dataset;
+      // The original counts the file's entries; conversations are streams here alone.
+      const isOfSessions = this.plan.load.kind === "session-concurrency";
+      const streams = isOfSessions ? [dataset.streams.flat()] : dataset.streams;
       const steps = streams.length === 1 ? ` with ${(streams[0] ?? []).length} step/steps` : "";
       this.sink.out(` Successfully read data for ${streams.length} stream/streams${steps}.\n`);
     }

@@ -46,7 +46,7 @@ export function silentNote({ window, outcome }: LevelResult, { target, outputs, 
   const { requestCount, responseCount, latency } = window;
   const throughput = `${formatStreamNumber(inferPerSec(window, target.batchSize))} infer/sec, ${formatStreamNumber(responsesPerSec(window))} responses/sec`;
   const latencyUs = `latency avg ${toWholeUs(latency.meanNs)} usec, p99 ${latency.percentileUs(99)} usec`;
-  const first = firstResponseNote(window, measurement.percentile);
+  const first = responseCount === requestCount ? "" : `; ${firstResponseNote(window, measurement.percentile)}`;
   const limit = `the latency is over the limit of ${measurement.latencyLimitMs} msec; `;
   const { profileExportFile } = outputs;
   const place =
@@ -54,7 +54,7 @@ export function silentNote({ window, outcome }: LevelResult, { target, outputs, 
       ? "give --profile-export-file to have the requests"
       : `the requests are in ${profileExportFile}`;
   const end = `${outcome === "over-limit" ? limit : ""}${place}`;
-  return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}; ${first}; ${outcome === "partial" ? "the run ended early" : end}`;
+  return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}${first}; ${outcome === "partial" ? "the run ended early" : end}`;
 }
 
 function adviseFlag(remedy: Remedy, unit: LevelResult["unit"], isCounted: boolean): string {

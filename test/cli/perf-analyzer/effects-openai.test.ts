@@ -227,7 +227,7 @@ test("--session-concurrency holds each conversation once, so many at a time, wit
     assert.match(err, /--request-count has no effect with --session-concurrency/);
     assert.match(err, /--warmup-request-count has no effect with --session-concurrency/);
     assert.match(err, /4 requests with 4 responses, .*; the requests are in /);
-    assert.match(out, /Using asynchronous calls for inference\n\n$/);
+    assert.match(out, /1 stream\/streams with 4 step\/steps\.\n[\s\S]*Using asynchronous calls for inference\n\n$/);
     const [experiment] = readProfile(path).experiments;
     assert.deepEqual(experiment?.experiment, { mode: "request_rate", value: 0 });
     assert.equal(experiment?.requests.length, 4);
