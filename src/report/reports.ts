@@ -12,7 +12,7 @@ interface ReportKind {
 /** All reports, in the order in which they are told of events. A new report is one file and one entry here. */
 const REPORTS: readonly ReportKind[] = [
   {
-    isWanted: (plan) => plan.outputs.style === "perf_analyzer",
+    isWanted: ({ outputs }) => outputs.style === "perf_analyzer" || isVerboseProfile(outputs),
     create: createPerfAnalyzerConsole,
   },
   {
@@ -20,7 +20,7 @@ const REPORTS: readonly ReportKind[] = [
     create: async (plan, sink) => (await import("./rampart/console.ts")).createRampartConsole(plan, sink),
   },
   {
-    isWanted: (plan) => plan.outputs.style === "genai-perf",
+    isWanted: ({ outputs }) => outputs.style === "genai-perf" && !isVerboseProfile(outputs),
     create: async (_plan, sink) => (await import("./genai-perf/run-warnings.ts")).createRunWarnings(sink),
   },
   {
@@ -40,6 +40,11 @@ const REPORTS: readonly ReportKind[] = [
     create: async (plan) => (await import("./rampart/json.ts")).createJsonReport(plan),
   },
 ];
+
+/** Whether GenAI-Perf is to show what perf_analyzer prints. */
+function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
+  return style === "genai-perf" && verbosity > 0;
+}
 
 /** Makes the reports a plan asks for. */
 export async function createReports(plan: Plan, sink: TextSink): Promise<Report[]> {

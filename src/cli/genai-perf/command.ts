@@ -5,6 +5,7 @@ import { EXIT } from "./exit-codes.ts";
 import { formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";
 import { type ParsedCommand, parseCommand } from "./parse.ts";
+import { checkPassed } from "./profile/passed-plan.ts";
 import { findLater } from "./profile/refusals.ts";
 import { runProfile } from "./profile/run-profile.ts";
 import { readSettings } from "./read-settings.ts";
@@ -40,17 +41,19 @@ async function runSubcommand(parsed: ParsedCommand & { readonly kind: "command" 
     return EXIT.usage;
   }
   if (read.kind === "config") throw new UserError(read.problems);
-  const { settings, given, later, passThrough, warnings } = read;
+  const { settings, given, later, warnings } = read;
   for (const warning of warnings) io.err(`rampart: ${warning}\n`);
+  if (parsed.passThrough.length > 0 && !isMeasuring(settings)) throw new UserError([nothingToPass(settings)]);
   if (settings.subcommand === "create-template") {
     writeTemplate(settings.templateFile, settings.isVerbose);
     io.out(`Template created: ${settings.templateFile}\n`);
     return EXIT.done;
   }
   const problems = findLater(settings, later);
-  if (passThrough.length > 0) problems.unshift(notYet("flags of perf_analyzer after --"));
   if (problems.length > 0) throw new UserError(problems);
-  return (await runAsked(await resolveInputFormat(settings), given, io)) ? EXIT.done : EXIT.failed;
+  const resolved = await resolveInputFormat(settings);
+  for (const warning of await checkPassed(resolved, given)) io.err(`rampart: ${warning}\n`);
+  return (await runAsked(resolved, given, io)) ? EXIT.done : EXIT.failed;
 }
 
 /** Returns whether all went well. What a plain profile does not need is loaded where it is needed. */
@@ -75,8 +78,13 @@ async function runAsked(settings: GenaiSettings, given: GivenSettings, io: Comma
   return (await runProfile(settings, given, io)).isPassed;
 }
 
-function notYet(what: string): Problem {
-  return { path: what, message: `${what} is not supported yet`, hint: "Leave it out, or use genai-perf profile." };
+function isMeasuring({ subcommand }: GenaiSettings): boolean {
+  return subcommand !== "create-template" && subcommand !== "process-export-files";
+}
+
+function nothingToPass({ subcommand }: GenaiSettings): Problem {
+  const message = `flags of perf_analyzer after -- have no meaning with ${subcommand}, which measures nothing`;
+  return { path: "--", message, hint: "Leave them out." };
 }
 
 /** What a user can mend becomes text and exit code 1, everything at once. */

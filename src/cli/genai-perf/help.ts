@@ -34,7 +34,7 @@ export function formatHelp(subcommand: SubcommandName | undefined): string {
         ]),
     "",
     ...wrap(
-      "Flags may be abbreviated, except Rampart's own. What follows -- goes to the load generator, as flags of perf_analyzer. Exit codes: 0 done, 1 failed, 2 wrong usage.",
+      "Flags may be abbreviated, except Rampart's own. What follows -- is read as flags of perf_analyzer, and wins over what stands before; not model, URL, endpoint, input data and profile export. Exit codes: 0 done, 1 failed, 2 wrong usage.",
       WIDTH,
     ),
   ];

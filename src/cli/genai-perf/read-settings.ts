@@ -4,6 +4,7 @@ import { fieldOf } from "./fields.ts";
 import { FLAG_READERS, type FlagValues, type LastFlag, readLoad, readSweep } from "./flag-readers.ts";
 import { readValues } from "./flag-values.ts";
 import type { SubcommandName } from "./flags.ts";
+import { liftLoad } from "./lift-load.ts";
 import type { GivenFlag, ParsedCommand } from "./parse.ts";
 import { checkTogether } from "./rules.ts";
 import { type GenaiSettings, isDefault, type Subcommand } from "./settings.ts";
@@ -17,8 +18,6 @@ export type SettingsResult =
       readonly kind: "settings";
       readonly settings: GenaiSettings;
       readonly given: GivenSettings;
-      /** Flags of perf_analyzer that stood after `--`. */
-      readonly passThrough: readonly string[];
       /** What was given and nothing obeys yet: the command refuses it as not supported yet. */
       readonly later: readonly LaterSetting[];
       /** Whole sentences without a line end. */
@@ -67,12 +66,13 @@ export function readSettings(command: ParsedCommand & { readonly kind: "command"
   if (subcommand !== "create-template" && subcommand !== "process-export-files") {
     readLoad(builder, last);
     readSweep(builder, last, subcommand === "analyze");
+    liftLoad(builder, command.passThrough);
   }
   if (subcommand === "config") builder.settings.subcommand = inferSubcommand(builder);
-  return finish(command, builder);
+  return finish(builder);
 }
 
-function finish(command: ParsedCommand & { readonly kind: "command" }, builder: SettingsBuilder): SettingsResult {
+function finish(builder: SettingsBuilder): SettingsResult {
   const { settings, given, problems } = builder;
   // The path itself asks for a stream.
   if (settings.endpoint.type === "generate_stream") settings.endpoint.isStreaming = true;
@@ -82,7 +82,6 @@ function finish(command: ParsedCommand & { readonly kind: "command" }, builder: 
     kind: "settings",
     settings,
     given,
-    passThrough: command.passThrough,
     later: findLater(settings, given),
     warnings: warnTogether(settings, given),
   };

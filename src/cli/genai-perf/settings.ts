@@ -139,6 +139,8 @@ export interface GenaiSettings {
   tokenizer: { name: string; revision: string; isTrustingRemoteCode: boolean };
   process: { inputDir: string };
   rampart: OwnSettings;
+  /** Flags of perf_analyzer that stood after `--`, but for the load. No file can give them. */
+  passThrough: string[];
 }
 
 type Leaf = string | number | boolean | null | readonly unknown[] | Stimulus;
@@ -206,6 +208,7 @@ export function defaultSettings(): GenaiSettings {
     tokenizer: { name: "", revision: "main", isTrustingRemoteCode: false },
     process: { inputDir: "aggregated" },
     rampart: defaultOwn(),
+    passThrough: [],
   };
 }
 

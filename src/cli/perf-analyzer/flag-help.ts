@@ -74,6 +74,11 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
     default: "10",
     help: "Responses of each request before --periodic-concurrency-range sends more.",
   },
+  "--session-concurrency": {
+    group: "measurement",
+    unit: "conversations",
+    help: "Hold every conversation of --input-data once, N at a time, each turn with all that was said before. Needs --service-kind openai and payloads with a session_id, and a delay in milliseconds between turns.",
+  },
   "--sequence-length": {
     group: "measurement",
     unit: "requests",

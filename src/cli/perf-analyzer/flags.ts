@@ -32,6 +32,7 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "fixed-schedule" },
   { name: "periodic-concurrency-range", value: "START:END[:STEP]" },
   { name: "request-period", value: "N" },
+  { name: "session-concurrency", value: "N" },
   { name: "sequence-length", value: "N" },
   { name: "sequence-length-variation", value: "PERCENT" },
   { name: "sequence-id-range", value: "START[:END]" },
@@ -111,7 +112,6 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
 /** The flags that are recognised only, with the values that mean "as if not given"; made when a command line names none of the others. */
 export function laterFlags(): FlagSpec[] {
   return [
-    laterFlag("session-concurrency", "N", []),
     laterFlag("model-signature-name", "NAME", ["serving_default"]),
     laterFlag("triton-server-directory", "DIR", ["/opt/tritonserver"]),
     laterFlag("model-repository", "DIR", [""]),

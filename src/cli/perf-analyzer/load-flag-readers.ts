@@ -32,6 +32,15 @@ export const LOAD_FLAG_READERS: Readonly<Record<string, FlagReader>> = {
       "The value must be > 0",
     );
   },
+  "--session-concurrency": (settings, reader, value) => {
+    settings.sessionConcurrency = readCount(
+      reader,
+      "--session-concurrency",
+      "--session-concurrency",
+      value,
+      "Session concurrency must be > 0.",
+    );
+  },
   "--sequence-length": (settings, reader, value) => {
     const length = reader.integer("--sequence-length", "--sequence-length", value);
     if (length !== undefined && length <= 0)

@@ -110,6 +110,7 @@ function checkLoadModes(settings: Settings): Problem[] {
   const given: (readonly [name: string, flag: string])[] = [];
   if (periodic !== undefined) given.push(["PeriodicConcurrency", "--periodic-concurrency-range"]);
   if (settings.isFixedSchedule) given.push(["FixedSchedule", "--fixed-schedule"]);
+  if (settings.sessionConcurrency !== undefined) given.push(["SessionConcurrency", "--session-concurrency"]);
   if (settings.concurrency !== undefined) given.push(["Concurrency", "--concurrency-range"]);
   if (settings.requestRate !== undefined) given.push(["RequestRate", "--request-rate-range"]);
   if (settings.intervalsFile !== undefined) given.push(["CustomIntervals", "--request-intervals"]);
@@ -131,6 +132,12 @@ function checkLoadModes(settings: Settings): Problem[] {
       path: "--profile-export-file",
       message: "Must provide --profile-export-file when using the --periodic-concurrency-range option.",
       hint: "Name the file for the measured requests.",
+    });
+  if (settings.sessionConcurrency !== undefined && settings.serviceKind !== "openai")
+    problems.push({
+      path: "--session-concurrency",
+      message: "Session concurrency mode is only supported with OpenAI service kind.",
+      hint: "Add --service-kind openai.",
     });
   if (settings.isFixedSchedule && !hasPath(settings.inputData))
     problems.push({
@@ -207,7 +214,8 @@ function checkCounts(settings: Settings): Problem[] {
     rate === undefined &&
     settings.intervalsFile === undefined &&
     !settings.isFixedSchedule &&
-    settings.periodic === undefined
+    settings.periodic === undefined &&
+    settings.sessionConcurrency === undefined
       ? (settings.concurrency ?? { start: 1, end: 1 })
       : undefined;
   const hasManyLevels = (range: { start: number; end: number | undefined } | undefined): boolean =>

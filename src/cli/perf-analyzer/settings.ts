@@ -28,6 +28,7 @@ export interface Settings {
   isFixedSchedule: boolean;
   periodic: { start: number; end: number; step: number } | undefined;
   periodResponses: number | undefined;
+  sessionConcurrency: number | undefined;
   /** What the flags of sequences say. */
   sequences: { -readonly [K in keyof SequencesPlan]?: SequencesPlan[K] | undefined };
   windowMs: number;
@@ -125,6 +126,7 @@ function defaults(): Settings {
     isFixedSchedule: false,
     periodic: undefined,
     periodResponses: undefined,
+    sessionConcurrency: undefined,
     sequences: {},
     windowMs: 5000,
     measurementMode: "time_windows",

@@ -49,7 +49,8 @@ export function toPlan(settings: Settings): PlanFromFlags {
     inputs: toInputs(settings, warnings),
     measurement: {
       mode: toMode(settings),
-      warmupRequests: settings.warmupRequests,
+      // As in the original, which never warms up with sessions; the user is told.
+      warmupRequests: settings.sessionConcurrency === undefined ? settings.warmupRequests : 0,
       percentile: settings.percentile,
       latencyLimitMs: settings.latencyLimitMs,
     },
@@ -130,6 +131,15 @@ function warnLonely(settings: Settings, warnings: string[]): void {
     warnings.push("rampart: --request-period has no effect without --periodic-concurrency-range.");
   if (settings.outputSharedMemoryBytes !== undefined && settings.sharedMemory === "none")
     warnings.push("rampart: --output-shared-memory-size has no effect without --shared-memory system or cuda.");
+  const { sessionConcurrency, requestCount, warmupRequests } = settings;
+  for (const [flag, isGivenToo] of [
+    ["--request-count", requestCount !== undefined],
+    ["--warmup-request-count", warmupRequests > 0],
+  ] as const)
+    if (isGivenToo && sessionConcurrency !== undefined)
+      warnings.push(
+        `rampart: ${flag} has no effect with --session-concurrency: every session is held once, to its end.`,
+      );
   const { windowMs, stabilityPct, maxTrials, measurementMode, requestsPerWindow } = settings;
   const isOfWindows =
     windowMs !== 5000 ||
@@ -172,6 +182,8 @@ function toLoad(settings: Settings, isAsync: boolean, warnings: string[]): LoadP
       ...settings.periodic,
       periodResponses: settings.periodResponses ?? DEFAULT_PERIOD_RESPONSES,
     };
+  if (settings.sessionConcurrency !== undefined)
+    return { kind: "session-concurrency", concurrency: settings.sessionConcurrency };
   if (settings.intervalsFile !== undefined) return { kind: "intervals", file: settings.intervalsFile };
   const search = settings.isBinarySearch ? "binary" : "linear";
   if (settings.requestRate !== undefined) {
@@ -218,6 +230,7 @@ function toLevels(range: {
 }
 
 function toMaxLanes(settings: Settings, load: LoadPlan, isAsync: boolean): number | null {
+  if (load.kind === "session-concurrency") return settings.maxThreads ?? null;
   if (load.kind !== "concurrency") return settings.maxThreads ?? DEFAULT_RATE_THREADS;
   if (!isAsync && settings.isSync) return null;
   return settings.maxThreads ?? Math.max(DEFAULT_MAX_THREADS, settings.concurrency?.end ?? 1);
@@ -243,7 +256,7 @@ function toInputs(settings: Settings, warnings: string[]): InputsPlan {
 }
 
 function toMode(settings: Settings): MeasurementModePlan {
-  if (settings.isFixedSchedule) return { kind: "requests", count: null };
+  if (settings.isFixedSchedule || settings.sessionConcurrency !== undefined) return { kind: "requests", count: null };
   if (settings.periodic !== undefined) return { kind: "requests", count: settings.periodic.end };
   if (settings.requestCount !== undefined) return { kind: "requests", count: settings.requestCount };
   const stability = { stabilityPct: settings.stabilityPct, maxTrials: settings.maxTrials };

@@ -16,7 +16,7 @@ import type { Report, TextSink } from "../report.ts";
 import { formatPerfAnalyzerWarning } from "../warnings.ts";
 import { formatGpuSection } from "./gpu-section.ts";
 import { printedLevels, reportedPercentiles } from "./levels.ts";
-import { firstResponseNote, periodicNote, scheduleNotes, unstableNotes } from "./notes.ts";
+import { firstResponseNote, scheduleNotes, silentNote, unstableNotes } from "./notes.ts";
 import { formatServerSection } from "./server-section.ts";
 import { formatSettings } from "./settings-section.ts";
 
@@ -62,7 +62,9 @@ class PerfAnalyzerConsole implements Report {
     for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
     const { dataset } = prepared;
     if (dataset.isFromJson) {
-      const { streams } = dataset;
+      // The original counts the file's entries; conversations are streams here alone.
+      const isOfSessions = this.plan.load.kind === "session-concurrency";
+      const streams = isOfSessions ? [dataset.streams.flat()] : dataset.streams;
       const steps = streams.length === 1 ? ` with ${(streams[0] ?? []).length} step/steps` : "";
       this.sink.out(` Successfully read data for ${streams.length} stream/streams${steps}.\n`);
     }
@@ -71,7 +73,7 @@ class PerfAnalyzerConsole implements Report {
 
   onLevelStart(unit: "concurrency" | "request-rate", level: number): void {
     const { kind } = this.plan.load;
-    if (kind === "intervals" || kind === "fixed-schedule" || kind === "periodic-concurrency") return;
+    if (kind === "intervals" || kind === "fixed-schedule" || this.isSilent) return;
     if (unit === "concurrency") this.sink.out(`Request concurrency: ${level}\n`);
     else this.sink.out(`Request Rate: ${formatStreamNumber(level)} inference requests per second\n`);
   }
@@ -98,7 +100,7 @@ class PerfAnalyzerConsole implements Report {
   onLevelEnd(result: LevelResult): void {
     const { latencyLimitMs } = this.plan.measurement;
     if (this.isSilent) {
-      if (result.window.requestCount > 0) this.note(periodicNote(result, this.plan));
+      if (result.window.requestCount > 0) this.note(silentNote(result, this.plan));
       return;
     }
     if (result.isLatencyUnstable)
@@ -134,9 +136,9 @@ class PerfAnalyzerConsole implements Report {
     }
   }
 
-  /** The original prints nothing of periodic concurrency: its results are in the profile export. */
+  /** The original prints nothing of periodic concurrency and of sessions: their results are in the profile export. */
   private get isSilent(): boolean {
-    return this.plan.load.kind === "periodic-concurrency";
+    return this.plan.load.kind === "periodic-concurrency" || this.plan.load.kind === "session-concurrency";
   }
 
   private explainUnstable(result: LevelResult): string {

@@ -41,15 +41,20 @@ export function firstResponseNote({ firstResponse }: WindowResult, percentile: n
   return `the latencies are those of the last response; of the first: avg ${toWholeUs(firstResponse.meanNs)} usec, ${percentiles.join(", ")}`;
 }
 
-/** All there is to say of periodic concurrency, of which the original prints nothing. */
-export function periodicNote({ window, outcome }: LevelResult, { target, outputs, measurement }: Plan): string {
+/** All there is to say of periodic concurrency and of sessions, of which the original prints nothing. */
+export function silentNote({ window, outcome }: LevelResult, { target, outputs, measurement }: Plan): string {
   const { requestCount, responseCount, latency } = window;
   const throughput = `${formatStreamNumber(inferPerSec(window, target.batchSize))} infer/sec, ${formatStreamNumber(responsesPerSec(window))} responses/sec`;
   const latencyUs = `latency avg ${toWholeUs(latency.meanNs)} usec, p99 ${latency.percentileUs(99)} usec`;
-  const first = firstResponseNote(window, measurement.percentile);
+  const first = responseCount === requestCount ? "" : `; ${firstResponseNote(window, measurement.percentile)}`;
   const limit = `the latency is over the limit of ${measurement.latencyLimitMs} msec; `;
-  const end = `${outcome === "over-limit" ? limit : ""}the requests are in ${outputs.profileExportFile}`;
-  return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}; ${first}; ${outcome === "partial" ? "the run ended early" : end}`;
+  const { profileExportFile } = outputs;
+  const place =
+    profileExportFile === ""
+      ? "give --profile-export-file to have the requests"
+      : `the requests are in ${profileExportFile}`;
+  const end = `${outcome === "over-limit" ? limit : ""}${place}`;
+  return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}${first}; ${outcome === "partial" ? "the run ended early" : end}`;
 }
 
 function adviseFlag(remedy: Remedy, unit: LevelResult["unit"], isCounted: boolean): string {

@@ -15,7 +15,8 @@ export function formatSettings({ plan, service, callMode, requestCount }: Prepar
   ];
   const { warmupRequests } = plan.measurement;
   if (warmupRequests > 0) lines.push(`  Sending ${warmupRequests} warmup request${warmupRequests > 1 ? "s" : ""}`);
-  if (plan.load.kind === "periodic-concurrency") lines.push(...periodicLines(plan));
+  if (plan.load.kind === "periodic-concurrency" || plan.load.kind === "session-concurrency")
+    lines.push(...periodicLines(plan));
   else if (requestCount !== undefined)
     lines.push(`  Sending ${requestCount} benchmark request${requestCount > 1 ? "s" : ""}`);
   else lines.push(...windowLines(plan, callMode));

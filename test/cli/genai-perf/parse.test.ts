@@ -73,7 +73,7 @@ test("a beginning that fits one of the original's flags stands for it; Rampart's
 
 test("what follows -- is passed on untouched", () => {
   const result = readGood("profile", "-m", "a", "--", "--max-threads", "4", "--", "-v");
-  assert.deepEqual(result.passThrough, ["--max-threads", "4", "--", "-v"]);
+  assert.deepEqual(result.settings.passThrough, ["--max-threads", "4", "--", "-v"]);
   assert.equal(result.settings.isVerbose, false);
 });
 

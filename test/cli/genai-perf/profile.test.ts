@@ -234,7 +234,6 @@ describe("genai-perf profile", () => {
   const refused: readonly (readonly [args: readonly string[], code: number, message: RegExp])[] = [
     [["--bogus"], 2, /unrecognized arguments: --bogus/],
     [[...CHAT, "--grpc-method", "a.b/C"], 1, /--grpc-method is not supported yet/],
-    [[...CHAT, "--", "--max-threads", "4"], 1, /perf_analyzer after -- is not supported yet/],
     [
       [...CHAT, "--tokenizer", "nowhere/none-such", "--tokenizer-trust-remote-code"],
       1,

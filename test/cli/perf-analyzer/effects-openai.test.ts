@@ -19,18 +19,24 @@ interface Received {
   readonly path: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
+  readonly atMs: number;
 }
 
-/** Keeps what it is sent; `v1/fails` answers with an error. */
+/** Keeps what it is sent; `v1/fails` answers with an error, `v1/talks` with the next of a conversation. */
 const received: Received[] = [];
 const recorder = createServer((request, response) => {
   const pieces: Buffer[] = [];
   request.on("data", (piece: Buffer) => pieces.push(piece));
   request.on("end", () => {
     const path = request.url ?? "";
-    received.push({ path, headers: request.headers, body: Buffer.concat(pieces).toString() });
+    received.push({ path, headers: request.headers, body: Buffer.concat(pieces).toString(), atMs: performance.now() });
+    const content = `answer ${received.length}`;
+    const talk = JSON.stringify({ choices: [{ message: { role: "assistant", content } }] });
     if (path.endsWith("v1/fails")) response.writeHead(500).end('{"error":{"message":"boom","type":"server_error"}}');
-    else response.writeHead(200, { "Content-Type": "application/json" }).end('{"choices":[]}');
+    else
+      response
+        .writeHead(200, { "Content-Type": "application/json" })
+        .end(path.endsWith("v1/talks") ? talk : '{"choices":[]}');
   });
 });
 await new Promise<void>((resolve) => recorder.listen(0, "127.0.0.1", resolve));
@@ -195,6 +201,63 @@ describe("a run against an OpenAI server", () => {
   });
 });
 
+/** Two conversations: of three turns with pauses of 60 ms, and of one. */
+const TURNS = [
+  { ...chat("a1"), session_id: ["a"], delay: [60] },
+  { ...chat("b1"), session_id: ["b"] },
+  { ...chat("a2"), session_id: ["a"], delay: [60] },
+  { ...chat("a3"), session_id: ["a"] },
+];
+
+test("--session-concurrency holds each conversation once, so many at a time, with its history and its delays", async () => {
+  await withInputs(TURNS, async (file, folder) => {
+    received.length = 0;
+    const path = join(folder, "prof.json");
+    // What genai-perf adds to it, to no effect.
+    const more = ["--request-count", "10", "--warmup-request-count", "3", "--stability-percentage", "999"];
+    const flags = ["--async", "--session-concurrency", "1", "--profile-export-file", path, ...more];
+    const { code, out, err } = await runCommand([...openAi(recorderUrl, file, "v1/talks"), ...flags]);
+    assert.equal(code, 0, err);
+    const said = received.map(({ body }) =>
+      (JSON.parse(body) as { messages: { content: string }[] }).messages.map(({ content }) => content),
+    );
+    assert.deepEqual(said, [["a1"], ["a1", "answer 1", "a2"], ["a1", "answer 1", "a2", "answer 2", "a3"], ["b1"]]);
+    const gapsMs = received.slice(1, 3).map(({ atMs }, index) => atMs - (received[index]?.atMs ?? 0));
+    for (const gapMs of gapsMs) assert.ok(gapMs >= 55, `the next turn came after ${gapMs} ms`);
+    assert.match(err, /--request-count has no effect with --session-concurrency/);
+    assert.match(err, /--warmup-request-count has no effect with --session-concurrency/);
+    assert.match(err, /4 requests with 4 responses, .*; the requests are in /);
+    assert.match(out, /1 stream\/streams with 4 step\/steps\.\n[\s\S]*Using asynchronous calls for inference\n\n$/);
+    const [experiment] = readProfile(path).experiments;
+    assert.deepEqual(experiment?.experiment, { mode: "request_rate", value: 0 });
+    assert.equal(experiment?.requests.length, 4);
+    // Both at once: b's turn is over before a's second.
+    received.length = 0;
+    const both = ["--async", "--session-concurrency", "2"];
+    assert.equal((await runCommand([...openAi(recorderUrl, file, "v1/talks"), ...both])).code, 0);
+    const last = received.map(({ body }) => /([ab]\d)"\}\]/.exec(body)?.[1]);
+    assert.deepEqual(
+      [last.slice(0, 2).sort(), last.slice(2)],
+      [
+        ["a1", "b1"],
+        ["a2", "a3"],
+      ],
+    );
+  });
+});
+
+test("--session-concurrency of more sessions than there are is refused in the original's words", async () => {
+  await withInputs(TURNS, async (file) => {
+    received.length = 0;
+    const flags = ["--async", "--session-concurrency", "9"];
+    const { code, err } = await runCommand([...openAi(recorderUrl, file, "v1/talks"), ...flags]);
+    assert.deepEqual([code, received.length], [99, 0]);
+    const words =
+      "The input data file contains 2 unique session IDs, which is fewer than the required session concurrency level of 9.";
+    assert.ok(err.includes(words), err);
+  });
+});
+
 const FILE = fileURLToPath(import.meta.url);
 const KIND = ["-m", "m", "--service-kind", "openai"];
 const GIVEN = [...KIND, "--endpoint", "v1/completions", "--input-data", FILE, "--async"];
@@ -227,6 +290,21 @@ for (const [name, args, says] of [
     "a kind that is not there yet",
     ["-m", "m", "--service-kind", "tfserving"],
     "--service-kind tfserving is not supported yet",
+  ],
+  [
+    "a number of sessions with a Triton",
+    ["-m", "m", "--session-concurrency", "2"],
+    "Session concurrency mode is only supported with OpenAI service kind.",
+  ],
+  [
+    "no session at all",
+    [...GIVEN, "--session-concurrency", "0"],
+    "Failed to parse --session-concurrency. Session concurrency must be > 0.",
+  ],
+  [
+    "sessions beside another load",
+    [...GIVEN, "--session-concurrency", "2", "--concurrency-range", "4"],
+    "Cannot use both SessionConcurrency and Concurrency inference load modes.",
   ],
   ["an unknown kind", ["-m", "m", "--service-kind", "foo"], "Unsupported type provided: 'foo'"],
 ] as const) {

@@ -75,6 +75,11 @@ export const OBEYED: readonly FlagRow[] = [
   },
   { flag: "--periodic-concurrency-range", effect: "sequences", test: PERIODIC },
   { flag: "--request-period", effect: "sequences", test: PERIODIC },
+  {
+    flag: "--session-concurrency",
+    effect: "openai",
+    test: "--session-concurrency holds each conversation once, so many at a time, with its history and its delays",
+  },
   { flag: "--sequence-length", effect: "sequences", test: SEQUENCE_LENGTH },
   { flag: "--sequence-length-variation", effect: "sequences", test: SEQUENCE_LENGTH },
   {
@@ -258,7 +263,6 @@ export interface LaterRow {
 
 /** Flags that are refused with a value other than the default, each by a test of its own in `later-flags.test.ts`. */
 export const LATER: readonly LaterRow[] = [
-  { flag: "--session-concurrency", accepted: [], refused: "2" },
   { flag: "--model-signature-name", accepted: ["serving_default"], refused: "other" },
   { flag: "--triton-server-directory", accepted: ["/opt/tritonserver"], refused: "/elsewhere" },
   { flag: "--model-repository", accepted: [""], refused: "/models" },

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { intervalsFileOf } from "../lift-load.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { templateFileOf } from "../template-options.ts";
@@ -11,17 +12,18 @@ import { templateFileOf } from "../template-options.ts";
  * run is part of. The original leaves out the URL as well, and takes one server's results for another's.
  */
 export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): string {
-  const { endpoint, perfAnalyzer, input, tokenizer, rampart, modelNames } = settings;
+  const { endpoint, perfAnalyzer, input, tokenizer, rampart, modelNames, passThrough } = settings;
   const { stimulus, stabilityPct, measurement, warmupRequests } = perfAnalyzer;
   const { searchLimits: _a, isLive: _b, isDryRun: _c, plotFormats: _d, recordsFile: _e, ...own } = rampart;
   const parts = {
     modelNames,
     endpoint,
-    load: { stimulus, stabilityPct, measurement, warmupRequests },
+    load: { stimulus, stabilityPct, measurement, warmupRequests, passThrough },
     input,
     // Drawn at random when nobody gave one.
     hasImageFormat: given.has("input.image.format"),
     inputFiles: describeFiles(input.file),
+    intervals: describeFiles(intervalsFileOf(passThrough) ?? ""),
     template: describeFiles(templateFileOf(settings) ?? ""),
     tokenizer,
     own,

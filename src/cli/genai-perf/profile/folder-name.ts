@@ -1,6 +1,7 @@
 import { artifactFolder, type Stimulus } from "../../../report/genai-perf/artifacts.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
+import { intervalsFileOf } from "../lift-load.ts";
 import type { GenaiSettings } from "../settings.ts";
 
 /** The name of a run's folder, as the original has it. @param stimulus in place of the settings' load */
@@ -15,7 +16,7 @@ function stimulusOf(settings: GenaiSettings): Stimulus {
   const { stimulus } = settings.perfAnalyzer;
   if (stimulus.kind === "session_concurrency") return { kind: "session_concurrency", value: stimulus.sessions };
   if (stimulus.kind === "fixed_schedule") return stimulus;
-  if (isPayloadFile(settings)) return { kind: "none" };
+  if (isPayloadFile(settings) || intervalsFileOf(settings.passThrough) !== undefined) return { kind: "none" };
   if (stimulus.kind === "request_rate") return { kind: "request_rate", value: stimulus.ratePerSec };
   return { kind: "concurrency", value: stimulus.requests };
 }

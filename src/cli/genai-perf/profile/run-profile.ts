@@ -16,10 +16,10 @@ import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
+import { toPassedPlan } from "./passed-plan.ts";
 import { removePlots } from "./plots.ts";
 import { type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
 import { findDoubts, tellRun } from "./tell-run.ts";
-import { toProfilePlan } from "./to-plan.ts";
 import { writeInputs } from "./write-inputs.ts";
 
 /** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
@@ -60,7 +60,7 @@ export async function runProfile(
   for (const text of inputs.notes) note(text);
   const profileExportFile = join(folder, place.files.profileExport);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
-  const plan = toProfilePlan(settings, given, sources, headers);
+  const plan = await toPassedPlan(settings, given, sources, headers);
   checkPlan(plan);
   // What an earlier run left would pass for this one's, should this one fail.
   for (const name of [...Object.values(place.files), ...SERVER_METRICS_FILES])

@@ -66,7 +66,7 @@ function describeDueLatency({ scheduledLatency }: WindowResult): string {
 /** Connections that a load needs; of loads that do not say it, more than this would be too many. */
 function neededConnections({ perfAnalyzer: { stimulus } }: GenaiSettings, run: RunResult): number {
   const perServer =
-    stimulus.kind === "concurrency"
+    stimulus.kind === "concurrency" && run.prepared.plan.load.kind === "concurrency"
       ? stimulus.requests
       : stimulus.kind === "session_concurrency"
         ? stimulus.sessions

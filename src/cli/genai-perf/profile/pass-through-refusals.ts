@@ -1,0 +1,43 @@
+/** Why a flag of perf_analyzer cannot stand after `--`. */
+export interface PassedRefusal {
+  /** Follows `--flag after --`. */
+  readonly why: string;
+  readonly hint: string;
+}
+
+const SET = "contradicts what genai-perf sets itself";
+const MANY = "is for several loads, and a profile is measured under one";
+const METRICS: PassedRefusal = { why: SET, hint: "Give --server-metrics-url before --." };
+const INPUT: PassedRefusal = { why: SET, hint: "Give --input-file before --." };
+const DEPRECATED: PassedRefusal = { why: "is deprecated", hint: "Give --concurrency before --." };
+const SEARCH: PassedRefusal = { why: MANY, hint: "Use genai-perf analyze, with --search-limits for limits." };
+const PERIODIC: PassedRefusal = {
+  why: "is not supported yet",
+  hint: "Leave it out, or use rampart perf_analyzer with the inputs.json of a profile.",
+};
+
+/** By the flags' names as `flagName` gives them. */
+export const PASSED_REFUSALS: Readonly<Record<string, PassedRefusal>> = {
+  "-m": { why: SET, hint: "Give -m before --." },
+  "-u": { why: SET, hint: "Give -u before --." },
+  "-i": { why: SET, hint: "Give --endpoint-type before --: it decides." },
+  "--service-kind": { why: SET, hint: "Give --endpoint-type before --: it decides." },
+  "--endpoint": { why: SET, hint: "Give --endpoint before --." },
+  "--streaming": { why: SET, hint: "Give --streaming before --." },
+  "--input-data": INPUT,
+  "--data-directory": INPUT,
+  "-z": INPUT,
+  "--profile-export-file": { why: SET, hint: "Give --profile-export-file before --." },
+  "--collect-metrics": METRICS,
+  "--metrics-url": METRICS,
+  "--metrics-interval": METRICS,
+  "-t": DEPRECATED,
+  "-c": DEPRECATED,
+  "-d": DEPRECATED,
+  "--binary-search": SEARCH,
+  "--latency-threshold": SEARCH,
+  "--periodic-concurrency-range": PERIODIC,
+  "--request-period": PERIODIC,
+  "--enable-mpi": { why: "is not supported yet", hint: "Run one profile on each host, then process-export-files." },
+  "--version": { why: "measures nothing", hint: "Use genai-perf --version." },
+};

@@ -1,0 +1,317 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/fingerprint.ts";
+import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { makeCertificates } from "../../servers/tls.ts";
+import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-server.ts";
+import { readGood } from "./read.ts";
+
+/** What flags of perf_analyzer after `--` do to a profile. */
+
+const LIMIT = { timeout: 30_000 };
+
+/** An answer at once. */
+function answerNow(response: ServerResponse): void {
+  const event = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+  response.writeHead(200, { "Content-Type": "text/event-stream" });
+  response.end(`${event("the")}${event(" the")}data: [DONE]\n\n`);
+}
+
+function profile(args: string, options: ChatRunOptions = {}): Promise<ChatRun> {
+  return runChat((folder) => args.split(" ").map((arg) => arg.replace("DIR", folder)), {
+    answer: answerNow,
+    ...options,
+  });
+}
+
+/** When requests were sent, in milliseconds since the first. */
+function sentMs({ files }: ChatRun, folder: string): number[] {
+  const text = files.get(join("artifacts", folder, "profile_export.json"));
+  assert.ok(text !== undefined, [...files.keys()].join(" "));
+  const { experiments } = JSON.parse(text) as { experiments: { requests: { timestamp: number }[] }[] };
+  const sent = (experiments[0]?.requests ?? []).map(({ timestamp }) => timestamp / 1e6).sort((a, b) => a - b);
+  return sent.map((ms) => ms - (sent[0] as number));
+}
+
+const gapsOf = (times: readonly number[]): number[] => times.slice(1).map((ms, index) => ms - (times[index] as number));
+
+const CONCURRENCY_1 = "tiny-openai-chat-concurrency1";
+
+test("-H after -- is sent beside the headers before it", LIMIT, async () => {
+  const seen: unknown[] = [];
+  const answer = (response: ServerResponse): void => {
+    seen.push([response.req.headers["x-one"], response.req.headers["x-two"]]);
+    answerNow(response);
+  };
+  const { code, err } = await profile("-H X-One:1 --request-count 2 -- -H X-Two:2", { answer });
+  assert.equal(code, 0, err);
+  assert.deepEqual(seen, [
+    ["1", "2"],
+    ["1", "2"],
+  ]);
+});
+
+test("--request-count and --warmup-request-count after -- win over those before it", LIMIT, async () => {
+  const ran = await profile("--request-count 9 --warmup-request-count 7 -- --request-count 3 --warmup-request-count 2");
+  assert.equal(ran.code, 0, ran.err);
+  assert.equal(ran.requestCount, 5);
+  assert.equal(sentMs(ran, CONCURRENCY_1).length, 3);
+});
+
+test("--concurrency-range after -- is the load, and the folder's name", LIMIT, async () => {
+  let outstanding = 0;
+  let most = 0;
+  const answer = (response: ServerResponse): void => {
+    most = Math.max(most, ++outstanding);
+    response.on("finish", () => outstanding--);
+    answerChat(response);
+  };
+  const ran = await profile("--concurrency 1 --request-count 6 -- --concurrency-range 3 stray", { answer });
+  assert.equal(ran.code, 0, ran.err);
+  assert.equal(most, 3);
+  assert.equal(sentMs(ran, "tiny-openai-chat-concurrency3").length, 6);
+});
+
+test("--request-rate-range after -- sends at that rate", LIMIT, async () => {
+  const ran = await profile("--request-count 20 -- --request-rate-range 20");
+  assert.equal(ran.code, 0, ran.err);
+  const last = sentMs(ran, "tiny-openai-chat-request_rate20.0").at(-1) as number;
+  assert.ok(last > 900, `20 requests at 20/s were sent in ${last} ms`);
+});
+
+test("--request-distribution poisson after -- draws the gaps", LIMIT, async () => {
+  const at = "tiny-openai-chat-request_rate50.0";
+  const ran = await profile("--request-rate 50 --request-count 50 -- --request-distribution poisson");
+  assert.equal(ran.code, 0, ran.err);
+  const gaps = gapsOf(sentMs(ran, at));
+  // Even gaps are of 20 ms: this many short ones need a queue that no even rate has.
+  const shortCount = gaps.filter((ms) => ms < 10).length;
+  assert.ok(shortCount > 8, `${shortCount} of ${gaps.length} gaps are short`);
+  const { out } = await profile("--request-rate 50 --request-count 50 --dry-run -- --request-distribution poisson");
+  assert.equal((JSON.parse(out) as { load: { distribution: string } }).load.distribution, "poisson");
+});
+
+test("--request-intervals after -- sends at the file's gaps", LIMIT, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "rampart-gaps-"));
+  try {
+    const file = join(folder, "gaps.txt");
+    await writeFile(file, "20000\n90000\n");
+    const ran = await profile(`--request-count 6 -- --request-intervals ${file}`);
+    assert.equal(ran.code, 0, ran.err);
+    const times = sentMs(ran, "tiny-openai-chat");
+    assert.equal(times.length, 6);
+    const gaps = gapsOf(times);
+    const longCount = gaps.filter((ms) => ms > 55).length;
+    assert.ok(longCount === 2 || longCount === 3, `gaps of ${gaps.join(", ")} ms`);
+    const both = await profile(`--concurrency 2 -- --request-intervals ${file}`);
+    assert.deepEqual([both.code, both.requestCount], [1, 0]);
+    assert.match(both.err, /Cannot use both Concurrency and CustomIntervals inference load modes\./);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("--fixed-schedule after -- sends a payload file at its times", LIMIT, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "rampart-times-"));
+  try {
+    const file = join(folder, "times.jsonl");
+    const lines = [0, 150, 250].map((timestamp) => JSON.stringify({ text_input: "a b", timestamp, output_length: 2 }));
+    await writeFile(file, lines.join("\n"));
+    const ran = await profile(`--input-file payload:${file} -- --fixed-schedule`);
+    assert.equal(ran.code, 0, ran.err);
+    const [, second = 0, third = 0, ...more] = sentMs(ran, "tiny-openai-chat-fixed_schedule");
+    assert.deepEqual(more, []);
+    assert.ok(second > 110 && third - second > 60 && third < 1000, `sent at 0, ${second} and ${third} ms`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("--session-concurrency after -- holds made-up conversations", LIMIT, async () => {
+  const talk = (response: ServerResponse): void => {
+    response.writeHead(200).end('{"choices":[{"message":{"role":"assistant","content":"the"}}]}');
+  };
+  const ran = await profile("--num-sessions 3 --session-turns-mean 2 -- --session-concurrency 2", { answer: talk });
+  assert.deepEqual([ran.code, ran.requestCount], [0, 6], ran.err);
+  assert.ok([...ran.files.keys()].includes(join("artifacts", "tiny-openai-chat-session_concurrency2")));
+});
+
+test("-p and -s after -- set windows, -v shows them, -f writes perf_analyzer's table", LIMIT, async () => {
+  const ran = await profile("--measurement-interval 60000 -- -p 60 -s 1000000 -v -f DIR/table.csv");
+  assert.equal(ran.code, 0, ran.err);
+  assert.match(ran.out, /^ {2}Pass \[3\] throughput: .* infer\/sec\. Avg latency: /m);
+  assert.match(ran.out, /GenAI-Perf \| LLM Metrics/);
+  const [head = "", row = ""] = (ran.files.get("table.csv") ?? "").split("\n");
+  assert.match(head, /^Concurrency,Inferences\/Second,/);
+  assert.match(row, /^1,\d/);
+  assert.doesNotMatch(ran.err, /no effect/);
+});
+
+test("without -v after -- nothing of perf_analyzer is printed", LIMIT, async () => {
+  const { code, out, err } = await profile("--request-count 2");
+  assert.equal(code, 0, err);
+  assert.doesNotMatch(out, /Measurement Settings|Inferences\/Second/);
+});
+
+test("--ssl-https-ca-certificates-file after -- says whom to trust", LIMIT, async () => {
+  const certificates = await makeCertificates();
+  const [cert, key] = [readFileSync(certificates.certFile), readFileSync(certificates.keyFile)];
+  const server = createTlsServer({ cert, key }, (request, response) => {
+    request.resume().on("end", () => answerNow(response));
+  });
+  await listen(server as unknown as Server);
+  try {
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const trust = `--ssl-https-ca-certificates-file ${certificates.caFile}`;
+    const trusted = await profile(`--url ${url} --request-count 2 -- ${trust}`);
+    assert.equal(trusted.code, 0, trusted.err);
+    assert.equal(sentMs(trusted, CONCURRENCY_1).length, 2);
+    assert.equal((await profile(`--url ${url} --request-count 2`)).code, 1);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await certificates.remove();
+  }
+});
+
+function listen(server: Server): Promise<void> {
+  return new Promise((resolve) => server.listen(0, "localhost", resolve));
+}
+
+test("--max-threads after -- limits the lanes, and gRPC's flags reach a Triton's plan", LIMIT, async () => {
+  const plan = async (args: string): Promise<Record<string, Record<string, unknown>>> => {
+    const { code, out, err } = await profile(`--dry-run${args}`);
+    assert.equal(code, 0, err);
+    return JSON.parse(out) as Record<string, Record<string, unknown>>;
+  };
+  assert.equal((await plan(""))["client"]?.["maxLanes"], null);
+  // 16 is perf_analyzer's default, and no limit is the profile's.
+  assert.equal((await plan(" -- --max-threads 16"))["client"]?.["maxLanes"], 16);
+  const flags = "--grpc-compression-algorithm gzip --request-parameter p:5:int -x 3 --shape x:3";
+  const { target } = await plan(` --endpoint-type kserve --backend vllm -- ${flags}`);
+  const { compression, parameters, modelVersion, shapes } = target ?? {};
+  assert.deepEqual(
+    { compression, parameters, modelVersion, shapes },
+    {
+      compression: "gzip",
+      parameters: { p: { type: "int", value: "5" } },
+      modelVersion: "3",
+      shapes: { text_input: [1], x: [3] },
+    },
+  );
+});
+
+test("what changes nothing is told", LIMIT, async () => {
+  const args = "--async --percentile 90 --max-trials 3 -p 300 --ssl-https-verify-peer 0 --verbose-csv stray";
+  const { code, err } = await profile(`--request-count 2 -- ${args}`);
+  assert.equal(code, 0, err);
+  for (const flag of ["--async", "--percentile 90", "--max-trials 3", "-p 300", "--verbose-csv"])
+    assert.ok(err.includes(`rampart: ${flag} after -- has no effect here.\n`), `${flag}: ${err}`);
+  assert.match(err, /the --ssl-https flags have no effect without an https:\/\/ URL/);
+  assert.match(err, /'stray' is ignored/);
+});
+
+for (const [args, ...words] of [
+  ["-- -m other --input-data f --binary-search", /-m after -- contradicts/, /--input-data after --/, /--binary-search/],
+  ["-- --service-kind triton -u x:1", /--service-kind after -- contradicts/, /-u after -- contradicts/],
+  ["-- --profile-export-file x", /--profile-export-file after -- contradicts/],
+  ["-- --endpoint v1/x --streaming", /--endpoint after -- contradicts/, /--streaming after -- contradicts/],
+  ["-- --bogus", /Invalid long option '--bogus'/],
+  ["-- --sync --max-threads 0", /Failed to parse --max-threads\. The value must be > 0\./],
+  ["-- --sync", /--sync/],
+  ["-- --string-length 4", /--string-length has no meaning with --service-kind openai/],
+  [
+    "-- --concurrency-range 1:4",
+    /must be one plain number: a profile is measured under one load\n.*analyze --sweep-type/,
+  ],
+  ["-- --concurrency-range 0", /The start of the search range must be > 0/],
+  ["-- --json x", /--json is no flag of perf_analyzer/],
+  ["-- --periodic-concurrency-range 1:4", /--periodic-concurrency-range after -- is not supported yet/],
+  ["-- --fixed-schedule", /a fixed schedule needs a payload file/],
+  ["-- --concurrency-range 4:1", /--concurrency-range after -- must be one plain number/],
+  ["-- --session-concurrency 2x", /--session-concurrency after -- must be one plain number/],
+  ["--request-rate 5 -- --concurrency-range 4", /Cannot use both Concurrency and RequestRate inference load modes/],
+  ["--concurrency 2 -- --request-rate-range 5", /Cannot use both Concurrency and RequestRate inference load modes/],
+  ["-- --request-rate-range 5 --concurrency-range 2", /Cannot use both Concurrency and RequestRate inference load/],
+] as const) {
+  test(`refused before anything is sent or written: ${args}`, LIMIT, async () => {
+    const ran = await profile(args);
+    assert.deepEqual([ran.code, ran.requestCount, ran.out, [...ran.files.keys()]], [1, 0, "", []], ran.err);
+    for (const word of words) assert.match(ran.err, word);
+  });
+}
+
+test("analyze passes the flags on with each point, but no load beside a sweep of loads", LIMIT, async () => {
+  const seen: unknown[] = [];
+  const answer = (response: ServerResponse): void => {
+    seen.push(response.req.headers["x-two"]);
+    answerNow(response);
+  };
+  const sweep = "--request-count 2 --sweep-type concurrency --sweep-list 1,2";
+  const ran = await profile(`${sweep} -- -H X-Two:2`, { answer, subcommand: "analyze" });
+  assert.equal(ran.code, 0, ran.err);
+  assert.deepEqual(seen, ["2", "2", "2", "2"]);
+  const refused = await profile(`${sweep} -- --concurrency-range 4`, { subcommand: "analyze" });
+  assert.deepEqual([refused.code, refused.requestCount], [1, 0]);
+  assert.match(refused.err, /--concurrency-range after -- and a sweep of concurrency are both a load/);
+});
+
+test("config passes the flags on; what measures nothing refuses them", LIMIT, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "rampart-passed-"));
+  const seen: unknown[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request.headers["x-two"]);
+    request.resume().on("end", () => answerNow(response));
+  });
+  await listen(server);
+  let err = "";
+  const io = {
+    out: () => {},
+    err: (text: string) => {
+      err += text;
+    },
+    onInterrupt: () => () => {},
+    loadApi: async () => ({}),
+  };
+  try {
+    const tokenizer = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
+    const lines = [
+      "model_name: tiny",
+      `endpoint: {type: chat, streaming: true, url: "localhost:${(server.address() as AddressInfo).port}"}`,
+      "input: {num_dataset_entries: 2}",
+      `output: {artifact_directory: ${JSON.stringify(join(folder, "artifacts"))}}`,
+      `tokenizer: {name: ${JSON.stringify(tokenizer)}}`,
+    ];
+    const file = join(folder, "run.yaml");
+    await writeFile(file, lines.join("\n"));
+    const args = ["--", "-H", "X-Two:2", "--request-count", "3"];
+    assert.equal(await runGenaiPerf(["config", "-f", file, ...args], "genai-perf", io), 0, err);
+    assert.deepEqual(seen, ["2", "2", "2"]);
+    for (const subcommand of ["create-template", "process-export-files"]) {
+      err = "";
+      const more = subcommand === "create-template" ? ["-f", join(folder, "new.yaml")] : ["-d", folder];
+      assert.equal(await runGenaiPerf([subcommand, ...more, "--", "-v"], "genai-perf", io), 1);
+      assert.match(err, new RegExp(`after -- have no meaning with ${subcommand}`));
+    }
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("a checkpoint tells runs with other flags after -- apart", () => {
+  const [plain, one, two] = [[], ["--", "-H", "a:1"], ["--", "-H", "a:2"]].map((more) => {
+    const { settings, given } = readGood("profile", "-m", "a", ...more);
+    return fingerprintOf(settings, given);
+  });
+  assert.equal(new Set([plain, one, two]).size, 3);
+});
