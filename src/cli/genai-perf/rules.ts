@@ -171,11 +171,11 @@ function checkInput(rules: Rules): void {
   );
   const payload = /^payload:(.*)$/s.exec(input.file)?.[1];
   rules.refuse(
-    payload !== undefined && !payload.startsWith("{") && (payload === "" || !isFileOrFolder(payload)),
+    payload !== undefined && (payload === "" || !isFileOrFolder(payload)),
     "input.file",
     "--input-file",
     `File not found: ${payload}`,
-    "Give an existing file after payload:.",
+    "Give an existing file after payload:, with one JSON object per line.",
   );
   for (const header of input.headers)
     rules.refuse(
