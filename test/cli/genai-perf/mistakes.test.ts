@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
+import { chmod, mkdir, readdir } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -162,6 +162,39 @@ describe("what cannot be run is told", () => {
         assert.deepEqual(await filesIn(cwd), ["file.txt"]);
       });
     });
+
+  // Root may read and write everywhere.
+  const asUser = { ...LIMIT, skip: process.getuid?.() === 0 };
+  const locked: readonly (readonly [mode: number, args: readonly string[], message: RegExp])[] = [
+    [0, ["process-export-files", "-d", "locked"], /^Error: cannot be read: .*'locked'\n {2}Make it readable/],
+    [
+      0,
+      profileArgs("127.0.0.1:1", "--input-file", "locked").slice(1),
+      /^Error: cannot be read: .*'locked'\n {2}Give a folder that can be read/,
+    ],
+    [
+      0o555,
+      profileArgs("127.0.0.1:1", "--enable-checkpointing", "--checkpoint-dir", "locked").slice(1),
+      /^Error: locked\/checkpoint\.json: cannot be written: .*\n {2}Give another folder with --checkpoint-dir/,
+    ],
+  ];
+  for (const [mode, args, message] of locked)
+    test(`a folder without rights, before anything is sent: ${args.slice(-2).join(" ")}`, asUser, async () => {
+      await inFolder({}, async (cwd) => {
+        const folder = join(cwd, "locked");
+        await mkdir(folder);
+        await chmod(folder, mode);
+        const { code, err } = await runRampart(["genai-perf", ...args], { cwd });
+        await chmod(folder, 0o755);
+        assert.equal(code, 1);
+        assert.match(err, message);
+      });
+    });
+
+  test("a mix of lengths that does not add up names its flag", LIMIT, async () => {
+    const { err } = await runRampart(profileArgs("127.0.0.1:1", "--sequence-distribution", "8,4:50"));
+    assert.match(err, /^Error: --sequence-distribution: its shares add up to 50, not to 100/m);
+  });
 
   const files: readonly (readonly [name: string, text: string | undefined, message: RegExp])[] = [
     ["is not there", undefined, /^Error: x\.yaml: the file can not be read .*\n {2}Give an existing/],
