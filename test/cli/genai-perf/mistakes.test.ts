@@ -143,6 +143,12 @@ describe("what cannot be run is told", () => {
       ['--input-file: File not found: {"timestamp": 1}', "one JSON object per line"],
     ],
     [
+      "two keys, of which a server would take either",
+      profileArgs("127.0.0.1:1", "-H", "authorization: Bearer a", "--api-key-env", "PATH").slice(1),
+      1,
+      ["--header and --api-key-env both give Authorization"],
+    ],
+    [
       "a folder for results that is a file",
       profileArgs("127.0.0.1:1", "--artifact-dir", "file.txt").slice(1),
       1,
