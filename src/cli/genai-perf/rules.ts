@@ -67,7 +67,7 @@ function checkEndpoint(rules: Rules): void {
   const { type, backend } = settings.endpoint;
   const { serviceKind } = ENDPOINT_TYPES[type];
   rules.refuse(
-    settings.modelNames.length === 0,
+    settings.modelNames.length === 0 || settings.modelNames.includes(""),
     "modelNames",
     "-m",
     "Required field model_names is not set",

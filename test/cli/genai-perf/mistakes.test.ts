@@ -143,6 +143,12 @@ describe("what cannot be run is told", () => {
       ['--input-file: File not found: {"timestamp": 1}', "one JSON object per line"],
     ],
     [
+      "an empty name of a model, and a stall at once, by their flags",
+      profileArgs("127.0.0.1:1", "-m", "", "--stall-timeout", "0").slice(1),
+      1,
+      ["-m: Required field model_names is not set", "--stall-timeout: User Config: 0 exceeds lower bounds"],
+    ],
+    [
       "two keys, of which a server would take either",
       profileArgs("127.0.0.1:1", "-H", "authorization: Bearer a", "--api-key-env", "PATH").slice(1),
       1,
