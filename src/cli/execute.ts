@@ -6,8 +6,11 @@ import { startPlan } from "../run/run-plan.ts";
 
 /** What a command is given by the executable: where its text goes, and how it learns of Ctrl-C. */
 export interface CommandIo extends TextSink {
-  /** Calls back at each Ctrl-C from now on; the process no longer ends by itself. Returns how to stop listening. */
-  onInterrupt(callback: () => void): () => void;
+  /**
+   * Calls back at the first Ctrl-C from now on; the process no longer ends by itself. Returns how to stop listening.
+   * @param leave called at the second one, after which the process ends at once: files that are not whole can be removed
+   */
+  onInterrupt(callback: () => void, leave?: () => void): () => void;
   /** What `"rampart"` exports to a scenario. */
   loadApi(): Promise<object>;
 }
@@ -28,11 +31,14 @@ export async function executePlan(
   // Until there is something to report a Ctrl-C ends the process as it always does.
   let stopListening = (): void => {};
   const openReports = async (): Promise<RunObserver> => {
+    const discardAll = (): void => {
+      for (const report of reports) report.discard?.();
+    };
     stopListening = io.onInterrupt(() => {
       for (const report of reports) report.onInterrupt?.();
       onInterrupt();
       running.interrupt();
-    });
+    }, discardAll);
     const { createReports } = await import("../report/reports.ts");
     reports = await createReports(plan, io);
     return joinObservers(reports);

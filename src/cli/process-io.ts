@@ -23,12 +23,15 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
         ? process.stderr.columns || DEFAULT_COLUMNS
         : undefined;
     },
-    onInterrupt: (callback) => {
+    onInterrupt: (callback, leave) => {
       let count = 0;
       const listener = (): void => {
         count++;
-        if (count > 1) exitNow();
-        else callback();
+        if (count === 1) callback();
+        else {
+          leave?.();
+          exitNow();
+        }
       };
       for (const signal of SIGNALS) process.on(signal, listener);
       return () => {

@@ -2,9 +2,10 @@ import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import type { CommandIo } from "../execute.ts";
 import { VERSION } from "../version.ts";
 import { EXIT } from "./exit-codes.ts";
+import { readValues } from "./flag-values.ts";
 import { formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";
-import { type ParsedCommand, parseCommand } from "./parse.ts";
+import { type GivenFlag, type ParsedCommand, parseCommand } from "./parse.ts";
 import { checkPassed } from "./profile/passed-plan.ts";
 import { findLater } from "./profile/refusals.ts";
 import { runProfile } from "./profile/run-profile.ts";
@@ -27,11 +28,16 @@ export async function runGenaiPerf(args: readonly string[], _command: string, io
       io.out(`genai-perf ${VERSION} (rampart)\n`);
       return EXIT.done;
     case "usage":
-      io.err(formatUsageError(parsed.subcommand, parsed.problems));
+      io.err(formatUsageError(parsed.subcommand, [...parsed.problems, ...findWrongValues(parsed.given)]));
       return EXIT.usage;
     case "command":
       return explain(io, () => runSubcommand(parsed, io));
   }
+}
+
+/** What else is wrong on a command line that can not be run: the user shall not have to come again for it. */
+function findWrongValues(given: readonly GivenFlag[]): Problem[] {
+  return given.flatMap((one) => readValues(one).problem ?? []);
 }
 
 async function runSubcommand(parsed: ParsedCommand & { readonly kind: "command" }, io: CommandIo): Promise<number> {

@@ -12,20 +12,20 @@ import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 /** Where in a file something stands: `cfg.yaml:3:5`. */
 export type PlaceOf = (node: Node | null | undefined) => string;
 
-/** Reads a file into the builder. */
-export function readConfig(builder: SettingsBuilder, path: string): void {
+/** Reads a file into the builder. Returns whether it has settings at all, right or wrong ones. */
+export function readConfig(builder: SettingsBuilder, path: string): boolean {
   let text: string;
   try {
     text = fileSystem().readFileSync(path, "utf8");
   } catch (error) {
     builder.fail(path, "the file can not be read", messageOf(error), "Give an existing YAML file with -f.");
-    return;
+    return false;
   }
-  readConfigText(builder, text, path);
+  return readConfigText(builder, text, path);
 }
 
-/** Reads the text of a file. @param path what errors call it */
-export function readConfigText(builder: SettingsBuilder, text: string, path: string): void {
+/** Reads the text of a file. Returns as {@link readConfig}. @param path what errors call it */
+export function readConfigText(builder: SettingsBuilder, text: string, path: string): boolean {
   const lineCounter = new LineCounter();
   // 1.1, as PyYAML reads it: `yes` and `on` are booleans too.
   const document = parseDocument(text, { lineCounter, version: "1.1", prettyErrors: false });
@@ -33,15 +33,19 @@ export function readConfigText(builder: SettingsBuilder, text: string, path: str
     const { line, col } = lineCounter.linePos(error.pos[0]);
     builder.fail(`${path}:${line}:${col}`, error.message.replace(/\.$/, ""), undefined, "Mend the YAML there.");
   }
-  if (document.errors.length > 0) return;
+  if (document.errors.length > 0) return false;
   const placeOf: PlaceOf = (node) => {
     const { line, col } = lineCounter.linePos(node?.range?.[0] ?? 0);
     return `${path}:${line}:${col}`;
   };
   const root = document.contents;
-  if (root === null) return;
-  if (isMap(root)) readEntries(builder, root, FIELDS, "top-level", placeOf);
-  else builder.fail(placeOf(root), "the file must hold keys with values", undefined, "See genai-perf create-template.");
+  if (root === null) return true;
+  if (isMap(root)) {
+    readEntries(builder, root, FIELDS, "top-level", placeOf);
+    return true;
+  }
+  builder.fail(placeOf(root), "the file must hold keys with values", undefined, "See genai-perf create-template.");
+  return false;
 }
 
 function readEntries(

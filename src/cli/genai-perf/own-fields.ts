@@ -156,7 +156,7 @@ export const OWN_FIELDS: FieldGroup = {
       key: "stall_timeout",
       at: "rampart.stallTimeoutSec",
       kind: "decimal",
-      min: 0,
+      min: 0.001,
       about: "Seconds without a byte after which a request has failed.",
     },
     {

@@ -19,7 +19,13 @@ export type ParsedCommand =
   | { readonly kind: "help"; readonly subcommand: SubcommandName | undefined }
   | { readonly kind: "version" }
   /** Nothing can be run. `prog` is the parser that complains: `genai-perf` or `genai-perf profile`. */
-  | { readonly kind: "usage"; readonly subcommand: SubcommandName | undefined; readonly problems: readonly Problem[] }
+  | {
+      readonly kind: "usage";
+      readonly subcommand: SubcommandName | undefined;
+      readonly problems: readonly Problem[];
+      /** Flags that were recognised all the same. */
+      readonly given: readonly GivenFlag[];
+    }
   | {
       readonly kind: "command";
       readonly subcommand: SubcommandName;
@@ -57,12 +63,16 @@ export function parseCommand(args: readonly string[]): ParsedCommand {
   const together = checkGiven(subcommand, parser.given);
   const problems = [...top.problems, ...parser.problems, ...together];
   const isOwn = parser.hasOwnProblems || together.length > 0;
-  if (problems.length > 0) return usage(isOwn ? subcommand : undefined, problems);
+  if (problems.length > 0) return usage(isOwn ? subcommand : undefined, problems, parser.given);
   return { kind: "command", subcommand, given: parser.given, passThrough };
 }
 
-function usage(subcommand: SubcommandName | undefined, problems: readonly Problem[]): ParsedCommand {
-  return { kind: "usage", subcommand, problems };
+function usage(
+  subcommand: SubcommandName | undefined,
+  problems: readonly Problem[],
+  given: readonly GivenFlag[] = [],
+): ParsedCommand {
+  return { kind: "usage", subcommand, problems, given };
 }
 
 function missingSubcommand(): Problem {
@@ -157,8 +167,16 @@ class Parser {
     return {
       path: this.strangers[0] as string,
       message: `unrecognized arguments: ${this.strangers.join(" ")}`,
-      hint: hints.length === 0 ? "See --help for the flags there are." : `Did you mean ${hints.join(", ")}?`,
+      hint:
+        this.explainOld() ??
+        (hints.length === 0 ? "See --help for the flags there are." : `Did you mean ${hints.join(", ")}?`),
     };
+  }
+
+  /** Examples in GenAI-Perf's documentation still have it. */
+  private explainOld(): string | undefined {
+    if (!this.strangers.some((arg) => arg.split("=")[0] === "--service-kind")) return undefined;
+    return "Leave --service-kind out, as since GenAI-Perf 0.0.16: --endpoint-type says it.";
   }
 
   private readFlag(arg: string): void {

@@ -56,8 +56,10 @@ export function readSettings(command: ParsedCommand & { readonly kind: "command"
   });
   if (usage.length > 0) return { kind: "usage", subcommand, problems: usage };
   const builder = new SettingsBuilder();
-  if (subcommand === "config") readFile(builder, given);
-  else builder.store("subcommand", subcommand, { place: subcommand, source: "flag", isFloat: false });
+  // Without a file everything would be missing that it may have.
+  if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
+  if (subcommand !== "config")
+    builder.store("subcommand", subcommand, { place: subcommand, source: "flag", isFloat: false });
   for (const flag of flags) readFlag(builder, flag);
   const last: LastFlag = (name) => {
     const found = flags.findLast(({ one }) => one.flag.names[0] === name);
@@ -96,10 +98,11 @@ function findLater(settings: GenaiSettings, given: GivenSettings): LaterSetting[
   });
 }
 
-function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): void {
+/** Returns whether there is a file that can be read. */
+function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): boolean {
   const file = given.findLast(({ flag }) => flag.names[0] === "-f")?.values[0];
-  if (file !== undefined) readConfig(builder, file);
-  if (given.some(({ flag }) => flag.names[0] === "--override-config")) return;
+  const isRead = file === undefined || readConfig(builder, file);
+  if (given.some(({ flag }) => flag.names[0] === "--override-config")) return isRead;
   const overriding = given.filter(({ flag }) => !FREE_WITH_CONFIG.has(flag.names[0]));
   if (overriding.length > 0)
     builder.fail(
@@ -108,6 +111,7 @@ function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): void {
       undefined,
       "Add --override-config, or write it in the file.",
     );
+  return isRead;
 }
 
 function readFlag(builder: SettingsBuilder, { one: { flag }, values, from }: ReadFlag): void {

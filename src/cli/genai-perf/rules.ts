@@ -67,7 +67,7 @@ function checkEndpoint(rules: Rules): void {
   const { type, backend } = settings.endpoint;
   const { serviceKind } = ENDPOINT_TYPES[type];
   rules.refuse(
-    settings.modelNames.length === 0,
+    settings.modelNames.length === 0 || settings.modelNames.includes(""),
     "modelNames",
     "-m",
     "Required field model_names is not set",
@@ -171,11 +171,11 @@ function checkInput(rules: Rules): void {
   );
   const payload = /^payload:(.*)$/s.exec(input.file)?.[1];
   rules.refuse(
-    payload !== undefined && !payload.startsWith("{") && (payload === "" || !isFileOrFolder(payload)),
+    payload !== undefined && (payload === "" || !isFileOrFolder(payload)),
     "input.file",
     "--input-file",
     `File not found: ${payload}`,
-    "Give an existing file after payload:.",
+    "Give an existing file after payload:, with one JSON object per line.",
   );
   for (const header of input.headers)
     rules.refuse(

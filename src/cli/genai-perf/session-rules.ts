@@ -20,10 +20,12 @@ export function checkSessions(settings: GenaiSettings, refuse: Refuse): void {
   }
   const refuseLoad = (isBroken: boolean, message: string, hint: string): void =>
     refuse(isBroken, "perfAnalyzer.stimulus", "--session-concurrency", message, hint);
+  const files = "--input-file payload:FILE with a session_id in each line, or conversations:FILE";
+  refuseLoad(isMadeUp && count === 0, "there are no sessions to hold", `Add --num-sessions, or ${files}.`);
   refuseLoad(
-    isMadeUp ? count === 0 : !hasSessionsIn(settings),
-    "there are no sessions to hold",
-    "Add --num-sessions, or --input-file payload:FILE with a session_id in each line, or conversations:FILE.",
+    !isMadeUp && !hasSessionsIn(settings),
+    `there are no sessions in ${input.file}`,
+    `Give ${files}; or leave --input-file out, and --num-sessions are made up.`,
   );
   refuseLoad(
     isMadeUp && count > 0 && count < stimulus.sessions,

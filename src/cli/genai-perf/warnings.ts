@@ -1,10 +1,10 @@
 import { GOODPUT_NAMES } from "../../measure/goodput.ts";
 import { nearestName } from "../nearest-name.ts";
 import { findLoadSweep } from "./analyze/points.ts";
-import { TOKENLESS_TYPES } from "./endpoints.ts";
+import { ENDPOINT_TYPES, endpointPath, TOKENLESS_TYPES } from "./endpoints.ts";
 import { isPayloadFile } from "./input-format.ts";
 import { warnOfSessions } from "./session-rules.ts";
-import { type GenaiSettings, isDefault } from "./settings.ts";
+import { type GenaiSettings, isDefault, type SettingPath } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 
 /** What the settings say to no effect. Whole sentences. */
@@ -20,7 +20,7 @@ export function warnTogether(settings: GenaiSettings, given: GivenSettings): str
     warnings.push("--output-tokens-mean is ignored where a line of the payload file has an output_length.");
   if (endpoint.isStreaming && TOKENLESS_TYPES.includes(endpoint.type))
     warnings.push(`--streaming has no effect with ${endpoint.type}: the answer comes in one piece.`);
-  warnings.push(...warnOfSessions(settings, given));
+  warnings.push(...warnOfSessions(settings, given), ...warnOfOverruled(settings, given), ...warnOfPath(settings));
   if (given.has("input.prefixPrompt.tokens") && input.prefixPrompt.count === 0 && input.prefixPrompt.tokens !== 100)
     warnings.push("--prefix-prompt-length has no effect without --num-prefix-prompts.");
   if (settings.subcommand === "analyze" && !isDefault(settings, "perfAnalyzer.stimulus")) {
@@ -46,4 +46,26 @@ export function warnTogether(settings: GenaiSettings, given: GivenSettings): str
     );
   }
   return warnings;
+}
+
+/** Flags that another one leaves nothing to say. */
+function warnOfOverruled({ rampart }: GenaiSettings, given: GivenSettings): string[] {
+  const pairs: readonly (readonly [isOverruled: boolean, at: SettingPath, by: string])[] = [
+    [rampart.sequenceMix !== "", "input.syntheticTokens.mean", "--sequence-distribution"],
+    [rampart.sequenceMix !== "", "input.outputTokens.mean", "--sequence-distribution"],
+    [rampart.durationSec !== null, "perfAnalyzer.stabilityPct", "--benchmark-duration: there is one window"],
+  ];
+  return pairs.flatMap(([isOverruled, at, by]) => {
+    const from = given.get(at);
+    return isOverruled && from?.source === "flag" ? [`${from.place} has no effect beside ${by}.`] : [];
+  });
+}
+
+/** OpenAI's clients take a base URL that ends in /v1, which the paths of the endpoint types have already. */
+function warnOfPath({ endpoint, modelNames }: GenaiSettings): string[] {
+  if (ENDPOINT_TYPES[endpoint.type].serviceKind !== "openai") return [];
+  const path = endpointPath(endpoint.type, endpoint.path, modelNames[0] ?? "");
+  const base = endpoint.url.replace(/\/+$/, "");
+  if (!base.endsWith("/v1") || !path.startsWith("v1/")) return [];
+  return [`requests go to ${base}/${path}: leave /v1 out of --url, unless the server has it twice.`];
 }

@@ -161,7 +161,11 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 async function listFiles(path: string): Promise<string[]> {
-  const files = (await readdir(path)).filter((name) => name.endsWith(".jsonl")).sort();
+  const names = await readdir(path).catch((error: unknown) => {
+    const hint = "Give a folder that can be read.";
+    throw new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint }]);
+  });
+  const files = names.filter((name) => name.endsWith(".jsonl")).sort();
   if (files.length > 0) return files;
   throw new UserError([
     {

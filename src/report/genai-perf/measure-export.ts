@@ -48,6 +48,9 @@ export interface MeasuredRequest {
 /** Requests repeat their inputs: this many counts are remembered. */
 const REMEMBERED_TEXTS = 10_000;
 
+/** Of an answer that can not be used. */
+const SHOWN_CHARACTERS = 200;
+
 /** The kind of an export's answers. Throws `UserError` when neither its path nor its first answer tells. */
 export function detectExportKind(source: ProfileExport): AnswerKind {
   for (const request of source.requests()) {
@@ -139,11 +142,14 @@ function countCustom({ countPayload }: ExportRules, payload: string): number {
 
 function addPlain(columns: TokenColumns, { request, kind, sendNs, rules }: Measurement): void {
   const latencyNs = request.responseOffsetsNs.at(-1);
-  const error = request.responses.map(readOf).find(isErrorBody);
+  const texts = request.responses.map(readOf);
+  const error = texts.map(explainPlain).find((text) => text !== undefined);
   rules.onMeasured?.({ request, answered: undefined, error });
-  if (latencyNs === undefined) columns.emptyCount++;
-  else if (error !== undefined) columns.failedCount++;
-  else columns.addPlain(sendNs, latencyNs, kind === "image-retrieval" ? countImages(payloadOf(request)) : 0);
+  if (latencyNs === undefined || texts.every((text) => text === "")) columns.emptyCount++;
+  else if (error !== undefined) {
+    columns.failedCount++;
+    columns.failureExample ??= error;
+  } else columns.addPlain(sendNs, latencyNs, kind === "image-retrieval" ? countImages(payloadOf(request)) : 0);
 }
 
 function answerOf(kind: AnswerKind, { responses }: ExportedRequest, field: ResponseField | undefined): Answer {
@@ -166,9 +172,12 @@ function sessionOf({ inputs }: ExportedRequest): string | undefined {
   return id === undefined || id === null ? undefined : String(id);
 }
 
-/** Vectors are long, so only an answer that begins like an error is looked into. */
-function isErrorBody(text: string): boolean {
-  return /^\s*\{\s*"(?:error"|object"\s*:\s*"error")/.test(text);
+/** What is wrong with an answer that is no text. Vectors are long, so only its beginning is looked at. */
+function explainPlain(text: string): string | undefined {
+  const start = text.slice(0, SHOWN_CHARACTERS).trim();
+  // Such as the page of a web server that knows no such path.
+  if (start !== "" && !/^[{[]/.test(start)) return `no JSON: ${start.replace(/\s+/g, " ")}`;
+  return /^\{\s*"(?:error"|object"\s*:\s*"error")/.test(start) ? text : undefined;
 }
 
 function rememberCounts(countTokens: TokenCounter = () => Number.NaN): TokenCounter {

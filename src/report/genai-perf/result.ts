@@ -76,7 +76,9 @@ function toStatistics(
   const systemValues: Readonly<Record<SystemMetric["name"], number | undefined>> = {
     request_throughput: system.requestsPerSec,
     request_count: system.requestCount,
-    output_token_throughput: system.outputTokensPerSec,
+    // Nobody counted tokens: that is no throughput of 0.
+    output_token_throughput:
+      columns.metrics.outputTokens.measured(rows).length > 0 ? system.outputTokensPerSec : undefined,
     request_goodput: goodput && (good === undefined ? UNKNOWN_GOODPUT : durationSec > 0 ? good / durationSec : 0),
   };
   const statistics = new Map<string, MetricStatistics>();

@@ -287,7 +287,11 @@ describe("genai-perf profile with sessions", () => {
   const refused: readonly (readonly [args: string, lines: readonly object[], message: RegExp])[] = [
     ["--num-sessions 2", [], /--num-sessions: sessions need a load that holds them/],
     ["--session-concurrency 2", [], /--session-concurrency: there are no sessions to hold/],
-    ["--session-concurrency 2 --input-file FILE", [{ text: "a" }], /there are no sessions to hold/],
+    [
+      "--session-concurrency 2 --input-file FILE",
+      [{ text: "a" }],
+      /there are no sessions in [\s\S]*leave --input-file out/,
+    ],
     ["--num-sessions 2 --session-concurrency 3", [], /more than the 2 that are made up/],
     [
       "--num-sessions 2 --session-concurrency 1 --endpoint-type kserve",

@@ -239,6 +239,18 @@ test("what has no effect is warned of", () => {
     [["--session-concurrency", "2", ...SESSIONS, "-p", "9"], /has no effect with --session-concurrency/],
     [["--prefix-prompt-length", "7"], /without --num-prefix-prompts/],
     [["--request-rate", "5", "--request-cancellation-rate", "9"], /several requests share a gRPC stream/],
+    [["--isl", "9", "--sequence-distribution", "8,4:100"], /--isl has no effect beside --sequence-distribution/],
+    [["--osl", "9", "--sequence-distribution", "8,4:100"], /--osl has no effect beside --sequence-distribution/],
+    [["--benchmark-duration", "5", "-s", "9"], /-s has no effect beside --benchmark-duration/],
+    [
+      ["--endpoint-type", "chat", "-u", "http://h:1/v1/"],
+      /requests go to http:\/\/h:1\/v1\/v1\/chat\/completions: leave \/v1 out/,
+    ],
   ] as const)
     assert.match(readGood(...M, ...args).warnings.join(), warning);
+});
+
+test("a base URL, and a length without a mix, are nothing to warn of", () => {
+  const args = ["--endpoint-type", "chat", "-u", "http://h:1/api", "--isl", "9", "-s", "9"];
+  assert.deepEqual(readGood(...M, ...args).warnings, []);
 });

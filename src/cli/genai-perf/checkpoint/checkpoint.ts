@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
@@ -44,10 +44,16 @@ export class Checkpoint {
     this.path = join(folder, FILE);
   }
 
-  /** Reads what there is. @throws UserError for a file that is no checkpoint */
+  /** Reads what there is. @throws UserError for a file that is no checkpoint, or a folder in which none can be written */
   static async open(folder: string): Promise<Checkpoint> {
     const checkpoint = new Checkpoint(folder);
     await checkpoint.read();
+    // Not only once something was measured.
+    await access(folder, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return;
+      const hint = "Give another folder with --checkpoint-dir.";
+      throw new UserError([{ path: checkpoint.path, message: `cannot be written: ${messageOf(error)}`, hint }]);
+    });
     return checkpoint;
   }
 

@@ -37,10 +37,15 @@ function describeFiles(file: string): string[] {
   const found = path === "" || path.startsWith("synthetic:") ? undefined : statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return [];
   if (!found.isDirectory()) return [`${found.size} ${found.mtimeMs}`];
-  return readdirSync(path)
-    .toSorted()
-    .map((name) => {
-      const { size, mtimeMs } = statSync(join(path, name));
-      return `${name} ${size} ${mtimeMs}`;
-    });
+  let names: string[];
+  try {
+    names = readdirSync(path);
+  } catch {
+    // The run tells it.
+    return [];
+  }
+  return names.toSorted().map((name) => {
+    const { size, mtimeMs } = statSync(join(path, name));
+    return `${name} ${size} ${mtimeMs}`;
+  });
 }

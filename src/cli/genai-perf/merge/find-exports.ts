@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../plan/problem.ts";
+import { messageOf, UserError } from "../../../plan/problem.ts";
 
 /** The results of one host: a profile export and the JSON report beside it. */
 export interface HostFiles {
@@ -22,8 +22,7 @@ export interface FoundExports {
 export function findExports(folder: string): FoundExports {
   const hosts: HostFiles[] = [];
   const skipped: string[] = [];
-  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  for (const name of entries.map((entry) => entry.name).toSorted()) {
+  for (const name of listNames(folder, true)) {
     const pairs = findPairs(join(folder, name));
     if (pairs.length === 0) skipped.push(join(folder, name));
     hosts.push(...pairs);
@@ -36,8 +35,19 @@ export function findExports(folder: string): FoundExports {
   return { hosts, skipped };
 }
 
+/** Names in a folder, sorted. */
+function listNames(folder: string, isFoldersOnly: boolean): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.flatMap((entry) => (isFoldersOnly && !entry.isDirectory() ? [] : [entry.name])).toSorted();
+  } catch (error) {
+    const hint = "Make it readable, or leave it out.";
+    throw new UserError([{ path: folder, message: `cannot be read: ${messageOf(error)}`, hint }]);
+  }
+}
+
 function findPairs(folder: string): HostFiles[] {
-  const names = readdirSync(folder).toSorted();
+  const names = listNames(folder, false);
   return names
     .filter((name) => name.endsWith(REPORT_END))
     .flatMap((report) => {

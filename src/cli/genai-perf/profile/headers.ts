@@ -23,8 +23,14 @@ export function headersOf(
   });
   if (rampart.apiKeyEnv !== "") {
     const key = env[rampart.apiKeyEnv];
-    if (key !== undefined && key !== "")
-      headers.push(endpoint.type === "messages" ? ["x-api-key", key] : ["Authorization", `Bearer ${key}`]);
+    const name = endpoint.type === "messages" ? "x-api-key" : "Authorization";
+    if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase()))
+      problems.push({
+        path: "--header",
+        message: `--header and --api-key-env both give ${name}`,
+        hint: "Leave one of them out: servers take either.",
+      });
+    else if (key !== undefined && key !== "") headers.push([name, name === "x-api-key" ? key : `Bearer ${key}`]);
     else
       problems.push({
         path: "--api-key-env",

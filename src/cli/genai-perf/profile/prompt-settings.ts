@@ -23,7 +23,7 @@ export function toPromptSettings(settings: GenaiSettings, given: GivenSettings):
     entryCount: input.datasetEntries,
     inputTokens: input.syntheticTokens,
     ...(outputTokens.mean === null ? {} : { outputTokens: { mean: outputTokens.mean, stddev: outputTokens.stddev } }),
-    ...(rampart.sequenceMix === "" ? {} : { mix: parseSequenceMix(rampart.sequenceMix, "--sequence-mix") }),
+    ...(rampart.sequenceMix === "" ? {} : { mix: parseSequenceMix(rampart.sequenceMix, "--sequence-distribution") }),
     ...toMediaSettings(settings, given),
     ...(prefixPrompt.count === 0 ? {} : { prefix: prefixPrompt }),
     ...(rampart.systemPromptTokens === 0 ? {} : { systemTokens: rampart.systemPromptTokens }),

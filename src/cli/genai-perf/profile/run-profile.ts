@@ -35,7 +35,7 @@ export interface Profile extends ProfilePlace {
   readonly run: RunResult;
   /** Undefined when nothing was measured; no report was written then. */
   readonly measured: { readonly columns: TokenColumns; readonly result: GenAiPerfResult } | undefined;
-  /** All went well: no more requests failed than allowed, and nothing ended the run. */
+  /** All went well: no more requests failed than allowed, some were measured, and nothing ended the run before its time, Ctrl-C neither. */
   readonly isPassed: boolean;
 }
 
@@ -81,6 +81,7 @@ export async function runProfile(
     const { countPayload } = inputs;
     const measured = await reportRun({ settings, given, place, run, doubts, tokenizer, countPayload, records, io });
     records?.finish();
+    if (measured?.columns.count === 0) note(noContent(settings));
     return { ...place, run, measured, isPassed: isWell(run, measured, settings) };
   } catch (error) {
     records?.discard();
@@ -90,7 +91,12 @@ export async function runProfile(
 
 function isWell(run: RunResult, measured: Profile["measured"], settings: GenaiSettings): boolean {
   if (measured === undefined) return isAllCancelled(run);
-  return isWithinLimit(run, measured.columns.failedCount, settings) && run.error === undefined;
+  const { failedCount, count } = measured.columns;
+  return isWithinLimit(run, failedCount, settings) && count > 0 && run.error === undefined && !run.isInterrupted;
+}
+
+function noContent({ endpoint }: GenaiSettings): string {
+  return `no answer is one that the endpoint type ${endpoint.type} knows: look at --endpoint-type, --endpoint and --url, and at an answer in the profile export`;
 }
 
 function openRecords(path: string, plan: Plan, { startEpochNs }: RunResult): RecordsFile {

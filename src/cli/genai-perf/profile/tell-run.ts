@@ -74,6 +74,11 @@ function neededConnections({ perfAnalyzer: { stimulus } }: GenaiSettings, run: R
   return perServer * (run.servers?.length ?? 1);
 }
 
+/** Servers answer errors with whole pages. */
+function toOneLine(text: string): string {
+  return text.trim().replace(/\s+/g, " ");
+}
+
 /** Requests without an answer that counts, by whose doing that is. */
 function tellFailures(result: RunResult, note: (text: string) => void): void {
   const { failures, cancelledCount } = result;
@@ -82,7 +87,7 @@ function tellFailures(result: RunResult, note: (text: string) => void): void {
   const failedCount = result.failedCount - warmup.failedCount;
   const list = (isWanted: (failure: FailureCount) => boolean): void => {
     for (const failure of failures)
-      if (isWanted(failure)) note(`  ${failure.count} x ${failure.kind}: ${failure.example}`);
+      if (isWanted(failure)) note(`  ${failure.count} x ${failure.kind}: ${toOneLine(failure.example)}`);
   };
   if (warmup.failedCount > 0) {
     note(`${warmup.failedCount} of ${warmup.sentCount} requests of the warm-up failed, and are in no statistic:`);
@@ -91,6 +96,9 @@ function tellFailures(result: RunResult, note: (text: string) => void): void {
   if (failedCount > 0) {
     note(`${failedCount} of ${sentCount} requests failed, and are in no statistic but the counts:`);
     list((failure) => failure.isWarmup !== true && !isGivenUp(failure));
+    const { target } = result.prepared.plan;
+    const isUnreached = failures.every(({ kind }) => kind === "connect");
+    if (isUnreached && target.kind !== "embedded") note(`is there a server at ${target.url}? --url names it`);
   }
   if (cancelledCount > 0) {
     note(`${cancelledCount} of ${sentCount} requests were given up: they are no failures, and are in no statistic:`);

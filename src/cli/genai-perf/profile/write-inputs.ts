@@ -64,7 +64,8 @@ export async function writeInputs(
     }
     await rename(part, path);
   } catch (error) {
-    await rm(part, { force: true });
+    // What could not be made can not be removed either, where a file stands in the folder's place.
+    await rm(part, { force: true }).catch(() => {});
     if (made !== undefined) await removeEmpty(folder, made);
     if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new RunError(

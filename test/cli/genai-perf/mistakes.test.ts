@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { chmod, mkdir, readdir } from "node:fs/promises";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { inFolder, runRampart, startRampart } from "../rampart-process.ts";
+import { answerChat, runChat } from "./chat-server.ts";
+
+/** What users and servers do wrong: told in words that help, and in the exit code. */
+
+const LIMIT = { timeout: 60_000 };
+const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
+
+const answerPage = (response: ServerResponse): void => {
+  response.writeHead(200, { "Content-Type": "text/html" }).end("<html>\n<body>Welcome</body></html>");
+};
+
+async function withServer<T>(server: Server, use: (url: string) => Promise<T>): Promise<T> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    return await use(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+function profileArgs(url: string, ...more: readonly string[]): string[] {
+  const words = "genai-perf profile -m tiny --endpoint-type chat --streaming --isl 10 --num-dataset-entries 2";
+  return [...words.split(" "), "--tokenizer", TOKENIZER, "--url", url, ...more];
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  return found.flatMap((entry) => (entry.isFile() ? [entry.name] : [])).sort();
+}
+
+describe("an interrupted profile", () => {
+  test("exits with 1 and a report on what was measured until then", LIMIT, async () => {
+    let interrupt: (() => void) | undefined;
+    const ran = await runChat(() => ["--request-count", "1000"], {
+      onListening: (callback) => {
+        interrupt = callback;
+      },
+      answer: (response, index) => {
+        if (index === 3) interrupt?.();
+        answerChat(response);
+      },
+    });
+    assert.equal(ran.code, 1);
+    assert.match(ran.err, /the run was interrupted: the report is on what was measured until then/);
+    assert.match(ran.out, /Request Count/);
+    assert.ok(ran.requestCount < 1000);
+  });
+
+  test("that is not awaited, at the second Ctrl-C, leaves no file that is not whole", LIMIT, async () => {
+    const asked = Promise.withResolvers<void>();
+    // Answers nothing: the first Ctrl-C waits for an answer.
+    const server = createServer((request) => void request.resume().on("end", asked.resolve));
+    await withServer(server, (url) =>
+      inFolder({}, async (cwd) => {
+        const more = ["--artifact-dir", join(cwd, "artifacts"), "--records-file", join(cwd, "r.jsonl")];
+        const running = startRampart(profileArgs(url, ...more), { cwd });
+        await asked.promise;
+        running.interrupt();
+        await running.waitFor(/press Ctrl-C again/);
+        running.interrupt();
+        const { code } = await running.result;
+        assert.equal(code, 130);
+        assert.deepEqual(await filesIn(cwd), ["inputs.json"]);
+      }),
+    );
+  });
+});
+
+describe("a server that is another than the user thinks", () => {
+  test("a web page is no answer of a chat: exit code 1, and where to look", LIMIT, async () => {
+    const ran = await runChat(() => ["--request-count", "3"], { answer: answerPage });
+    assert.equal(ran.code, 1);
+    assert.match(ran.err, /no answer is one that the endpoint type chat knows: look at --endpoint-type, --endpoint/);
+  });
+
+  for (const type of ["embeddings", "rankings"])
+    test(`a web page is no answer of ${type}`, LIMIT, async () => {
+      const ran = await runChat(() => ["--endpoint-type", type, "--request-count", "3"], { answer: answerPage });
+      assert.equal(ran.code, 1);
+      assert.match(ran.err, /of 3 requests 3 failed .* the first failure: no JSON: <html> <body>Welcome/);
+      assert.match(ran.out, /Request Count \(count\) │ 0\.00/);
+    });
+
+  test("nothing listens there: the address is named", LIMIT, async () => {
+    const url = await withServer(createServer(), async (address) => address);
+    const ran = await runChat(() => ["--request-count", "2", "--url", url]);
+    assert.equal(ran.code, 1);
+    assert.match(ran.err, /2 x connect: Connection refused/);
+    assert.ok(ran.err.includes(`is there a server at ${url}? --url names it`), ran.err);
+  });
+
+  test("an error of several lines is told in one", LIMIT, async () => {
+    const answer = (response: ServerResponse): void => void response.writeHead(500).end("boom\n  at line two\n");
+    const ran = await runChat(() => ["--request-count", "2"], { answer });
+    assert.equal(ran.code, 1);
+    assert.match(ran.err, /2 x http: HTTP status 500: boom at line two\n/);
+  });
+});
+
+test("without a tokenizer there is no token throughput, not one of 0", LIMIT, async () => {
+  await inFolder({ "in.jsonl": '{"text":"hello"}\n' }, async (cwd) => {
+    const args = ["--tokenizer", "none", "--input-file", join(cwd, "in.jsonl"), "--request-count", "2"];
+    const ran = await runChat(() => args);
+    assert.equal(ran.code, 0, ran.err);
+    assert.match(ran.out, /Output Token Throughput \(tokens\/sec\) │ +N\/A/);
+    const [, json = ""] = [...ran.files].find(([path]) => path.endsWith("_genai_perf.json")) ?? [];
+    assert.equal("output_token_throughput" in (JSON.parse(json) as object), false);
+  });
+});
+
+describe("what cannot be run is told", () => {
+  const wrong: readonly (readonly [name: string, args: readonly string[], code: number, parts: readonly string[]])[] = [
+    [
+      "flags that exclude each other, and all wrong values beside them",
+      "profile -m m --concurrency x --request-rate 2 --endpoint-type chatt --nonsense".split(" "),
+      2,
+      [
+        "unrecognized arguments: --nonsense",
+        "--request-rate: not allowed with argument --concurrency",
+        "--concurrency: invalid int value: 'x'",
+        "--endpoint-type: invalid choice: 'chatt'",
+      ],
+    ],
+    [
+      "the old flag of GenAI-Perf's documentation",
+      "profile -m m --service-kind openai".split(" "),
+      2,
+      ["unrecognized arguments: --service-kind openai", "--endpoint-type says it"],
+    ],
+    [
+      "a payload instead of its file",
+      ["profile", "-m", "m", "--endpoint-type", "chat", "--input-file", 'payload:{"timestamp": 1}'],
+      1,
+      ['--input-file: File not found: {"timestamp": 1}', "one JSON object per line"],
+    ],
+    [
+      "an empty name of a model, and a stall at once, by their flags",
+      profileArgs("127.0.0.1:1", "-m", "", "--stall-timeout", "0").slice(1),
+      1,
+      ["-m: Required field model_names is not set", "--stall-timeout: User Config: 0 exceeds lower bounds"],
+    ],
+    [
+      "two keys, of which a server would take either",
+      profileArgs("127.0.0.1:1", "-H", "authorization: Bearer a", "--api-key-env", "PATH").slice(1),
+      1,
+      ["--header and --api-key-env both give Authorization"],
+    ],
+    [
+      "a folder for results that is a file",
+      profileArgs("127.0.0.1:1", "--artifact-dir", "file.txt").slice(1),
+      1,
+      [
+        "file.txt/tiny-openai-chat-concurrency1/inputs.json cannot be written",
+        "Give another folder with --artifact-dir",
+      ],
+    ],
+  ];
+  for (const [name, args, expected, parts] of wrong)
+    test(name, LIMIT, async () => {
+      await inFolder({ "file.txt": "" }, async (cwd) => {
+        const { code, err } = await runRampart(["genai-perf", ...args], { cwd });
+        assert.equal(code, expected, err);
+        for (const part of parts) assert.ok(err.includes(part), `${part}\n${err}`);
+        assert.doesNotMatch(err, /internal error/);
+        assert.deepEqual(await filesIn(cwd), ["file.txt"]);
+      });
+    });
+
+  // Root may read and write everywhere.
+  const asUser = { ...LIMIT, skip: process.getuid?.() === 0 };
+  const locked: readonly (readonly [mode: number, args: readonly string[], message: RegExp])[] = [
+    [0, ["process-export-files", "-d", "locked"], /^Error: cannot be read: .*'locked'\n {2}Make it readable/],
+    [
+      0,
+      profileArgs("127.0.0.1:1", "--input-file", "locked").slice(1),
+      /^Error: cannot be read: .*'locked'\n {2}Give a folder that can be read/,
+    ],
+    [
+      0o555,
+      profileArgs("127.0.0.1:1", "--enable-checkpointing", "--checkpoint-dir", "locked").slice(1),
+      /^Error: locked\/checkpoint\.json: cannot be written: .*\n {2}Give another folder with --checkpoint-dir/,
+    ],
+  ];
+  for (const [mode, args, message] of locked)
+    test(`a folder without rights, before anything is sent: ${args.slice(-2).join(" ")}`, asUser, async () => {
+      await inFolder({}, async (cwd) => {
+        const folder = join(cwd, "locked");
+        await mkdir(folder);
+        await chmod(folder, mode);
+        const { code, err } = await runRampart(["genai-perf", ...args], { cwd });
+        await chmod(folder, 0o755);
+        assert.equal(code, 1);
+        assert.match(err, message);
+      });
+    });
+
+  test("a mix of lengths that does not add up names its flag", LIMIT, async () => {
+    const { err } = await runRampart(profileArgs("127.0.0.1:1", "--sequence-distribution", "8,4:50"));
+    assert.match(err, /^Error: --sequence-distribution: its shares add up to 50, not to 100/m);
+  });
+
+  const files: readonly (readonly [name: string, text: string | undefined, message: RegExp])[] = [
+    ["is not there", undefined, /^Error: x\.yaml: the file can not be read .*\n {2}Give an existing/],
+    ["is no YAML", "a: [1\nb: 2\n", /^Error: x\.yaml:2:1: /],
+    ["has no keys", "- a\n", /^Error: x\.yaml:1:1: the file must hold keys/],
+  ];
+  for (const [name, text, message] of files)
+    test(`a configuration file that ${name}, and nothing that only follows from that`, LIMIT, async () => {
+      await inFolder(text === undefined ? {} : { "x.yaml": text }, async (cwd) => {
+        const { code, err } = await runRampart(["genai-perf", "config", "-f", "x.yaml"], { cwd });
+        assert.equal(code, 1);
+        assert.match(err, message);
+        assert.equal(err.match(/^Error: /gm)?.length, 1, err);
+      });
+    });
+});
