@@ -14,7 +14,12 @@ export function isWritable(path: string): boolean {
 }
 
 export function isDirectory(path: string): boolean {
-  return fileSystem().statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return fileSystem().statSync(path).isDirectory();
+  } catch {
+    // Whatever is there, it is none that can be used.
+    return false;
+  }
 }
 
 /** Files are refused before a run, not after it. */

@@ -70,7 +70,7 @@ function readPositive(text: string): number | Fault {
 export function isFileOrFolder(text: string): boolean {
   if (text.startsWith("synthetic:") || text.startsWith("payload")) return true;
   const path = /^(?:conversations|trace):(.*)$/s.exec(text)?.[1] ?? text;
-  return fileSystem().statSync(path, { throwIfNoEntry: false }) !== undefined;
+  return fileSystem().existsSync(path);
 }
 
 /** Python's `repr` of a text, for what users type. */

@@ -168,5 +168,9 @@ export function readComposingModels(settings: Settings, reader: ValueReader, tex
 
 /** Whether the path is that of an existing file, and not of a directory. */
 export function isFile(path: string): boolean {
-  return fileSystem().statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  try {
+    return fileSystem().statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
