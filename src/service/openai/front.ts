@@ -2,6 +2,7 @@ import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import type { Service, ServiceFront } from "../service.ts";
 import { createPayloadCodec, PAYLOAD, RESPONSE } from "./codec.ts";
+import { hideSecrets, secretsOf } from "./secrets.ts";
 
 /** A target's service. Nothing is asked of the server: what it takes, the payloads say. */
 export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {
@@ -16,12 +17,13 @@ export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {
   };
 }
 
-function describeService({ model, endpoint, isStreaming }: OpenAiTargetPlan): Service {
+function describeService(target: OpenAiTargetPlan): Service {
+  const { model, endpoint, isStreaming } = target;
   const text = (name: string) =>
     ({ name, datatype: "BYTES", shape: [1], isOptional: false, isShapeTensor: false }) as const;
   return {
     model: { name: model, version: "", maxBatchSize: 0, inputs: [text(PAYLOAD)], outputs: [text(RESPONSE)] },
-    codec: createPayloadCodec(withoutLeadingSlashes(endpoint), isStreaming),
+    codec: hideSecrets(createPayloadCodec(withoutLeadingSlashes(endpoint), isStreaming), secretsOf(target)),
     wire: "http",
     batchSize: 1,
     isSequence: false,
