@@ -201,7 +201,9 @@ test("metrics over https are trusted by the --ssl-https flags", LIMIT, async () 
       withMetrics({ tls: { certFile, keyFile } }, async (stub) => {
         const url = `https://localhost:${stub.port}/metrics`;
         const flags = ["--collect-metrics", "--metrics-url", url];
-        const args = ["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, ...flags];
+        // The first read over TLS takes a runtime that loads and compiles its client some hundred milliseconds.
+        const windows = ["-p", "500", "-s", "999", "-r", "3"];
+        const args = ["-m", "simple", "-u", server.url, ...windows, ...flags];
         const trusted = await runCommand([...args, "--ssl-https-ca-certificates-file", caFile]);
         assert.deepEqual({ code: trusted.code, err: trusted.err }, { code: 0, err: "" });
         assert.match(trusted.out, /^ {6}GPU-aaa : 25%$/m);
