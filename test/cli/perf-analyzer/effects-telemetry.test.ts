@@ -202,7 +202,7 @@ test("metrics over https are trusted by the --ssl-https flags", LIMIT, async () 
         const url = `https://localhost:${stub.port}/metrics`;
         const flags = ["--collect-metrics", "--metrics-url", url];
         // The first read over TLS takes a runtime that loads and compiles its client some hundred milliseconds.
-        const windows = ["-p", "500", "-s", "999", "-r", "3"];
+        const windows = ["-p", "500", "-s", "999", "-r", "3", "--metrics-interval", "60000"];
         const args = ["-m", "simple", "-u", server.url, ...windows, ...flags];
         const trusted = await runCommand([...args, "--ssl-https-ca-certificates-file", caFile]);
         assert.deepEqual({ code: trusted.code, err: trusted.err }, { code: 0, err: "" });
