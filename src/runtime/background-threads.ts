@@ -10,21 +10,28 @@ const LOOK_AGAIN_MS = 100;
 /** By then all code that matters has been compiled. */
 const LOOKS = 100;
 
-const known = new Set<string>();
+let known: ReadonlySet<string> = new Set();
+let timer: ReturnType<typeof setInterval> | undefined;
 let looks = 0;
 
 /**
  * Lets the threads that compile this program's hot code or give memory back run only where nothing else wants to, those included that are
- * started within the next seconds, and from then on to the end of the process: on a core that they share with the thread that sends, they
- * would make it late. Linux only; elsewhere, and where the system does not allow it, nothing changes.
+ * started within the next seconds, and from then on until they end: on a core that they share with the thread that sends, they would make
+ * it late. Called again (a thread that had nothing to do ends, and a later run starts another), it looks again for as long. Linux only;
+ * elsewhere, and where the system does not allow it, nothing changes.
  */
 export function yieldBackgroundThreads(): void {
-  if (process.platform !== "linux" || looks > 0) return;
-  const timer = setInterval(() => {
-    if (++looks >= LOOKS || !lowerNewThreads()) clearInterval(timer);
-  }, LOOK_AGAIN_MS);
+  if (process.platform !== "linux") return;
+  looks = 0;
+  timer ??= setInterval(look, LOOK_AGAIN_MS);
   timer.unref?.();
-  lowerNewThreads();
+  look();
+}
+
+function look(): void {
+  if (++looks < LOOKS && lowerNewThreads()) return;
+  clearInterval(timer);
+  timer = undefined;
 }
 
 /** Lowers such threads that were not there before; false where threads cannot be listed. */
@@ -35,7 +42,8 @@ function lowerNewThreads(): boolean {
   } catch {
     return false;
   }
-  for (const thread of threads) if (!known.has(thread) && lower(thread)) known.add(thread);
+  // Those that have ended are forgotten: another thread may get the id.
+  known = new Set(threads.filter((thread) => known.has(thread) || lower(thread)));
   return true;
 }
 

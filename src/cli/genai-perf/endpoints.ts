@@ -1,48 +1,61 @@
-/** The endpoint types of genai-perf: where each one posts to, and what it counts as. */
+import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoints.ts";
+
+/** The endpoint types of genai-perf: which endpoint each one is, where it posts to, and what it counts as. */
 
 /** Which client of perf_analyzer the original uses. */
 export type ServiceKind = "openai" | "triton" | "tensorrtllm_engine" | "dynamic_grpc";
 
 /** One endpoint type. */
 export interface EndpointType {
-  /** Path without a leading slash; `{MODEL_NAME}` stands for the first model. Null: the protocol has none. */
+  /** The endpoint, which says what bodies and answers are. Null: none of those, or nothing serves it yet. */
+  readonly endpoint: LlmEndpointName | null;
+  /** Path without a leading slash; `{MODEL}` stands for the first model. Null: the protocol has none. */
   readonly path: string | null;
   readonly serviceKind: ServiceKind;
   /** The original's name of the request's format, as its JSON export gives it. Null: the backend's name. */
   readonly outputFormat: string | null;
 }
 
+/** @param path where it is another than the endpoint's */
+function payloads(
+  endpoint: LlmEndpointName,
+  outputFormat: string,
+  path: string = LLM_ENDPOINTS[endpoint].path,
+): EndpointType {
+  return { endpoint, path, serviceKind: "openai", outputFormat };
+}
+
+function without(serviceKind: ServiceKind, outputFormat: string | null): EndpointType {
+  return { endpoint: null, path: null, serviceKind, outputFormat };
+}
+
 /** The original's, by the value of `--endpoint-type`, in its order. */
 const ORIGINAL_TYPES = {
-  chat: { path: "v1/chat/completions", serviceKind: "openai", outputFormat: "openai_chat_completions" },
-  completions: { path: "v1/completions", serviceKind: "openai", outputFormat: "openai_completions" },
-  dynamic_grpc: { path: null, serviceKind: "dynamic_grpc", outputFormat: "dynamic_grpc" },
-  embeddings: { path: "v1/embeddings", serviceKind: "openai", outputFormat: "openai_embeddings" },
-  huggingface_generate: { path: ".", serviceKind: "openai", outputFormat: "huggingface_generate" },
-  image_retrieval: { path: "v1/infer", serviceKind: "openai", outputFormat: "image_retrieval" },
-  nvclip: { path: "v1/embeddings", serviceKind: "openai", outputFormat: "nvclip" },
-  rankings: { path: "v1/ranking", serviceKind: "openai", outputFormat: "rankings" },
-  multimodal: { path: "v1/chat/completions", serviceKind: "openai", outputFormat: "openai_multimodal" },
-  generate: { path: "v2/models/{MODEL_NAME}/generate", serviceKind: "openai", outputFormat: "triton_generate" },
-  kserve: { path: null, serviceKind: "triton", outputFormat: null },
+  chat: payloads("chat", "openai_chat_completions"),
+  completions: payloads("completions", "openai_completions"),
+  dynamic_grpc: without("dynamic_grpc", "dynamic_grpc"),
+  embeddings: payloads("embeddings", "openai_embeddings"),
+  huggingface_generate: payloads("huggingfaceGenerate", "huggingface_generate", "."),
+  image_retrieval: payloads("imageRetrieval", "image_retrieval"),
+  nvclip: payloads("nvclip", "nvclip"),
+  rankings: payloads("rankings", "rankings"),
+  multimodal: payloads("multimodal", "openai_multimodal"),
+  generate: payloads("generate", "triton_generate"),
+  kserve: without("triton", null),
   // The original takes it for a model of Triton's over gRPC, where no such request can succeed.
-  template: { path: null, serviceKind: "openai", outputFormat: "template" },
-  tensorrtllm_engine: { path: null, serviceKind: "tensorrtllm_engine", outputFormat: "tensorrtllm_engine" },
-  vision: { path: "v1/chat/completions", serviceKind: "openai", outputFormat: "openai_multimodal" },
-} as const satisfies Record<string, EndpointType>;
+  template: without("openai", "template"),
+  tensorrtllm_engine: without("tensorrtllm_engine", "tensorrtllm_engine"),
+  vision: payloads("multimodal", "openai_multimodal"),
+};
 
 /** Rampart's own. */
 const OWN_TYPES = {
-  responses: { path: "v1/responses", serviceKind: "openai", outputFormat: "openai_responses" },
-  messages: { path: "v1/messages", serviceKind: "openai", outputFormat: "anthropic_messages" },
-  cohere_rankings: { path: "v2/rerank", serviceKind: "openai", outputFormat: "cohere_rankings" },
-  tei_rankings: { path: "rerank", serviceKind: "openai", outputFormat: "tei_rankings" },
-  generate_stream: {
-    path: "v2/models/{MODEL_NAME}/generate_stream",
-    serviceKind: "openai",
-    outputFormat: "triton_generate",
-  },
-} as const satisfies Record<string, EndpointType>;
+  responses: payloads("responses", "openai_responses"),
+  messages: payloads("messages", "anthropic_messages"),
+  cohere_rankings: payloads("cohereRankings", "cohere_rankings"),
+  tei_rankings: payloads("teiRankings", "tei_rankings"),
+  generate_stream: payloads("generate", "triton_generate", LLM_ENDPOINTS.generate.streamPath),
+};
 
 /** All of them. */
 export const ENDPOINT_TYPES = { ...ORIGINAL_TYPES, ...OWN_TYPES };
@@ -70,5 +83,5 @@ export type EndpointTypeName = keyof typeof ENDPOINT_TYPES;
 /** The path that requests go to: the user's own without leading slashes and blanks, or the type's; empty when there is none. */
 export function endpointPath(type: EndpointTypeName, ownPath: string, model: string): string {
   if (ownPath !== "") return ownPath.replace(/^[ /]+/, "");
-  return (ENDPOINT_TYPES[type].path ?? "").replace("{MODEL_NAME}", model);
+  return (ENDPOINT_TYPES[type].path ?? "").replace("{MODEL}", model);
 }

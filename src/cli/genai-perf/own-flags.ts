@@ -1,35 +1,5 @@
 import type { FlagSection, GenaiFlag } from "./flags.ts";
 
-/** Those that something obeys; the others are refused. */
-const OBEYED: ReadonlySet<string> = new Set([
-  "--request-rate-distribution",
-  "--request-rate-smoothness",
-  "--concurrency-limit",
-  "--concurrency-ramp-duration",
-  "--request-rate-ramp-duration",
-  "--fixed-schedule-auto-offset",
-  "--fixed-schedule-start-offset",
-  "--fixed-schedule-end-offset",
-  "--fixed-schedule-speed",
-  "--benchmark-duration",
-  "--benchmark-grace-period",
-  "--warmup-duration",
-  "--request-cancellation-rate",
-  "--request-cancellation-delay",
-  "--more-urls",
-  "--api-key-env",
-  "--shared-system-prompt-length",
-  "--sequence-distribution",
-  "--max-failure-ratio",
-  "--stall-timeout",
-  "--search-limits",
-  "--plot-formats",
-  "--input-format",
-  "--records-file",
-  "--live",
-  "--dry-run",
-]);
-
 /** Also of `process-export-files`. */
 export const PLOT_FORMATS_FLAG: GenaiFlag = {
   names: ["--plot-formats"],
@@ -239,7 +209,7 @@ const SEARCH_FLAG: GenaiFlag = {
 function section(flags: readonly GenaiFlag[]): FlagSection {
   return {
     group: "Rampart",
-    flags: flags.map((flag) => ({ ...flag, isOwn: true, isLater: !OBEYED.has(flag.names[0]) })),
+    flags: flags.map((flag) => ({ ...flag, isOwn: true })),
   };
 }
 

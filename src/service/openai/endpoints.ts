@@ -35,7 +35,7 @@ export const LLM_ENDPOINTS = {
   embeddings: { path: "v1/embeddings", format: "embeddings", answers: "embeddings" },
   nvclip: { path: "v1/embeddings", format: "nvclip", answers: "nvclip" },
   rankings: { path: "v1/ranking", format: "rankings", answers: "rankings" },
-  cohereRankings: { path: "v1/rerank", format: "cohere_rankings", answers: "rankings" },
+  cohereRankings: { path: "v2/rerank", format: "cohere_rankings", answers: "rankings" },
   teiRankings: { path: "rerank", format: "tei_rankings", answers: "rankings" },
   imageRetrieval: { path: "v1/infer", format: "image_retrieval", answers: "image-retrieval" },
 } as const satisfies Record<string, LlmEndpoint>;

@@ -56,7 +56,7 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   }
   const { telemetry } = measured.result;
   if (settings.isVerbose && telemetry !== undefined) io.out(formatTelemetryConsole(telemetry));
-  note(`${hosts.length} exports are merged in ${folder}`);
+  note(`${hosts.length === 1 ? "1 export is" : `${hosts.length} exports are`} merged in ${folder}`);
   return true;
 }
 

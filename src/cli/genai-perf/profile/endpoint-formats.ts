@@ -1,6 +1,7 @@
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
+import { LLM_ENDPOINTS } from "../../../service/openai/endpoints.ts";
 import type { PayloadFormat } from "../../../service/openai/payload.ts";
-import type { EndpointTypeName } from "../endpoints.ts";
+import { ENDPOINT_TYPES, type EndpointTypeName } from "../endpoints.ts";
 import type { GenaiSettings } from "../settings.ts";
 
 /** How each endpoint type is written to and read. */
@@ -12,26 +13,20 @@ interface Format {
   readonly title?: EndpointTypeName;
 }
 
-const FORMATS: Readonly<Partial<Record<EndpointTypeName, Format>>> = {
-  chat: { payload: "chat", answer: "chat" },
-  completions: { payload: "completions", answer: "completions" },
-  embeddings: { payload: "embeddings", answer: "embeddings" },
-  huggingface_generate: { payload: "huggingface_generate", answer: "huggingface-generate" },
-  image_retrieval: { payload: "image_retrieval", answer: "image-retrieval" },
-  nvclip: { payload: "nvclip", answer: "nvclip" },
-  rankings: { payload: "rankings", answer: "rankings" },
-  multimodal: { payload: "multimodal", answer: "multimodal" },
-  vision: { payload: "multimodal", answer: "multimodal", title: "multimodal" },
-  generate: { payload: "generate", answer: "generate" },
-  generate_stream: { payload: "generate", answer: "generate" },
-  responses: { payload: "responses", answer: "responses" },
-  messages: { payload: "messages", answer: "anthropic" },
-  cohere_rankings: { payload: "cohere_rankings", answer: "rankings", title: "rankings" },
-  template: { payload: "template", answer: "custom" },
-  tei_rankings: { payload: "tei_rankings", answer: "rankings", title: "rankings" },
+/** Types whose reports are called after another one. */
+const TITLES: Readonly<Partial<Record<EndpointTypeName, EndpointTypeName>>> = {
+  vision: "multimodal",
+  cohere_rankings: "rankings",
+  tei_rankings: "rankings",
 };
 
 /** The format of an endpoint's bodies and answers; undefined for those that nothing serves yet. */
 export function formatOf({ type, backend }: GenaiSettings["endpoint"]): Format | undefined {
-  return type === "kserve" ? { payload: backend, answer: "kserve" } : FORMATS[type];
+  if (type === "kserve") return { payload: backend, answer: "kserve" };
+  if (type === "template") return { payload: "template", answer: "custom" };
+  const { endpoint } = ENDPOINT_TYPES[type];
+  if (endpoint === null) return undefined;
+  const { format, answers } = LLM_ENDPOINTS[endpoint];
+  const title = TITLES[type];
+  return { payload: format, answer: answers, ...(title === undefined ? {} : { title }) };
 }
