@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
+import type { SentSettings } from "./cli/genai-perf/profile/token-work-thread.ts";
 import type { MockPlan } from "./plan/mock.ts";
 import type { TokensPlan } from "./plan/tokens.ts";
 import type { WorkerRole } from "./runtime/workers.ts";
-import type { CounterTask } from "./tokenize/token-counter.ts";
 
 /** A thread's entry: does what its role says. */
 
@@ -16,6 +16,6 @@ if (role === "mock") {
   const { serveTokenMeter } = await import("./measure/token-thread.ts");
   await serveTokenMeter(parentPort, data as TokensPlan);
 } else {
-  const { serveTokenCounts } = await import("./tokenize/count-thread.ts");
-  await serveTokenCounts(parentPort, data as CounterTask);
+  const { serveTokenWork } = await import("./cli/genai-perf/profile/token-work-thread.ts");
+  await serveTokenWork(parentPort, data as SentSettings);
 }

@@ -9,6 +9,16 @@ export interface TokenGap {
   readonly gapNs: number;
 }
 
+/** What is drawn of gaps, as plain data. */
+export interface GapSummary {
+  /** All gaps there were. */
+  readonly count: number;
+  /** All of them, or a sample and the longest ones. */
+  readonly gaps: readonly TokenGap[];
+  /** The mean gap at each position, over all answers that are long enough. */
+  readonly means: readonly TokenGap[];
+}
+
 const MOST_SAMPLED = 20_000;
 const MOST_LONGEST = 100;
 /** Means are kept for so many positions; gaps behind them are only sampled. */
@@ -43,6 +53,10 @@ export class TokenGaps {
       this.addToMean(position, gapNs);
       this.sample({ position, gapNs });
     }
+  }
+
+  summarize(): GapSummary {
+    return { count: this.count, gaps: this.gaps(), means: this.means() };
   }
 
   /** Gaps to draw: all of them, or the sample and the longest ones. */

@@ -58,6 +58,10 @@ export interface TokenRows {
   readonly metrics: Readonly<Record<TokenMetric, Float64Array>>;
   readonly emptyCount: number;
   readonly failedCount: number;
+  readonly failureExample: string | undefined;
+  /** Names of sessions, and for each row the index of its session's; -1 for none. */
+  readonly sessionNames: readonly string[];
+  readonly sessionOf: Float64Array;
 }
 
 /** Measured requests as columns. */
@@ -108,22 +112,31 @@ export class TokenColumns {
     return rows;
   }
 
-  /** Copies of all rows, to be merged or sent to another thread; sessions are left out. */
+  /** Copies of all rows, to be merged or sent to another thread. */
   rows(): TokenRows {
     const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
-    const { emptyCount, failedCount } = this;
-    return { sendNs: this.sendNs.view().slice(), metrics: metrics as TokenRows["metrics"], emptyCount, failedCount };
+    const { emptyCount, failedCount, failureExample } = this;
+    return {
+      sendNs: this.sendNs.view().slice(),
+      metrics: metrics as TokenRows["metrics"],
+      emptyCount,
+      failedCount,
+      failureExample,
+      sessionNames: [...this.sessionNames.keys()],
+      sessionOf: this.sessionOf.view().slice(),
+    };
   }
 
   /** Adds the rows of others. */
-  addRows({ sendNs, metrics, emptyCount, failedCount }: TokenRows): void {
+  addRows({ sendNs, metrics, sessionNames, sessionOf, ...counts }: TokenRows): void {
     for (const [row, timeNs] of sendNs.entries()) {
       this.sendNs.push(timeNs);
-      this.sessionOf.push(NO_SESSION);
+      this.sessionOf.push(this.sessionIndex(sessionNames[sessionOf[row] as number]));
       for (const name of TOKEN_METRICS) this.metrics[name].push(metrics[name][row] as number);
     }
-    this.emptyCount += emptyCount;
-    this.failedCount += failedCount;
+    this.emptyCount += counts.emptyCount;
+    this.failedCount += counts.failedCount;
+    this.failureExample ??= counts.failureExample;
   }
 
   private push(

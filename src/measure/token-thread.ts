@@ -1,10 +1,10 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 import { messageOf, RunError } from "../plan/problem.ts";
+import { receiveError, type SentError, sendError } from "../plan/sent-error.ts";
 import type { TokensPlan } from "../plan/tokens.ts";
 import { startWorker } from "../runtime/workers.ts";
 import type { AnswerKind } from "../service/openai/answer-kind.ts";
 import { loadTokenizer } from "../tokenize/load-tokenizer.ts";
-import { receiveError, type SentError, sendError } from "../tokenize/token-counter.ts";
 import { AnswerPacker, type PackedAnswers } from "./packed-answers.ts";
 import { TokenMeter } from "./token-meter.ts";
 import { TokenColumns, type TokenRows } from "./token-metrics.ts";

@@ -1,4 +1,4 @@
-import { PythonFloat } from "../../report/genai-perf/python-format.ts";
+import { parseJsonWithFloats, toPythonNumber } from "../../report/genai-perf/python-format.ts";
 import { fieldOf } from "./fields.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
 import type { SettingPath, Stimulus } from "./settings.ts";
@@ -139,7 +139,7 @@ function readExtraInput(builder: SettingsBuilder, values: FlagValues, from: Give
     builder.store("input.extra", { ...earlier, ...more }, from);
   if (text.startsWith("{") && text.endsWith("}")) {
     try {
-      add(JSON.parse(text, keepFloat) as Record<string, unknown>);
+      add(parseJsonWithFloats(text) as Record<string, unknown>);
     } catch {
       builder.fail(from.place, "the value is no JSON object", text, "Write for example '{\"top_p\": 0.9}'.");
     }
@@ -173,17 +173,7 @@ function typedValue(text: string): unknown {
   const lower = text.toLowerCase();
   if (lower === "true" || lower === "false") return lower === "true";
   if (/^\d+$/.test(text)) return parseInteger(text) ?? text;
-  return /^(\d+\.\d*|\.\d+)$/.test(text) ? toFloat(Number(text)) : text;
-}
-
-/** A whole number that was written as a float is sent as one. */
-function toFloat(value: number): number | PythonFloat {
-  return Number.isInteger(value) ? new PythonFloat(value) : value;
-}
-
-/** For `JSON.parse`, which tells how a number was written (ECMAScript 2026). */
-function keepFloat(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === "number" && /[.eE]/.test(context?.source ?? "") ? toFloat(value) : value;
+  return /^(\d+\.\d*|\.\d+)$/.test(text) ? toPythonNumber(Number(text)) : text;
 }
 
 /** Whether a flag has set this already: flags add to each other, and replace what a file says. */

@@ -17,6 +17,21 @@ export class PythonFloat {
 /** A number by its text (ECMAScript 2026; TypeScript's library lacks it yet). */
 const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON;
 
+/** A whole number that was written as a float stays one. */
+export function toPythonNumber(value: number): number | PythonFloat {
+  return Number.isInteger(value) ? new PythonFloat(value) : value;
+}
+
+/** As `JSON.parse`; a whole number that is written as a float becomes a {@link PythonFloat}. @throws SyntaxError */
+export function parseJsonWithFloats(text: string): unknown {
+  return JSON.parse(text, keepFloat);
+}
+
+/** `JSON.parse` tells how a number was written (ECMAScript 2026). */
+function keepFloat(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === "number" && /[.eE]/.test(context?.source ?? "") ? toPythonNumber(value) : value;
+}
+
 /** What {@link formatPythonJson} takes: plain data. A `Map` is an object whose keys keep their order, whatever they look like. */
 export type PythonJson =
   | null

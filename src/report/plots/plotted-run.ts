@@ -1,4 +1,4 @@
-import type { TokenGaps } from "../../measure/token-gaps.ts";
+import type { GapSummary } from "../../measure/token-gaps.ts";
 import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
 import type { PlotSet } from "./plot.ts";
 
@@ -8,7 +8,7 @@ export interface PlottedRun {
   readonly name: string;
   readonly columns: TokenColumns;
   /** Undefined where nobody counted them. */
-  readonly gaps?: TokenGaps | undefined;
+  readonly gaps?: GapSummary | undefined;
   /** Whether answers were streamed: without, there is no first token to draw. */
   readonly isStreaming: boolean;
 }

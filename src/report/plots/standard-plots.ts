@@ -106,8 +106,8 @@ function drawGaps(runs: readonly PlottedRun[]): PlotSet {
     roundForPlot(gapNs * MS_PER_NS),
   ];
   const series = streamed.flatMap(({ name, gaps }): XySeries[] => [
-    { name, style: "points", points: dropCovered(gaps?.gaps().map(toPoint) ?? []) },
-    { name, style: "line", points: dropCovered(gaps?.means().map(toPoint) ?? []), isPartOfLast: true },
+    { name, style: "points", points: dropCovered(gaps?.gaps.map(toPoint) ?? []) },
+    { name, style: "line", points: dropCovered(gaps?.means.map(toPoint) ?? []), isPartOfLast: true },
   ]);
   const all = streamed.reduce((sum, { gaps }) => sum + (gaps?.count ?? 0), 0);
   const notes = [

@@ -24,7 +24,7 @@ function readGolden(): { readonly run: PlottedRun; readonly report: Record<strin
     onTimes: ({ contentNs }) => gaps.add(contentNs),
   });
   const report = JSON.parse(readFileSync(join(GOLDEN, "profile_export_genai_perf.json"), "utf8"));
-  return { run: { name: "profile_export", columns, gaps, isStreaming: true }, report };
+  return { run: { name: "profile_export", columns, gaps: gaps.summarize(), isStreaming: true }, report };
 }
 
 /** Requests one after another, each with a token every 10 ms after a first one at 50 ms. */
@@ -38,7 +38,7 @@ function makeRun(name: string, requests: number, tokens: number, everyNs: number
     columns.add({ sendNs: i * everyNs, times, inputTokens: 30 + (i % 3) });
     gaps.add(contentNs);
   }
-  return { name, columns, gaps, isStreaming: true };
+  return { name, columns, gaps: gaps.summarize(), isStreaming: true };
 }
 
 function find<K extends Plot["kind"]>(set: PlotSet, title: string, kind: K): Plot & { readonly kind: K } {

@@ -5,7 +5,8 @@ import type { SweepPoint } from "../../../report/genai-perf/sweep.ts";
 import type { CommandIo } from "../../execute.ts";
 import { isWhole, type Keeper } from "../checkpoint/keep.ts";
 import { nameFolder } from "../profile/folder-name.ts";
-import { type openTokenizer, type Profile, runProfile } from "../profile/run-profile.ts";
+import { type Profile, runProfile } from "../profile/run-profile.ts";
+import type { SharedTokenWork } from "../profile/token-work-thread.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { applyPoint, formatPoint, type PointParameters } from "./points.ts";
@@ -36,8 +37,8 @@ export interface SweepParts {
   readonly given: GivenSettings;
   readonly io: CommandIo;
   readonly keeper: Keeper;
-  /** The tokenizer, which is read once. */
-  readonly open: typeof openTokenizer;
+  /** The tokenizer is read once. */
+  readonly tokens: SharedTokenWork;
 }
 
 /**
@@ -49,7 +50,7 @@ export async function measurePoint(
   parameters: PointParameters,
   isFirst: boolean,
 ): Promise<PointOutcome> {
-  const { given, io, keeper, open } = parts;
+  const { given, io, keeper, tokens } = parts;
   const settings = applyPoint(parts.settings, parameters);
   const kept = keeper.find(settings, formatPoint(parameters));
   if (kept !== undefined) {
@@ -60,7 +61,7 @@ export async function measurePoint(
   const folder = join(settings.output.artifactDir, nameFolder(settings, { kind: "sweep", values: parameters }));
   let profile: Profile;
   try {
-    profile = await runProfile(settings, given, io, folder, open);
+    profile = await runProfile(settings, given, io, folder, tokens);
   } catch (error) {
     if (!(error instanceof RunError) && (isFirst || !(error instanceof UserError))) throw error;
     return { kind: "failed", parameters, reason: messageOf(error) };

@@ -4,7 +4,7 @@ import { formatSweepTable } from "../../../report/genai-perf/sweep-table.ts";
 import type { CommandIo } from "../../execute.ts";
 import { openKeeper } from "../checkpoint/keep.ts";
 import { drawSweep } from "../profile/plots.ts";
-import { openTokenizer } from "../profile/run-profile.ts";
+import { SharedTokenWork } from "../profile/token-work-thread.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { type Measure, measurePoint, type SweepParts } from "./measure-point.ts";
@@ -23,7 +23,16 @@ import { removeSweepFiles, type SweepState, sweepFiles, writeSweepFiles } from "
 export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
   const limits = readSearchLimits(settings);
   const keeper = await openKeeper(settings, given, io);
-  const parts: SweepParts = { settings, given, io, keeper, open: createOpener() };
+  const tokens = new SharedTokenWork();
+  try {
+    return await sweep({ settings, given, io, keeper, tokens }, limits);
+  } finally {
+    await tokens.close();
+  }
+}
+
+async function sweep(parts: SweepParts, limits: ReturnType<typeof readSearchLimits>): Promise<boolean> {
+  const { settings, io } = parts;
   const state: SweepState = {
     measured: [],
     failed: [],
@@ -39,15 +48,6 @@ export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, 
   const what = settings.analyze.sweeps.map(({ type }) => type).join(", ");
   if (settings.output.isPlotting) await drawSweep(settings, points, what, io);
   return isPassed;
-}
-
-/** What could not be opened is tried again with the next point: a hub can be away for a moment. */
-function createOpener(): typeof openTokenizer {
-  let opened: { readonly tokenizer: Awaited<ReturnType<typeof openTokenizer>> } | undefined;
-  return async (settings) => {
-    opened ??= { tokenizer: await openTokenizer(settings) };
-    return opened.tokenizer;
-  };
 }
 
 function createMeasure(parts: SweepParts, state: SweepState): Measure {

@@ -18,7 +18,7 @@ export function measureForPlots(
   const measure = (name: string, some: readonly HostRun["source"][]): PlottedRun => {
     const gaps = new TokenGaps();
     const columns = measureExports(some, { ...rules, onTimes: ({ contentNs }) => gaps.add(contentNs) });
-    return { name, columns, gaps, isStreaming: endpoint.isStreaming };
+    return { name, columns, gaps: gaps.summarize(), isStreaming: endpoint.isStreaming };
   };
   if (hosts.length > MOST_HOSTS) return [measure(`${hosts.length} hosts`, sources)];
   return hosts.map(({ files }, i) =>

@@ -15,7 +15,7 @@ import { readingOf } from "../profile/answer-rules.ts";
 import { nameFolder } from "../profile/folder-name.ts";
 import { drawProfile, removePlots } from "../profile/plots.ts";
 import { type Measured, writeReports } from "../profile/report.ts";
-import { openTokenizer } from "../profile/run-profile.ts";
+import { openTokenizer } from "../profile/token-work.ts";
 import { type GenaiSettings, getSetting, type SettingPath } from "../settings.ts";
 import { findExports } from "./find-exports.ts";
 import { measureForPlots } from "./measure-for-plots.ts";

@@ -1,7 +1,5 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { AnswerTimes } from "../../../measure/answer-times.ts";
-import { TokenGaps } from "../../../measure/token-gaps.ts";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import { tokenWarnings } from "../../../measure/token-warnings.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
@@ -9,10 +7,8 @@ import { formatGenAiPerfConsole } from "../../../report/genai-perf/console.ts";
 import { formatGenAiPerfCsv } from "../../../report/genai-perf/csv.ts";
 import { formatGenAiPerfJson } from "../../../report/genai-perf/json.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
-import { measureExports } from "../../../report/genai-perf/measure-export.ts";
 import { formatMoreMetrics } from "../../../report/genai-perf/more-metrics.ts";
 import { formatRampartJson } from "../../../report/genai-perf/rampart-json.ts";
-import type { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import { type GenAiPerfResult, toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { summarizeRun } from "../../../report/genai-perf/run-summary.ts";
 import { formatServerMetricsConsole } from "../../../report/genai-perf/server-metrics-console.ts";
@@ -23,18 +19,16 @@ import {
   toTelemetrySeries,
   toTelemetryStatistics,
 } from "../../../report/genai-perf/telemetry.ts";
-import { openProfileExport } from "../../../report/read/profile-export.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import type { ScrapeResult } from "../../../telemetry/scrape-result.ts";
-import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
 import { VERSION } from "../../version.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
-import { readingOf } from "./answer-rules.ts";
 import { drawProfile } from "./plots.ts";
 import type { ProfilePlace } from "./run-profile.ts";
 import { toInputConfig } from "./to-input-config.ts";
+import type { MeasuredAnswers } from "./token-work.ts";
 
 /** What is printed and written of a profile that measured something. */
 
@@ -48,28 +42,23 @@ export interface ReportParts {
   readonly run: RunResult;
   /** What makes its numbers say something else than they seem to. */
   readonly doubts: readonly string[];
-  /** Undefined: the server's own counts are all there is. */
-  readonly tokenizer: Tokenizer | undefined;
-  /** Tokens of the input of a body that does not tell itself. */
-  readonly countPayload: ((payload: string) => number) | undefined;
-  /** Told of each request; undefined where nobody wants single requests. */
-  readonly records: RecordsFile | undefined;
+  readonly answers: MeasuredAnswers;
   readonly io: CommandIo;
 }
 
-/** Measures a run's export, prints the table, and writes the files beside the export. @throws RunError when one cannot be written */
+/** Prints the table of what was measured, and writes the files beside the export. @throws RunError when one cannot be written */
 export async function reportProfile(parts: ReportParts): Promise<Measured> {
-  const { settings, place, run, io } = parts;
-  const gaps = settings.output.isPlotting ? new TokenGaps() : undefined;
-  const measured = measure(parts, gaps);
+  const { settings, place, run, answers, io } = parts;
+  const { columns, gaps } = answers;
+  const result = toResult(parts);
+  const measured = { columns, result };
   await writeReports(parts, measured);
-  if (run.scrape !== undefined) await reportServers(parts, measured.result, run.scrape);
+  if (run.scrape !== undefined) await reportServers(parts, result, run.scrape);
   if (gaps !== undefined) {
     const name = place.files.profileExport.replace(/\.json$/, "");
-    const drawn = { name, columns: measured.columns, gaps, isStreaming: settings.endpoint.isStreaming };
+    const drawn = { name, columns, gaps, isStreaming: settings.endpoint.isStreaming };
     const formats = settings.rampart.plotFormats;
     const telemetry = run.scrape && toTelemetrySeries(run.scrape);
-    const { result } = measured;
     await drawProfile({ settings, folder: place.folder, runs: [drawn], result, run, telemetry, formats, io });
   }
   return measured;
@@ -116,31 +105,15 @@ async function reportServers(
   await write(join(place.folder, csv), formatServerMetricsCsv(scrape));
 }
 
-function measure(
-  { settings, place, tokenizer, countPayload, run, records }: ReportParts,
-  gaps: TokenGaps | undefined,
-): Measured {
-  const { endpoint, input } = settings;
-  const countTokens = tokenizer === undefined ? undefined : (text: string): number => tokenizer.count(text);
-  const source = openProfileExport(join(place.folder, place.files.profileExport));
-  const onTimes = gaps && (({ contentNs }: AnswerTimes): void => gaps.add(contentNs));
-  const { kind, field, endpointType } = readingOf(settings, source);
-  const columns = measureExports([source], {
-    kind,
-    countTokens,
-    field,
-    countPayload,
-    onTimes,
-    onMeasured: records && ((request) => records.add(request)),
-  });
-  const result = toGenAiPerfResult(columns, {
+function toResult({ settings, answers, run }: ReportParts): GenAiPerfResult {
+  const { columns, kind, endpointType } = answers;
+  return toGenAiPerfResult(columns, {
     family: familyOf(kind),
     endpointType,
-    isStreaming: endpoint.isStreaming,
-    goodput: input.goodput ?? undefined,
+    isStreaming: settings.endpoint.isStreaming,
+    goodput: settings.input.goodput ?? undefined,
     telemetry: run.scrape === undefined ? undefined : toTelemetryStatistics(toGpuSamples(run.scrape)),
   });
-  return { columns, result };
 }
 
 async function write(path: string, text: string): Promise<void> {

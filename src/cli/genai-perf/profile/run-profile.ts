@@ -9,8 +9,6 @@ import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.t
 import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { RunResult } from "../../../run/observer.ts";
-import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
-import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
@@ -20,7 +18,8 @@ import { toPassedPlan } from "./passed-plan.ts";
 import { removePlots } from "./plots.ts";
 import { type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
 import { findDoubts, tellRun } from "./tell-run.ts";
-import { writeInputs } from "./write-inputs.ts";
+import type { AskedRecords, TokenWork } from "./token-work.ts";
+import { SharedTokenWork } from "./token-work-thread.ts";
 
 /** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
 
@@ -42,7 +41,7 @@ export interface Profile extends ProfilePlace {
 /**
  * Runs one profile and reports on it.
  * @param folder where its files go; left out, the one that the original names after model, endpoint and load
- * @param open gives the settings' tokenizer; profiles that follow each other share one
+ * @param tokens of profiles that follow each other; left out, it is begun and ended here
  * @throws UserError, RunError
  */
 export async function runProfile(
@@ -50,43 +49,57 @@ export async function runProfile(
   given: GivenSettings,
   io: CommandIo,
   folder = join(settings.output.artifactDir, nameFolder(settings)),
-  open: typeof openTokenizer = openTokenizer,
+  tokens?: SharedTokenWork,
 ): Promise<Profile> {
-  const note = (text: string): void => io.err(`rampart: ${text}\n`);
-  const headers = headersOf(settings, process.env);
   const place: ProfilePlace = { folder, files: artifactFiles(settings.output.profileExportFile) };
-  const tokenizer = await open(settings);
-  const inputs = await writeInputs(settings, given, folder, tokenizer);
+  const shared = tokens ?? new SharedTokenWork();
+  try {
+    return await profile({ settings, given, place, io, tokens: shared });
+  } finally {
+    if (tokens === undefined) await shared.close();
+  }
+}
+
+interface ProfileParts {
+  readonly settings: GenaiSettings;
+  readonly given: GivenSettings;
+  readonly place: ProfilePlace;
+  readonly io: CommandIo;
+  readonly tokens: SharedTokenWork;
+}
+
+async function profile({ settings, given, place, io, tokens }: ProfileParts): Promise<Profile> {
+  const note = (text: string): void => io.err(`rampart: ${text}\n`);
+  const { folder, files } = place;
+  const headers = headersOf(settings, process.env);
+  const work = await tokens.open(settings, note);
+  const inputs = await work.write({ settings, given, folder });
   for (const text of inputs.notes) note(text);
-  const profileExportFile = join(folder, place.files.profileExport);
+  const profileExportFile = join(folder, files.profileExport);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
   const plan = await toPassedPlan(settings, given, sources, headers);
   checkPlan(plan);
-  // What an earlier run left would pass for this one's, should this one fail.
-  for (const name of [...Object.values(place.files), ...SERVER_METRICS_FILES])
-    await rm(join(folder, name), { force: true });
-  await removePlots(folder);
+  await removeEarlier(place, settings);
   const { recordsFile } = settings.rampart;
-  if (recordsFile !== "") await rm(recordsFile, { force: true });
-  const run = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once")).catch(
-    async (error: unknown) => {
-      if (recordsFile !== "") await rm(failedRequestsPath(recordsFile), { force: true });
-      throw error;
-    },
-  );
-  const doubts = findDoubts(run, settings);
-  tellRun(run, settings, doubts, note);
-  const records = recordsFile === "" ? undefined : openRecords(recordsFile, plan, run);
   try {
-    const { countPayload } = inputs;
-    const measured = await reportRun({ settings, given, place, run, doubts, tokenizer, countPayload, records, io });
-    records?.finish();
+    const run = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once"));
+    const doubts = findDoubts(run, settings);
+    tellRun(run, settings, doubts, note);
+    const records = recordsFile === "" ? undefined : recordsOf(recordsFile, plan, run);
+    const measured = await reportRun(work, records, { settings, given, place, run, doubts, io });
     if (measured?.columns.count === 0) note(noContent(settings));
     return { ...place, run, measured, isPassed: isWell(run, measured, settings) };
   } catch (error) {
-    records?.discard();
+    if (recordsFile !== "") await rm(failedRequestsPath(recordsFile), { force: true });
     throw error;
   }
+}
+
+/** What an earlier run left would pass for this one's, should this one fail. */
+async function removeEarlier({ folder, files }: ProfilePlace, { rampart }: GenaiSettings): Promise<void> {
+  for (const name of [...Object.values(files), ...SERVER_METRICS_FILES]) await rm(join(folder, name), { force: true });
+  await removePlots(folder);
+  if (rampart.recordsFile !== "") await rm(rampart.recordsFile, { force: true });
 }
 
 function isWell(run: RunResult, measured: Profile["measured"], settings: GenaiSettings): boolean {
@@ -99,36 +112,27 @@ function noContent({ endpoint }: GenaiSettings): string {
   return `no answer is one that the endpoint type ${endpoint.type} knows: look at --endpoint-type, --endpoint and --url, and at an answer in the profile export`;
 }
 
-function openRecords(path: string, plan: Plan, { startEpochNs }: RunResult): RecordsFile {
-  return new RecordsFile(path, { startEpochNs, model: plan.target.kind === "embedded" ? "" : plan.target.model });
+function recordsOf(path: string, plan: Plan, { startEpochNs }: RunResult): AskedRecords {
+  return { path, startEpochNs, model: plan.target.kind === "embedded" ? "" : plan.target.model };
 }
 
 /** Undefined when there is nothing to report on. */
-async function reportRun(parts: ReportParts): Promise<Profile["measured"]> {
-  const { place, run, io } = parts;
-  const profileExportFile = join(place.folder, place.files.profileExport);
+async function reportRun(
+  work: TokenWork,
+  records: AskedRecords | undefined,
+  parts: Omit<ReportParts, "answers">,
+): Promise<Profile["measured"]> {
+  const { settings, place, run, io } = parts;
+  const path = join(place.folder, place.files.profileExport);
   // A run that was cut short before its first window has no export either.
-  if (!hasAnswers(run) || !existsSync(profileExportFile)) {
+  if (!hasAnswers(run) || !existsSync(path)) {
     // An export without requests would only be in the way.
-    await rm(profileExportFile, { force: true });
+    await rm(path, { force: true });
+    if (records !== undefined) new RecordsFile(records.path, records).finish();
     io.err("rampart: nothing was measured: there is no report\n");
     return undefined;
   }
-  return reportProfile(parts);
-}
-
-/** Undefined where there is no text, or the user wants the server's counts alone, which made-up prompts do not do with. */
-export async function openTokenizer({
-  endpoint,
-  tokenizer,
-  modelNames,
-}: GenaiSettings): Promise<Tokenizer | undefined> {
-  const { name, revision, isTrustingRemoteCode } = tokenizer;
-  if (name === "none" || endpoint.type === "image_retrieval") return undefined;
-  return loadTokenizer(name === "" ? (modelNames[0] ?? "") : name, {
-    revision,
-    trustRemoteCode: isTrustingRemoteCode,
-  });
+  return reportProfile({ ...parts, answers: await work.measure({ settings, path, records }) });
 }
 
 /** Of the measured requests: what failed before them was told. @param unreadCount answers that only failed when they were read */

@@ -25,6 +25,10 @@ export interface WrittenInputs {
   readonly entryCount: number;
   /** What the user must know of them, a sentence each without a full stop. */
   readonly notes: readonly string[];
+}
+
+/** What was written, and what is kept of it in this thread. */
+interface CountedInputs extends WrittenInputs {
   /** Tokens of the input of one of the bodies; absent where the body itself tells. */
   readonly countPayload: PayloadLayout["countPayload"];
 }
@@ -39,7 +43,7 @@ export async function writeInputs(
   given: GivenSettings,
   folder: string,
   tokenizer: Tokenizer | undefined,
-): Promise<WrittenInputs> {
+): Promise<CountedInputs> {
   const path = join(folder, FILE);
   const part = `${path}.${process.pid}.part`;
   const prompts = toPromptSettings(settings, given);
@@ -112,8 +116,7 @@ export async function checkInputs(
   const payloads = countPayloads(settings, layout, createEntries(toPromptSettings(settings, given), tokenizer));
   let first: Payload["body"] | undefined;
   for await (const { body } of payloads.each()) first ??= body;
-  const { countPayload } = layout;
-  return { path: join(folder, FILE), entryCount: payloads.count(), notes: payloads.notes(), countPayload, first };
+  return { path: join(folder, FILE), entryCount: payloads.count(), notes: payloads.notes(), first };
 }
 
 function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {

@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RunError, UserError } from "../../src/plan/problem.ts";
+import { receiveError, sendError } from "../../src/plan/sent-error.ts";
+
+test("errors arrive in another thread as what they were", () => {
+  const errors = [
+    new UserError([{ path: "--isl", message: "is too long", value: "9", hint: "Give less." }]),
+    new RunError("output", "no place", "Make some."),
+    new TypeError("odd"),
+  ] as const;
+  const [user, run, other] = errors.map((error) => receiveError(structuredClone(sendError(error))));
+  assert.ok(user instanceof UserError);
+  assert.deepEqual(user.problems, errors[0].problems);
+  assert.ok(run instanceof RunError);
+  assert.deepEqual([run.kind, run.message, run.hint], ["output", "no place", "Make some."]);
+  assert.equal(other?.message, "odd");
+});
