@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { SentSettings } from "./cli/genai-perf/profile/token-work-thread.ts";
+import type { PromptTask } from "./inputs/prompts/prompt-thread.ts";
 import type { MockPlan } from "./plan/mock.ts";
 import type { TokensPlan } from "./plan/tokens.ts";
 import type { WorkerRole } from "./runtime/workers.ts";
@@ -15,6 +16,9 @@ if (role === "mock") {
 } else if (role === "measure-tokens") {
   const { serveTokenMeter } = await import("./measure/token-thread.ts");
   await serveTokenMeter(parentPort, data as TokensPlan);
+} else if (role === "make-prompts") {
+  const { servePrompts } = await import("./inputs/prompts/prompt-thread.ts");
+  await servePrompts(parentPort, data as PromptTask);
 } else {
   const { serveTokenWork } = await import("./cli/genai-perf/profile/token-work-thread.ts");
   await serveTokenWork(parentPort, data as SentSettings);

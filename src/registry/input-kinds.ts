@@ -49,8 +49,7 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   },
   prompts: {
     schema: promptsSchema,
-    load: async (plan, _model, order) =>
-      (await import("../inputs/prompts/prompt-dataset.ts")).makePromptDataset(plan, order),
+    load: async (plan, _model, order) => (await import("../inputs/prompts/prompt-thread.ts")).makePrompts(plan, order),
   },
 };
 

@@ -6,7 +6,7 @@ import { isExecutable } from "./runtime.ts";
 
 /** What a thread is started as. */
 export interface WorkerRole {
-  readonly role: "mock" | "token-work" | "measure-tokens";
+  readonly role: "mock" | "make-prompts" | "token-work" | "measure-tokens";
   /** Plain data for the role. */
   readonly data: unknown;
 }

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { makePromptDataset } from "../../../src/inputs/prompts/prompt-dataset.ts";
+import { makePrompts } from "../../../src/inputs/prompts/prompt-thread.ts";
+import { UserError } from "../../../src/plan/problem.ts";
+import type { PromptsPlan } from "../../../src/plan/prompts.ts";
+
+/** Prompts are made in a thread of their own, as they would be in this one. */
+
+const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
+const fixed = (mean: number) => ({ mean, stddev: 0 });
+const PLAN: PromptsPlan = {
+  kind: "prompts",
+  format: "chat",
+  model: "m",
+  isStreaming: true,
+  tokenizer: TINY,
+  revision: "main",
+  file: "",
+  seed: 3,
+  count: 20,
+  inputTokens: { mean: 20, stddev: 5 },
+  outputTokens: fixed(7),
+  mix: [],
+  prefix: null,
+  sessions: null,
+  systemTokens: 0,
+  textsPerRequest: 1,
+  images: null,
+  extra: { seed: 1, left: () => "out" },
+};
+
+test("a thread makes the same requests, sessions too", async () => {
+  assert.deepEqual(await makePrompts(PLAN, "in-turn"), await makePromptDataset(PLAN, "in-turn"));
+  const sessions = { ...PLAN, sessions: { count: 4, turns: fixed(2), delayMs: 10 } };
+  const made = await makePrompts(sessions, "in-sessions");
+  assert.deepEqual(made, await makePromptDataset(sessions, "in-sessions"));
+  assert.deepEqual(
+    made.streams.map((steps) => steps.length),
+    [2, 2, 2, 2],
+  );
+});
+
+test("this thread goes on while the other makes them", async () => {
+  let turns = 0;
+  let isDone = false;
+  const making = makePrompts({ ...PLAN, inputTokens: fixed(2000), count: 200 }, "in-turn").finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    turns++;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.equal((await making).streams[0]?.length, 200);
+  assert.ok(turns > 50, `${turns} turns`);
+});
+
+test("what is wrong is told as without a thread", async () => {
+  const plan = { ...PLAN, tokenizer: `${TINY}/absent` };
+  const own = await makePromptDataset(plan, "in-turn").catch((error: unknown) => error);
+  const sent = await makePrompts(plan, "in-turn").catch((error: unknown) => error);
+  assert.ok(own instanceof UserError && sent instanceof UserError);
+  assert.deepEqual(sent.problems, own.problems);
+});
+
+const failingStarts: readonly (readonly [what: string, start: () => Worker, reason: RegExp])[] = [
+  [
+    "cannot be made",
+    () => {
+      throw new Error("no threads here");
+    },
+    /no threads here/,
+  ],
+  ["throws", () => new Worker("throw new Error('broken thread')", { eval: true }), /broken thread/],
+  ["ends at once", () => new Worker("process.exit(0)", { eval: true }), /ended at once/],
+];
+for (const [what, start, reason] of failingStarts) {
+  test(`where the thread ${what} this one makes them, and a warning says so`, async () => {
+    const { streams, warnings } = await makePrompts(PLAN, "in-turn", start);
+    assert.deepEqual(streams, (await makePromptDataset(PLAN, "in-turn")).streams);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] as string, reason);
+  });
+}
