@@ -1,7 +1,7 @@
 import type { Plan, TritonTargetPlan } from "../../src/plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
-import { DEFAULT_TLS } from "../../src/plan/tls.ts";
+import { DEFAULT_TRITON_TARGET } from "../../src/plan/triton-target.ts";
 
 /** Plans for tests. */
 
@@ -27,23 +27,10 @@ export function makePlan(change: PlanChange = {}): Plan {
     assertions: [],
     ...rest,
     target: {
-      kind: "triton",
+      ...DEFAULT_TRITON_TARGET,
       url: "127.0.0.1:8000",
       protocol: "http",
       model: "simple",
-      modelVersion: "",
-      batchSize: 1,
-      isStreaming: false,
-      inputTensorFormat: "binary",
-      outputTensorFormat: "binary",
-      headers: [],
-      shapes: {},
-      sharedMemory: "none",
-      outputSharedMemoryBytes: 102_400,
-      parameters: {},
-      compression: "none",
-      composingModels: [],
-      tls: DEFAULT_TLS,
       ...target,
     },
     measurement: {
