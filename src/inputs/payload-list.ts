@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { PAYLOAD, TEXT_LENGTH_BYTES } from "../service/payload-tensor.ts";
 import type { DataOrder, DataStep, Dataset, StepInputs } from "./dataset.ts";
 
 /**
@@ -7,9 +8,7 @@ import type { DataOrder, DataStep, Dataset, StepInputs } from "./dataset.ts";
  * (`.jsonl`), one such entry or one request's body a line. Those of sessions have `"session_id": [s]` and, but for the last turn, `"delay": [ms]`.
  */
 
-const PAYLOAD = "payload";
 const MAX_PROBLEMS = 20;
-const LENGTH_BYTES = 4;
 const NOTHING: DataStep["expected"] = new Map();
 /** Larger files are not held in memory: their payloads are read when they are sent. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
@@ -230,8 +229,8 @@ const encoder = new TextEncoder();
 /** A text as the one element of a BYTES tensor. */
 function toElement(text: string): Uint8Array {
   const content = encoder.encode(text);
-  const bytes = new Uint8Array(LENGTH_BYTES + content.length);
+  const bytes = new Uint8Array(TEXT_LENGTH_BYTES + content.length);
   new DataView(bytes.buffer).setUint32(0, content.length, true);
-  bytes.set(content, LENGTH_BYTES);
+  bytes.set(content, TEXT_LENGTH_BYTES);
   return bytes;
 }

@@ -2,6 +2,7 @@ import type { ExpectedOutput } from "../inputs/dataset.ts";
 import type { AnswerPacker } from "../measure/packed-answers.ts";
 import { messageOf } from "../plan/problem.ts";
 import { toEpochNs } from "../runtime/clock.ts";
+import { PAYLOAD, TEXT_LENGTH_BYTES } from "../service/payload-tensor.ts";
 import type { InferResponse, Service } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
 import type { Call, ReceivedResponse } from "../transport/client.ts";
@@ -13,9 +14,6 @@ import type { SharedTensors } from "./shared-tensors.ts";
 import type { Slots } from "./slots.ts";
 
 const NO_BYTES = new Uint8Array(0);
-/** What a request to a server that takes payloads is made of, and what stands before its text. */
-const PAYLOAD = "payload";
-const TEXT_LENGTH_BYTES = 4;
 
 /** Looks into finished requests as far as someone needs it: expected outputs, exports, traces. */
 export class RequestJudge {

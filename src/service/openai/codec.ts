@@ -1,14 +1,12 @@
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
+import { TEXT_LENGTH_BYTES } from "../payload-tensor.ts";
 import type { InferCodec, InferResponse } from "../service.ts";
 import type { Tensor } from "../tensor.ts";
 
-/** A payload and what comes back, as the tensors that perf_analyzer makes of them: one text each. */
-export const PAYLOAD = "payload";
+/** Name of the tensor that perf_analyzer makes of what comes back: one text. */
 export const RESPONSE = "response";
 
-/** Bytes of the length that stands before each text of a BYTES tensor. */
-const LENGTH_BYTES = 4;
 const MAX_EXPLANATION_CHARACTERS = 300;
 const MAX_ANSWER_CHARACTERS = 4096;
 
@@ -29,7 +27,7 @@ export function createPayloadCodec(path: string, isStreaming: boolean): InferCod
       path: `/${path}`,
       method: "POST",
       headers,
-      payload: (payload as Tensor).bytes.subarray(LENGTH_BYTES),
+      payload: (payload as Tensor).bytes.subarray(TEXT_LENGTH_BYTES),
     }),
     stampSequence: () => {
       throw new Error("payloads belong to no sequences");
@@ -43,13 +41,13 @@ export function createPayloadCodec(path: string, isStreaming: boolean): InferCod
 function decodeResponse(body: Uint8Array): InferResponse {
   if (mayTellAnError(body)) refuseError(decoder.decode(body));
   const { length } = body;
-  const bytes = new Uint8Array(LENGTH_BYTES + length);
+  const bytes = new Uint8Array(TEXT_LENGTH_BYTES + length);
   // Byte by byte: a view of the buffer would cost more than all the rest, as the engine makes a buffer only when one is asked for.
   bytes[0] = length & 0xff;
   bytes[1] = (length >>> 8) & 0xff;
   bytes[2] = (length >>> 16) & 0xff;
   bytes[3] = length >>> 24;
-  bytes.set(body, LENGTH_BYTES);
+  bytes.set(body, TEXT_LENGTH_BYTES);
   const outputs = new Map<string, Tensor>([[RESPONSE, { name: RESPONSE, datatype: "BYTES", shape: [1], bytes }]]);
   return { id: "", outputs, describe: () => decoder.decode(body) };
 }

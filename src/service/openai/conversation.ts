@@ -1,4 +1,5 @@
 import { joinBytesElements } from "../json-tensors.ts";
+import { TEXT_LENGTH_BYTES } from "../payload-tensor.ts";
 import type { Conversation } from "../service.ts";
 import type { Tensor } from "../tensor.ts";
 import { type AnswerKind, detectAnswerKind } from "./answer-kind.ts";
@@ -7,9 +8,6 @@ import type { Json, JsonObject } from "./prompt-entry.ts";
 import { readAnswer } from "./response-text.ts";
 
 /** Conversations of payloads: what was said before goes ahead of each turn's own messages. */
-
-/** Bytes of the length that stands before each text of a BYTES tensor. */
-const LENGTH_BYTES = 4;
 
 /** Where a body says what was said, and what it says once for all turns. */
 interface Layout {
@@ -45,7 +43,7 @@ export class PayloadConversation implements Conversation {
 
   ask(turn: readonly Tensor[]): readonly Tensor[] {
     const [payload] = turn as readonly [Tensor];
-    const text = decoder.decode(payload.bytes.subarray(LENGTH_BYTES));
+    const text = decoder.decode(payload.bytes.subarray(TEXT_LENGTH_BYTES));
     const { asked, answered, layout } = this;
     if (asked === undefined || answered === undefined || layout === undefined) {
       this.opening = text;

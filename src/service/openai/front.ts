@@ -1,7 +1,8 @@
 import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
+import { PAYLOAD } from "../payload-tensor.ts";
 import type { Service, ServiceFront } from "../service.ts";
-import { createPayloadCodec, PAYLOAD, RESPONSE } from "./codec.ts";
+import { createPayloadCodec, RESPONSE } from "./codec.ts";
 import { hideSecrets, secretsOf } from "./secrets.ts";
 
 /** A target's service. Nothing is asked of the server: what it takes, the payloads say. */
