@@ -1,14 +1,14 @@
 import type { Instability } from "../measure/instability.ts";
 import { mergeWindows } from "../measure/merge.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../measure/metrics.ts";
-import { flattenComposing, type ServerDelta, subtractCounters } from "../measure/server-delta.ts";
+import { flattenComposing, type ServerDelta } from "../measure/server-delta.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../measure/stability.ts";
 import { Timeline, type TimelineBucket } from "../measure/timeline.ts";
 import type { TokenThread } from "../measure/token-thread.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../measure/window.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { formatDurationNs } from "../plan/units.ts";
-import { nowNs, sleepMs, sleepUnless, toEpochNs } from "../runtime/clock.ts";
+import { nowNs, sleepUnless, toEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import type { Driver } from "./driver.ts";
@@ -19,6 +19,7 @@ import type { HeldBack } from "./outstanding-limit.ts";
 import type { Peers } from "./peers.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
+import { awaitDelta } from "./settled-delta.ts";
 
 /** Measures one level while the driver keeps its load up. */
 
@@ -26,9 +27,6 @@ import type { Session } from "./session.ts";
 const WINDOW_STRETCH = 1.2;
 /** Count windows are looked at once a second, so they last whole seconds. */
 const COUNT_POLL_MS = 1000;
-/** A server's counters may lag behind its answers: how long to wait for them to move. */
-const COUNTER_LAG_MS = 500;
-const COUNTER_POLL_MS = 20;
 const NO_REQUESTS = "No valid requests recorded within time interval. Please use a larger time window.";
 
 type DurationMode = Extract<MeasurementModePlan, { kind: "duration" }>;
@@ -307,30 +305,18 @@ export class LevelRun {
     const before = this.countersBefore;
     // A server that made the run end may not answer any more; what was measured counts without its times.
     if (before === undefined || signal.error !== undefined) return undefined;
-    const { model, composing } = session.service;
-    const called = { name: model.name, version: model.version, composing };
-    const giveUpNs = nowNs() + COUNTER_LAG_MS * 1e6;
     // With nothing outstanding the server must account for every request; under load it only has to have moved.
     const expected =
       plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
-    for (;;) {
-      let after: ServerCounters[] | undefined;
-      try {
-        after = await session.counters();
-      } catch (error) {
-        // What was measured until the server went counts, without its times.
-        this.context.fail(error);
-      }
-      if (after === undefined) return undefined;
-      const delta = subtractCounters(before, after, called);
-      const seen = delta === undefined ? 0 : delta.successCount;
-      if (seen >= expected || nowNs() > giveUpNs) {
-        this.countersBefore = after;
-        if (delta !== undefined) this.warnOfVersions(delta);
-        return delta;
-      }
-      await sleepMs(COUNTER_POLL_MS);
-    }
+    const settled = await awaitDelta(session, before, expected).catch((error: unknown) => {
+      // What was measured until the server went counts, without its times.
+      this.context.fail(error);
+    });
+    if (settled === undefined) return undefined;
+    const { delta, after } = settled;
+    this.countersBefore = after;
+    if (delta !== undefined) this.warnOfVersions(delta);
+    return delta;
   }
 
   private warnOfVersions(delta: ServerDelta): void {

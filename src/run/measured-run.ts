@@ -1,10 +1,9 @@
 import { levelAt } from "../load/levels.ts";
 import type { Drive, PreparedLoad } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
-import { subtractCounters } from "../measure/server-delta.ts";
 import type { TokenThread } from "../measure/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
-import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { UserError } from "../plan/problem.ts";
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
@@ -13,45 +12,23 @@ import type { Canceller } from "./canceller.ts";
 import type { Driver } from "./driver.ts";
 import type { DriverWork } from "./driver-work.ts";
 import { FailurePolicy } from "./failure-policy.ts";
-import type { RequestFeed } from "./feed.ts";
 import { HealthMonitor } from "./health-monitor.ts";
 import { RequestJudge } from "./judge.ts";
 import { callModeOf } from "./lanes.ts";
-import { type LevelContext, LevelError, LevelRun } from "./level.ts";
+import { type LevelContext, LevelRun } from "./level.ts";
 import { LevelMeter } from "./level-meter.ts";
+import { searchLevels } from "./level-search.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
-import type { Peers } from "./peers.ts";
 import { progressOf } from "./progress.ts";
+import { explainEnd, toRunError } from "./run-error.ts";
+import type { RunParts } from "./run-parts.ts";
 import type { RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
 import type { SessionFeed } from "./session-feed.ts";
+import { awaitDelta } from "./settled-delta.ts";
 
 /** After an error what is outstanding is waited for so long. */
 const GIVE_UP_MS = 1000;
-
-/** What the beginning of a run made, for the rest of it. */
-export interface RunParts {
-  readonly plan: Plan;
-  readonly observer: RunObserver;
-  readonly signal: RunSignal;
-  readonly load: PreparedLoad;
-  readonly session: Session;
-  readonly feed: RequestFeed;
-  readonly driver: Driver;
-  /** Gives up some of the requests; undefined when the plan asks for none. */
-  readonly canceller: Canceller | undefined;
-  /** Reads the server's metrics; undefined when the plan asks for none. */
-  readonly poller: MetricsPoller | undefined;
-  /** Measures the tokens of answers; undefined when the plan asks for none. */
-  readonly tokens: TokenThread | undefined;
-  readonly peers: Peers;
-  /** What is done while connections are opened and accepted, before the first request. */
-  readonly rehearse: (() => Promise<void>) | undefined;
-  /** Before the first request. */
-  readonly startNs: number;
-  /** Rejects when the plan is not sound. */
-  check(): Promise<unknown>;
-}
 
 /**
  * A run once the server has told its model: warm-up, levels, search. It is loaded while the first request is under way, together with all
@@ -135,29 +112,15 @@ export class MeasuredRun {
       await this.parts.rehearse?.();
       // perf_analyzer's questions to the server are an interface of their own: none is added to them.
       if (this.plan.outputs.style === "rampart") before = await this.session.counters();
-      if (this.load.search.search === "binary") await this.searchBinary();
-      else await this.searchLinear();
+      await searchLevels(this.load.search, this.signal, (level) => this.runLevel(level));
       // Until then the load goes on: the others measure under it.
       if (!this.signal.isStopped) await this.parts.peers.waitForEnd(this.signal);
     } catch (error) {
       if (error instanceof UserError) throw error;
-      this.signal.fail(this.explainNothing(error) ?? toRunError(error));
+      this.signal.fail(explainEnd(error, this.plan, this.driver, this.policy.log));
     }
     await this.shutDown();
-    return this.toResult(await this.wholeRunDelta(before));
-  }
-
-  /** A window without a success is not too short when every request fails; perf_analyzer says so all the same. */
-  private explainNothing(error: unknown): RunError | undefined {
-    const { completedCount, failedCount } = this.driver;
-    if (!(error instanceof LevelError) || this.plan.outputs.style === "perf_analyzer") return undefined;
-    if (completedCount > 0 || failedCount === 0) return undefined;
-    const example = this.policy.log.list()[0]?.example ?? "";
-    return new RunError(
-      "failed-request",
-      `all ${failedCount} requests failed: ${example}`,
-      "Look at what the server says.",
-    );
+    return this.toResult(await this.serverDelta(before));
   }
 
   /** Begins to open all connections where the window may only begin with them, while nothing else is waited for. */
@@ -182,29 +145,6 @@ export class MeasuredRun {
     return mode.count ?? this.sessions?.turnCount ?? this.timestampsMs.length;
   }
 
-  private async searchLinear(): Promise<void> {
-    const { levels } = this.load.search;
-    let index = 0;
-    for (let level = levelAt(levels, 0); level !== undefined; level = levelAt(levels, ++index)) {
-      if (!(await this.runLevel(level))) return;
-    }
-  }
-
-  /** Measures the start, the end, then midpoints until the interval is as small as the step. */
-  private async searchBinary(): Promise<void> {
-    const { levels, unit } = this.load.search;
-    if (levels.kind !== "range" || levels.end === null) throw new Error("a binary search needs a range with an end");
-    if (!(await this.runLevel(levels.start))) return;
-    if (await this.runLevel(levels.end)) return;
-    let low = levels.start;
-    let high = levels.end;
-    while (high - low > levels.step && !this.signal.isStopped) {
-      const middle = unit === "concurrency" ? Math.floor((low + high) / 2) : (low + high) / 2;
-      if (await this.runLevel(middle)) low = middle;
-      else high = middle;
-    }
-  }
-
   /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
   private async runLevel(level: number): Promise<boolean> {
     await this.parts.peers.waitForAll(this.signal);
@@ -223,24 +163,7 @@ export class MeasuredRun {
   private async measureLevel(level: number): Promise<LevelResult> {
     const { unit } = this.load.search;
     const drive = this.driveAt(level);
-    const context: LevelContext = {
-      plan: this.plan,
-      session: this.session,
-      driver: this.driver,
-      health: this.health,
-      signal: this.signal,
-      peers: this.parts.peers,
-      observer: this.observer,
-      poller: this.poller,
-      tokens: this.tokens,
-      unit,
-      isScheduled: drive.kind === "scheduled",
-      isAsync: this.prepared.callMode === "async",
-      checkFailures: () => this.policy.checkRatio(),
-      fail: (error) => this.signal.fail(toRunError(error)),
-      warnOfVersions: (model) => this.warnOfVersions(model),
-    };
-    const run = new LevelRun(context, this.meter, level);
+    const run = new LevelRun(this.contextOf(drive), this.meter, level);
     this.isDriverOpen = true;
     if (this.canceller !== undefined) this.canceller.isOn = true;
     if (this.isWhole) {
@@ -263,6 +186,27 @@ export class MeasuredRun {
     await this.checkOnce();
     await run.begin(undefined);
     return run.measure();
+  }
+
+  /** What measuring a level needs. */
+  private contextOf(drive: Drive): LevelContext {
+    return {
+      plan: this.plan,
+      session: this.session,
+      driver: this.driver,
+      health: this.health,
+      signal: this.signal,
+      peers: this.parts.peers,
+      observer: this.observer,
+      poller: this.poller,
+      tokens: this.tokens,
+      unit: this.load.search.unit,
+      isScheduled: drive.kind === "scheduled",
+      isAsync: this.prepared.callMode === "async",
+      checkFailures: () => this.policy.checkRatio(),
+      fail: (error) => this.signal.fail(toRunError(error)),
+      warnOfVersions: (model) => this.warnOfVersions(model),
+    };
   }
 
   private warnOfVersions(model: string): void {
@@ -307,18 +251,11 @@ export class MeasuredRun {
     this.health.stop();
   }
 
-  private async wholeRunDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
+  /** The change of the server's counters over the whole run; a server that cannot be asked any more tells none. */
+  private async serverDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
     if (before === undefined || this.signal.error !== undefined) return undefined;
-    const { model, composing } = this.session.service;
-    const called = { name: model.name, version: model.version, composing };
-    const giveUpNs = nowNs() + 500e6;
-    for (;;) {
-      const after = await this.session.counters().catch(() => undefined);
-      if (after === undefined) return undefined;
-      const delta = subtractCounters(before, after, called);
-      if ((delta?.successCount ?? 0) >= this.driver.completedCount || nowNs() > giveUpNs) return delta;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const settled = await awaitDelta(this.session, before, this.driver.completedCount).catch(() => undefined);
+    return settled?.delta;
   }
 
   private toResult(server: RunResult["server"]): RunResult {
@@ -343,16 +280,4 @@ export class MeasuredRun {
       durationNs: nowNs() - this.parts.startNs,
     };
   }
-}
-
-function toRunError(error: unknown): RunError {
-  if (error instanceof RunError) return error;
-  if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
-  if (error instanceof LevelError)
-    return new RunError(
-      "failed-request",
-      error.message,
-      "Raise --measurement-interval, or look why no request ends in time.",
-    );
-  return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
 }

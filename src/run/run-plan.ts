@@ -13,6 +13,7 @@ import { Driver } from "./driver.ts";
 import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import type { RunObserver, RunResult } from "./observer.ts";
 import { ALONE, type Peers } from "./peers.ts";
+import type { RunParts } from "./run-parts.ts";
 import { RunSignal } from "./run-signal.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 import { openTarget, type Session } from "./session.ts";
@@ -92,7 +93,7 @@ async function runPlan(
       const poller = metrics?.poller;
       const measuring = { plan, observer, signal, load, session, feed, driver, canceller, poller, tokens };
       const rehearse = isRehearsed(plan) ? await loadRehearsal(plan, session) : undefined;
-      const parts = { ...measuring, peers, rehearse, startNs, check };
+      const parts: RunParts = { ...measuring, peers, rehearse, startNs, check };
       if (plan.telemetry.scrapes === undefined) return await new MeasuredRun(parts).execute();
       const { openScrapes } = await import("./scrapes.ts");
       return await openScrapes(plan.telemetry.scrapes, observer).around((followed) =>

@@ -1,0 +1,38 @@
+import type { Plan } from "../plan/plan.ts";
+import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import type { FailureLog } from "./failure-log.ts";
+import { LevelError } from "./level.ts";
+import type { RunProgress } from "./observer.ts";
+
+/** What an exception while a run goes on means to whoever started it. */
+export function toRunError(error: unknown): RunError {
+  if (error instanceof RunError) return error;
+  if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
+  if (error instanceof LevelError)
+    return new RunError(
+      "failed-request",
+      error.message,
+      "Raise --measurement-interval, or look why no request ends in time.",
+    );
+  return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
+}
+
+/**
+ * What the exception that ended a run's search means. A window without a success is not too short when every request fails; perf_analyzer
+ * says so all the same.
+ */
+export function explainEnd(
+  error: unknown,
+  { outputs }: Plan,
+  { completedCount, failedCount }: Pick<RunProgress, "completedCount" | "failedCount">,
+  failures: FailureLog,
+): RunError {
+  if (!(error instanceof LevelError) || outputs.style === "perf_analyzer") return toRunError(error);
+  if (completedCount > 0 || failedCount === 0) return toRunError(error);
+  const example = failures.list()[0]?.example ?? "";
+  return new RunError(
+    "failed-request",
+    `all ${failedCount} requests failed: ${example}`,
+    "Look at what the server says.",
+  );
+}

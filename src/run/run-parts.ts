@@ -1,0 +1,35 @@
+import type { PreparedLoad } from "../load/load-mode.ts";
+import type { TokenThread } from "../measure/token-thread.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
+import type { Canceller } from "./canceller.ts";
+import type { Driver } from "./driver.ts";
+import type { RequestFeed } from "./feed.ts";
+import type { RunObserver } from "./observer.ts";
+import type { Peers } from "./peers.ts";
+import type { RunSignal } from "./run-signal.ts";
+import type { Session } from "./session.ts";
+
+/** What the beginning of a run made, for the rest of it. */
+export interface RunParts {
+  readonly plan: Plan;
+  readonly observer: RunObserver;
+  readonly signal: RunSignal;
+  readonly load: PreparedLoad;
+  readonly session: Session;
+  readonly feed: RequestFeed;
+  readonly driver: Driver;
+  /** Gives up some of the requests; undefined when the plan asks for none. */
+  readonly canceller: Canceller | undefined;
+  /** Reads the server's metrics; undefined when the plan asks for none. */
+  readonly poller: MetricsPoller | undefined;
+  /** Measures the tokens of answers; undefined when the plan asks for none. */
+  readonly tokens: TokenThread | undefined;
+  readonly peers: Peers;
+  /** What is done while connections are opened and accepted, before the first request. */
+  readonly rehearse: (() => Promise<void>) | undefined;
+  /** Before the first request. */
+  readonly startNs: number;
+  /** Rejects when the plan is not sound. */
+  check(): Promise<unknown>;
+}
