@@ -88,7 +88,9 @@ export interface RunResult {
   readonly error: RunError | undefined;
   /** Lanes whose request failed, with their first failures: what perf_analyzer calls threads. */
   readonly laneErrors: readonly LaneError[];
+  /** Before the first request, and after what was rehearsed without a server. */
   readonly startEpochNs: bigint;
+  /** From there to the end. */
   readonly durationNs: number;
   /** What the metrics of servers said meanwhile; undefined where the plan asks for none. */
   readonly scrape?: ScrapeResult | undefined;

@@ -28,7 +28,7 @@ export interface RunParts {
   readonly peers: Peers;
   /** What is done while connections are opened and accepted, before the first request. */
   readonly rehearse: (() => Promise<void>) | undefined;
-  /** Before the first request. */
+  /** Before the first request. With a rehearsal the run begins after it instead. */
   readonly startNs: number;
   /** Rejects when the plan is not sound. */
   check(): Promise<unknown>;

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
+import { MeasuredRun } from "../../src/run/measured-run.ts";
+import { ALONE } from "../../src/run/peers.ts";
+import { RunSignal } from "../../src/run/run-signal.ts";
+import { nowNs, toEpochNs } from "../../src/runtime/clock.ts";
+import { makePlan } from "../plan/make-plan.ts";
+import { FakeClient, makeDataset, makeDriver, makeService } from "./fake-client.ts";
+
+/** A client whose requests are answered one turn of the event loop after they were sent. */
+class EagerClient extends FakeClient {
+  override flush(): void {
+    setImmediate(() => {
+      for (const slot of this.active) this.answer(slot);
+    });
+  }
+}
+
+test("a run begins once its rehearsal is over, and before its first request", async () => {
+  const plan = makePlan({ measurement: { mode: { kind: "requests", count: 3 } } });
+  const { driver, feed } = makeDriver({ createClient: ({ onDone }) => new EagerClient(onDone) }, false);
+  const sentEpochNs: bigint[] = [];
+  let rehearsedNs = 0;
+  const run = new MeasuredRun({
+    plan,
+    observer: {
+      onBatch: ({ sendStartNs }, count) => {
+        for (let row = 0; row < count; row++) sentEpochNs.push(toEpochNs(sendStartNs[row] as number));
+      },
+    },
+    signal: new RunSignal(),
+    load: prepareLoad(plan.load),
+    session: {
+      service: makeService(),
+      dataset: makeDataset(1),
+      warnings: [],
+      shared: undefined,
+      counters: async () => undefined,
+    },
+    feed,
+    driver,
+    canceller: undefined,
+    poller: undefined,
+    tokens: undefined,
+    peers: ALONE,
+    rehearse: async () => {
+      rehearsedNs = nowNs();
+    },
+    startNs: nowNs(),
+    check: () => Promise.resolve(),
+  });
+  const { startEpochNs, durationNs, error, completedCount } = await run.execute();
+  assert.deepEqual([error, completedCount, sentEpochNs.length], [undefined, 3, 3]);
+  assert.ok(startEpochNs >= toEpochNs(rehearsedNs), `${toEpochNs(rehearsedNs) - startEpochNs} ns before it was over`);
+  for (const sent of sentEpochNs) assert.ok(sent >= startEpochNs, `sent ${startEpochNs - sent} ns before the run`);
+  assert.ok(durationNs > 0 && durationNs <= nowNs() - rehearsedNs, String(durationNs));
+});
