@@ -1,46 +1,38 @@
 import type { Drive } from "../load/load-mode.ts";
 import type { Sequences } from "../load/sequences.ts";
-import { RecordColumns } from "../measure/records.ts";
-import { nowNs } from "../runtime/clock.ts";
 import type { Call, LoadClient } from "../transport/client.ts";
-import { type Failure, isConnectionFailure, isGivenUp } from "../transport/failure.ts";
+import { isConnectionFailure } from "../transport/failure.ts";
 import type { WireRequest } from "../transport/request.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { Backoff } from "./backoff.ts";
 import type { Canceller } from "./canceller.ts";
 import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork, LaneOptions } from "./driver-work.ts";
+import { EndedRequests } from "./ended-requests.ts";
 import type { RequestFeed } from "./feed.ts";
 import type { HeldBack } from "./outstanding-limit.ts";
 import { Quiet } from "./quiet.ts";
 import type { SessionFeed } from "./session-feed.ts";
 import { Slots } from "./slots.ts";
-import { WaitingAnswers } from "./waiting-answers.ts";
-import { writeRecord } from "./write-record.ts";
 
 /**
- * Sends requests as a load asks, and records what came of them. It decides nothing about measuring. Connections can be opened, and one
- * request sent, before it is told what to do with the outcome.
+ * Sends requests as a load asks. It decides nothing about measuring. Connections can be opened, and one request sent, before it is told what
+ * to do with the outcome.
  */
 export class Driver implements Sender {
   /** Requests handed to the client so far. */
   sentCount = 0;
-  completedCount = 0;
-  failedCount = 0;
-  /** Requests given up: neither completed nor failed. */
-  cancelledCount = 0;
-  /** When a request last succeeded; the start at first. */
-  lastSuccessNs = nowNs();
   quota = Number.POSITIVE_INFINITY;
   readonly slots = new Slots();
   private lanes: LaneOptions;
   private work: DriverWork | undefined;
-  records: RecordColumns | undefined;
   private feed: RequestFeed | undefined;
   /** A request that ended before there was work. */
   private early: Call | undefined;
   /** For what is asked of it besides the load; only the driver sends. */
   readonly client: LoadClient;
+  /** What came of the requests. */
+  readonly ended: EndedRequests;
   private readonly canceller: Canceller | undefined;
   private readonly closedLoad = new ClosedLoad(this);
   private load: ActiveLoad = this.closedLoad;
@@ -51,9 +43,6 @@ export class Driver implements Sender {
   private readonly backoff = new Backoff((slot) => {
     this.guard(() => this.load.goOn(slot));
     this.client.flush();
-  });
-  private readonly waitingAnswers = new WaitingAnswers((call, slots, lane) => {
-    this.guard(() => this.judge(call, slots, lane));
   });
   private firstReady: Promise<void> = Promise.resolve();
   private opening: Promise<unknown> = Promise.resolve();
@@ -77,6 +66,7 @@ export class Driver implements Sender {
       onSent: canceller === undefined ? undefined : (call) => canceller.sent(call),
       onResponse: (call) => this.guard(() => this.load.onResponse?.(call.slot, call.messageCount)),
     });
+    this.ended = new EndedRequests(this.client);
     canceller?.attach((slot, failure) => this.client.cancel(slot, failure));
   }
 
@@ -88,7 +78,7 @@ export class Driver implements Sender {
   /** Gives it its work, before the first start. */
   take(work: DriverWork): void {
     this.work = work;
-    this.records = new RecordColumns((records, count) => work.onRecords(records, count));
+    this.ended.take(work);
     this.feed = work.feed;
     this.closedLoad.readsFirst = work.readsFirst === true;
     const { early } = this;
@@ -202,10 +192,10 @@ export class Driver implements Sender {
     this.drain();
   }
 
-  /** Hands over what was recorded since the last time. */
+  /** Looks into the answers that wait, and hands over what was recorded since the last time. */
   drain(): void {
-    this.guard(() => this.waitingAnswers.flush());
-    this.records?.drain();
+    this.ended.flush();
+    this.ended.handOver();
   }
 
   setActiveLanes(count: number): void {
@@ -291,7 +281,8 @@ export class Driver implements Sender {
   }
 
   private done(call: Call): void {
-    if (this.work === undefined) {
+    const { work } = this;
+    if (work === undefined) {
       this.early = call;
       return;
     }
@@ -299,7 +290,7 @@ export class Driver implements Sender {
     try {
       this.conclude(call);
     } catch (error) {
-      this.todo.onError(error);
+      work.onError(error);
     } finally {
       this.settle();
     }
@@ -310,10 +301,7 @@ export class Driver implements Sender {
     const { load, slots } = this;
     this.outstandingCount--;
     this.canceller?.over(slot);
-    const lane = slot % this.laneCount;
-    const waits = call.failure === undefined && this.todo.canWait;
-    if (waits) this.waitingAnswers.add(call, slots, lane);
-    const failure = waits ? undefined : this.judge(call, slots, lane);
+    const failure = this.ended.add(call, slots, slot % this.laneCount);
     if (failure === undefined) {
       this.backoff.reset(slot);
       load.onResponse?.(slot, call.messageCount);
@@ -322,34 +310,15 @@ export class Driver implements Sender {
     else load.goOn(slot);
   }
 
-  /** Counts and records an ended request. */
-  private judge(call: Call, slots: Slots, lane: number): Failure | undefined {
-    const failure = this.todo.judge(call, slots);
-    writeRecord(this.records as RecordColumns, call, failure, slots);
-    if (failure === undefined) {
-      this.completedCount++;
-      this.lastSuccessNs = call.endNs;
-    } else {
-      if (isGivenUp(failure)) this.cancelledCount++;
-      else this.failedCount++;
-      this.todo.onFailure(this.client.attribute?.(call, failure) ?? failure, lane);
-    }
-    return failure;
-  }
-
   /** Tells those who wait for requests to end. */
   private settle(): void {
     this.quiet.check(this.outstandingCount);
     if (this.onFinished !== undefined && this.isFinished) {
       const settle = this.onFinished;
       this.onFinished = undefined;
-      this.waitingAnswers.flush();
+      this.ended.flush();
       settle();
     }
-  }
-
-  private get todo(): DriverWork {
-    return this.work as DriverWork;
   }
 
   private get isFinished(): boolean {

@@ -2,7 +2,7 @@ import type { Plan } from "../plan/plan.ts";
 import { RunError } from "../plan/problem.ts";
 import { nowNs } from "../runtime/clock.ts";
 import { describeFailure, type Failure, isGivenUp } from "../transport/failure.ts";
-import type { Driver } from "./driver.ts";
+import type { EndedCounts } from "./ended-requests.ts";
 import { FailureLog } from "./failure-log.ts";
 import type { LaneError } from "./observer.ts";
 import { Reachability } from "./reachability.ts";
@@ -18,13 +18,13 @@ export class FailurePolicy {
   readonly laneErrors: LaneError[] = [];
   private readonly plan: Plan;
   private readonly signal: RunSignal;
-  private readonly driver: Driver;
+  private readonly ended: EndedCounts;
   private readonly reachability: Reachability;
 
-  constructor(plan: Plan, signal: RunSignal, driver: Driver) {
+  constructor(plan: Plan, signal: RunSignal, ended: EndedCounts) {
     this.plan = plan;
     this.signal = signal;
-    this.driver = driver;
+    this.ended = ended;
     const { target } = plan;
     const urls = target.kind === "embedded" ? [""] : [target.url, ...(target.moreUrls ?? [])];
     this.reachability = new Reachability(new Set(urls).size);
@@ -50,7 +50,7 @@ export class FailurePolicy {
   /** Ends the run when too large a share of the requests has failed. */
   checkRatio(): void {
     const { maxRatio } = this.plan.failures;
-    const { completedCount, failedCount } = this.driver;
+    const { completedCount, failedCount } = this.ended;
     const total = completedCount + failedCount;
     if (maxRatio === null || total === 0 || failedCount / total <= maxRatio) return;
     const example = this.log.list()[0]?.example ?? "";
@@ -65,7 +65,7 @@ export class FailurePolicy {
 
   /** A target that answers nothing any more ends the run in bounded time. */
   private checkReachable(failure: Failure): void {
-    const { lastSuccessNs } = this.driver;
+    const { lastSuccessNs } = this.ended;
     if (failure.kind === "stalled") {
       const silentNs = nowNs() - lastSuccessNs;
       if (silentNs >= this.plan.client.stallTimeoutMs * 1e6) {

@@ -89,7 +89,7 @@ export class MeasuredRun {
     };
     const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer, tokens?.answers);
     this.driver = driver;
-    this.policy = new FailurePolicy(plan, signal, driver);
+    this.policy = new FailurePolicy(plan, signal, driver.ended);
     const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
     driver.take({
       feed,
@@ -123,7 +123,7 @@ export class MeasuredRun {
       if (!this.signal.isStopped) await this.parts.peers.waitForEnd(this.signal);
     } catch (error) {
       if (error instanceof UserError) throw error;
-      this.signal.fail(explainEnd(error, this.plan, this.driver, this.policy.log));
+      this.signal.fail(explainEnd(error, this.plan, this.driver.ended, this.policy.log));
     }
     await this.shutDown();
     return this.toResult(await this.serverDelta(before));
@@ -260,7 +260,7 @@ export class MeasuredRun {
   /** The change of the server's counters over the whole run; a server that cannot be asked any more tells none. */
   private async serverDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
     if (before === undefined || this.signal.error !== undefined) return undefined;
-    const settled = await awaitDelta(this.session, before, this.driver.completedCount).catch(() => undefined);
+    const settled = await awaitDelta(this.session, before, this.driver.ended.completedCount).catch(() => undefined);
     return settled?.delta;
   }
 
@@ -270,9 +270,9 @@ export class MeasuredRun {
       prepared: this.prepared,
       levels: this.levels,
       sentCount: this.driver.sentCount,
-      completedCount: this.driver.completedCount,
-      failedCount: this.driver.failedCount,
-      cancelledCount: this.driver.cancelledCount,
+      completedCount: this.driver.ended.completedCount,
+      failedCount: this.driver.ended.failedCount,
+      cancelledCount: this.driver.ended.cancelledCount,
       failures: this.policy.log.list(),
       ...(warmup.sentCount > 0 ? { warmup } : {}),
       connectionCount: this.driver.client.connectionCount,

@@ -8,13 +8,13 @@ export function progressOf(driver: Driver): RunProgress {
       return driver.sentCount;
     },
     get completedCount() {
-      return driver.completedCount;
+      return driver.ended.completedCount;
     },
     get failedCount() {
-      return driver.failedCount;
+      return driver.ended.failedCount;
     },
     get cancelledCount() {
-      return driver.cancelledCount;
+      return driver.ended.cancelledCount;
     },
     get outstanding() {
       return driver.outstanding;
@@ -25,6 +25,6 @@ export function progressOf(driver: Driver): RunProgress {
       return count;
     },
     // Not the driver's own way of it, which also looks into the answers that wait: they are to wait on.
-    handOver: () => driver.records?.drain(),
+    handOver: () => driver.ended.handOver(),
   };
 }

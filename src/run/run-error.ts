@@ -1,8 +1,8 @@
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import type { EndedCounts } from "./ended-requests.ts";
 import type { FailureLog } from "./failure-log.ts";
 import { LevelError } from "./level.ts";
-import type { RunProgress } from "./observer.ts";
 
 /** What an exception while a run goes on means to whoever started it. */
 export function toRunError(error: unknown): RunError {
@@ -24,7 +24,7 @@ export function toRunError(error: unknown): RunError {
 export function explainEnd(
   error: unknown,
   { outputs }: Plan,
-  { completedCount, failedCount }: Pick<RunProgress, "completedCount" | "failedCount">,
+  { completedCount, failedCount }: EndedCounts,
   failures: FailureLog,
 ): RunError {
   if (!(error instanceof LevelError) || outputs.style === "perf_analyzer") return toRunError(error);

@@ -40,7 +40,8 @@ export async function warmUp({
   count,
   durationMs,
 }: WarmUp): Promise<WarmUpTally> {
-  const { sentCount, failedCount } = driver;
+  const { sentCount, ended } = driver;
+  const { failedCount } = ended;
   if (canceller !== undefined) canceller.isOn = false;
   policy.isWarmingUp = true;
   await driver.start(drive, durationMs > 0 ? Number.POSITIVE_INFINITY : count);
@@ -54,5 +55,5 @@ export async function warmUp({
   policy.isWarmingUp = false;
   // What is measured does not depend on how long the warm-up was.
   driver.rewind();
-  return { sentCount: driver.sentCount - sentCount, failedCount: driver.failedCount - failedCount };
+  return { sentCount: driver.sentCount - sentCount, failedCount: ended.failedCount - failedCount };
 }

@@ -28,7 +28,7 @@ test("a closed loop sends its concurrency at once and a new request for each ans
     client.sent.map(({ slot }) => slot),
     [0, 1, 2, 1],
   );
-  assert.deepEqual([driver.sentCount, driver.completedCount, driver.outstanding], [4, 1, 3]);
+  assert.deepEqual([driver.sentCount, driver.ended.completedCount, driver.outstanding], [4, 1, 3]);
   driver.close();
 });
 
@@ -38,9 +38,9 @@ test("a request sent ahead of the work is recorded when the work comes, and its 
   await driver.sendFirst(feed, 3);
   assert.deepEqual([client.active, driver.sentCount], [[0], 1]);
   client.answer(0);
-  assert.deepEqual([client.sent.length, driver.completedCount], [1, 0]);
+  assert.deepEqual([client.sent.length, driver.ended.completedCount], [1, 0]);
   take();
-  assert.deepEqual([client.active, driver.sentCount, driver.completedCount], [[0], 2, 1]);
+  assert.deepEqual([client.active, driver.sentCount, driver.ended.completedCount], [[0], 2, 1]);
   await driver.start(closed(3), ENDLESS);
   assert.deepEqual(client.active, [0, 1, 2]);
   driver.drain();
@@ -55,7 +55,7 @@ test("a request sent ahead of the work that is still under way is recorded when 
   take();
   assert.deepEqual([client.active, driver.outstanding], [[0], 1]);
   client.answer(0, { kind: "http", status: 500, message: "no" });
-  assert.deepEqual([failures.length, driver.failedCount, client.active], [1, 1, [0]]);
+  assert.deepEqual([failures.length, driver.ended.failedCount, client.active], [1, 1, [0]]);
   driver.close();
 });
 
@@ -81,13 +81,13 @@ test("a closed loop never has more outstanding than asked, whatever order answer
           const { active } = client;
           if (active.length === 0) break;
           client.answer(active[pick % active.length] as number);
-          assert.equal(client.active.length, Math.min(n, quota - driver.completedCount));
+          assert.equal(client.active.length, Math.min(n, quota - driver.ended.completedCount));
         }
         assert.equal(client.maxActive, n);
         while (client.active.length > 0) client.answer(client.active[0] as number);
         await driver.finished();
         driver.drain();
-        assert.deepEqual([driver.sentCount, driver.completedCount, flags.length], [quota, quota, quota]);
+        assert.deepEqual([driver.sentCount, driver.ended.completedCount, flags.length], [quota, quota, quota]);
         driver.close();
       },
     ),
@@ -154,7 +154,7 @@ test("close fails what is outstanding and keeps the sum: sent is completed and f
   client.answer(2);
   driver.close();
   assert.equal(client.isClosed, true);
-  assert.deepEqual([driver.sentCount, driver.completedCount, driver.failedCount], [5, 1, 4]);
+  assert.deepEqual([driver.sentCount, driver.ended.completedCount, driver.ended.failedCount], [5, 1, 4]);
   assert.ok(failures.every(({ failure }) => failure.kind === "aborted"));
   assert.deepEqual([...flags].sort(), [0, RECORD_FAILED, RECORD_FAILED, RECORD_FAILED, RECORD_FAILED]);
 });
@@ -174,7 +174,7 @@ test("a server's refusal is followed by the next request at once, a lost connect
       ["closed", 1],
     ],
   );
-  assert.equal(driver.failedCount, 2);
+  assert.equal(driver.ended.failedCount, 2);
   driver.close();
 });
 
@@ -346,6 +346,6 @@ test("where reads come first, a quota ends the run after its last request", asyn
   assert.deepEqual(client.active.length, 1);
   client.answer(client.active[0] as number);
   await driver.finished();
-  assert.equal(driver.completedCount, 3);
+  assert.equal(driver.ended.completedCount, 3);
   driver.close();
 });

@@ -101,7 +101,7 @@ test("a failed request makes room as an answer does, also when its connection wa
   await until(() => client.sent.length === 3);
   client.answer(client.active[0] as number);
   await driver.finished();
-  assert.deepEqual([driver.sentCount, driver.failedCount, client.maxActive], [3, 2, 1]);
+  assert.deepEqual([driver.sentCount, driver.ended.failedCount, client.maxActive], [3, 2, 1]);
   driver.close();
 });
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UserError } from "../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
-import type { Driver } from "../../src/run/driver.ts";
 import { DueTimer } from "../../src/run/due-timer.ts";
+import type { EndedCounts } from "../../src/run/ended-requests.ts";
 import { parseUrl, resolveEndpoint } from "../../src/run/endpoint.ts";
 import { FailureLog } from "../../src/run/failure-log.ts";
 import { FailurePolicy } from "../../src/run/failure-policy.ts";
@@ -109,20 +109,14 @@ test("failures are counted by kind and status, in the order of the kinds, with t
   ]);
 });
 
-interface Counts {
-  completedCount: number;
-  failedCount: number;
-  lastSuccessNs: number;
-}
-
 function makePolicy(
   maxRatio: number | null,
-  counts: Partial<Counts> = {},
+  counts: Partial<EndedCounts> = {},
 ): { policy: FailurePolicy; signal: RunSignal } {
   const signal = new RunSignal();
-  const driver = { completedCount: 0, failedCount: 0, lastSuccessNs: nowNs(), ...counts } as unknown as Driver;
+  const ended = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: nowNs(), ...counts };
   const plan = makePlan({ failures: { maxRatio }, client: { stallTimeoutMs: 100 } });
-  return { policy: new FailurePolicy(plan, signal, driver), signal };
+  return { policy: new FailurePolicy(plan, signal, ended), signal };
 }
 
 for (const [kind, errorKind] of [

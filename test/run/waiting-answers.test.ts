@@ -22,7 +22,7 @@ test("a slot has its next request before its answer is looked into, which happen
     client.answer(slot);
     ends.push(client.calls[slot]?.endNs as number);
   }
-  assert.deepEqual([seen.length, client.sent.length, driver.completedCount], [0, 5, 0]);
+  assert.deepEqual([seen.length, client.sent.length, driver.ended.completedCount], [0, 5, 0]);
   while (seen.length < 3) await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(
     seen.map(({ sent }) => sent),
@@ -32,10 +32,10 @@ test("a slot has its next request before its answer is looked into, which happen
     seen.map(({ endNs }) => endNs),
     ends,
   );
-  assert.equal(driver.completedCount, 3);
+  assert.equal(driver.ended.completedCount, 3);
   client.answer(1);
   driver.drain();
-  assert.deepEqual([driver.completedCount, flags.length], [4, 4]);
+  assert.deepEqual([driver.ended.completedCount, flags.length], [4, 4]);
   driver.close();
 });
 
@@ -51,7 +51,7 @@ test("an answer that is found wrong later is a failure like any other, and one t
   for (let i = 0; i < 3; i++) client.answer(0);
   await driver.finished();
   driver.drain();
-  assert.deepEqual([driver.failedCount, driver.completedCount, flags.length], [1, 1, 2]);
+  assert.deepEqual([driver.ended.failedCount, driver.ended.completedCount, flags.length], [1, 1, 2]);
   assert.deepEqual([failures.length, errors.length], [1, 1]);
   driver.close();
 });
