@@ -1,25 +1,17 @@
 import type { Instability } from "../measure/instability.ts";
 import { mergeWindows } from "../measure/merge.ts";
 import { inferPerSec, stabilizingLatencyNs } from "../measure/metrics.ts";
-import { flattenComposing, type ServerDelta } from "../measure/server-delta.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../measure/stability.ts";
-import { Timeline, type TimelineBucket } from "../measure/timeline.ts";
-import type { TokenThread } from "../measure/token-thread.ts";
-import { toWindowResult, type WindowResult, WindowTally } from "../measure/window.ts";
+import type { TimelineBucket } from "../measure/timeline.ts";
+import type { WindowResult } from "../measure/window.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { formatDurationNs } from "../plan/units.ts";
-import { nowNs, sleepUnless, toEpochNs } from "../runtime/clock.ts";
-import type { ServerCounters } from "../service/statistics.ts";
-import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
-import type { Driver } from "./driver.ts";
-import type { HealthMonitor } from "./health-monitor.ts";
+import { nowNs, sleepUnless } from "../runtime/clock.ts";
+import type { LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
-import type { LevelResult, RunObserver } from "./observer.ts";
+import type { LevelResult } from "./observer.ts";
 import type { HeldBack } from "./outstanding-limit.ts";
-import type { Peers } from "./peers.ts";
-import type { RunSignal } from "./run-signal.ts";
-import type { Session } from "./session.ts";
-import { awaitDelta } from "./settled-delta.ts";
+import { WindowCutter } from "./window-cutter.ts";
 
 /** Measures one level while the driver keeps its load up. */
 
@@ -31,40 +23,14 @@ const NO_REQUESTS = "No valid requests recorded within time interval. Please use
 
 type DurationMode = Extract<MeasurementModePlan, { kind: "duration" }>;
 
-/** What measuring needs. */
-export interface LevelContext {
-  readonly plan: Plan;
-  readonly session: Session;
-  readonly driver: Driver;
-  readonly health: HealthMonitor;
-  readonly signal: RunSignal;
-  readonly peers: Peers;
-  readonly observer: RunObserver;
-  /** Reads the server's metrics; undefined when the plan asks for none. */
-  readonly poller: MetricsPoller | undefined;
-  /** Measures the tokens of answers; undefined when the plan asks for none. */
-  readonly tokens: TokenThread | undefined;
-  readonly unit: "concurrency" | "request-rate";
-  readonly isScheduled: boolean;
-  readonly isAsync: boolean;
-  /** Ends the run when too many requests have failed so far. */
-  checkFailures(): void;
-  /** Ends the run: it cannot go on. */
-  fail(error: unknown): void;
-  /** Tells that several versions of the model served the window. */
-  warnOfVersions(model: string): void;
-}
-
 /** Measures the level at which the driver runs. */
 export class LevelRun {
   private readonly context: LevelContext;
   private readonly meter: LevelMeter;
   private readonly level: number;
-  private windowStartNs = 0;
-  private sentBefore = 0;
+  private readonly windows: WindowCutter;
   /** How many windows the result is made of. */
   private windowCount = 1;
-  private countersBefore: ServerCounters[] | undefined;
   /** What waited when nothing more was to be sent. */
   private heldBack: HeldBack | undefined;
 
@@ -72,34 +38,15 @@ export class LevelRun {
     this.context = context;
     this.meter = meter;
     this.level = level;
+    this.windows = new WindowCutter(context, meter);
   }
 
   /**
    * Discards what has been recorded so far and begins the first window.
    * @param ready without load: what the window also has to wait for
    */
-  async begin(ready: Promise<void> | undefined): Promise<void> {
-    const { driver, session, health, isScheduled, observer } = this.context;
-    const { wire, isDecoupled } = session.service;
-    driver.drain();
-    observer.onRecordsCut?.(undefined);
-    this.context.tokens?.reset();
-    this.meter.begin(() => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled }));
-    this.windowStartNs = nowNs();
-    this.sentBefore = driver.sentCount;
-    this.startTimeline();
-    health.start();
-    this.context.poller?.start();
-    [this.countersBefore] = await Promise.all([session.counters(), ready]);
-    // Without load there is nothing to measure yet: the time the server took to tell its counters is not the load's.
-    if (driver.activeLanes > 0) return;
-    this.windowStartNs = nowNs();
-    this.startTimeline();
-  }
-
-  private startTimeline(): void {
-    const { mode } = this.context.plan.measurement;
-    if (mode.kind === "duration") this.meter.timeline = new Timeline(this.windowStartNs, mode.durationMs * 1e6);
+  begin(ready: Promise<void> | undefined): Promise<void> {
+    return this.windows.begin(ready);
   }
 
   /** Measures as the plan says. */
@@ -130,7 +77,7 @@ export class LevelRun {
     while (trials < mode.maxTrials) {
       await this.waitForWindow(mode);
       if (signal.isStopped) break;
-      const window = await this.cutWindow(nowNs());
+      const window = await this.windows.cut(nowNs());
       this.context.checkFailures();
       trials++;
       recent.push(window.requestCount === 0 ? undefined : window);
@@ -189,15 +136,15 @@ export class LevelRun {
     driver.drain();
     // Nothing happens after the last answer: the window ends with it.
     const { lastEndNs } = this.meter;
-    const hasEnd = !signal.isStopped && lastEndNs > this.windowStartNs;
-    const window = await this.cutWindow(hasEnd ? lastEndNs : nowNs());
+    const hasEnd = !signal.isStopped && lastEndNs > this.windows.startNs;
+    const window = await this.windows.cut(hasEnd ? lastEndNs : nowNs());
     return this.finish(window, []);
   }
 
   private async measureDuration({ durationMs, graceMs }: DurationMode): Promise<LevelResult> {
     const { driver, signal } = this.context;
     const { timeline } = this.meter;
-    const stopNs = this.windowStartNs + durationMs * 1e6;
+    const stopNs = this.windows.startNs + durationMs * 1e6;
     await sleepUnless(Math.max(0, (stopNs - nowNs()) / 1e6), signal.stopped);
     const laneCount = driver.activeLanes;
     if (graceMs !== undefined) await this.awaitLast(graceMs);
@@ -207,7 +154,7 @@ export class LevelRun {
     // As long as nothing may be sent any more only answers make the window longer, not the wait for those that never come.
     const endNs = isWhole ? Math.max(stopNs, this.meter.lastEndNs) : nowNs();
     const buckets = timeline?.finish(endNs) ?? [];
-    return this.finish(await this.cutWindow(endNs, laneCount), buckets);
+    return this.finish(await this.windows.cut(endNs, laneCount), buckets);
   }
 
   /** Sends nothing more and waits for what is outstanding, but not for ever. */
@@ -233,7 +180,7 @@ export class LevelRun {
 
   /** What there is when the run is told to stop: the recent windows and the one under way. */
   private async partial(recent: readonly (WindowResult | undefined)[], trials: number): Promise<LevelResult> {
-    const last = await this.cutWindow(nowNs());
+    const last = await this.windows.cut(nowNs());
     this.windowCount = recent.length + 1;
     const windows = [...recent.filter((window) => window !== undefined), last];
     return this.result("partial", mergeWindows(windows), trials, {});
@@ -254,7 +201,7 @@ export class LevelRun {
       trials,
       instability: undefined,
       isLatencyUnstable: false,
-      hasServerCounters: this.countersBefore !== undefined,
+      hasServerCounters: this.windows.hasServerCounters,
       timeline: [],
       ...(heldBack === undefined ? {} : { heldBack }),
       ...rest,
@@ -280,48 +227,6 @@ export class LevelRun {
       driver.drain();
       this.context.checkFailures();
     } while (!signal.isStopped && this.meter.collected < mode.requestsPerWindow);
-  }
-
-  /** Ends the window at `endNs` and begins the next one there. */
-  private async cutWindow(endNs: number, laneCount = this.context.driver.activeLanes): Promise<WindowResult> {
-    const { driver, health, isScheduled, observer } = this.context;
-    driver.drain();
-    const tally = this.meter.cut();
-    const startNs = this.windowStartNs;
-    const sentCount = driver.sentCount - this.sentBefore;
-    const gpu = this.context.poller?.take();
-    const frame = { startNs, endNs, sentCount, laneCount, isScheduled, health: health.take(), gpu };
-    this.windowStartNs = endNs;
-    this.sentBefore = driver.sentCount;
-    this.context.tokens?.cut();
-    observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
-    const server = await this.serverDelta(tally.latency.count);
-    return toWindowResult(tally, { ...frame, server });
-  }
-
-  /** The server's change over the window; waits a little for counters that lag. */
-  private async serverDelta(completed: number): Promise<WindowResult["server"]> {
-    const { session, driver, plan, signal } = this.context;
-    const before = this.countersBefore;
-    // A server that made the run end may not answer any more; what was measured counts without its times.
-    if (before === undefined || signal.error !== undefined) return undefined;
-    // With nothing outstanding the server must account for every request; under load it only has to have moved.
-    const expected =
-      plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
-    const settled = await awaitDelta(session, before, expected).catch((error: unknown) => {
-      // What was measured until the server went counts, without its times.
-      this.context.fail(error);
-    });
-    if (settled === undefined) return undefined;
-    const { delta, after } = settled;
-    this.countersBefore = after;
-    if (delta !== undefined) this.warnOfVersions(delta);
-    return delta;
-  }
-
-  private warnOfVersions(delta: ServerDelta): void {
-    for (const { name, hasManyVersions } of [delta, ...flattenComposing(delta)])
-      if (hasManyVersions) this.context.warnOfVersions(name);
   }
 
   private get batchSize(): number {

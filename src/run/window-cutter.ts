@@ -1,0 +1,98 @@
+import { flattenComposing, type ServerDelta } from "../measure/server-delta.ts";
+import { Timeline } from "../measure/timeline.ts";
+import { toWindowResult, type WindowResult, WindowTally } from "../measure/window.ts";
+import { nowNs, toEpochNs } from "../runtime/clock.ts";
+import type { ServerCounters } from "../service/statistics.ts";
+import type { LevelContext } from "./level-context.ts";
+import type { LevelMeter } from "./level-meter.ts";
+import { awaitDelta } from "./settled-delta.ts";
+
+/** Cuts a level's time into windows, each with all that was counted and observed in it. */
+export class WindowCutter {
+  private readonly context: LevelContext;
+  private readonly meter: LevelMeter;
+  /** When the window under way began. */
+  startNs = 0;
+  private sentBefore = 0;
+  private countersBefore: ServerCounters[] | undefined;
+
+  constructor(context: LevelContext, meter: LevelMeter) {
+    this.context = context;
+    this.meter = meter;
+  }
+
+  /** Whether the server tells its counters. */
+  get hasServerCounters(): boolean {
+    return this.countersBefore !== undefined;
+  }
+
+  /**
+   * Discards what has been recorded so far and begins the first window.
+   * @param ready without load: what the window also has to wait for
+   */
+  async begin(ready: Promise<void> | undefined): Promise<void> {
+    const { driver, session, health, isScheduled, observer } = this.context;
+    const { wire, isDecoupled } = session.service;
+    driver.drain();
+    observer.onRecordsCut?.(undefined);
+    this.context.tokens?.reset();
+    this.meter.begin(() => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled }));
+    this.startNs = nowNs();
+    this.sentBefore = driver.sentCount;
+    this.startTimeline();
+    health.start();
+    this.context.poller?.start();
+    [this.countersBefore] = await Promise.all([session.counters(), ready]);
+    // Without load there is nothing to measure yet: the time the server took to tell its counters is not the load's.
+    if (driver.activeLanes > 0) return;
+    this.startNs = nowNs();
+    this.startTimeline();
+  }
+
+  private startTimeline(): void {
+    const { mode } = this.context.plan.measurement;
+    if (mode.kind === "duration") this.meter.timeline = new Timeline(this.startNs, mode.durationMs * 1e6);
+  }
+
+  /** Ends the window at `endNs` and begins the next one there. */
+  async cut(endNs: number, laneCount = this.context.driver.activeLanes): Promise<WindowResult> {
+    const { driver, health, isScheduled, observer } = this.context;
+    driver.drain();
+    const tally = this.meter.cut();
+    const { startNs } = this;
+    const sentCount = driver.sentCount - this.sentBefore;
+    const gpu = this.context.poller?.take();
+    const frame = { startNs, endNs, sentCount, laneCount, isScheduled, health: health.take(), gpu };
+    this.startNs = endNs;
+    this.sentBefore = driver.sentCount;
+    this.context.tokens?.cut();
+    observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
+    const server = await this.serverDelta(tally.latency.count);
+    return toWindowResult(tally, { ...frame, server });
+  }
+
+  /** The server's change over the window; waits a little for counters that lag. */
+  private async serverDelta(completed: number): Promise<WindowResult["server"]> {
+    const { session, driver, plan, signal } = this.context;
+    const before = this.countersBefore;
+    // A server that made the run end may not answer any more; what was measured counts without its times.
+    if (before === undefined || signal.error !== undefined) return undefined;
+    // With nothing outstanding the server must account for every request; under load it only has to have moved.
+    const expected =
+      plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
+    const settled = await awaitDelta(session, before, expected).catch((error: unknown) => {
+      // What was measured until the server went counts, without its times.
+      this.context.fail(error);
+    });
+    if (settled === undefined) return undefined;
+    const { delta, after } = settled;
+    this.countersBefore = after;
+    if (delta !== undefined) this.warnOfVersions(delta);
+    return delta;
+  }
+
+  private warnOfVersions(delta: ServerDelta): void {
+    for (const { name, hasManyVersions } of [delta, ...flattenComposing(delta)])
+      if (hasManyVersions) this.context.warnOfVersions(name);
+  }
+}
