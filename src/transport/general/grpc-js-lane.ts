@@ -1,0 +1,98 @@
+import {
+  type Client,
+  type ClientDuplexStream,
+  status as grpcStatus,
+  type Metadata,
+  type StatusObject,
+} from "@grpc/grpc-js";
+import { nowNs } from "../../runtime/clock.ts";
+import { type Failure, messageOfProtocol } from "../failure.ts";
+import type { ReadStreamed, StreamedResponse } from "../streamed-responses.ts";
+import { type JsSlot, sameBytes, toFailure } from "./grpc-js-slot.ts";
+
+/** The stream of one lane through @grpc/grpc-js, which carries the requests of all of its slots. */
+export class JsLane {
+  private readonly channel: Client;
+  private readonly metadata: Metadata;
+  private readonly readStreamed: ReadStreamed;
+  private readonly active = new Map<string, JsSlot>();
+  private stream: ClientDuplexStream<Buffer, Buffer> | undefined;
+
+  constructor(channel: Client, metadata: Metadata, readStreamed: ReadStreamed) {
+    this.channel = channel;
+    this.metadata = metadata;
+    this.readStreamed = readStreamed;
+  }
+
+  send(path: string, id: string, message: Buffer, slot: JsSlot): void {
+    this.active.set(id, slot);
+    this.stream ??= this.open(path);
+    this.stream.write(message);
+  }
+
+  forget(id: string): void {
+    this.active.delete(id);
+  }
+
+  /** As the own client: the stream is taken back as far as no other request is under way on it. */
+  giveUp(id: string): void {
+    this.active.delete(id);
+    if (this.active.size > 0) return;
+    const stream = this.stream;
+    this.stream = undefined;
+    stream?.cancel();
+  }
+
+  end(): void {
+    this.stream?.end();
+  }
+
+  private open(path: string): ClientDuplexStream<Buffer, Buffer> {
+    const stream = this.channel.makeBidiStreamRequest(path, sameBytes, sameBytes, this.metadata);
+    // What a stream that was given up still brings is not for its successor.
+    stream.on("data", (message: Buffer) => stream === this.stream && this.received(message));
+    stream.on("error", () => {});
+    stream.on("status", (status: StatusObject) => stream === this.stream && this.ended(status));
+    return stream;
+  }
+
+  private received(message: Buffer): void {
+    const readNs = nowNs();
+    let response: StreamedResponse;
+    try {
+      // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
+      response = this.readStreamed(new Uint8Array(message.buffer, message.byteOffset, message.length));
+    } catch (error) {
+      this.abandon({ kind: "protocol", message: messageOfProtocol(error) });
+      return;
+    }
+    const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
+    const slot = this.active.get(id);
+    const isOver = response.isFinal || response.failure !== undefined;
+    if (isOver) this.active.delete(id);
+    slot?.receive(response, readNs, isOver);
+  }
+
+  /** Gives up a stream that no longer makes sense. */
+  private abandon(failure: Failure): void {
+    const stream = this.stream;
+    this.stream = undefined;
+    stream?.cancel();
+    this.failAll(failure);
+  }
+
+  private ended(status: StatusObject): void {
+    this.stream = undefined;
+    const failure: Failure =
+      status.code === grpcStatus.OK
+        ? { kind: "closed", message: "server ended the stream" }
+        : toFailure(status.code, status.details);
+    this.failAll(failure);
+  }
+
+  private failAll(failure: Failure): void {
+    const slots = [...this.active.values()];
+    this.active.clear();
+    for (const slot of slots) slot.fail(failure);
+  }
+}

@@ -1,0 +1,138 @@
+import {
+  type Client,
+  type ClientUnaryCall,
+  status as grpcStatus,
+  type Metadata,
+  type ServiceError,
+} from "@grpc/grpc-js";
+import { formatDurationNs } from "../../plan/units.ts";
+import { nowNs } from "../../runtime/clock.ts";
+import type { Call, ClientOptions } from "../client.ts";
+import { describeConnectError, type Failure } from "../failure.ts";
+import type { WireRequest } from "../request.ts";
+import { addResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
+import type { JsLane } from "./grpc-js-lane.ts";
+
+const latin1 = new TextDecoder("latin1");
+
+/** Messages are bytes already: nothing is left to serialize. */
+export const sameBytes = (bytes: Buffer): Buffer => bytes;
+
+/** One request at a time through @grpc/grpc-js: a unary call, or a message on its lane's stream. */
+export class JsSlot {
+  private readonly call: Call;
+  private readonly channel: Client;
+  private readonly lane: JsLane | undefined;
+  private readonly metadata: Metadata;
+  private readonly options: ClientOptions;
+  private id = "";
+  /** When a response last came, or the request was sent. */
+  private heardNs = 0;
+  private current: ClientUnaryCall | undefined;
+
+  constructor(call: Call, channel: Client, lane: JsLane | undefined, metadata: Metadata, options: ClientOptions) {
+    this.call = call;
+    this.channel = channel;
+    this.lane = lane;
+    this.metadata = metadata;
+    this.options = options;
+  }
+
+  send(path: string, request: WireRequest, stamp: Uint8Array | undefined): void {
+    const call = this.call;
+    call.failure = undefined;
+    call.body = undefined;
+    call.isActive = true;
+    call.firstByteNs = 0;
+    if (this.lane !== undefined) expectResponses(call);
+    const message = Buffer.from(request.payload);
+    if (stamp !== undefined && request.stampPlace !== undefined) message.set(stamp, request.stampPlace.offset);
+    this.id = stamp === undefined ? "" : latin1.decode(stamp.subarray(0, request.stampPlace?.idDigits ?? 0));
+    call.sendStartNs = nowNs();
+    this.heardNs = call.sendStartNs;
+    if (this.lane === undefined) this.sendUnary(path, message);
+    else this.lane.send(path, this.id, message, this);
+    call.sendEndNs = nowNs();
+  }
+
+  finish(body: Uint8Array, readNs: number): void {
+    const call = this.call;
+    if (!call.isActive) return;
+    call.firstByteNs = readNs;
+    call.endNs = readNs;
+    call.body = this.options.keepBodies ? body.slice() : undefined;
+    call.isActive = false;
+    this.options.onDone(call);
+  }
+
+  receive(response: StreamedResponse, readNs: number, isOver: boolean): void {
+    const call = this.call;
+    if (!call.isActive) return;
+    this.heardNs = readNs;
+    addResponse(call, response, readNs, this.options.keepBodies);
+    if (!isOver) {
+      this.options.onResponse?.(call);
+      return;
+    }
+    call.isActive = false;
+    this.options.onDone(call);
+  }
+
+  fail(failure: Failure): void {
+    const call = this.call;
+    if (!call.isActive) return;
+    call.endNs = nowNs();
+    call.firstByteNs = call.endNs;
+    call.failure = failure;
+    call.isActive = false;
+    this.options.onDone(call);
+  }
+
+  cancel(failure: Failure): void {
+    if (!this.call.isActive) return;
+    this.lane?.giveUp(this.id);
+    this.cancelCurrent();
+    this.fail(failure);
+  }
+
+  failIfSilentSince(deadlineNs: number): void {
+    if (!this.call.isActive || this.heardNs > deadlineNs) return;
+    this.lane?.forget(this.id);
+    this.cancelCurrent();
+    this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
+  }
+
+  private cancelCurrent(): void {
+    const { current } = this;
+    // It still calls back, when the slot may carry its next request.
+    this.current = undefined;
+    current?.cancel();
+  }
+
+  private sendUnary(path: string, message: Buffer): void {
+    const started = this.channel.makeUnaryRequest(
+      path,
+      sameBytes,
+      sameBytes,
+      message,
+      this.metadata,
+      (error: ServiceError | null, value?: Buffer) => {
+        if (started !== this.current) return;
+        if (error !== null) this.fail(toFailure(error.code, error.details));
+        else this.finish(new Uint8Array(value ?? Buffer.alloc(0)), nowNs());
+      },
+    );
+    this.current = started;
+  }
+}
+
+/** What a status of gRPC says of a request. */
+export function toFailure(code: number, details: string): Failure {
+  if (
+    code === grpcStatus.UNAVAILABLE &&
+    /No connection established|ECONNREFUSED|ENOTFOUND|Name resolution/.test(details)
+  ) {
+    return { kind: "connect", message: describeConnectError(new Error(details)) };
+  }
+  return { kind: "grpc", status: code, message: details === "" ? (grpcStatus[code] ?? String(code)) : details };
+}
