@@ -1,13 +1,14 @@
 import type { Problem } from "../../plan/problem.ts";
-import { parseMetricsUrl } from "../../telemetry/metrics-url.ts";
-import { checkOutputFiles, isDirectory } from "../output-files.ts";
+import { isDirectory } from "../output-files.ts";
+import { checkEndpoint } from "./endpoint-rules.ts";
 import { ENDPOINT_TYPES, TOKENLESS_TYPES } from "./endpoints.ts";
 import { isFileOrFolder } from "./flag-values.ts";
 import { checkInputFormat, isPayloadFile } from "./input-format.ts";
 import { checkMedia } from "./media-rules.ts";
-import { checkPhases, checkServers } from "./run-rules.ts";
+import { checkOwn } from "./own-rules.ts";
+import { RuleSet } from "./rule-set.ts";
 import { checkSessions } from "./session-rules.ts";
-import { type GenaiSettings, isDefault, type SettingPath } from "./settings.ts";
+import type { GenaiSettings } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 import { checkSweep } from "./sweep-rules.ts";
 import { checkTemplate } from "./template-options.ts";
@@ -16,7 +17,7 @@ import { checkTemplate } from "./template-options.ts";
 
 /** What the settings contradict, all of it. */
 export function checkTogether(settings: GenaiSettings, given: GivenSettings): Problem[] {
-  const rules = new Rules(settings, given);
+  const rules = new RuleSet(settings, given);
   if (settings.subcommand === "create-template") return [];
   if (settings.subcommand === "process-export-files") {
     checkProcess(rules);
@@ -38,61 +39,8 @@ export function checkTogether(settings: GenaiSettings, given: GivenSettings): Pr
   ];
 }
 
-/** The settings under check, and what is wrong with them. */
-export class Rules {
-  readonly problems: Problem[] = [];
-  readonly settings: GenaiSettings;
-  readonly given: GivenSettings;
-
-  constructor(settings: GenaiSettings, given: GivenSettings) {
-    this.settings = settings;
-    this.given = given;
-  }
-
-  /** Whether somebody asked for something else than the default: a file may repeat defaults, as templates do. */
-  isChosen(at: SettingPath): boolean {
-    const from = this.given.get(at);
-    if (from === undefined) return false;
-    return from.source === "flag" || !isDefault(this.settings, at);
-  }
-
-  /** Tells a problem when a rule is broken. @param flag names the setting when nobody gave it */
-  refuse(isBroken: boolean, at: SettingPath, flag: string, message: string, hint: string): void {
-    if (isBroken) this.problems.push({ path: this.given.get(at)?.place ?? flag, message, hint });
-  }
-}
-
-function checkEndpoint(rules: Rules): void {
-  const { settings } = rules;
-  const { type, backend } = settings.endpoint;
-  const { serviceKind } = ENDPOINT_TYPES[type];
-  rules.refuse(
-    settings.modelNames.length === 0 || settings.modelNames.includes(""),
-    "modelNames",
-    "-m",
-    "Required field model_names is not set",
-    "Name the model with -m, or as model_names in the file.",
-  );
-  rules.refuse(
-    rules.isChosen("endpoint.backend") && type !== "kserve",
-    "endpoint.backend",
-    "--backend",
-    "The backend should only be used with the following combination: 'service_kind: triton' & 'type: kserve'",
-    `Leave the backend ${backend} out, or add --endpoint-type kserve.`,
-  );
-  rules.refuse(
-    type === "dynamic_grpc" || type === "tensorrtllm_engine",
-    "endpoint.type",
-    "--endpoint-type",
-    `the endpoint type ${type} is not supported yet`,
-    "The README lists the types that are.",
-  );
-  if (rules.isChosen("endpoint.serverMetricsUrls"))
-    for (const url of settings.endpoint.serverMetricsUrls) checkMetricsUrl(rules, url.trim(), serviceKind === "triton");
-}
-
 /** What of tokens and tokenizers is not possible here. */
-function checkTokens(rules: Rules): void {
+function checkTokens(rules: RuleSet): void {
   const { settings } = rules;
   const { serviceKind } = ENDPOINT_TYPES[settings.endpoint.type];
   rules.refuse(
@@ -111,48 +59,7 @@ function checkTokens(rules: Rules): void {
   );
 }
 
-/** @param isStrict as the original checks it for Triton only: with a port, and `/metrics` in the path */
-function checkMetricsUrl(rules: Rules, text: string, isStrict: boolean): void {
-  const at = "endpoint.serverMetricsUrls";
-  const flag = "--server-metrics-url";
-  const hint = "Write for example http://localhost:8002/metrics.";
-  if (!isStrict) {
-    const shown = text.replace(/\/\/[^/]*@/, "//<hidden>@");
-    const message = `${shown} is no http or https URL without a name and password`;
-    rules.refuse(parseMetricsUrl(text) === undefined, at, flag, message, hint);
-    return;
-  }
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1] ?? "";
-  if (scheme !== "http" && scheme !== "https") {
-    rules.refuse(true, at, flag, `Invalid scheme '${scheme}' in URL: ${text}. Use 'http' or 'https'.`, hint);
-    return;
-  }
-  const [authority = "", ...path] = text.slice(scheme.length + 3).split("/");
-  const pathText = path.length === 0 ? "" : `/${path.join("/")}`;
-  rules.refuse(
-    authority === "",
-    at,
-    flag,
-    `Invalid domain in URL: ${text}. Use a valid hostname or 'localhost'.`,
-    hint,
-  );
-  rules.refuse(
-    !pathText.includes("/metrics"),
-    at,
-    flag,
-    `Invalid URL path '${pathText}' in ${text}. The path must include '/metrics'.`,
-    hint,
-  );
-  rules.refuse(
-    !/:\d+$/.test(authority),
-    at,
-    flag,
-    `Port missing in URL: ${text}. A port number is required (e.g., ':8002').`,
-    hint,
-  );
-}
-
-function checkInput(rules: Rules): void {
+function checkInput(rules: RuleSet): void {
   const { input } = rules.settings;
   const needsMean = "Add --output-tokens-mean, or output_tokens.mean in the file.";
   rules.refuse(
@@ -187,7 +94,7 @@ function checkInput(rules: Rules): void {
     );
 }
 
-function checkLoad(rules: Rules): void {
+function checkLoad(rules: RuleSet): void {
   const { stimulus, measurement } = rules.settings.perfAnalyzer;
   rules.refuse(
     stimulus.kind === "fixed_schedule" && !isPayloadFile(rules.settings),
@@ -210,7 +117,7 @@ function checkLoad(rules: Rules): void {
   if (stimulus.kind === "request_rate") counted(Math.trunc(stimulus.ratePerSec), "request rate");
 }
 
-function checkOutput(rules: Rules): void {
+function checkOutput(rules: RuleSet): void {
   const { output, endpoint } = rules.settings;
   const format = ENDPOINT_TYPES[endpoint.type].outputFormat?.toUpperCase();
   rules.refuse(
@@ -223,7 +130,7 @@ function checkOutput(rules: Rules): void {
   checkFiles(rules);
 }
 
-function checkFiles(rules: Rules): void {
+function checkFiles(rules: RuleSet): void {
   const { output } = rules.settings;
   rules.refuse(
     rules.isChosen("rampart.plotFormats") && !output.isPlotting,
@@ -241,7 +148,7 @@ function checkFiles(rules: Rules): void {
   );
 }
 
-function checkProcess(rules: Rules): void {
+function checkProcess(rules: RuleSet): void {
   const { inputDir } = rules.settings.process;
   rules.refuse(
     !isDirectory(inputDir),
@@ -258,85 +165,4 @@ function checkProcess(rules: Rules): void {
     "Leave it out.",
   );
   checkFiles(rules);
-}
-
-/** What each of Rampart's own options needs beside it. */
-function checkOwn(rules: Rules): void {
-  const { rampart, perfAnalyzer, subcommand } = rules.settings;
-  const hasRate = perfAnalyzer.stimulus.kind === "request_rate" || isSweeping(rules.settings, "request_rate");
-  const hasConcurrency = perfAnalyzer.stimulus.kind === "concurrency" || isSweeping(rules.settings, "concurrency");
-  const hasSchedule = perfAnalyzer.stimulus.kind === "fixed_schedule";
-  const needs = (at: SettingPath, flag: string, isThere: boolean, needed: string): void =>
-    rules.refuse(
-      rules.isChosen(at) && !isThere,
-      at,
-      flag,
-      `${flag} needs ${needed}`,
-      `Add ${needed}, or leave it out.`,
-    );
-  needs("rampart.rateDistribution", "--request-rate-distribution", hasRate, "--request-rate");
-  needs("rampart.concurrencyLimit", "--concurrency-limit", hasRate, "--request-rate");
-  needs("rampart.concurrencyRampSec", "--concurrency-ramp-duration", hasConcurrency, "--concurrency");
-  needs("rampart.rateRampSec", "--request-rate-ramp-duration", hasRate, "--request-rate");
-  const isGamma = rampart.rateDistribution === "gamma";
-  needs("rampart.rateSmoothness", "--request-rate-smoothness", isGamma, "--request-rate-distribution gamma");
-  for (const [at, flag] of [
-    ["rampart.hasScheduleAutoOffset", "--fixed-schedule-auto-offset"],
-    ["rampart.scheduleStartMs", "--fixed-schedule-start-offset"],
-    ["rampart.scheduleEndMs", "--fixed-schedule-end-offset"],
-    ["rampart.scheduleSpeedRatio", "--fixed-schedule-speed"],
-  ] as const)
-    needs(at, flag, hasSchedule, "--fixed-schedule");
-  needs("rampart.gracePeriodSec", "--benchmark-grace-period", rampart.durationSec !== null, "--benchmark-duration");
-  needs("rampart.cancelDelaySec", "--request-cancellation-delay", rampart.cancelPct > 0, "--request-cancellation-rate");
-  checkPhases(rules);
-  checkServers(rules);
-  needs("rampart.searchLimits", "--search-limits", subcommand === "analyze", "a sweep");
-  checkRecordsFile(rules);
-  rules.refuse(
-    rampart.isDryRun && rampart.searchLimits !== null,
-    "rampart.isDryRun",
-    "--dry-run",
-    "--dry-run cannot tell what a search will measure, which depends on the server",
-    "Leave out --search-limits to see the plans of the whole sweep.",
-  );
-  checkSchedulePart(rules);
-}
-
-function checkSchedulePart(rules: Rules): void {
-  const { scheduleStartMs, scheduleEndMs, hasScheduleAutoOffset } = rules.settings.rampart;
-  rules.refuse(
-    scheduleStartMs !== null && scheduleEndMs !== null && scheduleEndMs < scheduleStartMs,
-    "rampart.scheduleEndMs",
-    "--fixed-schedule-end-offset",
-    "the schedule ends before it starts",
-    `Give ${scheduleStartMs} or more.`,
-  );
-  rules.refuse(
-    scheduleStartMs !== null && hasScheduleAutoOffset,
-    "rampart.hasScheduleAutoOffset",
-    "--fixed-schedule-auto-offset",
-    "the schedule begins either with its first request or at --fixed-schedule-start-offset",
-    "Give one of them.",
-  );
-}
-
-function checkRecordsFile(rules: Rules): void {
-  const { rampart, subcommand } = rules.settings;
-  const at = "rampart.recordsFile";
-  const flag = "--records-file";
-  if (rampart.recordsFile === "") return;
-  rules.refuse(
-    subcommand === "analyze",
-    at,
-    flag,
-    `${flag} is the file of one run, and a sweep has many`,
-    "Leave it out: each run's profile_export.json has its requests.",
-  );
-  for (const { message, hint, value } of checkOutputFiles([[flag, rampart.recordsFile]]))
-    rules.refuse(true, at, flag, `${value} ${message}`, hint);
-}
-
-function isSweeping(settings: GenaiSettings, type: string): boolean {
-  return settings.subcommand === "analyze" && settings.analyze.sweeps.some((sweep) => sweep.type === type);
 }

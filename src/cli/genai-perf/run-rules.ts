@@ -1,5 +1,5 @@
 import { parseUrl } from "../../run/endpoint.ts";
-import type { Rules } from "./rules.ts";
+import type { RuleSet } from "./rule-set.ts";
 import type { SettingPath } from "./settings.ts";
 
 /** Rules on how long is measured, and where. */
@@ -8,7 +8,7 @@ import type { SettingPath } from "./settings.ts";
 const ANY_PORT = 1;
 
 /** What a duration and a warm-up cannot be given beside. */
-export function checkPhases(rules: Rules): void {
+export function checkPhases(rules: RuleSet): void {
   const { rampart, perfAnalyzer } = rules.settings;
   const { given } = rules;
   const duration = given.get("rampart.durationSec");
@@ -38,13 +38,13 @@ export function checkPhases(rules: Rules): void {
 }
 
 /** Addresses of servers, which are looked at before anything is written. */
-export function checkServers(rules: Rules): void {
+export function checkServers(rules: RuleSet): void {
   const { endpoint, rampart } = rules.settings;
   checkUrl(rules, "endpoint.url", "--url", endpoint.url);
   for (const url of rampart.moreUrls) checkUrl(rules, "rampart.moreUrls", "--more-urls", url);
 }
 
-function checkUrl(rules: Rules, at: SettingPath, flag: string, url: string): void {
+function checkUrl(rules: RuleSet, at: SettingPath, flag: string, url: string): void {
   rules.refuse(
     !isAddress(url),
     at,

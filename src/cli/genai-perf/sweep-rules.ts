@@ -3,7 +3,7 @@ import { parseLimit } from "../../report/genai-perf/limits.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { findLoadSweep } from "./analyze/points.ts";
 import { formatOf } from "./profile/endpoint-formats.ts";
-import type { Rules } from "./rules.ts";
+import type { RuleSet } from "./rule-set.ts";
 import { sweepValues } from "./sweeps.ts";
 
 /** What a sweep and the settings beside it contradict. */
@@ -12,7 +12,7 @@ import { sweepValues } from "./sweeps.ts";
 const BATCHED: readonly AnswerKind[] = ["completions", "embeddings", "nvclip", "rankings", "image-retrieval"];
 
 /** Tells the rules what is wrong with the sweep. */
-export function checkSweep(rules: Rules): void {
+export function checkSweep(rules: RuleSet): void {
   const { analyze, input, endpoint, rampart } = rules.settings;
   const types = analyze.sweeps.map(({ type }) => type);
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
@@ -49,7 +49,7 @@ export function checkSweep(rules: Rules): void {
 }
 
 /** A level of load whose requests are fewer than the load never reaches it. */
-function checkCounts(rules: Rules): void {
+function checkCounts(rules: RuleSet): void {
   const { analyze, perfAnalyzer } = rules.settings;
   const { mode, num } = perfAnalyzer.measurement;
   const sweep = findLoadSweep(analyze.sweeps);
@@ -65,7 +65,7 @@ function checkCounts(rules: Rules): void {
   );
 }
 
-function checkSearch(rules: Rules): void {
+function checkSearch(rules: RuleSet): void {
   const { analyze, endpoint, rampart } = rules.settings;
   if (rampart.searchLimits === null) return;
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
