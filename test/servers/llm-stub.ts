@@ -11,6 +11,8 @@ export interface LlmStubOptions {
   readonly itlMs?: number;
   /** Of each answer. Default 100. */
   readonly tokens?: number;
+  /** The core it may run on, from 0 on; default: all. Needs taskset. */
+  readonly core?: number;
 }
 
 /** What it counted since the last reset. Times are ns since its start. */
@@ -40,10 +42,11 @@ export interface LlmStub {
 }
 
 /** Starts the Go server of ./llm-stub on loopback. Needs `go`; dies with this process. */
-export async function startLlmStub({ ttftMs = 0, itlMs = 0, tokens = 100 }: LlmStubOptions = {}): Promise<LlmStub> {
+export async function startLlmStub({ ttftMs = 0, itlMs = 0, tokens = 100, core }: LlmStubOptions = {}): Promise<LlmStub> {
   const executable = await buildGo("llm-stub");
   const args = ["-ttft", `${ttftMs}ms`, "-itl", `${itlMs}ms`, "-tokens", String(tokens)];
-  const child = spawn(executable, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const [program = "", ...rest] = [...(core === undefined ? [] : ["taskset", "-c", String(core)]), executable, ...args];
+  const child = spawn(program, rest, { stdio: ["pipe", "pipe", "inherit"] });
   const [line] = await Promise.race([
     once(createInterface({ input: child.stdout }), "line"),
     once(child, "exit").then(() => Promise.reject(new Error("the stub ended before it was ready"))),

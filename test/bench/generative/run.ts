@@ -9,6 +9,7 @@ import { type LlmStub, type LlmStubOptions, startLlmStub } from "../../servers/l
 import { tinyTokenizer } from "../../servers/tiny-llama.ts";
 import { benchFolder, root } from "../clients.ts";
 import { buildMeasure, runMeasured } from "../measure.ts";
+import { chooseCores } from "../pin.ts";
 import { type Load, openTools, type Tool } from "./clients.ts";
 import { makeLargeTokenizer } from "./large-tokenizer.ts";
 import { measureMemory } from "./memory.ts";
@@ -20,8 +21,14 @@ const PACED_TOKENS = 20;
 const LARGE_VOCABULARY = 128_000;
 const REPORT_REQUESTS = 20;
 
+const PACED: LlmStubOptions = { ttftMs: 50, itlMs: 10, tokens: PACED_TOKENS };
+/** In 25 s: the first wave of requests, which meets a server that has not served yet, is a hundredth of them. */
+const PACED_LOAD: Load = { isStreaming: true, concurrency: 100, requests: 10_000 };
+
 const CASES: readonly (Case & {
   readonly stub: LlmStubOptions;
+  /** Client and server are held to a core each. Default: both run where the system lets them. */
+  readonly isPinned?: boolean;
   readonly loadOf: (tool: string) => Load | undefined;
 })[] = [
   {
@@ -34,13 +41,13 @@ const CASES: readonly (Case & {
     title: "streams of 100 tokens, 16 concurrent",
     kind: "speed",
     stub: {},
-    loadOf: (tool) => ({ isStreaming: true, concurrency: 16, requests: countFor(tool, 10_000, 1000) }),
+    loadOf: (tool) => ({ isStreaming: true, concurrency: 16, requests: tool.endsWith("perf") ? 1000 : 10_000 }),
   },
   {
     title: "streams with 50 ms to the first token and 10 ms between tokens, 100 concurrent",
     kind: "truth",
-    stub: { ttftMs: 50, itlMs: 10, tokens: PACED_TOKENS },
-    loadOf: () => ({ isStreaming: true, concurrency: 100, requests: 2000 }),
+    stub: PACED,
+    loadOf: () => PACED_LOAD,
   },
   {
     title: "start to report, 20 requests",
@@ -56,6 +63,13 @@ const CASES: readonly (Case & {
       tool === "rampart"
         ? { isStreaming: true, concurrency: 1, requests: REPORT_REQUESTS, tokenizer: largeTokenizer() }
         : undefined,
+  },
+  {
+    title: "the paced streams, a core each",
+    kind: "truth",
+    stub: PACED,
+    isPinned: true,
+    loadOf: (tool) => (tool === "rampart" || tool === "perf_analyzer" ? PACED_LOAD : undefined),
   },
 ];
 
@@ -90,15 +104,21 @@ async function main(): Promise<number> {
   mkdirSync(benchFolder, { recursive: true });
   if (values.memory) return measureMemory(executable);
   await buildMeasure();
+  const cores = chooseCores();
+  if (cores === undefined)
+    console.error("bench: nothing is held to cores: there are not two, or the system does not tell");
   const tools = await openTools(executable);
   const samples: Samples = new Map();
   const problems: string[] = [];
   for (let round = 0; round < rounds; round++)
     for (const one of CASES.filter(({ title }) => title.includes(values.only))) {
-      const stub = await startLlmStub(one.stub);
+      const held = one.isPinned === true ? cores : undefined;
+      if (one.isPinned === true && held === undefined) continue;
+      const stub = await startLlmStub({ ...one.stub, ...(held === undefined ? {} : { core: held.server }) });
+      const pin = held === undefined ? [] : ["taskset", "-c", String(held.client)];
       try {
         for (const tool of rotate(tools, round))
-          await take(tool, one, stub, samples, problems, `${round + 1}/${rounds}`);
+          await take(tool, one, { stub, pin }, samples, problems, `${round + 1}/${rounds}`);
       } finally {
         await stub.stop();
       }
@@ -110,10 +130,17 @@ async function main(): Promise<number> {
   return values.only === "" ? Number(!isPassed) : Number(problems.length > 0);
 }
 
+/** Where a tool runs, and against what. */
+interface Place {
+  readonly stub: LlmStub;
+  /** What stands before its command. */
+  readonly pin: readonly string[];
+}
+
 async function take(
   tool: Tool,
   { title, kind, loadOf }: (typeof CASES)[number],
-  stub: LlmStub,
+  place: Place,
   samples: Samples,
   problems: string[],
   round: string,
@@ -122,7 +149,7 @@ async function take(
   // The perf_analyzer below prints no token's time, and GenAI-Perf's own times are its.
   if (load === undefined || (kind === "report" && tool.name === "perf_analyzer")) return;
   try {
-    const sample = await measure(tool, load, stub, kind);
+    const sample = await measure(tool, load, place, kind);
     const own = samples.get(title) ?? new Map<string, Sample[]>();
     samples.set(title, own.set(tool.name, [...(own.get(tool.name) ?? []), sample]));
     console.error(`round ${round}  ${title}  ${tool.name}: ${JSON.stringify(sample)}`);
@@ -131,9 +158,9 @@ async function take(
   }
 }
 
-async function measure(tool: Tool, load: Load, stub: LlmStub, kind: Case["kind"]): Promise<Sample> {
+async function measure(tool: Tool, load: Load, { stub, pin }: Place, kind: Case["kind"]): Promise<Sample> {
   await stub.reset(kind === "truth");
-  const command = tool.command(load, stub.port);
+  const command = [...pin, ...tool.command(load, stub.port)];
   // Where moments are judged, cores must not have to be woken first.
   const awake = kind === "truth" ? ["-awake"] : [];
   const { cost, stdout, stderr } = await runMeasured(tool, command, ["-limit", `${RUN_LIMIT_S}s`, ...awake]);
