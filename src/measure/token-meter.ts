@@ -1,6 +1,7 @@
 import type { AnswerKind } from "../service/openai/answer-kind.ts";
 import { readRequestText } from "../service/openai/request-text.ts";
 import { readAnswer } from "../service/openai/response-text.ts";
+import { explainCutStream } from "../service/openai/stream-end.ts";
 import { type TokenCounter, timeAnswer } from "./answer-times.ts";
 import { type PackedAnswers, visitAnswers } from "./packed-answers.ts";
 import { TokenColumns } from "./token-metrics.ts";
@@ -15,8 +16,10 @@ export class TokenMeter {
   private readonly kind: AnswerKind;
   private readonly countTokens: TokenCounter | undefined;
   private readonly inputTokens = new Map<number, number>();
-  private windows: TokenColumns[] = [];
-  private current = new TokenColumns();
+  private windows: MeterWindow[] = [];
+  private current = openWindow();
+  /** Whether the server is known to mark the end of its streams. */
+  private marksEnds = false;
 
   /** @param countTokens without it only the server's counts are known */
   constructor(kind: AnswerKind, countTokens: TokenCounter | undefined) {
@@ -36,16 +39,22 @@ export class TokenMeter {
           this.kind,
           bodies.map((body) => decoder.decode(body)),
         );
-        if (answer.error !== undefined) {
-          this.current.failedCount++;
+        const { columns, unmarked } = this.current;
+        const { error, end } = answer;
+        if (error !== undefined) {
+          columns.addFailures(1, error);
           return;
         }
+        if (end !== undefined) columns.addEnd(end);
+        this.marksEnds ||= end?.isMarked === true;
         const times = timeAnswer(answer, readNs, { countTokens: this.countTokens });
         const inputTokens = this.inputTokens.get(step) ?? Number.NaN;
-        this.current.add({ sendNs, times, inputTokens, usage: answer.usage });
+        const isUnmarked = end?.isMarked === false;
+        if (isUnmarked) unmarked.example ??= explainCutStream(end);
+        (isUnmarked ? unmarked.columns : columns).add({ sendNs, times, inputTokens, usage: answer.usage });
       },
       onFailure: () => {
-        this.current.failedCount++;
+        this.current.columns.addFailures(1);
       },
     });
   }
@@ -53,20 +62,35 @@ export class TokenMeter {
   /** Forgets everything but the prompts. */
   reset(): void {
     this.windows = [];
-    this.current = new TokenColumns();
+    this.current = openWindow();
   }
 
   /** Ends the window under way. */
   cut(): void {
     this.windows.push(this.current);
     if (this.windows.length > KEPT_WINDOWS) this.windows.shift();
-    this.current = new TokenColumns();
+    this.current = openWindow();
   }
 
   /** The last windows as one. */
   merge(windowCount: number): TokenColumns {
     const merged = new TokenColumns();
-    for (const window of this.windows.slice(-windowCount)) merged.addRows(window.rows());
+    for (const { columns, unmarked } of this.windows.slice(-windowCount)) {
+      merged.addRows(columns.rows());
+      const { count, emptyCount } = unmarked.columns;
+      if (this.marksEnds) merged.addFailures(count + emptyCount, unmarked.example);
+      else merged.addRows(unmarked.columns.rows());
+    }
     return merged;
   }
+}
+
+/** One window's requests. Whether streams without an end mark failed shows only once another one has it. */
+interface MeterWindow {
+  readonly columns: TokenColumns;
+  readonly unmarked: { readonly columns: TokenColumns; example: string | undefined };
+}
+
+function openWindow(): MeterWindow {
+  return { columns: new TokenColumns(), unmarked: { columns: new TokenColumns(), example: undefined } };
 }

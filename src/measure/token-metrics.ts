@@ -1,4 +1,5 @@
 import type { ServerUsage } from "../service/openai/answer-parts.ts";
+import type { StreamEnd } from "../service/openai/stream-end.ts";
 import type { AnswerTimes } from "./answer-times.ts";
 import { Column } from "./column.ts";
 import { roundHalfEven } from "./statistics.ts";
@@ -62,6 +63,15 @@ export interface TokenRows {
   /** Names of sessions, and for each row the index of its session's; -1 for none. */
   readonly sessionNames: readonly string[];
   readonly sessionOf: Float64Array;
+  readonly streamEnds: StreamEnds;
+}
+
+/** Streams whose protocol marks their end, by whether they had the mark; those that failed otherwise are in neither. */
+export interface StreamEnds {
+  readonly markedCount: number;
+  readonly unmarkedCount: number;
+  /** What the mark is, in words; undefined without such streams. */
+  readonly mark: string | undefined;
 }
 
 /** Measured requests as columns. */
@@ -75,6 +85,8 @@ export class TokenColumns {
   failedCount = 0;
   /** What was wrong with the first of them; undefined where nobody said. */
   failureExample: string | undefined;
+  /** Where some streams had their end mark, those without are failures too; where none had it they are measured. */
+  streamEnds: StreamEnds = { markedCount: 0, unmarkedCount: 0, mark: undefined };
   private readonly sessionNames = new Map<string, number>();
   private readonly sessionOf = new Column();
 
@@ -115,7 +127,7 @@ export class TokenColumns {
   /** Copies of all rows, to be merged or sent to another thread. */
   rows(): TokenRows {
     const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
-    const { emptyCount, failedCount, failureExample } = this;
+    const { emptyCount, failedCount, failureExample, streamEnds } = this;
     return {
       sendNs: this.sendNs.view().slice(),
       metrics: metrics as TokenRows["metrics"],
@@ -124,6 +136,7 @@ export class TokenColumns {
       failureExample,
       sessionNames: [...this.sessionNames.keys()],
       sessionOf: this.sessionOf.view().slice(),
+      streamEnds,
     };
   }
 
@@ -135,8 +148,27 @@ export class TokenColumns {
       for (const name of TOKEN_METRICS) this.metrics[name].push(metrics[name][row] as number);
     }
     this.emptyCount += counts.emptyCount;
-    this.failedCount += counts.failedCount;
-    this.failureExample ??= counts.failureExample;
+    this.addFailures(counts.failedCount, counts.failureExample);
+    const { markedCount, unmarkedCount, mark } = this.streamEnds;
+    this.streamEnds = {
+      markedCount: markedCount + counts.streamEnds.markedCount,
+      unmarkedCount: unmarkedCount + counts.streamEnds.unmarkedCount,
+      mark: mark ?? counts.streamEnds.mark,
+    };
+  }
+
+  /** Counts requests that failed. @param example what was wrong with the first of them, where it is known */
+  addFailures(count: number, example?: string): void {
+    this.failedCount += count;
+    this.failureExample ??= example;
+  }
+
+  /** Counts a stream by how it ended. */
+  addEnd({ isMarked, mark }: StreamEnd): void {
+    const { markedCount, unmarkedCount } = this.streamEnds;
+    this.streamEnds = isMarked
+      ? { markedCount: markedCount + 1, unmarkedCount, mark }
+      : { markedCount, unmarkedCount: unmarkedCount + 1, mark };
   }
 
   private push(

@@ -13,6 +13,7 @@ export function tokenWarnings(columns: TokenColumns): string[] {
     explainUsage(columns, "output", "outputTokens", "serverOutputTokens"),
     explainUsage(columns, "input", "inputTokens", "serverInputTokens"),
     explainReasoning(columns),
+    explainUnmarkedEnds(columns),
     explainMissing(columns),
   ].filter((text) => text !== undefined);
 }
@@ -67,6 +68,20 @@ function explainReasoning(columns: TokenColumns): string | undefined {
   const count = thinking.filter((timeNs, row) => timeNs < (first[row] as number)).length;
   if (count === 0) return undefined;
   return `${count} of ${columns.count} answers began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
+}
+
+/** Streams that ended without the end mark that their protocol asks for; undefined where there were no such streams. */
+export function countUnmarkedEnds({ streamEnds: { unmarkedCount, mark } }: TokenColumns): number | undefined {
+  return mark === undefined ? undefined : unmarkedCount;
+}
+
+function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } }: TokenColumns): string | undefined {
+  if (unmarkedCount === 0) return undefined;
+  const meaning =
+    markedCount > 0
+      ? "their answers were cut short, and they count as failed"
+      : "their answers may be cut short; as no stream of this server had one, they are in the statistics all the same";
+  return `${unmarkedCount} of ${markedCount + unmarkedCount} streams ended without their end mark (${mark}): ${meaning}`;
 }
 
 function explainMissing({ failedCount, emptyCount, count, failureExample }: TokenColumns): string | undefined {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AnswerPacker, type PackedAnswers, visitAnswers } from "../../src/measure/packed-answers.ts";
 import { TokenMeter } from "../../src/measure/token-meter.ts";
+import { tokenWarnings } from "../../src/measure/token-warnings.ts";
 
 /** Answers on their way to the thread that counts their tokens, and what it makes of them. */
 
@@ -125,5 +126,30 @@ describe("a meter of tokens", () => {
     made.cut();
     const { count, emptyCount, failedCount } = made.merge(1);
     assert.deepEqual([count, emptyCount, failedCount], [0, 1, 1]);
+  });
+
+  test("streams without their end mark failed where others had it, also before they did, and in a later window", () => {
+    const { meter: made, packer } = meter();
+    packer.addPrompt(0, prompt);
+    const answerWindow = (...streams: readonly (readonly string[])[]): void => {
+      for (const stream of streams) packer.addAnswer(0, 0, reads(0, ...stream));
+      packer.flush();
+      made.cut();
+    };
+    const cut = [event("a"), event(" b")];
+    answerWindow(cut, [event("a")], []);
+    const before = made.merge(1);
+    assert.deepEqual([before.count, before.emptyCount, before.failedCount], [2, 1, 0]);
+    assert.deepEqual(before.streamEnds, { markedCount: 0, unmarkedCount: 2, mark: "[DONE] or a finish_reason" });
+    assert.match(tokenWarnings(before).join(), /2 of 2 streams ended without their end mark .*no stream .* had one/);
+
+    answerWindow(cut, [...cut, "data: [DONE]\n\n"]);
+    const after = made.merge(2);
+    assert.deepEqual([after.count, after.emptyCount, after.failedCount], [1, 1, 3]);
+    assert.match(after.failureExample ?? "", /ended after 2 events without its end mark/);
+    assert.match(tokenWarnings(after).join(), /3 of 4 streams .* were cut short, and they count as failed/);
+    answerWindow(cut);
+    const last = made.merge(1);
+    assert.deepEqual([last.count, last.failedCount], [0, 1]);
   });
 });

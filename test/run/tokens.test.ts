@@ -7,6 +7,7 @@ import { judge } from "../../src/measure/verdicts.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
+import { formatTokens, toTokensJson } from "../../src/report/rampart/tokens.ts";
 import type { LevelResult, RunResult } from "../../src/run/observer.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { errorRate, p99 } from "../../src/scenario/assertions.ts";
@@ -200,6 +201,31 @@ test("an API key is read from the environment, sent, and stands in no plan", LIM
     await assert.rejects(run(plan), /no variable RAMPART_TEST_KEY/);
   } finally {
     delete process.env["RAMPART_TEST_KEY"];
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test("streams without their end mark are counted as failed where others have it", LIMIT, async () => {
+  let index = 0;
+  const server = createServer((request, response) => {
+    const mark = index++ % 3 === 0 ? "" : "data: [DONE]\n\n";
+    const text = 'data: {"choices":[{"delta":{"content":"the"}}]}\n\n';
+    response.setHeader("Content-Type", "text/event-stream");
+    request.resume().on("end", () => response.end(text + mark));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+    const { levels } = await run(planOf({}, { target, load: hold(1, { requests: 6 }) }));
+    const tokens = tokensOf(levels[0]);
+    assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
+    const told = formatTokens(tokens, true);
+    assert.match(told, /^ {2}2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
+    assert.match(told, /the first failure: the stream ended after one event without its end mark/);
+    assert.equal((toTokensJson(tokens, true) as { withoutEndMark?: number }).withoutEndMark, 2);
+  } finally {
     server.closeAllConnections();
     server.close();
   }

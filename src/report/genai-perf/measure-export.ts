@@ -5,6 +5,7 @@ import { type AnswerKind, detectAnswerKind, hasText } from "../../service/openai
 import { countImages, readRequestText } from "../../service/openai/request-text.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import { type Answer, readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
+import { explainCutStream } from "../../service/openai/stream-end.ts";
 import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
 
 /** From recorded profile exports to measured requests. */
@@ -77,6 +78,7 @@ export function detectExportKind(source: ProfileExport): AnswerKind {
 export function measureExports(sources: readonly ProfileExport[], rules: ExportRules): TokenColumns {
   const columns = new TokenColumns();
   const countInput = rememberCounts(rules.countTokens);
+  const marksEnds = lookForEndMarks(sources, rules);
   let originNs: bigint | undefined;
   let measured = 0;
   for (const source of sources) {
@@ -86,7 +88,7 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
       if (request.experiment !== (rules.experiment ?? 0)) continue;
       originNs ??= request.timestampNs;
       const sendNs = Number(request.timestampNs - originNs);
-      const measurement = { request, index: measured++, kind, sendNs, countInput, rules };
+      const measurement = { request, index: measured++, kind, sendNs, countInput, marksEnds, rules };
       try {
         if (hasText(kind)) addText(columns, measurement);
         else addPlain(columns, measurement);
@@ -106,15 +108,20 @@ interface Measurement {
   readonly kind: AnswerKind;
   readonly sendNs: number;
   readonly countInput: TokenCounter;
+  /** Whether any stream of the run had its end mark. */
+  readonly marksEnds: () => boolean;
   readonly rules: ExportRules;
 }
 
-function addText(columns: TokenColumns, { request, index, kind, sendNs, countInput, rules }: Measurement): void {
+function addText(columns: TokenColumns, measurement: Measurement): void {
+  const { request, index, kind, sendNs, countInput, marksEnds, rules } = measurement;
   const answer = answerOf(kind, request, rules.field);
-  const { error, finishReason } = answer;
+  const { finishReason, end } = answer;
+  if (answer.error === undefined && end !== undefined) columns.addEnd(end);
+  const isCut = answer.error === undefined && end?.isMarked === false && marksEnds();
+  const error = isCut ? explainCutStream(end) : answer.error;
   if (error !== undefined) {
-    columns.failedCount++;
-    columns.failureExample ??= error;
+    columns.addFailures(1, error);
     rules.onMeasured?.({ request, answered: undefined, error });
     return;
   }
@@ -135,6 +142,19 @@ function addText(columns: TokenColumns, { request, index, kind, sendNs, countInp
   rules.onMeasured?.({ request, answered, finishReason });
 }
 
+/** Looks only when asked, and then until the first stream with a mark: nearly always that is the first of all. */
+function lookForEndMarks(sources: readonly ProfileExport[], { kind: known, field }: ExportRules): () => boolean {
+  let found: boolean | undefined;
+  return () => {
+    found ??= sources.some((source) => {
+      const kind = known ?? detectExportKind(source);
+      for (const request of source.requests()) if (answerOf(kind, request, field).end?.isMarked === true) return true;
+      return false;
+    });
+    return found;
+  };
+}
+
 /** Of a body that a template made nobody else knows what of it is a prompt. */
 function countCustom({ countPayload }: ExportRules, payload: string): number {
   return countPayload === undefined ? Number.NaN : countPayload(payload);
@@ -147,8 +167,7 @@ function addPlain(columns: TokenColumns, { request, kind, sendNs, rules }: Measu
   rules.onMeasured?.({ request, answered: undefined, error });
   if (latencyNs === undefined || texts.every((text) => text === "")) columns.emptyCount++;
   else if (error !== undefined) {
-    columns.failedCount++;
-    columns.failureExample ??= error;
+    columns.addFailures(1, error);
   } else columns.addPlain(sendNs, latencyNs, kind === "image-retrieval" ? countImages(payloadOf(request)) : 0);
 }
 

@@ -3,6 +3,7 @@ import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { confidenceRanks } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
 import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
+import { countUnmarkedEnds } from "../../measure/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { FailureCount } from "../../run/failure-log.ts";
 import type { RunResult } from "../../run/observer.ts";
@@ -33,7 +34,12 @@ export function formatRampartJson(parts: RampartJsonParts): string {
     rampart: version,
     ...about,
     ...(run === undefined ? {} : describeRun(run)),
-    requests: { ...summary.counts, measured: columns.count, withoutContent: columns.emptyCount },
+    requests: {
+      ...summary.counts,
+      measured: columns.count,
+      withoutContent: columns.emptyCount,
+      withoutEndMark: countUnmarkedEnds(columns),
+    },
     ...(run?.warmup === undefined ? {} : { warmup: { sent: run.warmup.sentCount, failed: run.warmup.failedCount } }),
     failures: listFailures(columns, run),
     ...(run?.sessions === undefined ? {} : { sessions: run.sessions }),

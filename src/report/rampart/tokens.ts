@@ -2,7 +2,7 @@ import { meanOf, percentileOf } from "../../measure/statistics.ts";
 import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
 import { tokenSamples } from "../../measure/token-samples.ts";
 import { systemMetrics } from "../../measure/token-system.ts";
-import { tokenWarnings } from "../../measure/token-warnings.ts";
+import { countUnmarkedEnds, tokenWarnings } from "../../measure/token-warnings.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import { formatCount, formatTable } from "./format.ts";
 
@@ -64,6 +64,7 @@ export function toTokensJson(columns: TokenColumns, isStreamed: boolean): object
   return {
     requests: requestCount,
     withoutContent: columns.emptyCount,
+    withoutEndMark: countUnmarkedEnds(columns),
     failed: columns.failedCount,
     durationSec: durationNs / 1e9,
     outputTokensPerSec,

@@ -2,6 +2,7 @@ import type { AnswerKind } from "./answer-kind.ts";
 import { type AnswerPart, readFieldPart, readPart, type ServerUsage } from "./answer-parts.ts";
 import { type ServerEvent, splitEvents } from "./events.ts";
 import type { ResponseField } from "./response-field.ts";
+import { readStreamEnd, type StreamEnd } from "./stream-end.ts";
 
 /** From the responses to one request, as they were read, to texts that have times. */
 
@@ -24,6 +25,8 @@ export interface Answer {
   /** As the server reports it; undefined without a report. */
   readonly usage: ServerUsage | undefined;
   readonly finishReason: string | undefined;
+  /** How it ended, where it was streamed and its protocol marks that. */
+  readonly end?: StreamEnd | undefined;
   /** What the server said went wrong; undefined when nothing did. */
   readonly error: string | undefined;
 }
@@ -53,7 +56,8 @@ export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: R
   // Some services answer with the bare text.
   if (kind === "custom" && events.length === 0) output.add(reads.length - 1, reads.join("").trim());
   if (field !== undefined && output.list.length === 0) error ??= `nothing is at ${field.text} in the answer`;
-  return { output: output.list, reasoning: reasoning.list, usage, finishReason, error };
+  const end = readStreamEnd(kind, reads[0] ?? "", events, finishReason);
+  return { output: output.list, reasoning: reasoning.list, usage, finishReason, end, error };
 }
 
 /**

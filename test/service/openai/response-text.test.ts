@@ -285,3 +285,46 @@ for (const [name, reads] of lines) {
     assert.equal(answer.error, undefined);
   });
 }
+
+const ends: readonly (readonly [
+  name: string,
+  kind: AnswerKind,
+  reads: readonly string[],
+  isMarked: boolean | undefined,
+])[] = [
+  ["[DONE]", "chat", [ROLE, the, DONE], true],
+  ["[DONE] with an empty event behind it", "chat", [the, DONE, event({ choices: [] })], true],
+  ["a finish_reason, but no [DONE]", "chat", [the, FINISH, USAGE], true],
+  ["neither", "chat", [the, king], false],
+  ["neither, of several modes", "multimodal", [the, king], false],
+  ["an empty finish_reason", "completions", [event({ choices: [{ text: "a", finish_reason: "" }] })], false],
+  ["a [DONE] torn in two", "chat", [the, DONE.slice(0, 9), DONE.slice(9)], true],
+  ["a torn [DONE] whose rest never came", "chat", [the, "data: [DO"], false],
+  ["response.completed", "responses", [event({ type: "response.completed", response: { status: "completed" } })], true],
+  [
+    "response.incomplete",
+    "responses",
+    [event({ type: "response.incomplete", response: { status: "incomplete" } })],
+    true,
+  ],
+  ["only deltas", "responses", [event({ type: "response.output_text.delta", delta: "a" })], false],
+  [
+    "response.created alone",
+    "responses",
+    [event({ type: "response.created", response: { status: "in_progress" } })],
+    false,
+  ],
+  ["message_stop", "anthropic", [event({ type: "message_stop" }, "message_stop")], true],
+  ["message_stop without the event's name", "anthropic", [event({ type: "message_stop" })], true],
+  ["a stop_reason", "anthropic", [event({ type: "message_delta", delta: { stop_reason: "end_turn" } })], true],
+  ["only blocks", "anthropic", [event({ type: "content_block_delta", delta: { text: "a" } })], false],
+  ["JSON that is no stream", "chat", ['{"choices":[{"message":{"content":"a"}}]}'], undefined],
+  ["no event at all", "chat", [""], undefined],
+  ["a protocol without end marks", "generate", [event({ text_output: "a" })], undefined],
+];
+
+for (const [name, kind, reads, isMarked] of ends) {
+  test(`the end of a stream of ${kind}: ${name}`, () => {
+    assert.equal(readAnswer(kind, reads).end?.isMarked, isMarked);
+  });
+}

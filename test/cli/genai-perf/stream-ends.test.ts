@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { describe, test } from "node:test";
+import { type ChatRun, runChat } from "./chat-server.ts";
+
+/** `genai-perf profile` of streams that end well for HTTP, and without the mark that their protocol ends with. */
+
+const LIMIT = { timeout: 30_000 };
+const REQUESTS = ["--request-count", "8", "--concurrency", "1"];
+
+function answer(hasMark: (index: number) => boolean): (response: ServerResponse, index: number) => void {
+  return (response, index) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    const event = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+    response.write(event("the"));
+    setTimeout(() => response.end(`${event(" the")}${hasMark(index) ? "data: [DONE]\n\n" : ""}`), 2);
+  };
+}
+
+function requestsOf({ files }: ChatRun): Record<string, number> {
+  const [, text = "{}"] = [...files].find(([path]) => path.endsWith("profile_export_rampart.json")) ?? [];
+  return JSON.parse(text).requests;
+}
+
+describe("genai-perf profile of streams without their end mark", () => {
+  test("those that others had: failures with their reason, the first of all too", LIMIT, async () => {
+    const ran = await runChat(() => REQUESTS, {
+      answer: answer((index) => index % 4 !== 0),
+    });
+    assert.equal(ran.code, 1, ran.err);
+    assert.match(
+      ran.err,
+      /rampart: 2 of 8 streams ended without their end mark \(\[DONE\] or a finish_reason\): .*failed/,
+    );
+    assert.match(ran.err, /the first failure: the stream ended after 2 events without its end mark/);
+    assert.match(ran.out, /Request Count \(count\) │ +6\.00/);
+    const { completed, failed, measured, withoutEndMark } = requestsOf(ran);
+    assert.deepEqual([completed, failed, measured, withoutEndMark], [6, 2, 6, 2]);
+  });
+
+  test("a server that never sends one is measured, and that is told", LIMIT, async () => {
+    const ran = await runChat(() => REQUESTS, { answer: answer(() => false) });
+    assert.equal(ran.code, 0, ran.err);
+    assert.match(
+      ran.err,
+      /rampart: 8 of 8 streams ended without their end mark .*may be cut short; .* in the statistics/,
+    );
+    assert.match(ran.out, /Request Count \(count\) │ +8\.00/);
+    const { failed, measured, withoutEndMark } = requestsOf(ran);
+    assert.deepEqual([failed, measured, withoutEndMark], [0, 8, 8]);
+  });
+
+  test("streams that all have it are told nothing of", LIMIT, async () => {
+    const ran = await runChat(() => REQUESTS, { answer: answer(() => true) });
+    assert.equal(ran.code, 0, ran.err);
+    assert.doesNotMatch(ran.err, /end mark/);
+    assert.equal(requestsOf(ran)["withoutEndMark"], 0);
+  });
+});
