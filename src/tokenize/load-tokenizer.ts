@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { messageOf, UserError } from "../plan/problem.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
@@ -19,6 +19,7 @@ export interface TokenizerOptions {
 }
 
 const FILE = "tokenizer.json";
+const MAX_SHOWN_PARTS = 5;
 const EXPORT_HINT =
   'Export it once where Python is: AutoTokenizer.from_pretrained("…", trust_remote_code=True).save_pretrained("folder"); ' +
   "then give the folder.";
@@ -40,7 +41,7 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
     throw new UserError([{ path: "tokenizer.revision", message: "is no revision", value: revision, hint }]);
   }
   const local = await findLocal(name);
-  if (local !== undefined) return readTokenizer(name, local);
+  if (local?.kind === "file") return readTokenizer(name, local.path);
   const cache = hubCacheFolder(env);
   const cached = isHubId(name) ? await findInHubCache(cache, { id: name, revision }) : undefined;
   if (cached !== undefined) return readTokenizer(name, join(cached, FILE));
@@ -49,23 +50,44 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
     const { loadEncoding } = await import("./tiktoken.ts");
     return loadEncoding(name, encoding);
   }
-  if (!isHubId(name) || isOffline(env)) throw notFound(name, revision, cache);
+  // A folder that happens to be called like an encoding or a model of the hub does not hide it, but one with a model's files is meant.
+  if (local !== undefined && (!isHubId(name) || local.parts.length > 0)) throw noFile(name, local.parts);
+  if (!isHubId(name) || isOffline(env)) throw local === undefined ? notFound(name, revision, cache) : noFile(name, []);
   const { downloadFromHub } = await import("./hub-download.ts");
-  return readTokenizer(name, join(await downloadFromHub(cache, { id: name, revision }, env), FILE));
+  const folder = await downloadFromHub(cache, { id: name, revision }, env).catch((error: unknown) => {
+    throw local === undefined
+      ? error
+      : noFile(name, [], `, and as the hub's model it was not to be had: ${messageOf(error)}`);
+  });
+  return readTokenizer(name, join(folder, FILE));
 }
 
-/** The file that the name leads to on this machine; undefined when there is nothing of this name. */
-async function findLocal(name: string): Promise<string | undefined> {
+/** Files beside which a `tokenizer.json` would lie, or out of which it can be made. */
+const MODEL_FILES =
+  /^(config|tokenizer_config|special_tokens_map|vocab)\.json$|^(vocab|merges)\.txt$|\.(model|tiktoken|safetensors|gguf)$/;
+
+type Local =
+  | { readonly kind: "file"; readonly path: string }
+  /** A folder without the file. */
+  | { readonly kind: "folder"; readonly parts: readonly string[] };
+
+/** What the name leads to on this machine; undefined when there is nothing of this name. */
+async function findLocal(name: string): Promise<Local | undefined> {
   const found = await stat(name).catch(() => undefined);
   if (found === undefined) return undefined;
-  if (found.isFile()) return name;
-  const path = join(name, FILE);
-  const inside = await stat(path).catch(() => undefined);
-  if (inside !== undefined) return path;
-  // A folder that happens to be called like an encoding or a model does not hide it.
-  if (findEncoding(name) !== undefined || (isHubId(name) && !name.startsWith("."))) return undefined;
-  const hint = `Give a folder that has one. ${EXPORT_HINT}`;
-  throw new UserError([{ path: "tokenizer", message: `the folder has no ${FILE}`, value: name, hint }]);
+  if (found.isFile()) return { kind: "file", path: name };
+  const names = await readdir(name).catch((): string[] => []);
+  if (names.includes(FILE)) return { kind: "file", path: join(name, FILE) };
+  return { kind: "folder", parts: names.filter((part) => MODEL_FILES.test(part)).sort() };
+}
+
+/** @param parts files of a model that the folder has instead */
+function noFile(name: string, parts: readonly string[], more = ""): UserError {
+  const instead = parts.length === 0 ? "" : `, only ${parts.slice(0, MAX_SHOWN_PARTS).join(", ")}`;
+  const message = `the folder has no ${FILE}${instead}${more}`;
+  return new UserError([
+    { path: "tokenizer", message, value: name, hint: `Give a folder that has one. ${EXPORT_HINT}` },
+  ]);
 }
 
 function isOffline(env: Environment): boolean {

@@ -158,6 +158,30 @@ test("special tokens of encodings are decoded, and are plain text in texts", asy
   }
 });
 
+test("a local folder called like a model of the hub is named where it has no tokenizer, and what it has instead", async () => {
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    write("llama-own/config.json", "{}");
+    write("llama-own/tokenizer.model", "");
+    write("bare-folder/readme.txt", "");
+    const nobody = { HF_HUB_CACHE: join(folder, "none"), HF_ENDPOINT: "http://127.0.0.1:1" };
+    // The hub is not asked for a folder that has a model's files.
+    const own = await refusal("llama-own", { env: nobody });
+    assert.match(own, /the folder has no tokenizer\.json, only config\.json, tokenizer\.model\b.*llama-own/);
+    assert.doesNotMatch(own, /127\.0\.0\.1|HF_/);
+    assert.match(
+      await refusal("bare-folder", { env: nobody }),
+      /the folder has no tokenizer\.json, and as the hub's model .*bare-folder/,
+    );
+    assert.match(await refusal("bare-folder", offline("none")), /the folder has no tokenizer\.json.*bare-folder/);
+    mkdirSync("gpt2", { recursive: true });
+    assert.ok((await loadTokenizer("gpt2", offline("none"))).count("a") === 1, "an encoding is not hidden");
+  } finally {
+    process.chdir(before);
+  }
+});
+
 const empty = join(folder, "empty");
 mkdirSync(empty);
 const refused: readonly (readonly [what: string, name: string, options: TokenizerOptions, message: RegExp])[] = [
