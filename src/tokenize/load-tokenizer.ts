@@ -84,7 +84,7 @@ async function findLocal(name: string): Promise<Local | undefined> {
 /** @param parts files of a model that the folder has instead */
 function noFile(name: string, parts: readonly string[], more = ""): UserError {
   const instead = parts.length === 0 ? "" : `, only ${parts.slice(0, MAX_SHOWN_PARTS).join(", ")}`;
-  const message = `the folder has no ${FILE}${instead}${more}`;
+  const message = `the folder ${name} has no ${FILE}${instead}${more}`;
   return new UserError([
     { path: "tokenizer", message, value: name, hint: `Give a folder that has one. ${EXPORT_HINT}` },
   ]);

@@ -168,13 +168,13 @@ test("a local folder called like a model of the hub is named where it has no tok
     const nobody = { HF_HUB_CACHE: join(folder, "none"), HF_ENDPOINT: "http://127.0.0.1:1" };
     // The hub is not asked for a folder that has a model's files.
     const own = await refusal("llama-own", { env: nobody });
-    assert.match(own, /the folder has no tokenizer\.json, only config\.json, tokenizer\.model\b.*llama-own/);
+    assert.match(own, /the folder llama-own has no tokenizer\.json, only config\.json, tokenizer\.model\b/);
     assert.doesNotMatch(own, /127\.0\.0\.1|HF_/);
     assert.match(
       await refusal("bare-folder", { env: nobody }),
-      /the folder has no tokenizer\.json, and as the hub's model .*bare-folder/,
+      /the folder bare-folder has no tokenizer\.json, and as the hub's model /,
     );
-    assert.match(await refusal("bare-folder", offline("none")), /the folder has no tokenizer\.json.*bare-folder/);
+    assert.match(await refusal("bare-folder", offline("none")), /the folder bare-folder has no tokenizer\.json/);
     mkdirSync("gpt2", { recursive: true });
     assert.ok((await loadTokenizer("gpt2", offline("none"))).count("a") === 1, "an encoding is not hidden");
   } finally {

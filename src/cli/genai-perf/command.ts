@@ -1,15 +1,14 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import type { CommandIo } from "../execute.ts";
 import { VERSION } from "../version.ts";
+import { withoutConsequences } from "./consequences.ts";
 import { EXIT } from "./exit-codes.ts";
-import { readValues } from "./flag-values.ts";
 import { formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";
-import { type GivenFlag, type ParsedCommand, parseCommand } from "./parse.ts";
-import { checkPassed } from "./profile/passed-plan.ts";
-import { findLater } from "./profile/refusals.ts";
+import { type GivenCommand, type ParsedCommand, parseCommand } from "./parse.ts";
+import { checkPassed, findPassedProblems } from "./profile/passed-plan.ts";
 import { runProfile } from "./profile/run-profile.ts";
-import { readSettings } from "./read-settings.ts";
+import { findFurther, readSettings } from "./read-settings.ts";
 import type { GenaiSettings } from "./settings.ts";
 import type { GivenSettings } from "./settings-builder.ts";
 import { writeTemplate } from "./template.ts";
@@ -28,26 +27,42 @@ export async function runGenaiPerf(args: readonly string[], _command: string, io
       io.out(`genai-perf ${VERSION} (rampart)\n`);
       return EXIT.done;
     case "usage":
-      io.err(formatUsageError(parsed.subcommand, [...parsed.problems, ...findWrongValues(parsed.given)]));
-      return EXIT.usage;
+      return tellUsage(parsed, io);
     case "command":
       return explain(io, () => runSubcommand(parsed, io));
   }
 }
 
-/** What else is wrong on a command line that can not be run: the user shall not have to come again for it. */
-function findWrongValues(given: readonly GivenFlag[]): Problem[] {
-  return given.flatMap((one) => readValues(one).problem ?? []);
+/** Tells why a command line can not be run, and all else that is wrong with it: the user shall not have to come again for it. */
+async function tellUsage(usage: ParsedCommand & { readonly kind: "usage" }, io: CommandIo): Promise<number> {
+  const { recognised } = usage;
+  const read = recognised === undefined ? undefined : readSettings(recognised);
+  const wrong = [...usage.problems, ...(read?.kind === "usage" ? read.problems : [])];
+  const further = read === undefined ? [] : findFurther(read);
+  io.err(formatUsageError(usage.subcommand, wrong));
+  if (recognised === undefined) return EXIT.usage;
+  const all = [...further, ...(await findPassedBeside(recognised, further))];
+  for (const problem of withoutConsequences(all, wrong, recognised.subcommand)) io.err(formatProblem(problem));
+  return EXIT.usage;
 }
 
-async function runSubcommand(parsed: ParsedCommand & { readonly kind: "command" }, io: CommandIo): Promise<number> {
+/** What is wrong with flags after `--` whatever the settings are, where those are wrong too. */
+async function findPassedBeside(
+  { subcommand, passThrough }: GivenCommand,
+  told: readonly Problem[],
+): Promise<readonly Problem[]> {
+  if (passThrough.length === 0) return [];
+  if (subcommand === "create-template" || subcommand === "process-export-files") return [nothingToPass({ subcommand })];
+  const found = await findPassedProblems(passThrough);
+  return found.filter(({ message }) => told.every((one) => one.message !== message));
+}
+
+async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<number> {
   const read = readSettings(parsed);
-  if (read.kind === "usage") {
-    io.err(formatUsageError(read.subcommand, read.problems));
-    return EXIT.usage;
-  }
-  if (read.kind === "config") throw new UserError(read.problems);
-  const { settings, given, later, warnings } = read;
+  if (read.kind === "usage") return tellUsage({ ...read, problems: [], recognised: parsed }, io);
+  if (read.kind === "config")
+    throw new UserError([...read.problems, ...(await findPassedBeside(parsed, read.problems))]);
+  const { settings, given, warnings } = read;
   for (const warning of warnings) io.err(`rampart: ${warning}\n`);
   if (parsed.passThrough.length > 0 && !isMeasuring(settings)) throw new UserError([nothingToPass(settings)]);
   if (settings.subcommand === "create-template") {
@@ -55,8 +70,8 @@ async function runSubcommand(parsed: ParsedCommand & { readonly kind: "command" 
     io.out(`Template created: ${settings.templateFile}\n`);
     return EXIT.done;
   }
-  const problems = findLater(settings, later);
-  if (problems.length > 0) throw new UserError(problems);
+  const further = findFurther(read);
+  if (further.length > 0) throw new UserError(further);
   const resolved = await resolveInputFormat(settings);
   for (const warning of await checkPassed(resolved, given)) io.err(`rampart: ${warning}\n`);
   return (await runAsked(resolved, given, io)) ? EXIT.done : EXIT.failed;
@@ -88,7 +103,7 @@ function isMeasuring({ subcommand }: GenaiSettings): boolean {
   return subcommand !== "create-template" && subcommand !== "process-export-files";
 }
 
-function nothingToPass({ subcommand }: GenaiSettings): Problem {
+function nothingToPass({ subcommand }: Pick<GenaiSettings, "subcommand">): Problem {
   const message = `flags of perf_analyzer after -- have no meaning with ${subcommand}, which measures nothing`;
   return { path: "--", message, hint: "Leave them out." };
 }

@@ -23,16 +23,19 @@ export type ParsedCommand =
       readonly kind: "usage";
       readonly subcommand: SubcommandName | undefined;
       readonly problems: readonly Problem[];
-      /** Flags that were recognised all the same. */
-      readonly given: readonly GivenFlag[];
+      /** What was recognised all the same; undefined without a subcommand. */
+      readonly recognised: GivenCommand | undefined;
     }
-  | {
-      readonly kind: "command";
-      readonly subcommand: SubcommandName;
-      readonly given: readonly GivenFlag[];
-      /** What stands after `--`, for perf_analyzer. */
-      readonly passThrough: readonly string[];
-    };
+  | GivenCommand;
+
+/** A subcommand with its flags. */
+export interface GivenCommand {
+  readonly kind: "command";
+  readonly subcommand: SubcommandName;
+  readonly given: readonly GivenFlag[];
+  /** What stands after `--`, for perf_analyzer. */
+  readonly passThrough: readonly string[];
+}
 
 const NEGATIVE_NUMBER = /^-\d+$|^-\d*\.\d+$/;
 const HELP: GenaiFlag = { names: ["-h", "--help"], shape: "switch", kind: "text", help: "Show this and exit." };
@@ -63,16 +66,16 @@ export function parseCommand(args: readonly string[]): ParsedCommand {
   const together = checkGiven(subcommand, parser.given);
   const problems = [...top.problems, ...parser.problems, ...together];
   const isOwn = parser.hasOwnProblems || together.length > 0;
-  if (problems.length > 0) return usage(isOwn ? subcommand : undefined, problems, parser.given);
-  return { kind: "command", subcommand, given: parser.given, passThrough };
+  const command: GivenCommand = { kind: "command", subcommand, given: parser.given, passThrough };
+  return problems.length > 0 ? usage(isOwn ? subcommand : undefined, problems, command) : command;
 }
 
 function usage(
   subcommand: SubcommandName | undefined,
   problems: readonly Problem[],
-  given: readonly GivenFlag[] = [],
+  recognised?: GivenCommand,
 ): ParsedCommand {
-  return { kind: "usage", subcommand, problems, given };
+  return { kind: "usage", subcommand, problems, recognised };
 }
 
 function missingSubcommand(): Problem {

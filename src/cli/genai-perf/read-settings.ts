@@ -5,7 +5,7 @@ import { FLAG_READERS, type FlagValues, type LastFlag, readLoad, readSweep } fro
 import { readValues } from "./flag-values.ts";
 import type { SubcommandName } from "./flags.ts";
 import { liftLoad } from "./lift-load.ts";
-import type { GivenFlag, ParsedCommand } from "./parse.ts";
+import type { GivenCommand, GivenFlag } from "./parse.ts";
 import { checkTogether } from "./rules.ts";
 import { type GenaiSettings, isDefault, type Subcommand } from "./settings.ts";
 import { type GivenSetting, type GivenSettings, SettingsBuilder } from "./settings-builder.ts";
@@ -24,7 +24,13 @@ export type SettingsResult =
       readonly warnings: readonly string[];
     }
   /** argparse's errors: usage and exit code 2. */
-  | { readonly kind: "usage"; readonly subcommand: SubcommandName; readonly problems: readonly Problem[] }
+  | {
+      readonly kind: "usage";
+      readonly subcommand: SubcommandName;
+      readonly problems: readonly Problem[];
+      /** What the flags that can be read contradict beside that. */
+      readonly further: readonly Problem[];
+    }
   /** What the original throws later on: exit code 1. */
   | { readonly kind: "config"; readonly problems: readonly Problem[] };
 
@@ -46,15 +52,22 @@ interface ReadFlag {
 const FREE_WITH_CONFIG: ReadonlySet<string> = new Set(["-f", "--override-config", "-v"]);
 
 /** Reads flags, and for `config` the file they name. Nothing is thrown for what a user can mend. */
-export function readSettings(command: ParsedCommand & { readonly kind: "command" }): SettingsResult {
+export function readSettings(command: GivenCommand): SettingsResult {
   const { subcommand, given } = command;
   const usage: Problem[] = [];
-  const flags = given.map((one): ReadFlag => {
+  const flags = given.flatMap((one): ReadFlag[] => {
     const { values, problem } = readValues(one);
-    if (problem !== undefined) usage.push(problem);
-    return { one, values, from: { place: one.typed, source: "flag", isFloat: one.flag.kind === "decimal" } };
+    if (problem === undefined)
+      return [{ one, values, from: { place: one.typed, source: "flag", isFloat: one.flag.kind === "decimal" } }];
+    usage.push(problem);
+    return [];
   });
-  if (usage.length > 0) return { kind: "usage", subcommand, problems: usage };
+  const result = applyFlags(command, flags);
+  if (usage.length === 0) return result;
+  return { kind: "usage", subcommand, problems: usage, further: findFurther(result) };
+}
+
+function applyFlags({ subcommand, given, passThrough }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
   const builder = new SettingsBuilder();
   // Without a file everything would be missing that it may have.
   if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
@@ -68,7 +81,7 @@ export function readSettings(command: ParsedCommand & { readonly kind: "command"
   if (subcommand !== "create-template" && subcommand !== "process-export-files") {
     readLoad(builder, last);
     readSweep(builder, last, subcommand === "analyze");
-    liftLoad(builder, command.passThrough);
+    liftLoad(builder, passThrough);
   }
   if (subcommand === "config") builder.settings.subcommand = inferSubcommand(builder);
   return finish(builder);
@@ -79,14 +92,27 @@ function finish(builder: SettingsBuilder): SettingsResult {
   // The path itself asks for a stream.
   if (settings.endpoint.type === "generate_stream") settings.endpoint.isStreaming = true;
   const all = [...problems, ...checkTogether(settings, given)];
-  if (all.length > 0) return { kind: "config", problems: all };
+  const later = findLater(settings, given);
+  if (all.length > 0) return { kind: "config", problems: [...all, ...later.map(refuseLater)] };
   return {
     kind: "settings",
     settings,
     given,
-    later: findLater(settings, given),
+    later,
     warnings: warnTogether(settings, given),
   };
+}
+
+/** What keeps the settings from being run, argparse's errors aside. */
+export function findFurther(result: SettingsResult): readonly Problem[] {
+  if (result.kind === "usage") return result.further;
+  return result.kind === "config" ? result.problems : result.later.map(refuseLater);
+}
+
+/** Told before anything is sent or written. */
+function refuseLater({ place, flag }: LaterSetting): Problem {
+  const what = place.startsWith("-") ? flag : `${place}: ${flag}`;
+  return { path: what, message: `${what} is not supported yet`, hint: "Leave it out." };
 }
 
 /** A file may repeat defaults, as templates do. */

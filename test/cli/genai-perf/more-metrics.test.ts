@@ -37,7 +37,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
     const json = JSON.parse(ownFile(quiet.files));
     assert.deepEqual(json.requests, {
       ...{ sent: 4, completed: 4, failed: 0, cancelled: 0 },
-      ...{ measured: 4, withoutContent: 0 },
+      ...{ measured: 4, withoutContent: 0, withoutEndMark: 0 },
     });
     assert.equal(json.metrics.requestLatencyMs.count, 4);
     assert.equal(json.metrics.inputTokens.avg, 10);

@@ -54,6 +54,17 @@ export async function passThrough(plan: Plan, args: readonly string[], hasLoad: 
 /** perf_analyzer's words for what {@link checkLoad} tells. */
 const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
 
+/** What is wrong with the flags whatever they are laid over: those that genai-perf does not take, and values that cannot be read. */
+export async function findProblems(args: readonly string[]): Promise<readonly Problem[]> {
+  const parsed = parseFlags(args);
+  const refused = parsed.given.flatMap(refuse);
+  if (refused.length > 0) return [...refused, ...parsed.problems];
+  // A command line without any flag has problems of its own.
+  const base = await readSettings(parseFlags([]));
+  const read = await readSettings(parsed);
+  return read.problems.filter(({ message }) => base.problems.every((one) => one.message !== message));
+}
+
 interface Read extends PlanFromFlags {
   /** Everything that was said, to tell what is new. */
   readonly says: ReadonlySet<string>;

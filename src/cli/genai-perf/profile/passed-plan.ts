@@ -1,4 +1,5 @@
 import type { Plan } from "../../../plan/plan.ts";
+import type { Problem } from "../../../plan/problem.ts";
 import { applyPoint, combineSweeps } from "../analyze/points.ts";
 import { isLoadGiven } from "../lift-load.ts";
 import type { GenaiSettings } from "../settings.ts";
@@ -20,6 +21,12 @@ export async function toPassedPlan(
   if (args.length === 0) return plan;
   const { passThrough } = await import("./pass-through.ts");
   return (await passThrough(plan, args, isLoadGiven(settings, given))).plan;
+}
+
+/** What is wrong with flags after `--` whatever the profile is. */
+export async function findPassedProblems(args: readonly string[]): Promise<readonly Problem[]> {
+  const { findProblems } = await import("./pass-through.ts");
+  return findProblems(args);
 }
 
 /**
