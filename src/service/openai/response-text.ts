@@ -1,6 +1,7 @@
 import type { AnswerKind } from "./answer-kind.ts";
 import { type AnswerPart, readFieldPart, readPart, type ServerUsage } from "./answer-parts.ts";
 import { type ServerEvent, splitEvents } from "./events.ts";
+import { explainPage } from "./html-page.ts";
 import type { ResponseField } from "./response-field.ts";
 import { readStreamEnd, type StreamEnd } from "./stream-end.ts";
 
@@ -43,8 +44,8 @@ export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: R
   const reasoning = new Pieces();
   let usage: ServerUsage | undefined;
   let finishReason: string | undefined;
-  let error: string | undefined;
-  const events = splitEvents(reads);
+  let error = explainPage(reads);
+  const events = error === undefined ? splitEvents(reads) : [];
   for (const event of events) {
     const part = readEvent(kind, event, field);
     output.add(event.read, part.text);
@@ -54,7 +55,8 @@ export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: R
     error ??= part.error;
   }
   // Some services answer with the bare text.
-  if (kind === "custom" && events.length === 0) output.add(reads.length - 1, reads.join("").trim());
+  if (kind === "custom" && events.length === 0 && error === undefined)
+    output.add(reads.length - 1, reads.join("").trim());
   if (field !== undefined && output.list.length === 0) error ??= `nothing is at ${field.text} in the answer`;
   const end = readStreamEnd(kind, reads[0] ?? "", events, finishReason);
   return { output: output.list, reasoning: reasoning.list, usage, finishReason, end, error };

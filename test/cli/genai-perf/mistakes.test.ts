@@ -79,6 +79,7 @@ describe("a server that is another than the user thinks", () => {
   test("a web page is no answer of a chat: exit code 1, and where to look", LIMIT, async () => {
     const ran = await runChat(() => ["--request-count", "3"], { answer: answerPage });
     assert.equal(ran.code, 1);
+    assert.match(ran.err, /of 3 requests 3 failed .* the first failure: an HTML page came .*Welcome/);
     assert.match(ran.err, /no answer is one that the endpoint type chat knows: look at --endpoint-type, --endpoint/);
   });
 

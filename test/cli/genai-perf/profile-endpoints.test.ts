@@ -448,6 +448,18 @@ describe("templates", () => {
     assert.match(err, /of 4 requests 4 failed[\s\S]*the first failure: nothing is at nope in the answer/);
   });
 
+  test("a web page is a failed request, also of services that answer with bare text", LIMIT, async () => {
+    let index = 0;
+    const answer: Answer = () => (index++ === 0 ? "<!doctype html><title>Sign in</title>" : "the the");
+    const some = await run(answer, TEMPLATE, { "t.jinja": TEXT });
+    assert.equal(some.code, 1);
+    assert.match(some.err, /of 4 requests 1 failed[\s\S]*the first failure: an HTML page came .*: Sign in/);
+    assert.deepEqual(
+      [some.report["request_count"]?.avg, some.report["output_sequence_length"]?.avg],
+      [3, ANSWER_TOKENS],
+    );
+  });
+
   test("a list makes several requests; vectors and rankings are known by themselves", LIMIT, async () => {
     const named = [
       "--endpoint-type",

@@ -328,3 +328,24 @@ for (const [name, kind, reads, isMarked] of ends) {
     assert.equal(readAnswer(kind, reads).end?.isMarked, isMarked);
   });
 }
+
+const pages: readonly (readonly [name: string, reads: readonly string[], error: RegExp | undefined])[] = [
+  [
+    "a page with a title",
+    ["<!DOCTYPE html>\n<html><head><title>404 Not\n Found</title>"],
+    /HTML page .*: 404 Not Found$/,
+  ],
+  ["a page without one, in two reads", ["\n<!-- proxy -->", "<HTML><body>Welcome"], /HTML page .*<HTML><body>Welcome$/],
+  ["text that begins with a tag", ["<think>hm</think> the"], undefined],
+  ["text that only tells of pages", ["see <html>"], undefined],
+];
+
+for (const [name, reads, error] of pages) {
+  for (const kind of ["custom", "chat"] as const)
+    test(`a page is no answer: ${name}, of ${kind}`, () => {
+      const answer = readAnswer(kind, reads);
+      if (error === undefined) assert.equal(answer.error, undefined);
+      else assert.match(answer.error ?? "", error);
+      assert.deepEqual(show(answer), error === undefined && kind === "custom" ? [`0:${reads.join("")}`] : []);
+    });
+}
