@@ -147,6 +147,17 @@ describe("genai-perf process-export-files", () => {
     assert.match(alone.err, /--plot-formats needs --generate-plots/);
   });
 
+  test("a host's artifact folder may be copied whole, and its export lies one folder deeper", async () => {
+    const flat = await merge({ b: odd, a: even });
+    const deep = await merge({ "b/tiny-run": odd, "b/tiny-run/plots": {}, "a/tiny-run": even }, "--generate-plots");
+    assert.equal(deep.code, 0, deep.err);
+    assert.equal(deep.results.get(`${NAME}_genai_perf.csv`), flat.results.get(`${NAME}_genai_perf.csv`));
+    assert.equal(deep.out, flat.out);
+    const page = deep.results.get(join("tiny-openai-chat-concurrency2", "plots", "plots.html")) ?? "";
+    const { options } = JSON.parse(/id="data">(.*?)<\/script>/.exec(page)?.[1] ?? "");
+    assert.deepEqual(options[0].xAxis[0].data, ["a", "b"], "hosts, not artifact folders");
+  });
+
   test("runs one after another: the time between is left out and told", async () => {
     const hour = 3_600_000_000_000n;
     const later = { ...odd, "profile_export.json": share((index) => index % 2 === 1, hour) };
@@ -211,6 +222,21 @@ describe("genai-perf process-export-files", () => {
       "nothing there",
       { a: { "profile_export.json": "{}" } },
       /--input-directory: holds no folder with a profile_export/,
+    ],
+    [
+      "exports two folders deeper",
+      { "a/b/c": even },
+      /--input-directory: holds no folder with a profile_export.* \(got .*\)\n.*or its artifact folder/,
+    ],
+    [
+      "several runs of a host in a folder each",
+      { "a/run-1": even, "a/run-2": odd, b: odd },
+      /\/in\/a: holds several runs.*: run-1\/profile_export\.json, run-2\/profile_export\.json/,
+    ],
+    [
+      "several runs of a host in its folder",
+      { a: { ...even, "other.json": recordedText, "other_genai_perf.json": REPORT } },
+      /\/in\/a: holds several runs.*: other\.json, profile_export\.json/,
     ],
     [
       "other settings",

@@ -1,13 +1,16 @@
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { messageOf, UserError } from "../../../plan/problem.ts";
+import { join, relative } from "node:path";
+import { messageOf, type Problem, UserError } from "../../../plan/problem.ts";
 
 /** The results of one host: a profile export and the JSON report beside it. */
 export interface HostFiles {
+  /** The name of the host's folder. */
+  readonly host: string;
   readonly profileExport: string;
   readonly report: string;
 }
 
+const MOST_SHOWN = 5;
 const REPORT_END = "_genai_perf.json";
 
 /** What a folder with a folder for each host holds. */
@@ -18,18 +21,29 @@ export interface FoundExports {
   readonly skipped: readonly string[];
 }
 
-/** Looks for the files, which belong together by name: `x.json` and `x_genai_perf.json`. @throws UserError when there are none */
+/**
+ * Looks for the files, which belong together by name: `x.json` and `x_genai_perf.json`. They lie in the host's folder, or in a folder
+ * within it, as where an artifact folder was copied whole.
+ *
+ * @throws UserError when there are none, or a host has several runs
+ */
 export function findExports(folder: string): FoundExports {
   const hosts: HostFiles[] = [];
   const skipped: string[] = [];
-  for (const name of listNames(folder, true)) {
-    const pairs = findPairs(join(folder, name));
-    if (pairs.length === 0) skipped.push(join(folder, name));
-    hosts.push(...pairs);
+  const problems: Problem[] = [];
+  for (const host of listNames(folder, true)) {
+    const path = join(folder, host);
+    const pairs = findHostPairs(path);
+    const [first] = pairs;
+    if (first === undefined) skipped.push(path);
+    else if (pairs.length === 1) hosts.push({ host, ...first });
+    else problems.push(tellSeveral(path, pairs));
   }
+  if (problems.length > 0) throw new UserError(problems);
   if (hosts.length === 0) {
     const message = "holds no folder with a profile_export.json and its profile_export_genai_perf.json";
-    const hint = "Copy each host's results into a folder of its own below it, both files together.";
+    const hint =
+      "Copy each host's results, or its artifact folder, into a folder of its own below it, both files together.";
     throw new UserError([{ path: "--input-directory", message, value: folder, hint }]);
   }
   return { hosts, skipped };
@@ -46,7 +60,24 @@ function listNames(folder: string, isFoldersOnly: boolean): string[] {
   }
 }
 
-function findPairs(folder: string): HostFiles[] {
+type Pair = Omit<HostFiles, "host">;
+
+function findHostPairs(folder: string): Pair[] {
+  const own = findPairs(folder);
+  return own.length > 0 ? own : listNames(folder, true).flatMap((name) => findPairs(join(folder, name)));
+}
+
+function tellSeveral(path: string, pairs: readonly Pair[]): Problem {
+  const names = pairs.map(({ profileExport }) => relative(path, profileExport));
+  const shown = names.length > MOST_SHOWN ? [...names.slice(0, MOST_SHOWN), "…"] : names;
+  return {
+    path,
+    message: `holds several runs, and one host's runs did not go at the same time: ${shown.join(", ")}`,
+    hint: "Leave the one that is to be merged; runs that did go at the same time need a folder each.",
+  };
+}
+
+function findPairs(folder: string): Pair[] {
   const names = listNames(folder, false);
   return names
     .filter((name) => name.endsWith(REPORT_END))

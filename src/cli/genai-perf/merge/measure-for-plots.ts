@@ -1,4 +1,3 @@
-import { basename, dirname } from "node:path";
 import { TokenGaps } from "../../../measure/token-gaps.ts";
 import { type ExportRules, measureExports } from "../../../report/genai-perf/measure-export.ts";
 import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
@@ -21,7 +20,5 @@ export function measureForPlots(
     return { name, columns, gaps: gaps.summarize(), isStreaming: endpoint.isStreaming };
   };
   if (hosts.length > MOST_HOSTS) return [measure(`${hosts.length} hosts`, sources)];
-  return hosts.map(({ files }, i) =>
-    measure(basename(dirname(files.profileExport)), [sources[i] as HostRun["source"]]),
-  );
+  return hosts.map(({ files }, i) => measure(files.host, [sources[i] as HostRun["source"]]));
 }
