@@ -20,6 +20,7 @@ export function warnTogether(settings: GenaiSettings, given: GivenSettings): str
     warnings.push("--output-tokens-mean is ignored where a line of the payload file has an output_length.");
   if (endpoint.isStreaming && TOKENLESS_TYPES.includes(endpoint.type))
     warnings.push(`--streaming has no effect with ${endpoint.type}: the answer comes in one piece.`);
+  warnings.push(...warnOfLengths(settings, given));
   warnings.push(...warnOfSessions(settings, given), ...warnOfOverruled(settings, given), ...warnOfPath(settings));
   if (given.has("input.prefixPrompt.tokens") && input.prefixPrompt.count === 0 && input.prefixPrompt.tokens !== 100)
     warnings.push("--prefix-prompt-length has no effect without --num-prefix-prompts.");
@@ -45,6 +46,26 @@ export function warnTogether(settings: GenaiSettings, given: GivenSettings): str
       `goodput: ${metric} is none of the metrics that can be limited${near === undefined ? "" : `; did you mean ${near}?`}`,
     );
   }
+  return warnings;
+}
+
+/** Lengths of no tokens. */
+function warnOfLengths({ input, endpoint, rampart }: GenaiSettings, given: GivenSettings): string[] {
+  const { syntheticTokens, outputTokens } = input;
+  const placeOf = (at: SettingPath): string => given.get(at)?.place ?? at;
+  const isMadeUp = (input.file === "" || input.file.startsWith("synthetic:")) && endpoint.type !== "image_retrieval";
+  const warnings: string[] = [];
+  if (rampart.sequenceMix !== "") return warnings;
+  if (isMadeUp && syntheticTokens.mean === 0)
+    warnings.push(
+      syntheticTokens.stddev === 0
+        ? `${placeOf("input.syntheticTokens.mean")} 0: made-up prompts have no text of their own, as in the original; many servers refuse empty ones.`
+        : `${placeOf("input.syntheticTokens.mean")} 0: lengths that are drawn below one token count as one.`,
+    );
+  if (outputTokens.mean === 0 && !TOKENLESS_TYPES.includes(endpoint.type))
+    warnings.push(
+      `${placeOf("input.outputTokens.mean")} 0: answers of one token are asked for, the fewest there are, as the original does.`,
+    );
   return warnings;
 }
 

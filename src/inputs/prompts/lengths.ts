@@ -25,6 +25,11 @@ export function drawTokenCount(random: Random, { mean, stddev }: Spread): number
   return Math.max(1, Math.trunc(drawNormal(random, mean, stddev)));
 }
 
+/** A prompt's tokens: none where none are asked for, and otherwise as {@link drawTokenCount}. */
+export function drawInputTokens(random: Random, spread: Spread): number {
+  return spread.mean === 0 && spread.stddev === 0 ? 0 : drawTokenCount(random, spread);
+}
+
 /** A whole number, `least` or more, rounded as Python rounds: halves to the even one. */
 export function drawRounded(random: Random, { mean, stddev }: Spread, least: number): number {
   const value = Math.max(least, drawNormal(random, mean, stddev));

@@ -6,7 +6,7 @@ import type { MediaEncoders } from "../media/encoders.ts";
 import { makeAudio } from "../media/synthetic-audio.ts";
 import { makeImage } from "../media/synthetic-image.ts";
 import { BlockPrompts } from "./block-prompts.ts";
-import { drawPair, drawTokenCount } from "./lengths.ts";
+import { drawInputTokens, drawPair, drawTokenCount } from "./lengths.ts";
 import { PromptWriter } from "./prompt-writer.ts";
 import type { PromptSettings } from "./settings.ts";
 
@@ -56,7 +56,7 @@ export class PromptMaker {
     const { seed, mix, inputTokens, outputTokens } = this.settings;
     const random = createRandomFor(seed, "length", list, position);
     const pair = mix === undefined ? undefined : drawPair(random, mix);
-    const input = drawTokenCount(random, pair?.input ?? inputTokens);
+    const input = drawInputTokens(random, pair?.input ?? inputTokens);
     const output = pair?.output ?? outputTokens;
     return output === undefined ? { input } : { input, output: drawTokenCount(random, output) };
   }

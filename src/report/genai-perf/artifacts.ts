@@ -8,6 +8,8 @@ export type Stimulus =
   | { readonly kind: "request_rate"; readonly value: number }
   | { readonly kind: "session_concurrency"; readonly value: number }
   | { readonly kind: "fixed_schedule" }
+  /** Gaps that a file of perf_analyzer's tells. */
+  | { readonly kind: "request_intervals" }
   /** A payload file that brings its own times, without a schedule flag. */
   | { readonly kind: "none" }
   /** What `analyze` varies: names and values in their order. */
@@ -34,7 +36,8 @@ function stimulusNames(stimulus: Stimulus): string[] {
     case "none":
       return [];
     case "fixed_schedule":
-      return ["fixed_schedule"];
+    case "request_intervals":
+      return [stimulus.kind];
     case "request_rate":
       return [`request_rate${formatFloat(stimulus.value)}`];
     case "sweep":

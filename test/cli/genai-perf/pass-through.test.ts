@@ -106,7 +106,7 @@ test("--request-intervals after -- sends at the file's gaps", LIMIT, async () =>
     await writeFile(file, "20000\n90000\n");
     const ran = await profile(`--request-count 6 -- --request-intervals ${file}`);
     assert.equal(ran.code, 0, ran.err);
-    const times = sentMs(ran, "tiny-openai-chat");
+    const times = sentMs(ran, "tiny-openai-chat-request_intervals");
     assert.equal(times.length, 6);
     const gaps = gapsOf(times);
     const longCount = gaps.filter((ms) => ms > 55).length;

@@ -136,6 +136,29 @@ describe("genai-perf profile", () => {
     assert.match(files.get(join(FOLDER, "profile_export_genai_perf.csv")) ?? "", /^Request Count \(count\),8\.00$/m);
   });
 
+  test(
+    "lengths of 0: an empty prompt and an answer of one token, as the original asks for, and both are told",
+    LIMIT,
+    async () => {
+      const empty = await run(answerChat, profile(...CHAT, "--isl", "0", "--osl", "0"));
+      assert.equal(empty.code, 0, empty.err);
+      for (const { body } of empty.received) assert.deepEqual([body.messages?.[0]?.content, body.max_tokens], ["", 1]);
+      assert.match(empty.err, /^rampart: --isl 0: made-up prompts have no text of their own, .* refuse/m);
+      assert.match(empty.err, /^rampart: --osl 0: answers of one token are asked for/m);
+      const report = JSON.parse(empty.files.get(join(FOLDER, "profile_export_genai_perf.json")) ?? "{}");
+      assert.equal(report.input_sequence_length.max, 0);
+      const spread = await run(answerChat, profile(...CHAT, "--isl", "0", "--synthetic-input-tokens-stddev", "5"));
+      const tokenizer = await loadTokenizer(TOKENIZER);
+      assert.ok(spread.received.every(({ body }) => tokenizer.count(body.messages?.[0]?.content ?? "") >= 1));
+      assert.match(spread.err, /--isl 0: lengths that are drawn below one token count as one/);
+      const prefixed = await run(
+        answerChat,
+        profile(...CHAT, "--isl", "0", "--num-prefix-prompts", "1", "--prefix-prompt-length", "9"),
+      );
+      for (const { body } of prefixed.received) assert.equal(tokenizer.count(body.messages?.[0]?.content ?? ""), 9);
+    },
+  );
+
   test("embeddings have latencies and no tokens", LIMIT, async () => {
     const args = ["--endpoint-type", "embeddings", "-b", "2", "--request-rate", "1000", "--request-count", "1000"];
     const { code, out, err, received } = await run(answerOnce, profile(...args));

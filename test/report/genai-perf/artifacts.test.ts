@@ -14,6 +14,7 @@ const folders: readonly (readonly [naming: ArtifactNaming, folder: string])[] = 
   [{ ...openai, stimulus: { kind: "request_rate", value: 2.5 } }, "tiny-openai-chat-request_rate2.5"],
   [{ ...openai, stimulus: { kind: "session_concurrency", value: 2 } }, "tiny-openai-chat-session_concurrency2"],
   [{ ...openai, stimulus: { kind: "fixed_schedule" } }, "tiny-openai-chat-fixed_schedule"],
+  [{ ...openai, stimulus: { kind: "request_intervals" } }, "tiny-openai-chat-request_intervals"],
   [{ ...openai, stimulus: { kind: "none" } }, "tiny-openai-chat"],
   [
     { ...openai, models: ["tiny", "tiny2"], stimulus: { kind: "concurrency", value: 1 } },

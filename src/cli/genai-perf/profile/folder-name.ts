@@ -4,7 +4,7 @@ import { isPayloadFile } from "../input-format.ts";
 import { intervalsFileOf } from "../lift-load.ts";
 import type { GenaiSettings } from "../settings.ts";
 
-/** The name of a run's folder, as the original has it. @param stimulus in place of the settings' load */
+/** The name of a run's folder, as the original has it; gaps from a file are called as their flag, where it says `concurrency1`. @param stimulus in place of the settings' load */
 export function nameFolder(settings: GenaiSettings, stimulus: Stimulus = stimulusOf(settings)): string {
   const { endpoint, modelNames } = settings;
   const { serviceKind } = ENDPOINT_TYPES[endpoint.type];
@@ -16,7 +16,8 @@ function stimulusOf(settings: GenaiSettings): Stimulus {
   const { stimulus } = settings.perfAnalyzer;
   if (stimulus.kind === "session_concurrency") return { kind: "session_concurrency", value: stimulus.sessions };
   if (stimulus.kind === "fixed_schedule") return stimulus;
-  if (isPayloadFile(settings) || intervalsFileOf(settings.passThrough) !== undefined) return { kind: "none" };
+  if (intervalsFileOf(settings.passThrough) !== undefined) return { kind: "request_intervals" };
+  if (isPayloadFile(settings)) return { kind: "none" };
   if (stimulus.kind === "request_rate") return { kind: "request_rate", value: stimulus.ratePerSec };
   return { kind: "concurrency", value: stimulus.requests };
 }
