@@ -42,7 +42,12 @@ export interface LlmStub {
 }
 
 /** Starts the Go server of ./llm-stub on loopback. Needs `go`; dies with this process. */
-export async function startLlmStub({ ttftMs = 0, itlMs = 0, tokens = 100, core }: LlmStubOptions = {}): Promise<LlmStub> {
+export async function startLlmStub({
+  ttftMs = 0,
+  itlMs = 0,
+  tokens = 100,
+  core,
+}: LlmStubOptions = {}): Promise<LlmStub> {
   const executable = await buildGo("llm-stub");
   const args = ["-ttft", `${ttftMs}ms`, "-itl", `${itlMs}ms`, "-tokens", String(tokens)];
   const [program = "", ...rest] = [...(core === undefined ? [] : ["taskset", "-c", String(core)]), executable, ...args];
