@@ -5,6 +5,7 @@ import { isConnectionFailure } from "../transport/failure.ts";
 import type { WireRequest } from "../transport/request.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { Backoff } from "./backoff.ts";
+import type { BurstSharing } from "./burst-sharing.ts";
 import type { Canceller } from "./canceller.ts";
 import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork, LaneOptions } from "./driver-work.ts";
@@ -34,6 +35,7 @@ export class Driver implements Sender {
   /** What came of the requests. */
   readonly ended: EndedRequests;
   private readonly canceller: Canceller | undefined;
+  private sharing: BurstSharing | undefined;
   private readonly closedLoad = new ClosedLoad(this);
   private load: ActiveLoad = this.closedLoad;
   private isStopped = true;
@@ -68,6 +70,11 @@ export class Driver implements Sender {
     });
     this.ended = new EndedRequests(this.client);
     canceller?.attach((slot, failure) => this.client.cancel(slot, failure));
+  }
+
+  /** From now on others on the same core get their turn while many requests leave at once. */
+  shareBursts(sharing: BurstSharing | undefined): void {
+    this.sharing = sharing;
   }
 
   /** Deals the slots anew, before the first request: the model is known by now. */
@@ -278,6 +285,7 @@ export class Driver implements Sender {
     slots.fill(slot, feed, sequence, intendedNs, isDelayed);
     if (slot >= this.client.calls.length) void this.client.reserve(slots.count);
     this.client.send(slot, request, feed.stamp);
+    this.sharing?.sent();
   }
 
   private done(call: Call): void {

@@ -92,7 +92,7 @@ async function runPlan(
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
       const measuring = { plan, observer, signal, load, session, feed, driver, canceller, poller, tokens };
-      const rehearse = isRehearsed(plan) ? await loadRehearsal(plan, session) : undefined;
+      const rehearse = isRehearsed(plan) ? await loadRehearsal(plan, session, driver) : undefined;
       const parts: RunParts = { ...measuring, peers, rehearse, startNs, check };
       if (plan.telemetry.scrapes === undefined) return await new MeasuredRun(parts).execute();
       const { openScrapes } = await import("./scrapes.ts");
@@ -115,9 +115,17 @@ function isRehearsed({ target, client, outputs }: Plan): boolean {
   return target.kind === "openai" && client.kind === "own" && outputs.style !== "perf_analyzer";
 }
 
-async function loadRehearsal({ target }: Plan, session: Session): Promise<() => Promise<void>> {
+async function loadRehearsal({ target }: Plan, session: Session, driver: Driver): Promise<() => Promise<void>> {
   const { rehearse } = await import("./rehearsal.ts");
-  return () => rehearse(session, target.isStreaming);
+  if (!target.isStreaming) return () => rehearse(session, false);
+  const { openBurstSharing } = await import("./burst-sharing.ts");
+  const { yieldBackgroundThreads } = await import("../runtime/background-threads.ts");
+  return async () => {
+    await rehearse(session, true);
+    // What matters is compiled: the rest may not come between the tokens' times.
+    yieldBackgroundThreads();
+    driver.shareBursts(await openBurstSharing());
+  };
 }
 
 async function createCanceller(plan: CancellationPlan): Promise<Canceller> {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { RECORD_DELAYED, RECORD_FAILED } from "../../src/measure/records.ts";
+import { BurstSharing } from "../../src/run/burst-sharing.ts";
 import { RequestFeed } from "../../src/run/feed.ts";
 import { makeDataset, makeDriver, makeService } from "./fake-client.ts";
 
@@ -29,6 +30,16 @@ test("a closed loop sends its concurrency at once and a new request for each ans
     [0, 1, 2, 1],
   );
   assert.deepEqual([driver.sentCount, driver.ended.completedCount, driver.outstanding], [4, 1, 3]);
+  driver.close();
+});
+
+test("the core is shared with others after each request that was sent, and not before", async () => {
+  const { driver, client } = makeDriver();
+  const sentThen: number[] = [];
+  driver.shareBursts(new BurstSharing(() => sentThen.push(client.sent.length)));
+  await driver.start(closed(3), ENDLESS);
+  client.answer(1);
+  assert.deepEqual(sentThen, [1, 2, 3, 4]);
   driver.close();
 });
 
