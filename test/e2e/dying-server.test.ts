@@ -34,7 +34,8 @@ async function startMockProcess(): Promise<Mock> {
 }
 
 for (const protocol of ["http", "grpc"] as const) {
-  describe(`over ${protocol}`, () => {
+  // Each has a server of its own, and waits for it most of the time.
+  describe(`over ${protocol}`, { concurrency: true }, () => {
     const cases = [
       { name: "the server is killed", signal: "SIGKILL", message: /reached|refused|closed|connect/i },
       { name: "the server stops answering", signal: "SIGSTOP", message: /answer|stall|byte/i },

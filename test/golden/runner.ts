@@ -37,7 +37,7 @@ const runTimeoutMs = 90_000;
 const parallelRuns = 4;
 
 /**
- * Runs transcripts against Triton and compares. What runs no timed load runs beside others; the rest runs alone, one after the other.
+ * Runs transcripts against Triton and compares. What runs no timed load runs beside others; the rest one after the other.
  * A mismatch is tried once more at the end, because a busy machine can make a run unstable.
  * @param onResult called for each as it is done
  */

@@ -12,7 +12,7 @@ export interface Transcript {
   exitCode: number;
   /** For an error: the flags, values and messages that its text must name. */
   names: string[];
-  /** Whether load runs in time windows, so that nothing else should run meanwhile. */
+  /** Whether load runs in time windows, so that no other transcript should run meanwhile. */
   isTimed: boolean;
   /** What to put for `-p` to be done sooner; undefined to leave it. */
   shortWindowMs: number | undefined;
