@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 import { makePromptDataset } from "../../../src/inputs/prompts/prompt-dataset.ts";
 import { makePrompts } from "../../../src/inputs/prompts/prompt-thread.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import type { PromptsPlan } from "../../../src/plan/prompts.ts";
+import { FAILING_WORKERS } from "../../runtime/failing-workers.ts";
 
 /** Prompts are made in a thread of their own, as they would be in this one. */
 
@@ -65,18 +65,7 @@ test("what is wrong is told as without a thread", async () => {
   assert.deepEqual(sent.problems, own.problems);
 });
 
-const failingStarts: readonly (readonly [what: string, start: () => Worker, reason: RegExp])[] = [
-  [
-    "cannot be made",
-    () => {
-      throw new Error("no threads here");
-    },
-    /no threads here/,
-  ],
-  ["throws", () => new Worker("throw new Error('broken thread')", { eval: true }), /broken thread/],
-  ["ends at once", () => new Worker("process.exit(0)", { eval: true }), /ended at once/],
-];
-for (const [what, start, reason] of failingStarts) {
+for (const [what, start, reason] of FAILING_WORKERS) {
   test(`where the thread ${what} this one makes them, and a warning says so`, async () => {
     const { streams, warnings } = await makePrompts(PLAN, "in-turn", start);
     assert.deepEqual(streams, (await makePromptDataset(PLAN, "in-turn")).streams);

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 import { LocalTokenWork, openTokenizer, type TokenWork } from "../../../../src/cli/genai-perf/profile/token-work.ts";
 import { SharedTokenWork, startTokenWork } from "../../../../src/cli/genai-perf/profile/token-work-thread.ts";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
 import { failedRequestsPath } from "../../../../src/report/genai-perf/failed-requests.ts";
+import { FAILING_WORKERS } from "../../../runtime/failing-workers.ts";
 import { readGood } from "../read.ts";
 
 /** Requests are made and answers measured in a thread of their own, as they would be in this one. */
@@ -165,18 +165,7 @@ test("without tokens to count there is no thread; profiles that follow each othe
   await shared.close();
 });
 
-const failingStarts: readonly (readonly [what: string, start: () => Worker, reason: RegExp])[] = [
-  [
-    "cannot be made",
-    () => {
-      throw new Error("no threads here");
-    },
-    /no threads here/,
-  ],
-  ["throws", () => new Worker("throw new Error('broken thread')", { eval: true }), /broken thread/],
-  ["ends at once", () => new Worker("process.exit(0)", { eval: true }), /it ended/],
-];
-for (const [what, start, reason] of failingStarts) {
+for (const [what, start, reason] of FAILING_WORKERS) {
   test(`where the thread ${what} this one does the work, and says so`, LIMIT, async () => {
     const read = readGood(...CHAT);
     const notes: string[] = [];
