@@ -3,7 +3,11 @@ import { setPriority } from "node:os";
 
 /** What threads that work ahead are called: the compilers of JavaScriptCore and of V8 in Node and Deno, and Bun's tidier of memory. */
 const BACKGROUND: ReadonlySet<string> = new Set(["JITWorker", "V8Worker", "V8 DefaultWorke", "mi-scavenger"]);
-const LOWEST_PRIORITY = 19;
+/**
+ * A sixth of the time of a thread that wants the core as well. Much less would be worse than nothing where all cores are busy: the collector
+ * waits for a compiling thread to come to a point where it may stop, and so the thread that sends waited 100 to 600 ms at 19.
+ */
+const NICENESS = 8;
 const TASKS = "/proc/self/task";
 /** Runtimes start such threads when there is more to compile. */
 const LOOK_AGAIN_MS = 100;
@@ -15,9 +19,8 @@ let timer: ReturnType<typeof setInterval> | undefined;
 let looks = 0;
 
 /**
- * Lets the threads that compile this program's hot code or give memory back run only where nothing else wants to, those included that are
- * started within the next seconds, and from then on until they end: on a core that they share with the thread that sends, they would make
- * it late. Called again (a thread that had nothing to do ends, and a later run starts another), it looks again for as long. Linux only;
+ * Lets the threads that compile this program's hot code or give memory back run after others, those included that are started within the
+ * next seconds, and from then on until they end: on a core that they share with the thread that sends, they would make it late. Called again (a thread that had nothing to do ends, and a later run starts another), it looks again for as long. Linux only;
  * elsewhere, and where the system does not allow it, nothing changes.
  */
 export function yieldBackgroundThreads(): void {
@@ -51,7 +54,7 @@ function lowerNewThreads(): boolean {
 function lower(thread: string): boolean {
   try {
     const name = readFileSync(`${TASKS}/${thread}/comm`, "utf8");
-    if (BACKGROUND.has(name.trim())) setPriority(Number(thread), LOWEST_PRIORITY);
+    if (BACKGROUND.has(name.trim())) setPriority(Number(thread), NICENESS);
     // A new thread has its creator's name at first.
     return name !== readFileSync("/proc/self/comm", "utf8");
   } catch {
