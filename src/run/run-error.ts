@@ -28,7 +28,12 @@ export function explainEnd(
   failures: FailureLog,
 ): RunError {
   if (!(error instanceof LevelError) || outputs.style === "perf_analyzer") return toRunError(error);
-  if (completedCount > 0 || failedCount === 0) return toRunError(error);
+  if (completedCount > 0 || failedCount === 0)
+    return new RunError(
+      "failed-request",
+      "no request ended while a level was measured",
+      "Measure it for longer, or look why no request ends in time.",
+    );
   const example = failures.list()[0]?.example ?? "";
   return new RunError(
     "failed-request",

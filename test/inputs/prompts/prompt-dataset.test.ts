@@ -2,40 +2,20 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { makePromptDataset } from "../../../src/inputs/prompts/prompt-dataset.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import type { PromptsPlan } from "../../../src/plan/prompts.ts";
 import { LLM_ENDPOINTS } from "../../../src/service/openai/endpoints.ts";
 import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { makePromptsPlan } from "../../plan/make-prompts-plan.ts";
 import { loadTinyTokenizer } from "../tiny-tokenizer.ts";
 
 /** Prompts of a plan as requests. */
 
-const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 const tokenizer = loadTinyTokenizer();
 const fixed = (mean: number) => ({ mean, stddev: 0 });
 
-const LEAST: PromptsPlan = {
-  kind: "prompts",
-  format: "chat",
-  model: "m",
-  isStreaming: true,
-  tokenizer: TINY,
-  revision: "main",
-  file: "",
-  seed: 0,
-  count: 3,
-  inputTokens: fixed(20),
-  outputTokens: null,
-  mix: [],
-  prefix: null,
-  sessions: null,
-  systemTokens: 0,
-  textsPerRequest: 1,
-  images: null,
-  extra: {},
-};
+const LEAST = makePromptsPlan();
 
 /** Bodies of every shape, as far as they are looked into. */
 interface Body {

@@ -1,36 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { makePromptDataset } from "../../../src/inputs/prompts/prompt-dataset.ts";
 import { makePrompts } from "../../../src/inputs/prompts/prompt-thread.ts";
 import { UserError } from "../../../src/plan/problem.ts";
-import type { PromptsPlan } from "../../../src/plan/prompts.ts";
+import { makePromptsPlan } from "../../plan/make-prompts-plan.ts";
 import { FAILING_WORKERS } from "../../runtime/failing-workers.ts";
 
 /** Prompts are made in a thread of their own, as they would be in this one. */
 
-const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 const fixed = (mean: number) => ({ mean, stddev: 0 });
-const PLAN: PromptsPlan = {
-  kind: "prompts",
-  format: "chat",
-  model: "m",
-  isStreaming: true,
-  tokenizer: TINY,
-  revision: "main",
-  file: "",
+const PLAN = makePromptsPlan({
   seed: 3,
   count: 20,
   inputTokens: { mean: 20, stddev: 5 },
   outputTokens: fixed(7),
-  mix: [],
-  prefix: null,
-  sessions: null,
-  systemTokens: 0,
-  textsPerRequest: 1,
-  images: null,
   extra: { seed: 1, left: () => "out" },
-};
+});
 
 test("a thread makes the same requests, sessions too", async () => {
   assert.deepEqual(await makePrompts(PLAN, "in-turn"), await makePromptDataset(PLAN, "in-turn"));
@@ -58,7 +43,7 @@ test("this thread goes on while the other makes them", async () => {
 });
 
 test("what is wrong is told as without a thread", async () => {
-  const plan = { ...PLAN, tokenizer: `${TINY}/absent` };
+  const plan = { ...PLAN, tokenizer: `${PLAN.tokenizer}/absent` };
   const own = await makePromptDataset(plan, "in-turn").catch((error: unknown) => error);
   const sent = await makePrompts(plan, "in-turn").catch((error: unknown) => error);
   assert.ok(own instanceof UserError && sent instanceof UserError);

@@ -1,0 +1,29 @@
+import { fileURLToPath } from "node:url";
+import type { PromptsPlan } from "../../src/plan/prompts.ts";
+
+const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
+
+/** Three made-up prompts of 20 tokens with nothing else, but for what is changed. */
+export function makePromptsPlan(change: Partial<PromptsPlan> = {}): PromptsPlan {
+  return {
+    kind: "prompts",
+    format: "chat",
+    model: "m",
+    isStreaming: true,
+    tokenizer: TINY,
+    revision: "main",
+    file: "",
+    seed: 0,
+    count: 3,
+    inputTokens: { mean: 20, stddev: 0 },
+    outputTokens: null,
+    mix: [],
+    prefix: null,
+    sessions: null,
+    systemTokens: 0,
+    textsPerRequest: 1,
+    images: null,
+    extra: {},
+    ...change,
+  };
+}
