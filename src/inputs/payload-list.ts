@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { formatJson, parseJson, toPlainNumber } from "../service/json-text.ts";
 import { PAYLOAD, TEXT_LENGTH_BYTES } from "../service/payload-tensor.ts";
 import type { DataOrder, DataStep, Dataset, StepInputs } from "./dataset.ts";
 
@@ -132,7 +133,7 @@ async function read(path: string): Promise<string> {
 function parse(path: string, text: string): readonly unknown[] {
   let data: unknown;
   try {
-    data = (JSON.parse(text) as { data?: unknown } | null)?.data;
+    data = (parseJson(text) as { data?: unknown } | null)?.data;
   } catch (error) {
     throw new UserError([{ path, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
   }
@@ -149,7 +150,7 @@ function parseLines(path: string, text: string): readonly unknown[] {
 /** An entry from a line, which may be a body alone. Throws {@link UserError}. */
 export function parseLine(line: string, place: string): unknown {
   try {
-    const entry: unknown = JSON.parse(line);
+    const entry = parseJson(line);
     return typeof entry === "object" && entry !== null && "payload" in entry ? entry : { payload: [entry] };
   } catch (error) {
     throw new UserError([{ path: place, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
@@ -212,7 +213,7 @@ function readTurn(
 
 /** A value that may stand in a list of its own, as tensors do. */
 function single(value: unknown): unknown {
-  return Array.isArray(value) ? (value[0] as unknown) : value;
+  return toPlainNumber(Array.isArray(value) ? (value[0] as unknown) : value);
 }
 
 function isTime(value: unknown): value is number {
@@ -221,7 +222,7 @@ function isTime(value: unknown): value is number {
 
 /** The one input of a request that is a payload. */
 export function toPayloadInputs(body: object): DataStep["inputs"] {
-  return new Map([[PAYLOAD, { bytes: toElement(JSON.stringify(body)) }]]);
+  return new Map([[PAYLOAD, { bytes: toElement(formatJson(body)) }]]);
 }
 
 const encoder = new TextEncoder();

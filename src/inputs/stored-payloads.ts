@@ -1,5 +1,6 @@
 import { openSync, readSync } from "node:fs";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { parseJson } from "../service/json-text.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
 import { type ByteSource, JsonScanner } from "./json-scanner.ts";
 import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-list.ts";
@@ -103,7 +104,7 @@ export class PayloadFile {
       // The list of payloads, or a whole line.
       const text = decoder.decode(bytes);
       const { inputs } = toEntry(
-        text.startsWith("[") ? { payload: JSON.parse(text) as unknown } : parseLine(text, "a line"),
+        text.startsWith("[") ? { payload: parseJson(text) } : parseLine(text, "a line"),
         this.toInputs,
       );
       if (inputs === undefined) throw new Error("there is no payload any more");

@@ -1,4 +1,5 @@
-import { isMap, isScalar, type Node } from "yaml";
+import { isMap, isScalar, isSeq, type Node } from "yaml";
+import { JsonNumber, orderedKey } from "../../service/json-text.ts";
 import type { PlaceOf } from "./config.ts";
 import type { Field } from "./field.ts";
 import { isFileOrFolder } from "./flag-values.ts";
@@ -35,7 +36,7 @@ export function readFieldValue(
   from: GivenSetting,
   placeOf: PlaceOf,
 ): void {
-  const value: unknown = node.toJSON();
+  const value: unknown = field.kind === "object" ? toWrittenJson(node) : node.toJSON();
   if (field.kind === "sweeps") {
     readSweeps(builder, field, node, from, placeOf);
     return;
@@ -51,6 +52,22 @@ export function readFieldValue(
     );
   else if (field.kind === "stimulus") readStimulus(builder, field, read as Record<string, unknown>, from);
   else builder.set(field, read, from);
+}
+
+/** A number as JSON writes it. */
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+
+/** A node as a value whose numbers and order of keys `formatJson` prints as they stand in the file. */
+function toWrittenJson(node: unknown): unknown {
+  if (isMap(node))
+    return Object.fromEntries(
+      node.items.map(({ key, value }) => [orderedKey(String(isScalar(key) ? key.value : key)), toWrittenJson(value)]),
+    );
+  if (isSeq(node)) return node.items.map(toWrittenJson);
+  if (!isScalar(node)) return (node as Node | null)?.toJSON() ?? null;
+  const { value, source = "" } = node;
+  const isOther = typeof value === "number" && JSON_NUMBER.test(source) && JSON.stringify(value) !== source;
+  return isOther ? new JsonNumber(source) : value;
 }
 
 function tellWrong(builder: SettingsBuilder, field: Field, value: unknown, from: GivenSetting): void {

@@ -3,6 +3,7 @@ import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { artifactFiles, type Stimulus } from "../../report/genai-perf/artifacts.ts";
 import { describeLoad } from "../../report/rampart/console.ts";
+import { formatJson } from "../../service/json-text.ts";
 import type { CommandIo } from "../execute.ts";
 import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
 import { nameFolder } from "./profile/folder-name.ts";
@@ -63,7 +64,7 @@ function withoutSecrets(plan: Plan): Plan {
 
 function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: string): string {
   const { target, measurement, telemetry } = plan;
-  const body = JSON.stringify(first ?? {});
+  const body = formatJson(first ?? {});
   const shown =
     body.length > MOST_BODY_CHARACTERS ? `${body.slice(0, MOST_BODY_CHARACTERS)}… (${body.length} characters)` : body;
   const servers = target.kind === "embedded" ? [] : [target.url, ...(target.moreUrls ?? [])];

@@ -1,4 +1,5 @@
-import { parseJsonWithFloats, toPythonNumber } from "../../report/genai-perf/python-format.ts";
+import { formatFloat } from "../../report/genai-perf/python-format.ts";
+import { JsonNumber, parseJson } from "../../service/json-text.ts";
 import { fieldOf } from "./fields.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
 import type { SettingPath, Stimulus } from "./settings.ts";
@@ -139,7 +140,7 @@ function readExtraInput(builder: SettingsBuilder, values: FlagValues, from: Give
     builder.store("input.extra", { ...earlier, ...more }, from);
   if (text.startsWith("{") && text.endsWith("}")) {
     try {
-      add(parseJsonWithFloats(text) as Record<string, unknown>);
+      add(parseJson(text) as Record<string, unknown>);
     } catch {
       builder.fail(from.place, "the value is no JSON object", text, "Write for example '{\"top_p\": 0.9}'.");
     }
@@ -172,8 +173,10 @@ function readExtraInput(builder: SettingsBuilder, values: FlagValues, from: Give
 function typedValue(text: string): unknown {
   const lower = text.toLowerCase();
   if (lower === "true" || lower === "false") return lower === "true";
-  if (/^\d+$/.test(text)) return parseInteger(text) ?? text;
-  return /^(\d+\.\d*|\.\d+)$/.test(text) ? toPythonNumber(Number(text)) : text;
+  if (/^\d+$/.test(text)) return parseInteger(text) ?? new JsonNumber(BigInt(text).toString());
+  if (!/^(\d+\.\d*|\.\d+)$/.test(text)) return text;
+  const value = Number(text);
+  return Number.isInteger(value) ? new JsonNumber(formatFloat(value)) : value;
 }
 
 /** Whether a flag has set this already: flags add to each other, and replace what a file says. */

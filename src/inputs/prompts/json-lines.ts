@@ -11,15 +11,20 @@ export interface JsonRecord {
   readonly place: string;
 }
 
+/** One with the text that it was parsed from. */
+export interface WrittenRecord extends JsonRecord {
+  readonly text: string;
+}
+
 /**
  * The objects of a JSON Lines file: one a line, blank lines apart.
  * @throws UserError for a line that is none; a file that is JSON instead is told as that
  */
-export async function* readJsonLines(path: string): AsyncGenerator<JsonRecord> {
+export async function* readJsonLines(path: string): AsyncGenerator<WrittenRecord> {
   let isFirst = true;
   for await (const { number, text } of readLines(path)) {
     const place = `${path}, line ${number}`;
-    yield { value: parseLine(text, path, place, isFirst), place };
+    yield { value: parseLine(text, path, place, isFirst), text, place };
     isFirst = false;
   }
 }

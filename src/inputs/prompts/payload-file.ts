@@ -1,7 +1,8 @@
 import { UserError } from "../../plan/problem.ts";
+import { parseJson } from "../../service/json-text.ts";
 import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { readId, readInteger, readNumber, readPromptText } from "./fields.ts";
-import { type JsonRecord, readJsonLines } from "./json-lines.ts";
+import { type JsonRecord, readJsonLines, type WrittenRecord } from "./json-lines.ts";
 import { joinBefore, NO_OPENING, type Opening, type PromptMaker, type Slot } from "./prompt-maker.ts";
 
 /** Keys with a meaning here; all others go into the request's body. */
@@ -34,13 +35,13 @@ export async function* readPayloadFile(path: string, maker: PromptMaker): AsyncG
   }
 }
 
-function toEntry(record: JsonRecord, slot: Slot, maker: PromptMaker, opening: Opening): PromptEntry {
+function toEntry(record: WrittenRecord, slot: Slot, maker: PromptMaker, opening: Opening): PromptEntry {
   const timestampMs = readNumber(record, "timestamp", 0);
   const delayMs = readNumber(record, "delay", 0);
   const lengths = maker.lengths(slot);
   const output = readInteger(record, "output_length", 0) || lengths.output;
   const prompt = makePrompt(record, slot, maker, opening.before);
-  const extra = otherKeys(record.value);
+  const extra = otherKeys(record);
   return {
     texts: [joinBefore(opening.prefix, prompt)],
     ...opening.frame,
@@ -76,6 +77,9 @@ function readHashIds(record: JsonRecord): number[] {
   ]);
 }
 
-function otherKeys(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !OWN_KEYS.includes(key)));
+/** Keys for the body, their values as they were written. */
+function otherKeys({ value, text }: WrittenRecord): JsonObject {
+  if (Object.keys(value).every((key) => OWN_KEYS.includes(key))) return {};
+  const members = Object.entries(parseJson(text) as JsonObject);
+  return Object.fromEntries(members.filter(([key]) => !OWN_KEYS.includes(key)));
 }

@@ -1,5 +1,7 @@
 /** Numbers and JSON as Python prints them, where that text is an interface. */
 
+import { JsonNumber, plainKey, rawJson } from "../../service/json-text.ts";
+
 /** A number that Python holds as a float: a whole one is printed with `.0`. */
 export class PythonFloat {
   readonly value: number;
@@ -14,24 +16,6 @@ export class PythonFloat {
   }
 }
 
-/** A number by its text (ECMAScript 2026; TypeScript's library lacks it yet). */
-const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON;
-
-/** A whole number that was written as a float stays one. */
-export function toPythonNumber(value: number): number | PythonFloat {
-  return Number.isInteger(value) ? new PythonFloat(value) : value;
-}
-
-/** As `JSON.parse`; a whole number that is written as a float becomes a {@link PythonFloat}. @throws SyntaxError */
-export function parseJsonWithFloats(text: string): unknown {
-  return JSON.parse(text, keepFloat);
-}
-
-/** `JSON.parse` tells how a number was written (ECMAScript 2026). */
-function keepFloat(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === "number" && /[.eE]/.test(context?.source ?? "") ? toPythonNumber(value) : value;
-}
-
 /** What {@link formatPythonJson} takes: plain data. A `Map` is an object whose keys keep their order, whatever they look like. */
 export type PythonJson =
   | null
@@ -39,6 +23,7 @@ export type PythonJson =
   | number
   | string
   | PythonFloat
+  | JsonNumber
   | readonly PythonJson[]
   | ReadonlyMap<string, PythonJson>
   | { readonly [key: string]: PythonJson | undefined };
@@ -50,6 +35,7 @@ export function formatPythonJson(value: PythonJson, indent = ""): string {
   if (typeof value === "number") return Number.isInteger(value) ? formatInt(value) : formatJsonFloat(value);
   if (typeof value === "string") return formatString(value);
   if (value instanceof PythonFloat) return formatJsonFloat(value.value);
+  if (value instanceof JsonNumber) return value.text;
   const inner = `${indent}  `;
   if (isList(value))
     return enclose(
@@ -61,7 +47,7 @@ export function formatPythonJson(value: PythonJson, indent = ""): string {
   const entries = value instanceof Map ? [...value] : Object.entries(value);
   const members = entries
     .filter(([, item]) => item !== undefined)
-    .map(([key, item]) => `${formatString(key)}: ${formatPythonJson(item as PythonJson, inner)}`);
+    .map(([key, item]) => `${formatString(plainKey(key))}: ${formatPythonJson(item as PythonJson, inner)}`);
   return enclose("{", members, "}", indent);
 }
 

@@ -1,4 +1,5 @@
 import { joinBytesElements } from "../json-tensors.ts";
+import { formatJson, parseJson } from "../json-text.ts";
 import { TEXT_LENGTH_BYTES } from "../payload-tensor.ts";
 import type { Conversation } from "../service.ts";
 import type { Tensor } from "../tensor.ts";
@@ -50,7 +51,7 @@ export class PayloadConversation implements Conversation {
       return turn;
     }
     this.asked = continueBody(asked, answered, parseBody(text), layout);
-    return [{ ...payload, bytes: joinBytesElements([encoder.encode(JSON.stringify(this.asked))]) }];
+    return [{ ...payload, bytes: joinBytesElements([encoder.encode(formatJson(this.asked))]) }];
   }
 
   hear(reads: readonly Uint8Array[]): string | undefined {
@@ -93,6 +94,6 @@ function listOf(messages: Json | undefined): readonly Json[] {
 }
 
 function parseBody(text: string): JsonObject {
-  const body = JSON.parse(text) as Json;
+  const body = parseJson(text) as Json;
   return isObject(body) ? (body as JsonObject) : {};
 }

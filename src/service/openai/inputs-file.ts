@@ -1,3 +1,4 @@
+import { formatJson } from "../json-text.ts";
 import type { Payload } from "./payload.ts";
 import type { JsonObject } from "./prompt-entry.ts";
 
@@ -39,6 +40,6 @@ function listOf(key: string, value: string | number | undefined): JsonObject {
 }
 
 function formatRecord(record: JsonObject): string {
-  const text = JSON.stringify(record, null, 2).replaceAll("\n", "\n    ");
+  const text = formatJson(record, 2).replaceAll("\n", "\n    ");
   return text.replace(/[^\n -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

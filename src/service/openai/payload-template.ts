@@ -1,5 +1,6 @@
 import type { Environment, Interpreter } from "@huggingface/jinja";
 import { messageOf, UserError } from "../../plan/problem.ts";
+import { parseJson } from "../json-text.ts";
 import { findJsonFault } from "./json-fault.ts";
 import type { JsonObject } from "./prompt-entry.ts";
 import { findFailingLine, findLineOf } from "./template-lines.ts";
@@ -171,7 +172,7 @@ function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables:
   const hint = 'Let it make one object, as {"prompt": {{ text|tojson }}}, or a list of objects.';
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     const fault = findJsonFault(text);
     const rest = text.slice(fault, fault + MOST_SHOWN);

@@ -1,3 +1,4 @@
+import { formatJson } from "../json-text.ts";
 import { finishPayload, type LayoutSettings, type Payload, selectModel } from "./payload.ts";
 import type { PayloadTemplate } from "./payload-template.ts";
 import type { JsonObject, PromptEntry } from "./prompt-entry.ts";
@@ -43,7 +44,7 @@ function toVariables(entry: PromptEntry, model: string, { isStreaming }: LayoutS
 
 /** The entry's texts that are in a body, joined by spaces: what its input length is counted of. */
 export function textWithin(entry: PromptEntry, body: JsonObject): string {
-  const json = JSON.stringify(body);
+  const json = formatJson(body);
   return [entry.system, entry.userContext, ...entry.texts, ...(entry.passages ?? [])]
     .filter((text) => text !== undefined && text !== "" && json.includes(JSON.stringify(text).slice(1, -1)))
     .join(" ");

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { formatJson } from "../../../service/json-text.ts";
 import { intervalsFileOf } from "../lift-load.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
@@ -28,7 +29,7 @@ export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): st
     tokenizer,
     own,
   };
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+  return createHash("sha256").update(formatJson(parts)).digest("hex");
 }
 
 /** Sizes and dates; empty where there is no file. */

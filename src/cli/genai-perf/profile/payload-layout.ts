@@ -1,6 +1,7 @@
 import { messageOf, UserError } from "../../../plan/problem.ts";
 import { fileSystem } from "../../../runtime/files.ts";
 import { deriveSeed } from "../../../runtime/random.ts";
+import { compactJson, formatJson } from "../../../service/json-text.ts";
 import { createPayload, type Payload } from "../../../service/openai/payload.ts";
 import type { TemplateSource } from "../../../service/openai/payload-template.ts";
 import type { JsonObject, PromptEntry } from "../../../service/openai/prompt-entry.ts";
@@ -48,10 +49,10 @@ async function openTemplateLayout(settings: GenaiSettings, tokenizer: Tokenizer 
       const payloads = createTemplatePayloads(entry, position, layout, opened);
       for (const { body } of payloads)
         if (tokenizer !== undefined)
-          counts.set(hashOf(normalize(JSON.stringify(body))), tokenizer.count(textWithin(entry, body)));
+          counts.set(hashOf(compactJson(formatJson(body))), tokenizer.count(textWithin(entry, body)));
       return payloads;
     },
-    countPayload: (payload) => counts.get(hashOf(normalize(payload))) ?? Number.NaN,
+    countPayload: (payload) => counts.get(hashOf(compactJson(payload))) ?? Number.NaN,
   };
 }
 
@@ -76,11 +77,6 @@ function findTemplate(value: string, file: string | undefined): TemplateSource {
       { path: value, message: `cannot be read: ${messageOf(error)}`, hint: "Give a file that can be read." },
     ]);
   }
-}
-
-/** The same body may be written in several ways. */
-function normalize(payload: string): string {
-  return JSON.stringify(JSON.parse(payload));
 }
 
 /** 53 bits: two of a million bodies meet once in ten thousand runs. */

@@ -2,8 +2,8 @@ import type { MessagePort, Worker } from "node:worker_threads";
 import { TokenColumns, type TokenRows } from "../../../measure/token-metrics.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
 import { receiveError, type SentError, sendError } from "../../../plan/sent-error.ts";
-import { parseJsonWithFloats } from "../../../report/genai-perf/python-format.ts";
 import { startWorker } from "../../../runtime/workers.ts";
+import { formatJson, parseJson } from "../../../service/json-text.ts";
 import type { GenaiSettings } from "../settings.ts";
 import {
   LocalTokenWork,
@@ -22,7 +22,7 @@ type Task =
   | { readonly kind: "write"; readonly settings: SentSettings; readonly task: Omit<WriteTask, "settings"> }
   | { readonly kind: "measure"; readonly settings: SentSettings; readonly task: Omit<MeasureTask, "settings"> };
 
-/** Extra inputs are sent as text: a message would not keep what was written as a float. */
+/** Extra inputs are sent as text: a message would not keep how a number was written. */
 export interface SentSettings {
   readonly settings: GenaiSettings;
   readonly extraJson: string;
@@ -30,11 +30,11 @@ export interface SentSettings {
 
 function sendSettings(settings: GenaiSettings): SentSettings {
   const { extra } = settings.input;
-  return { settings: { ...settings, input: { ...settings.input, extra: null } }, extraJson: JSON.stringify(extra) };
+  return { settings: { ...settings, input: { ...settings.input, extra: null } }, extraJson: formatJson(extra) };
 }
 
 function receiveSettings({ settings, extraJson }: SentSettings): GenaiSettings {
-  const extra = parseJsonWithFloats(extraJson) as GenaiSettings["input"]["extra"];
+  const extra = parseJson(extraJson) as GenaiSettings["input"]["extra"];
   return { ...settings, input: { ...settings.input, extra } };
 }
 
