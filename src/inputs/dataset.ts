@@ -45,6 +45,8 @@ export interface Dataset {
   readonly isFromJson: boolean;
   /** Inputs are read from a file each time they are asked for, so that nobody may keep all of them. Default false. */
   readonly isStored?: boolean;
+  /** Whether any step of stored data has expected outputs; other data is looked through. Default false. */
+  readonly hasExpected?: boolean;
   /** Things the user should know, one sentence each. */
   readonly warnings: readonly string[];
 }

@@ -95,6 +95,11 @@ export class JsonScanner {
     this.walk();
   }
 
+  /** Whether the value that comes next is an array. */
+  isAtArray(): boolean {
+    return this.peek() === OPEN_BRACKET;
+  }
+
   /** Where the value that comes next stands in the file; it is left out, as `skip` does. */
   extent(): { readonly offset: number; readonly byteCount: number } {
     this.peek();

@@ -1,8 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { formatJson, parseJson, toPlainNumber } from "../service/json-text.ts";
 import { PAYLOAD, TEXT_LENGTH_BYTES } from "../service/payload-tensor.ts";
 import type { DataOrder, DataStep, Dataset, StepInputs } from "./dataset.ts";
+import { isLargeFile } from "./large-file.ts";
 
 /**
  * Payloads of requests from a JSON file as GenAI-Perf writes them, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or from JSON Lines
@@ -11,8 +12,6 @@ import type { DataOrder, DataStep, Dataset, StepInputs } from "./dataset.ts";
 
 const MAX_PROBLEMS = 20;
 const NOTHING: DataStep["expected"] = new Map();
-/** Larger files are not held in memory: their payloads are read when they are sent. */
-const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the file. Throws {@link UserError} naming the entry of everything that is no payload.
@@ -30,13 +29,13 @@ export function readPayloadList(path: string, order: DataOrder): Promise<Dataset
 export async function readPayloadLists(
   paths: readonly string[],
   order: DataOrder,
-  maxHeldBytes = MAX_HELD_BYTES,
+  maxHeldBytes?: number,
 ): Promise<Dataset> {
   const problems: Problem[] = [];
   const steps: DataStep[] = [];
   let isStored = false;
   for (const path of paths) {
-    const isLarge = (await sizeOf(path)) > maxHeldBytes;
+    const isLarge = await isLargeFile(path, maxHeldBytes);
     isStored ||= isLarge;
     const entries = isLarge ? await openEntries(path) : await readEntries(path);
     for (const step of toSteps(path, entries, order, problems)) steps.push(step);
@@ -98,14 +97,6 @@ export function toEntry(entry: unknown, toInputs: (body: object) => PayloadInput
 
 function isLines(path: string): boolean {
   return path.endsWith(".jsonl");
-}
-
-async function sizeOf(path: string): Promise<number> {
-  // One that cannot be read is told of when it is read.
-  return stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
 }
 
 /** The turns of each session, by the order of their first turns. */

@@ -81,7 +81,7 @@ export class RequestFeed {
 
   /** Whether any request has expected outputs. */
   get hasExpectations(): boolean {
-    if (this.dataset.isStored === true) return false;
+    if (this.dataset.isStored === true) return this.dataset.hasExpected === true;
     for (const stream of this.dataset.streams) for (const step of stream) if (step.expected.size > 0) return true;
     return false;
   }
@@ -136,12 +136,12 @@ export class RequestFeed {
 
   /** The outputs that must come back for the request that begins with a step. */
   expectedOf(step: number): readonly ExpectedOutput[] {
-    if (this.dataset.isStored === true) return NOTHING_EXPECTED;
+    if (this.dataset.isStored === true && this.dataset.hasExpected !== true) return NOTHING_EXPECTED;
     let expected = this.expected.get(step);
     if (expected === undefined) {
       const { steps, first } = this.locate(step);
       expected = assembleExpected(this.service.model, steps, first, this.service.batchSize);
-      this.expected.set(step, expected);
+      if (this.dataset.isStored !== true) this.expected.set(step, expected);
     }
     return expected;
   }

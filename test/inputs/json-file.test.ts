@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { checkBatches } from "../../src/inputs/batches.ts";
 import type { Dataset } from "../../src/inputs/dataset.ts";
 import { assembleBatch } from "../../src/inputs/dataset.ts";
@@ -14,11 +14,15 @@ import { makeModel, spec } from "./make-model.ts";
 
 /** Writes the texts as files and reads them as a run does. */
 async function readTexts(texts: readonly string[], model: ModelInfo): Promise<Dataset> {
+  return withFiles(texts, (paths) => readJsonFiles(paths, model));
+}
+
+async function withFiles<T>(texts: readonly string[], use: (paths: readonly string[]) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "rampart-test-"));
   try {
     const paths = texts.map((_, index) => join(folder, `${index}.json`));
     for (const [index, path] of paths.entries()) await writeFile(path, texts[index] as string);
-    return await readJsonFiles(paths, model);
+    return await use(paths);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -457,4 +461,82 @@ test("a varying input without a shape is refused by name", async () => {
 
 test("a file that is not there is named", async () => {
   await assert.rejects(readJsonFiles(["/nonexistent/data.json"], one), /\/nonexistent\/data\.json: cannot be read/);
+});
+
+describe("files that are too large to be held", () => {
+  const documents: readonly (readonly [name: string, texts: readonly string[]])[] = [
+    [
+      "steps, with expected outputs before them",
+      ['{"validation_data": [{"OUT": [1,2]}, {}], "data": [{"IN": [1,2,3,4]}, {"IN": {"content": [5,6,7,8]}}]}'],
+    ],
+    [
+      "streams, and a key that means nothing",
+      ['{"data": [[{"IN": [1,2,3,4]}, {"IN": [5,6,7,8]}], [{"IN": [9,9,9,9]}]], "more": [{}]}'],
+    ],
+    ["two files", ['{"data": [{"IN": [1,2,3,4]}]}', '{"data": [{"IN": [5,6,7,8]}]}']],
+  ];
+  const contents = ({ streams }: Dataset): unknown =>
+    streams.map((steps) =>
+      steps.map(({ inputs, expected, place }) => ({
+        in: inputs.get("IN"),
+        names: [...inputs.keys()],
+        expected: [...expected],
+        place: basename(place ?? ""),
+      })),
+    );
+
+  for (const [name, texts] of documents) {
+    test(`${name}: the same data as if they were held`, async () => {
+      await withFiles(texts, async (paths) => {
+        const stored = await readJsonFiles(paths, one, false, 0);
+        assert.equal(stored.isStored, true);
+        const held = await readJsonFiles(paths, one);
+        assert.equal(held.isStored, undefined);
+        assert.deepEqual(contents(stored), contents(held));
+        assert.equal(
+          stored.hasExpected,
+          texts.some((text) => text.includes('"OUT"')),
+        );
+      });
+    });
+  }
+
+  test("times put steps in order", async () => {
+    const text = '{"data": [{"IN": [1,2,3,4], "timestamp": [30]}, {"IN": [5,6,7,8], "timestamp": 10}]}';
+    await withFiles([text], async (paths) => {
+      const { streams } = await readJsonFiles(paths, one, true, 0);
+      assert.deepEqual(
+        streams[0]?.map(({ timestampMs, inputs }) => [timestampMs, [...(inputs.get("IN")?.bytes ?? [])]]),
+        [
+          [10, int32(5, 6, 7, 8)],
+          [30, int32(1, 2, 3, 4)],
+        ],
+      );
+    });
+  });
+
+  for (const [name, text, place] of [
+    ["a step that does not fit", '{"data": [{"IN": [1,2,3,4]}, {"IN": [1]}]}', "data[1].IN"],
+    ["an entry that is not JSON", '{"data": [{"IN": [1,2,3,4]}, {"IN": [1,,2]}]}', "byte 29"],
+    ["a file that ends too early", '{"data": [{"IN": [1,2,3,4]}, {"IN": [1', "byte"],
+    ["no list of data", '{"data": {"IN": [1,2,3,4]}}', "0.json"],
+  ] as const) {
+    test(`refused: ${name}`, async () => {
+      await withFiles([text], async (paths) => {
+        await assert.rejects(readJsonFiles(paths, one, false, 0), (error: unknown) => {
+          assert.ok(error instanceof UserError);
+          assert.ok(error.problems[0]?.path.includes(place), error.problems[0]?.path);
+          return true;
+        });
+      });
+    });
+  }
+
+  test("a file that changes while a run lasts is reported", async () => {
+    await withFiles(['{"data": [{"IN": [1,2,3,4]}]}'], async (paths) => {
+      const { streams } = await readJsonFiles(paths, one, false, 0);
+      await writeFile(paths[0] as string, "{}");
+      assert.throws(() => streams[0]?.[0]?.inputs, /byte 10: .*shorter/);
+    });
+  });
 });

@@ -1,0 +1,136 @@
+import { type Problem, UserError } from "../plan/problem.ts";
+import type { ModelInfo } from "../service/service.ts";
+import type { TensorSpec } from "../service/tensor.ts";
+import type { StepTensor } from "./dataset.ts";
+import { readJsonTensor } from "./json-tensor.ts";
+
+/** Entries of Triton's JSON data: the tensors of one step, checked against the model. */
+
+const MAX_PROBLEMS = 20;
+
+/** An object of JSON. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+/** Where a step stands among the streams. */
+export interface StepPlace {
+  readonly stream: number;
+  readonly step: number;
+}
+
+/** The field of an entry that says when it is due. */
+const TIMESTAMP = "timestamp";
+
+/** Reads entries and collects everything that does not fit the model. */
+export class EntryReader {
+  private readonly model: ModelInfo;
+  /** Each entry must have a `timestamp` in milliseconds. */
+  readonly isTimed: boolean;
+  private readonly ignoredKey: string | undefined;
+  private readonly problems: Problem[] = [];
+  private hiddenCount = 0;
+  private lastPath = "";
+
+  /** @param ignoredKey a key of entries that is not a tensor; default: the `timestamp` of timed ones */
+  constructor(model: ModelInfo, isTimed: boolean, ignoredKey = isTimed ? TIMESTAMP : undefined) {
+    this.model = model;
+    this.isTimed = isTimed;
+    this.ignoredKey = ignoredKey;
+  }
+
+  /** Whether nothing is wrong so far. */
+  get isGood(): boolean {
+    return this.problems.length === 0;
+  }
+
+  /** The tensors that are sent. @param place `data.json, data[2]` */
+  inputs(place: string, entry: unknown, at: StepPlace): Map<string, StepTensor> {
+    return this.readTensors(place, entry, this.model.inputs, at);
+  }
+
+  /** The tensors that must come back; none where the file does not say. @param place `data.json, validation_data[2]` */
+  expected(place: string, entry: unknown): Map<string, StepTensor> {
+    return entry === undefined ? new Map() : this.readTensors(place, entry, this.model.outputs, undefined);
+  }
+
+  /** When the step is due, in milliseconds; undefined where the load does not follow the data. */
+  timestampMs(place: string, entry: unknown, at: StepPlace): number | undefined {
+    if (!this.isTimed) return undefined;
+    const field = (entry as Entry | null)?.[TIMESTAMP];
+    const value = Array.isArray(field) && field.length === 1 ? (field[0] as unknown) : field;
+    if (typeof value === "number" && value >= 0) return value;
+    const hint = `Give the time in milliseconds, for example "${TIMESTAMP}": [250].`;
+    const message =
+      field === undefined
+        ? `missing tensor ${TIMESTAMP} ( Location stream id: ${at.stream}, step id: ${at.step})`
+        : `${TIMESTAMP} is no time`;
+    this.report(`${place}.${TIMESTAMP}`, message, hint);
+    return undefined;
+  }
+
+  /** @param required where the step stands, when tensors that are absent are a problem */
+  private readTensors(
+    place: string,
+    entry: unknown,
+    specs: readonly TensorSpec[],
+    required: StepPlace | undefined,
+  ): Map<string, StepTensor> {
+    const tensors = new Map<string, StepTensor>();
+    if (Array.isArray(entry)) {
+      const message = "The 'validation_data' field doesn't align with 'data' field in the json file";
+      this.report(place, message, "Write an object here: the entry of data is one.");
+      return tensors;
+    }
+    if (typeof entry !== "object" || entry === null) {
+      this.report(place, "Input data file is malformed", 'Write an object like {"INPUT": [...]}.');
+      return tensors;
+    }
+    for (const name of Object.keys(entry)) {
+      if (specs.some((spec) => spec.name === name) || name === "model" || name === this.ignoredKey) continue;
+      const message = `The input or output '${name}' is not found in the model configuration`;
+      this.report(`${place}.${name}`, message, `The model has ${specs.map((spec) => spec.name).join(", ")}.`);
+    }
+    for (const spec of specs) this.readTensor(place, entry as Entry, spec, required, tensors);
+    return tensors;
+  }
+
+  private readTensor(
+    place: string,
+    entry: Entry,
+    spec: TensorSpec,
+    required: StepPlace | undefined,
+    tensors: Map<string, StepTensor>,
+  ): void {
+    const value = entry[spec.name];
+    if (value === undefined) {
+      if (required === undefined || spec.isOptional) return;
+      const message = `missing tensor ${spec.name} ( Location stream id: ${required.stream}, step id: ${required.step})`;
+      this.report(place, message, `Add "${spec.name}" to this entry.`);
+      return;
+    }
+    const result = readJsonTensor(value, spec);
+    if ("problem" in result) this.report(`${place}.${spec.name}`, result.problem, result.hint);
+    else tensors.set(spec.name, result);
+  }
+
+  /** What an entry lacks when there is none at all. */
+  get lacking(): string {
+    const [first] = this.model.inputs;
+    return `unable to find data for input '${first?.name ?? ""}'`;
+  }
+
+  /** Throws {@link UserError} with everything that was reported. */
+  finish(): void {
+    if (this.hiddenCount > 0) {
+      const message = `${this.hiddenCount} more of such problems`;
+      this.problems.push({ path: this.lastPath, message, hint: "Mend those above first." });
+    }
+    if (this.problems.length > 0) throw new UserError(this.problems);
+  }
+
+  /** Adds a problem. */
+  report(path: string, message: string, hint: string): void {
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push({ path, message, hint });
+    else this.hiddenCount++;
+    this.lastPath = path;
+  }
+}

@@ -1,0 +1,187 @@
+import { openSync, readSync } from "node:fs";
+import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { parseLossless } from "../service/lossless-json.ts";
+import type { ModelInfo } from "../service/service.ts";
+import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
+import { EntryReader } from "./json-entry.ts";
+import type { JsonDocument } from "./json-file.ts";
+import { type ByteSource, JsonScanner } from "./json-scanner.ts";
+
+/**
+ * Tensor data of a JSON file that is too large to be held in memory: it is looked through once, and each entry is read when its request is sent.
+ * The file stays open, and must stay as it is.
+ */
+
+/** One entry becomes one text, which engines limit to about 512 MiB. */
+const MAX_ENTRY_BYTES = 256 * 1024 * 1024; // 256 MiB
+const HINT = 'Write {"data": [{"INPUT": [...]}]}, whole.';
+
+const FIRST = { stream: 0, step: 0 };
+const NOTHING: ReadonlyMap<string, StepTensor> = new Map();
+const decoder = new TextDecoder();
+
+type Entries = readonly (StoredStep | readonly StoredStep[])[];
+
+/** Looks through a file. @throws UserError when it cannot be read, or is not JSON of this form, with the byte */
+export function openJsonDocument(path: string, model: ModelInfo): JsonDocument<StoredStep> {
+  const file = new TensorFile(path, model);
+  const scanner = new JsonScanner(file.source(), path, HINT);
+  let data: Entries | undefined;
+  let validation: Entries | "wrong" | undefined;
+  for (const key of scanner.members()) {
+    scanner.place = key;
+    if (key === "data") data = findEntries(scanner, file);
+    else if (key === "validation_data") validation = findEntries(scanner, file) ?? "wrong";
+    else scanner.skip();
+    scanner.place = "";
+  }
+  return {
+    path,
+    data,
+    validation,
+    read: (entry) => file.read(entry),
+    store: (entry, expected, timestampMs) => entry.complete(expected, timestampMs),
+  };
+}
+
+/** The entries of a list, those of lists within it one by one; undefined for anything but a list. */
+function findEntries(scanner: JsonScanner, file: TensorFile): Entries | undefined {
+  if (!scanner.isAtArray()) {
+    scanner.skip();
+    return undefined;
+  }
+  const entries: (StoredStep | StoredStep[])[] = [];
+  for (const index of scanner.items()) {
+    if (!scanner.isAtArray()) {
+      entries.push(new StoredStep(file, scanner.extent(), index, -1));
+      continue;
+    }
+    const steps: StoredStep[] = [];
+    for (const step of scanner.items()) steps.push(new StoredStep(file, scanner.extent(), index, step));
+    entries.push(steps);
+  }
+  return entries;
+}
+
+/** Where an entry stands in the file. */
+interface Extent {
+  readonly offset: number;
+  readonly byteCount: number;
+}
+
+/** A step that is read each time it is asked for. There may be millions: each is one small object. */
+class StoredStep implements DataStep, Extent {
+  readonly offset: number;
+  readonly byteCount: number;
+  timestampMs?: number;
+  private readonly file: TensorFile;
+  private readonly index: number;
+  /** -1 where entries are not in streams. */
+  private readonly stepIndex: number;
+  private expectedEntry: Extent | undefined;
+
+  constructor(file: TensorFile, { offset, byteCount }: Extent, index: number, stepIndex: number) {
+    this.file = file;
+    this.offset = offset;
+    this.byteCount = byteCount;
+    this.index = index;
+    this.stepIndex = stepIndex;
+    this.expectedEntry = undefined;
+  }
+
+  /** Adds what is known once the whole file was looked through. */
+  complete(expected: Extent | undefined, timestampMs: number | undefined): this {
+    this.expectedEntry = expected;
+    if (timestampMs !== undefined) this.timestampMs = timestampMs;
+    return this;
+  }
+
+  get place(): string {
+    return `${this.file.path}, data[${this.index}]${this.stepIndex < 0 ? "" : `[${this.stepIndex}]`}`;
+  }
+
+  get inputs(): StepInputs {
+    return this.file.inputs(this);
+  }
+
+  get expected(): ReadonlyMap<string, StepTensor> {
+    return this.expectedEntry === undefined ? NOTHING : this.file.expected(this.expectedEntry);
+  }
+}
+
+/** The open file. */
+class TensorFile {
+  readonly path: string;
+  private readonly fd: number;
+  private readonly entries: EntryReader;
+  /** The step that was read last: a request asks for each of its tensors in turn. */
+  private last: { readonly extent: Extent; readonly tensors: ReadonlyMap<string, StepTensor> } | undefined;
+
+  constructor(path: string, model: ModelInfo) {
+    this.path = path;
+    this.entries = new EntryReader(model, false, "timestamp");
+    try {
+      this.fd = openSync(path, "r");
+    } catch (error) {
+      throw new UserError([
+        { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
+      ]);
+    }
+  }
+
+  /** The JSON value of an entry. @throws UserError when it is not JSON */
+  read({ offset, byteCount }: Extent): unknown {
+    const path = `${this.path}, byte ${offset}`;
+    if (byteCount > MAX_ENTRY_BYTES)
+      throw new UserError([
+        {
+          path,
+          message: `an entry of ${byteCount} bytes is larger than the largest, ${MAX_ENTRY_BYTES}`,
+          hint: 'Give large tensors in a directory of raw files, or as {"b64": "..."}.',
+        },
+      ]);
+    const bytes = new Uint8Array(byteCount);
+    if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount)
+      throw new UserError([{ path, message: "the file is shorter than it was", hint: "Leave it as it is." }]);
+    try {
+      return parseLossless(decoder.decode(bytes));
+    } catch (error) {
+      const message = `failed to parse the specified json file for reading provided data: ${messageOf(error)}`;
+      throw new UserError([{ path, message, hint: "Mend the JSON." }]);
+    }
+  }
+
+  inputs(extent: Extent): ReadonlyMap<string, StepTensor> {
+    if (this.last?.extent !== extent)
+      this.last = { extent, tensors: this.again(extent, (value) => this.entries.inputs("", value, FIRST)) };
+    return this.last.tensors;
+  }
+
+  expected(extent: Extent): ReadonlyMap<string, StepTensor> {
+    return this.again(extent, (value) => this.entries.expected("", value));
+  }
+
+  source(): ByteSource {
+    let position = 0;
+    return {
+      read: (into) => {
+        const count = readSync(this.fd, into, 0, into.length, position);
+        position += count;
+        return count;
+      },
+      close: () => {},
+    };
+  }
+
+  /** Tensors that were checked when the file was looked through. @throws RunError when the file is not what it was */
+  private again(extent: Extent, read: (value: unknown) => Map<string, StepTensor>): Map<string, StepTensor> {
+    try {
+      const tensors = read(this.read(extent));
+      this.entries.finish();
+      return tensors;
+    } catch (error) {
+      const message = `${this.path}, byte ${extent.offset}: ${messageOf(error)}`;
+      throw new RunError("internal", message, "Leave the file as it is while a run lasts.");
+    }
+  }
+}
