@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import type { TestCase } from "./junit.ts";
 import { compareNumbers, printResults } from "./print-results.ts";
 import { clearWork, root, runCheck, runTests, work } from "./run-tests.ts";
-import { goStub, llama, type ServerKind, startServers, tritonFor } from "./servers/shared.ts";
+import { conformance, goStub, llama, type ServerKind, startServers, tritonFor } from "./servers/shared.ts";
 
 /**
  * `npm test [-- --only bun,deno,node,executable,checks,golden]`: types, lint, format, and every test on Bun, Deno, Node and the executable.
@@ -95,7 +95,7 @@ function runCompile(): Promise<TestCase> {
 async function runUnitLane(): Promise<void> {
   const runtimes = RUNTIMES.filter((runtime) => wanted.includes(runtime));
   if (runtimes.length === 0) return;
-  await withServers([tritonFor("unit tests", UNIT_MODELS), goStub], async (env) => {
+  await withServers([tritonFor("unit tests", UNIT_MODELS), goStub, conformance], async (env) => {
     const files = listUnitTests().filter((file) => !SHARED_MEMORY_TESTS.includes(file));
     for (const runtime of runtimes) add(runtime, await runUnitTests(runtime, "unit tests", files, env));
   });

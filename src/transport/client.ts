@@ -1,5 +1,5 @@
 import type { Failure } from "./failure.ts";
-import type { WireRequest } from "./request.ts";
+import type { Header, WireRequest } from "./request.ts";
 
 /**
  * The clients of the measured path. A client has slots; a slot carries one request at a time and owns one {@link Call}, which is
@@ -91,6 +91,8 @@ export interface ClientOptions {
   readonly onSent?: ((call: Call) => void) | undefined;
   /** Told of each response of a request that has others to follow. */
   readonly onResponse?: ((call: Call) => void) | undefined;
+  /** gRPC only: given the headers of each response, and then its trailers, before `onDone`. For tests and traces; it costs time with grpc-js. */
+  readonly onMetadata?: ((call: Call, headers: readonly Header[], isTrailers: boolean) => void) | undefined;
   /** Told of heads of requests and responses as text, `>` for sent and `<` for received; for traces only, it costs time. */
   readonly onWire?: ((direction: ">" | "<", head: string) => void) | undefined;
 }

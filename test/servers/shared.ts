@@ -1,4 +1,5 @@
 import type { TestCase } from "../junit.ts";
+import { installConformance } from "./conformance.ts";
 import { startLlama } from "./llama.ts";
 import { startStub } from "./stub.ts";
 import { startTriton } from "./triton.ts";
@@ -47,6 +48,12 @@ export const goStub: ServerKind = {
     const { httpPort, grpcPort, stop } = await startStub();
     return { env: addressesOf("STUB", httpPort, grpcPort), stop };
   },
+};
+
+/** The runner of the gRPC conformance suite: no server, but installed as those are, before tests with time limits need it. */
+export const conformance: ServerKind = {
+  name: "the runner of the gRPC conformance suite",
+  start: async () => ({ env: { RAMPART_TEST_CONFORMANCE: await installConformance() }, stop: () => Promise.resolve() }),
 };
 
 function addressesOf(name: string, httpPort: number, grpcPort: number): Env {

@@ -1,4 +1,7 @@
-import { Client, credentials, Metadata } from "@grpc/grpc-js";
+import { isIP } from "node:net";
+import { checkServerIdentity } from "node:tls";
+import { Client, credentials, Metadata, type VerifyOptions } from "@grpc/grpc-js";
+import type { TlsSettings } from "../../runtime/socket.ts";
 import { verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
@@ -11,6 +14,9 @@ import { JsLane } from "./grpc-js-lane.ts";
 import { JsSlot } from "./grpc-js-slot.ts";
 
 const MAX_MESSAGE_BYTES = -1; // no limit, as the own client
+
+/** Stands for an address where a name is needed (RFC 2606: no host is called that). */
+const ADDRESS_NAME = "address.invalid";
 
 /** gRPC's numbers of them. */
 const ALGORITHMS = { identity: 0, deflate: 1, gzip: 2 } as const;
@@ -33,7 +39,8 @@ export class GrpcJsClient implements LoadClient {
     this.endpoint = endpoint;
     this.options = options;
     this.readStreamed = readStreamed;
-    for (const [name, value] of endpoint.headers) this.metadata.add(name, value);
+    for (const [name, value] of endpoint.headers)
+      this.metadata.add(name, name.toLowerCase().endsWith("-bin") ? Buffer.from(value, "base64") : value);
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
       for (const slot of this.slots) slot.failIfSilentSince(deadlineNs);
     });
@@ -97,22 +104,31 @@ export class GrpcJsClient implements LoadClient {
 
 function createChannel(endpoint: Endpoint): Client {
   const { tls } = endpoint;
+  const isAddress = tls !== undefined && isIP(endpoint.host) !== 0;
   const secure =
     tls === undefined
       ? credentials.createInsecure()
       : credentials.createSsl(toBuffer(tls.caPem), toBuffer(tls.keyPem), toBuffer(tls.certPem), {
           ...verifyOptions(tls),
+          ...(isAddress ? nameCheckOf(endpoint.host, tls) : {}),
         });
   const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
   return new Client(`${host}:${endpoint.port}`, secure, {
     "grpc.default_authority": endpoint.authority,
     "grpc.primary_user_agent": USER_AGENT,
+    // grpc-js sends what it connects to as the server's name, which TLS forbids for addresses and Bun refuses.
+    ...(isAddress ? { "grpc.ssl_target_name_override": ADDRESS_NAME } : {}),
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
     // Each channel has a connection of its own, as the own client's lines have.
     "grpc.use_local_subchannel_pool": 1,
     "grpc.default_compression_algorithm": ALGORITHMS[endpoint.compression ?? "identity"],
   });
+}
+
+/** Checks the certificate against the address, not against the name that stands for it. */
+function nameCheckOf(host: string, { verifyHost }: TlsSettings): VerifyOptions {
+  return verifyHost ? { checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate) } : {};
 }
 
 function toBuffer(pem: string | undefined): Buffer | null {

@@ -9,7 +9,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { describeConnectError, type Failure } from "../failure.ts";
-import type { WireRequest } from "../request.ts";
+import type { Header, WireRequest } from "../request.ts";
 import { addResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
 import type { JsLane } from "./grpc-js-lane.ts";
 
@@ -123,7 +123,18 @@ export class JsSlot {
       },
     );
     this.current = started;
+    const { onMetadata } = this.options;
+    if (onMetadata === undefined) return;
+    started.on("metadata", (headers) => onMetadata(this.call, toHeaders(headers), false));
+    started.on("status", ({ metadata }) => onMetadata(this.call, toHeaders(metadata), true));
   }
+}
+
+/** Binary values in base64, as they are on the wire. */
+function toHeaders(metadata: Metadata): Header[] {
+  return Object.keys(metadata.getMap()).flatMap((name) =>
+    metadata.get(name).map((value): Header => [name, typeof value === "string" ? value : value.toString("base64")]),
+  );
 }
 
 /** What a status of gRPC says of a request. */

@@ -34,6 +34,9 @@ export const GRPC_STATUS_NAMES: readonly string[] = [
   "UNAUTHENTICATED",
 ];
 
+/** Messages in protobuf's binary form, which is the default. */
+const GRPC_CONTENT_TYPE = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;
+
 const known = new WeakMap<readonly Header[], GrpcHead>();
 
 /** Reads a header list; a list seen before is recognised. Throws {@link ProtocolError}. */
@@ -68,8 +71,13 @@ function toHead(headers: readonly Header[]): GrpcHead {
     for (const header of headers) if (header[0] === name) return header[1];
     return undefined;
   };
+  const httpStatus = readNumber(find(":status"), 0, ":status");
+  const contentType = find("content-type");
+  // Answers of other HTTP statuses are failures anyway, and often come from a proxy.
+  if (httpStatus === 200 && contentType !== undefined && !GRPC_CONTENT_TYPE.test(contentType))
+    throw new ProtocolError(`the answer's content type is ${JSON.stringify(contentType)}, not application/grpc`);
   return {
-    httpStatus: readNumber(find(":status"), 0, ":status"),
+    httpStatus,
     grpcStatus: readNumber(find("grpc-status"), -1, "grpc-status"),
     grpcMessage: decodePercent(find("grpc-message") ?? ""),
     encoding: find("grpc-encoding") ?? "identity",

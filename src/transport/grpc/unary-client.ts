@@ -82,6 +82,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
 
   onHeaders(headers: readonly Header[], isLast: boolean): void {
     this.touch();
+    this.options.onMetadata?.(this.call, headers, isLast);
     let head: GrpcHead;
     try {
       head = readHead(headers);
