@@ -54,6 +54,8 @@ const { success, logs } = await Bun.build({
     // The user's .env and bunfig.toml are none of ours.
     autoloadDotenv: false,
     autoloadBunfig: false,
+    // Packages beside a scenario say in their package.json what importing them means.
+    autoloadPackageJson: true,
   },
   plugins: [{ name: "start in one chunk", setup: keepStartTogether }],
 });

@@ -106,6 +106,9 @@ function loadTypeScript(
   context: nodeModule.LoadHookContext,
   next: (url: string, context?: Partial<nodeModule.LoadHookContext>) => nodeModule.LoadFnOutput,
 ): nodeModule.LoadFnOutput {
+  // Deno 2.9 takes JSON that a package requires for JavaScript, where there is a load hook.
+  if (runtimeName === "deno" && url.startsWith("file:") && url.endsWith(".json"))
+    return { format: "json", shortCircuit: true, source: readFileSync(new URL(url), "utf8") };
   if (!url.startsWith("file:") || !/\.m?ts$/.test(url) || url.includes("/node_modules/")) return next(url, context);
   const text = readFileSync(new URL(url), "utf8").replace(/^#!.*/, "");
   return { format: "module", shortCircuit: true, source: stripTypes(text, url) };
