@@ -1,15 +1,38 @@
 import { isCancel, log, select, text } from "@clack/prompts";
-import type { Answers, Question, Surroundings } from "./questions.ts";
+import type { Answers, Choice, Question, Surroundings } from "./questions.ts";
 
 /** Draws questions on the terminal. */
 
-/** Asks one question. Returns undefined when the user gives up (Ctrl-C or Escape). */
+/** What the user does at a question: answers it, goes back to the one before (Escape), or ends the wizard (Ctrl-C). */
+export type Reply =
+  | { readonly kind: "answer"; readonly text: string }
+  | { readonly kind: "back" }
+  | { readonly kind: "end" };
+
+let lastKey = "";
+let isListening = false;
+
+/** Both keys are the same to the prompts: the last key pressed says which one it was. */
+function listenForKeys(): void {
+  if (isListening) return;
+  isListening = true;
+  process.stdin.on("keypress", (_text: string | undefined, key: { readonly name?: string } | undefined) => {
+    lastKey = key?.name ?? "";
+  });
+}
+
+/**
+ * Asks one question.
+ * @param typed what was answered before a step back, to be changed or taken again
+ */
 export async function askQuestion(
   question: Question,
   answers: Answers,
   around: Surroundings,
-): Promise<string | undefined> {
-  const preset = question.preset(answers, around);
+  typed: string | undefined,
+): Promise<Reply> {
+  listenForKeys();
+  const preset = typed ?? question.preset(answers, around);
   const choices = question.choices?.(answers, around);
   const answer =
     choices !== undefined && choices.length > 0
@@ -19,13 +42,24 @@ export async function askQuestion(
           ...(preset === undefined ? {} : { initialValue: preset }),
           validate: (given) => question.check((given ?? "").trim(), answers, around),
         });
-  return typeof answer === "string" ? answer.trim() : undefined;
+  return toReply(answer);
+}
+
+/** Asks which of several ways to take. */
+export async function askWay(message: string, choices: readonly Choice[]): Promise<Reply> {
+  listenForKeys();
+  return toReply(await select({ message, options: choices.map((choice) => ({ ...choice })) }));
+}
+
+function toReply(answer: string | symbol): Reply {
+  if (typeof answer === "string") return { kind: "answer", text: answer.trim() };
+  return { kind: lastKey === "escape" ? "back" : "end" };
 }
 
 /** Asks until the choice is one that can be taken. */
 async function askChoice(
   question: Question,
-  choices: readonly { value: string; label: string; hint?: string }[],
+  choices: readonly Choice[],
   preset: string | undefined,
   answers: Answers,
   around: Surroundings,
@@ -43,7 +77,12 @@ async function askChoice(
   }
 }
 
-/** Says something between the questions. */
+/** Prints a warning between the questions. */
 export function warn(message: string): void {
   log.warn(message);
+}
+
+/** Prints how to move between the questions. */
+export function explainKeys(): void {
+  log.info("Enter answers, Escape goes one question back, Ctrl-C ends without writing anything.");
 }

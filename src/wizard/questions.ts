@@ -25,7 +25,11 @@ export type Answers = Readonly<Partial<Record<QuestionId, string>>>;
 export interface Surroundings {
   /** The server's models that are ready; empty before it was asked. */
   readonly models: readonly ListedModel[];
+  /** The server is not asked: its models are not known. */
+  readonly isOffline: boolean;
   fileExists(path: string): boolean;
+  /** Why a file cannot be written into its folder, which may still have to be made; undefined when it can. */
+  findFolderProblem(path: string): string | undefined;
 }
 
 /** One of several answers. */
@@ -115,7 +119,8 @@ export const QUESTIONS: readonly Question[] = [
       const usable = models.filter(({ refusal }) => refusal === "");
       return usable.length === 1 ? usable[0]?.name : undefined;
     },
-    check: (answer, _answers, { models }) => {
+    check: (answer, _answers, { models, isOffline }) => {
+      if (isOffline) return answer.trim() === "" ? "must be a model's name" : undefined;
       const model = models.find(({ name }) => name === answer);
       if (model === undefined) {
         const names = models.map(({ name }) => name).join(", ");
@@ -192,12 +197,12 @@ export const QUESTIONS: readonly Question[] = [
     id: "out",
     message: "Where shall the scenario be written?",
     value: "FILE",
-    help: "File to write; an existing one is never overwritten. Default: ./NAME.ts.",
+    help: "File to write, in a folder that is made if need be; an existing file is never overwritten. Default: ./NAME.ts.",
     isNeeded: always,
     preset: (answers, { fileExists }) => firstFree(scenarioName(answers), fileExists),
-    check: (answer, _answers, { fileExists }) => {
+    check: (answer, _answers, { fileExists, findFolderProblem }) => {
       if (!/\.m?ts$/.test(answer)) return "must end in .ts";
-      return fileExists(answer) ? "exists already" : undefined;
+      return fileExists(answer) ? "exists already" : findFolderProblem(answer);
     },
   },
   choose({

@@ -264,10 +264,45 @@ describe("rampart init --yes", () => {
     });
   });
 
-  test("refuses a file in a folder that is not there", async () => {
+  test("makes the folder of the file, and refuses one that cannot be", async () => {
+    await inFolder({ "file.txt": "mine" }, async (cwd) => {
+      const made = await init(cwd, "--yes", "--no-run", "--out", "new/folder/x.ts");
+      assert.equal(made.code, 0, made.err);
+      assert.ok(existsSync(join(cwd, "new", "folder", "x.ts")));
+      const refused = await init(cwd, "--yes", "--no-run", "--out", "file.txt/x.ts");
+      assert.deepEqual([refused.code, named(refused.err)], [64, ["out"]]);
+      assert.match(refused.err, /file\.txt is not a folder/);
+    });
+  });
+
+  test("refuses a tokenizer that does not load before anything is written", async () => {
+    const mock = await startMock(MOCK, LOOPBACK);
+    try {
+      await inFolder({}, async (cwd) => {
+        const server = ["--target", "openai", "--url", `127.0.0.1:${mock.httpPort}`, "--tokenizer", "./nowhere"];
+        const { code, err } = await init(cwd, "--yes", "--no-run", ...server);
+        assert.deepEqual([code, named(err)], [64, ["tokenizer"]], err);
+        assert.deepEqual(readdirSync(cwd), []);
+      });
+    } finally {
+      await mock.stop();
+    }
+  });
+
+  test("writes a scenario for a server that is not there with --no-server, and says so without it", async () => {
+    const gone = await startCountingServer();
+    await gone.stop();
     await inFolder({}, async (cwd) => {
-      const { code, err } = await init(cwd, "--yes", "--out", "missing/x.ts");
-      assert.deepEqual([code, named(err)], [64, ["out"]]);
+      const flags = ["--yes", "--no-run", "--target", "openai", "--url", `127.0.0.1:${gone.port}`];
+      const refused = await init(cwd, ...flags, "--model", "m");
+      assert.equal(refused.code, 69, refused.err);
+      assert.match(refused.err, /--no-server/);
+      const unnamed = await init(cwd, ...flags, "--no-server");
+      assert.deepEqual([unnamed.code, named(unnamed.err)], [64, ["model"]], unnamed.err);
+      assert.deepEqual(readdirSync(cwd), []);
+      const { code, err } = await init(cwd, ...flags, "--no-server", "--model", "m", "--tokenizer", "./there");
+      assert.equal(code, 0, err);
+      assert.match(readFileSync(join(cwd, "m.ts"), "utf8"), /model: "m", streaming: true, tokenizer: "\.\/there"/);
     });
   });
 });

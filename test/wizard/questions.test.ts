@@ -23,8 +23,13 @@ const variable = model("variable", [3, -1]);
 const refused = model("refused", [1], { refusal: "sequences are not supported yet" });
 const models = [fixed, variable, refused];
 
-function around(change: { models?: ListedModel[]; files?: string[] } = {}): Surroundings {
-  return { models: change.models ?? models, fileExists: (path) => (change.files ?? []).includes(path) };
+function around(change: { models?: ListedModel[]; files?: string[]; isOffline?: boolean } = {}): Surroundings {
+  return {
+    models: change.models ?? models,
+    isOffline: change.isOffline ?? false,
+    fileExists: (path) => (change.files ?? []).includes(path),
+    findFolderProblem: (path) => (path.startsWith("/locked/") ? "cannot be written" : undefined),
+  };
 }
 
 function question(id: QuestionId): (typeof QUESTIONS)[number] {

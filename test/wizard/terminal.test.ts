@@ -65,7 +65,11 @@ describe("rampart init in a terminal", () => {
         await terminal.asks("Where does it listen?");
         terminal.replace(`127.0.0.1:${gone.port}`);
         await terminal.waitFor(/refused/i);
+        await terminal.asks("What now?");
+        terminal.press("Enter");
         await terminal.asks("Where does it listen?");
+        // What was typed is still there, to be corrected.
+        await terminal.waitFor(new RegExp(`listen\\?\\n[^\\n]*127\\.0\\.0\\.1:${gone.port}`));
         terminal.replace(server.url);
         await terminal.asks("Which model?");
         await terminal.waitFor(/fixed/);
@@ -114,19 +118,67 @@ describe("rampart init in a terminal", () => {
     }
   });
 
-  for (const key of ["C-c", "Escape"]) {
-    test(`${key} gives up, with 130 and nothing written`, async () => {
-      await inTerminal({}, [], async (terminal, cwd) => {
-        await terminal.asks("What do you want to measure?");
-        terminal.press("Enter");
-        await terminal.asks("Over which protocol?");
-        terminal.press(key);
-        assert.equal(await terminal.exitCode(), 130, terminal.screen());
-        assert.match(terminal.screen(), /given up, nothing was written/);
-        assert.deepEqual(readdirSync(cwd), []);
-      });
+  test("Ctrl-C ends it, with 130 and nothing written", async () => {
+    await inTerminal({}, [], async (terminal, cwd) => {
+      await terminal.asks("What do you want to measure?");
+      terminal.press("Enter");
+      await terminal.asks("Over which protocol?");
+      terminal.press("C-c");
+      assert.equal(await terminal.exitCode(), 130, terminal.screen());
+      assert.match(terminal.screen(), /ended, nothing was written/);
+      assert.deepEqual(readdirSync(cwd), []);
     });
-  }
+  });
+
+  test("Escape goes one question back, with what was answered before", async () => {
+    const flags = ["--target", "embedded", "--for", "200 ms", "--p99-limit", "none", "--no-run"];
+    await inTerminal({ "file.ts": "mine" }, flags, async (terminal, cwd) => {
+      await terminal.asks("Over which protocol?");
+      // There is nothing before the first question.
+      terminal.press("Escape");
+      await terminal.asks("Over which protocol?");
+      terminal.press("Down", "Enter");
+      await terminal.asks("Which load?");
+      terminal.press("Down", "Enter");
+      await terminal.asks("How much?");
+      terminal.press("Escape");
+      await terminal.asks("Which load?");
+      await terminal.waitFor(/● one concurrency/);
+      terminal.press("Escape");
+      await terminal.asks("Over which protocol?");
+      await terminal.waitFor(/● gRPC/);
+      terminal.press("Enter");
+      await terminal.asks("Which load?");
+      terminal.press("Enter");
+      await terminal.asks("How much?");
+      terminal.replace("3");
+      await terminal.asks("Where shall the scenario be written?");
+      terminal.replace("file.ts/x.ts");
+      await terminal.waitFor(/file\.ts is not a folder/);
+      terminal.replace("new/folder/x.ts");
+      assert.equal(await terminal.exitCode(), 0, terminal.screen());
+      const text = readFileSync(join(cwd, "new", "folder", "x.ts"), "utf8");
+      assert.match(text, /embedded\(\{ protocol: "grpc" \}\)/);
+      assert.match(text, /hold\(3,/);
+    });
+  });
+
+  test("writes a scenario without the server that does not answer", async () => {
+    const gone = await startCountingServer();
+    await gone.stop();
+    const flags = ["--target", "triton", "--protocol", "http", "--for", "1 s", "--p99-limit", "none", "--no-run"];
+    const rest = ["--url", `127.0.0.1:${gone.port}`, "--load", "hold", "--levels", "2", "--out", "x.ts"];
+    await inTerminal({}, [...flags, ...rest], async (terminal, cwd) => {
+      await terminal.asks("What now?");
+      terminal.press("Down", "Enter");
+      await terminal.asks("Which model?");
+      terminal.press("Enter");
+      await terminal.waitFor(/must be a model's name/);
+      terminal.replace("resnet50");
+      assert.equal(await terminal.exitCode(), 0, terminal.screen());
+      assert.match(readFileSync(join(cwd, "x.ts"), "utf8"), /model: "resnet50"/);
+    });
+  });
 
   test("Ctrl-C while the new scenario runs gives a partial report, and the scenario stays", async () => {
     const flags = ["--yes", "--load", "hold", "--levels", "2", "--for", "20 s"];

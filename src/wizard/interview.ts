@@ -1,0 +1,273 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { messageOf, type Problem, RunError, UserError } from "../plan/problem.ts";
+import { DEFAULT_TLS } from "../plan/tls.ts";
+import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
+import type { ServerTargetPlan } from "../registry/service-kinds.ts";
+import { probeModels } from "../run/probe.ts";
+import type { ListedModel } from "../service/service.ts";
+import type { Reply } from "./prompts.ts";
+import {
+  type Answers,
+  nextQuestion,
+  QUESTIONS,
+  type Question,
+  type QuestionId,
+  type Surroundings,
+} from "./questions.ts";
+
+/** How questions that no flag answers are treated: asked at the terminal, answered with their defaults, or refused. */
+export type Manner = "ask" | "defaults" | "refuse";
+
+/** What an interview begins with. */
+export interface InterviewStart {
+  readonly manner: Manner;
+  /** Answers by flags. */
+  readonly given: Answers;
+  /** What is wrong with the flags already. */
+  readonly problems: readonly Problem[];
+  /** The server is not asked for its models. */
+  readonly isOffline: boolean;
+}
+
+const NO_SERVER_HINT = "Or give --no-server to write the scenario without asking the server.";
+
+/** Completes answers: from flags, defaults or the user. */
+export class Interview {
+  private readonly manner: Manner;
+  private readonly given: Answers;
+  private answers: Answers = {};
+  /** The questions that the user answered, with the answers there were before each. */
+  private readonly asked: { readonly id: QuestionId; readonly before: Answers }[] = [];
+  /** What the user last answered each question with: offered again after a step back. */
+  private readonly typed = new Map<QuestionId, string>();
+  private models: readonly ListedModel[] = [];
+  private isProbed = false;
+  private isOffline: boolean;
+  private readonly problems: Problem[];
+
+  constructor({ manner, given, problems, isOffline }: InterviewStart) {
+    this.manner = manner;
+    this.given = given;
+    this.problems = [...problems];
+    this.isOffline = isOffline;
+  }
+
+  /**
+   * All answers; undefined when the user ends the interview.
+   * @throws UserError with everything that is wrong with the flags, RunError when the server cannot be asked
+   */
+  async complete(): Promise<Answers | undefined> {
+    this.checkUnneeded();
+    if (this.manner === "ask") await this.begin();
+    for (let question = this.next(); question !== undefined; question = this.next()) {
+      if (question.id === "model" && !this.isProbed && !this.isOffline) {
+        const way = await this.probe();
+        if (way === "end") return undefined;
+        if (way === "again") continue;
+      }
+      const reply = await this.reply(question);
+      if (reply.kind === "end") return undefined;
+      if (reply.kind === "back") this.goBack();
+      else this.answers = { ...this.answers, [question.id]: reply.text };
+    }
+    if (this.problems.length > 0) throw new UserError(this.problems);
+    return this.answers;
+  }
+
+  private get around(): Surroundings {
+    return { models: this.models, isOffline: this.isOffline, fileExists: existsSync, findFolderProblem };
+  }
+
+  private next(): Question | undefined {
+    return nextQuestion(this.answers, this.around);
+  }
+
+  private async begin(): Promise<void> {
+    this.checkBeforeAsking();
+    const { explainKeys } = await import("./prompts.ts");
+    explainKeys();
+  }
+
+  private async reply(question: Question): Promise<Reply> {
+    const given = this.given[question.id];
+    if (given === undefined && this.manner === "ask") return this.ask(question);
+    return { kind: "answer", text: await this.answer(question, given) };
+  }
+
+  /** The answer by a flag or a default. What is wrong with it is noted. */
+  private async answer(question: Question, given: string | undefined): Promise<string> {
+    // Which models there are is not known where a problem kept the server from being asked.
+    const isUnknown = question.id === "model" && !this.isProbed && !this.isOffline;
+    if (isUnknown && (given !== undefined || this.manner === "defaults")) return given ?? "";
+    const preset = question.preset({ ...this.given, ...this.answers }, this.around);
+    const answer = given ?? (this.manner === "defaults" ? preset : undefined);
+    if (answer !== undefined) {
+      if (given !== undefined) this.check(question, given, this.answers);
+      await this.checkTokenizer(question, answer);
+      if (this.manner === "ask" && this.problems.length > 0) throw new UserError(this.problems);
+      return answer;
+    }
+    const flag = question.id === "run" ? "--run or --no-run" : `--${question.id} ${question.value}`;
+    const hint =
+      preset === undefined
+        ? `Give ${flag}${this.describeModels(question)}.`
+        : `Give ${flag}, or --yes to take '${preset}'.`;
+    const message =
+      this.manner === "defaults" ? "has no default here" : "is not answered, and there is no terminal to ask at";
+    this.problems.push({ path: `--${question.id}`, message, hint });
+    return preset ?? "";
+  }
+
+  private describeModels({ id }: Question): string {
+    return id === "model" && this.isProbed ? `: the server has ${this.models.map(({ name }) => name).join(", ")}` : "";
+  }
+
+  private async ask(question: Question): Promise<Reply> {
+    const { askQuestion, warn } = await import("./prompts.ts");
+    for (;;) {
+      const earlier = this.typed.get(question.id);
+      const reply = await askQuestion(question, this.answers, this.around, earlier);
+      if (reply.kind !== "answer") return reply;
+      this.typed.set(question.id, reply.text);
+      const problem = reply.text === earlier ? undefined : await this.findTokenizerProblem(question, reply.text);
+      if (problem === undefined) {
+        this.asked.push({ id: question.id, before: this.answers });
+        return reply;
+      }
+      warn(`${problem}\nAnswer the same again to write it all the same.`);
+    }
+  }
+
+  /** To the question that was answered last; the first one is asked again. */
+  private goBack(): void {
+    const last = this.asked.pop();
+    if (last === undefined) return;
+    this.answers = last.before;
+    if (this.answers.url !== undefined || this.given.url !== undefined) return;
+    this.isProbed = false;
+    this.models = [];
+  }
+
+  /** Asks the server for its models. `again` where another question comes first, `end` where the user ends the interview. */
+  private async probe(): Promise<"done" | "again" | "end"> {
+    // The server is not asked while a flag is wrong.
+    if (this.problems.length > 0) return "done";
+    const { url = "" } = this.answers;
+    try {
+      this.models = await probeModels(probeTarget(this.answers));
+      this.isProbed = true;
+    } catch (error) {
+      if (!(error instanceof RunError || error instanceof UserError)) throw error;
+      if (this.manner === "ask") return this.askAfterFailure(messageOf(error));
+      throw error instanceof RunError
+        ? new RunError(error.kind, error.message, `${error.hint} ${NO_SERVER_HINT}`)
+        : error;
+    }
+    if (this.models.some(({ refusal }) => refusal === "")) return "done";
+    throw new RunError("refused", `${url} has no model ready that can be measured`, "Load one into the server.");
+  }
+
+  /** What to do where the server did not answer. */
+  private async askAfterFailure(problem: string): Promise<"done" | "again" | "end"> {
+    const { askWay, warn } = await import("./prompts.ts");
+    warn(problem);
+    const hasFlag = this.given.url !== undefined;
+    const reply = await askWay("The server cannot be asked for its models. What now?", [
+      hasFlag ? { value: "again", label: "ask it again" } : { value: "again", label: "give another address" },
+      { value: "offline", label: "write the scenario without asking it" },
+    ]);
+    if (reply.kind === "end") return "end";
+    this.isOffline = reply.kind === "answer" && reply.text === "offline";
+    if (this.isOffline) return "done";
+    if (!hasFlag) this.backTo("url");
+    return "again";
+  }
+
+  /** Takes back everything that was answered from this question on. */
+  private backTo(id: QuestionId): void {
+    while (this.answers[id] !== undefined && this.asked.length > 0) this.goBack();
+  }
+
+  /** Flags that answer what will not be asked. */
+  private check(question: Question, given: string, answers: Answers): void {
+    const problem = question.check(given, answers, this.around);
+    if (problem === undefined) return;
+    const hint = question.id === "out" ? "Choose another file." : "Correct it.";
+    this.problems.push({ path: `--${question.id}`, message: problem, value: given, hint });
+  }
+
+  private async checkTokenizer(question: Question, answer: string): Promise<void> {
+    if (this.problems.length > 0) return;
+    const problem = await this.findTokenizerProblem(question, answer);
+    if (problem === undefined) return;
+    const hint = `Give a folder with tokenizer.json. ${NO_SERVER_HINT}`;
+    this.problems.push({ path: "--tokenizer", message: problem, value: answer, hint });
+  }
+
+  /** Why the tokenizer of an answer does not load; where the scenario is written for another machine nobody looks. */
+  private async findTokenizerProblem({ id }: Question, answer: string): Promise<string | undefined> {
+    if (id !== "tokenizer" || this.isOffline) return undefined;
+    const { loadTokenizer } = await import("../tokenize/load-tokenizer.ts");
+    try {
+      await loadTokenizer(answer);
+      return undefined;
+    } catch (error) {
+      return `cannot be loaded: ${messageOf(error)}`;
+    }
+  }
+
+  /** What can be known to be wrong with the flags is reported before the first question. */
+  private checkBeforeAsking(): void {
+    for (const question of QUESTIONS) {
+      const given = this.given[question.id];
+      const dependsOnServer = question.id === "model" || question.id === "shapes";
+      const dependsOnLoad = question.id === "levels" && this.given.load === undefined;
+      if (given !== undefined && !dependsOnServer && !dependsOnLoad) this.check(question, given, this.given);
+    }
+    if (this.problems.length > 0) throw new UserError(this.problems);
+  }
+
+  private checkUnneeded(): void {
+    const { target = "" } = this.given;
+    for (const id of UNNEEDED[target] ?? []) {
+      const value = this.given[id];
+      if (value === undefined) continue;
+      const hint = `Leave it out, or give --target ${id === "tokenizer" ? "openai" : "triton"}.`;
+      this.problems.push({ path: `--${id}`, message: `does not go with the ${TARGET_NAMES[target]}`, value, hint });
+    }
+  }
+}
+
+/** Why no file can be written into the folder of a path; one that is missing can be made. */
+export function findFolderProblem(path: string): string | undefined {
+  let folder = dirname(resolve(path));
+  while (!existsSync(folder)) folder = dirname(folder);
+  if (!statSync(folder).isDirectory()) return `cannot be written: ${folder} is not a folder`;
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch {
+    return `cannot be written: nothing may be written into ${folder}`;
+  }
+}
+
+const TARGET_NAMES: Readonly<Record<string, string>> = {
+  embedded: "embedded target",
+  triton: "Triton server",
+  openai: "language model",
+};
+
+/** Questions that a target does not have. */
+const UNNEEDED: Readonly<Record<string, readonly QuestionId[]>> = {
+  embedded: ["url", "model", "tokenizer", "shapes"],
+  triton: ["tokenizer"],
+  openai: ["protocol", "shapes"],
+};
+
+function probeTarget({ target, url = "", protocol }: Answers): ServerTargetPlan {
+  if (target !== "openai")
+    return { ...DEFAULT_TRITON_TARGET, url, protocol: protocol === "grpc" ? "grpc" : "http", model: "" };
+  const common = { kind: "openai", protocol: "http", batchSize: 1, isStreaming: false, headers: [] } as const;
+  return { ...common, url, model: "", endpoint: "v1/models", tls: DEFAULT_TLS };
+}
