@@ -28,6 +28,7 @@ export function levelsSchema(v: Builders, value: Schema<number>): Schema<LevelsP
       start: value,
       end: v.nullable(value),
       step: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+      isThreadLimited: v.exactOptional(v.literal(true)),
     }),
     v.object({ kind: v.literal("list"), values: v.pipe(v.array(value), v.minLength(1, "must have a level")) }),
   ]);

@@ -143,7 +143,14 @@ export type LoadPlan =
 /** The levels of a load, measured one after the other. */
 export type LevelsPlan =
   /** `start`, `start + step`, … up to `end`; without an end until the latency limit is met. */
-  | { readonly kind: "range"; readonly start: number; readonly end: number | null; readonly step: number }
+  | {
+      readonly kind: "range";
+      readonly start: number;
+      readonly end: number | null;
+      readonly step: number;
+      /** No end was asked for; `end` is where the number of threads ends it. Default: false. */
+      readonly isThreadLimited?: true;
+    }
   | { readonly kind: "list"; readonly values: readonly number[] };
 
 /** How levels are visited: one after the other, or by bisection for the highest that meets the latency limit. */

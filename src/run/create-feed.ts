@@ -19,7 +19,7 @@ export async function createFeed(
 ): Promise<RequestFeed> {
   if (plan.load.kind === "session-concurrency") return createSessionFeed(service, dataset);
   const usesIds = !isSync || service.wire === "grpc-stream";
-  const sequences = service.isSequence ? await createSequences(plan, search, dataset) : undefined;
+  const sequences = service.isSequence ? await createSequences(plan, search, dataset, isSync) : undefined;
   return new RequestFeed(service, dataset, { usesIds, sequences, shared });
 }
 
@@ -34,7 +34,13 @@ async function createSessionFeed(service: Session["service"], dataset: Session["
   return new SessionFeed(service, dataset, open);
 }
 
-async function createSequences(plan: Plan, search: LevelSearch, dataset: Session["dataset"]): Promise<Sequences> {
+async function createSequences(
+  plan: Plan,
+  search: LevelSearch,
+  dataset: Session["dataset"],
+  isSync: boolean,
+): Promise<Sequences> {
+  if (search.unit === "concurrency" && !isSync) checkEnd(search);
   checkIds(plan, search);
   if (plan.load.kind === "fixed-schedule")
     throw new RunError(
@@ -49,6 +55,16 @@ async function createSequences(plan: Plan, search: LevelSearch, dataset: Session
     streamLengths: dataset.isFromJson ? dataset.streams.map((steps) => steps.length) : [],
     random: createRandom(SEQUENCE_SEED),
   });
+}
+
+/** As perf_analyzer, which has no end of the concurrency for sequences that are sent asynchronously. */
+function checkEnd({ levels }: LevelSearch): void {
+  if (levels.kind !== "range" || (levels.end !== null && levels.isThreadLimited !== true)) return;
+  throw new RunError(
+    "unsupported",
+    "The 'end' concurrency can not be 0 for sequence models when using asynchronous API.",
+    "Give the concurrency an end.",
+  );
 }
 
 function checkIds({ sequences }: Plan, search: LevelSearch): void {

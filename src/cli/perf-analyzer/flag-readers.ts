@@ -9,6 +9,7 @@ import {
   readFormat,
   readParameter,
   readShape,
+  refuseBothLoads,
 } from "./flag-values.ts";
 import { readRange } from "./values.ts";
 
@@ -78,8 +79,10 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
     if (end < 0) reader.fail("-c", "Failed to parse -c. The value must be >= 0.", value, "Give 0 for no end.");
     else settings.concurrency = { start: 1, step: undefined, ...settings.concurrency, end };
   },
-  "-d": (_settings, reader) => {
+  "-d": (settings, reader) => {
     reader.deprecate("-d", "--concurrency-range");
+    // As the original: only where the flag comes after the range.
+    if (settings.hasConcurrencyRange) refuseBothLoads(reader, "-d", undefined);
   },
   "-z": (settings, reader) => {
     reader.deprecate("-z", "--input-data=zero");

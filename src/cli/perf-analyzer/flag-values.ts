@@ -43,9 +43,14 @@ export function readDeprecatedEnd(
   value: string,
 ): number | undefined {
   if (!settings.hasConcurrencyRange) return reader.integer(flag, flag, value);
+  refuseBothLoads(reader, flag, value);
+  return undefined;
+}
+
+/** Refuses one of the deprecated flags of concurrency beside its successor. */
+export function refuseBothLoads(reader: ValueReader, flag: string, value: string | undefined): void {
   const message = "Cannot use both Concurrency and DeprecatedConcurrency inference load modes.";
   reader.fail(flag, message, value, "Give --concurrency-range alone.");
-  return undefined;
 }
 
 /** A whole number above 0. @param label the flag as the original's messages name it */

@@ -184,17 +184,11 @@ function checkSearch(settings: Settings): Problem[] {
       message: "The end of the range can not be 0 (or 0.0) for binary search mode.",
       hint: "Give an end.",
     });
-  } else if (range !== undefined && (range.end ?? 1) < range.start) {
+  } else if ((range?.end ?? 1) < (range?.start ?? 1)) {
     problems.push({
       path: flag,
       message: "The end of the range can not be less than start of the range for binary search mode.",
-      hint: `Write ${flag} ${range.end ?? 1}:${range.start}.`,
-    });
-  } else if (range?.end === undefined) {
-    problems.push({
-      path: flag,
-      message: "A binary search needs a start and an end.",
-      hint: `Write for example ${flag} 1:16:2.`,
+      hint: `Write ${flag} ${range?.end ?? 1}:${range?.start ?? 1}.`,
     });
   }
   if (settings.latencyLimitMs === null) {

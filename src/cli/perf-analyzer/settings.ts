@@ -177,9 +177,7 @@ function defaults(): Settings {
 function refuseLater(reader: ValueReader, given: GivenFlag): void {
   const name = flagName(given.flag);
   if (given.value !== undefined && given.flag.onlyValues?.includes(given.value) === true) return;
-  const hint =
-    (given.flag.onlyValues?.length ?? 0) > 0
-      ? `Leave it out or give ${given.flag.onlyValues?.join(" or ")}.`
-      : "Leave it out.";
+  const values = (given.flag.onlyValues ?? []).filter((value) => value !== "");
+  const hint = values.length > 0 ? `Leave it out or give ${values.join(" or ")}.` : "Leave it out.";
   reader.fail(name, `${name} is not supported yet`, given.value, hint);
 }

@@ -1,5 +1,6 @@
 import type {
   InputsPlan,
+  LevelsPlan,
   LoadPlan,
   MeasurementModePlan,
   OpenAiTargetPlan,
@@ -196,7 +197,9 @@ function toLoad(settings: Settings, isAsync: boolean, warnings: string[]): LoadP
     };
   }
   const range = settings.concurrency ?? { start: 1, end: undefined, step: undefined };
-  const levels = toLevels(range);
+  const levels: LevelsPlan = settings.isBinarySearch
+    ? { kind: "range", start: range.start, end: range.end ?? 1, step: range.step ?? 1 }
+    : toLevels(range);
   if (!isAsync) {
     if (range.end === 0) {
       warnings.push("WARNING: The maximum attainable concurrency will be limited by max_threads specification.");
@@ -207,6 +210,7 @@ function toLoad(settings: Settings, isAsync: boolean, warnings: string[]): LoadP
           start: range.start,
           end: settings.maxThreads ?? DEFAULT_MAX_THREADS,
           step: range.step ?? 1,
+          isThreadLimited: true,
         },
         search,
       };

@@ -52,6 +52,19 @@ test("--concurrency-range keeps each level's number of requests outstanding", LI
   });
 });
 
+test(
+  "--binary-search without a range measures a concurrency of 1 as both ends, as the original does",
+  LIMIT,
+  async () => {
+    await withServer({ onInfer: () => takeMs(2) }, async (server) => {
+      const args = ["-m", "simple", "-u", server.url, "--binary-search", "-l", "1000", ...QUICK_WINDOWS];
+      const { code, out, err } = await runCommand(args);
+      assert.equal(code, 0, err);
+      assert.deepEqual(levelsOf(out), [1, 1]);
+    });
+  },
+);
+
 test("-t and -c are the ends of the range of concurrencies, -d changes nothing", LIMIT, async () => {
   await withServer({ onInfer: () => takeMs(2) }, async (server) => {
     const measured = async (...flags: string[]): Promise<[levels: number[], err: string]> => {

@@ -212,3 +212,15 @@ test("--fixed-schedule sends every entry of the data once, at its time", LIMIT, 
     });
   });
 });
+
+test("a range of concurrencies without an end is refused for sequences, as the original does", LIMIT, async () => {
+  for (const flags of [[], ["-a"]]) {
+    await withServer(SEQUENCE_MODEL, async (server) => {
+      const args = ["-m", "seq", "-u", server.url, "--concurrency-range", "1:0", "-l", "100", ...flags];
+      const { code, err } = await runCommand(args);
+      assert.equal(code, 99);
+      assert.match(err, /The 'end' concurrency can not be 0 for sequence models when using asynchronous API\./);
+      assert.equal(server.infers.length, 0);
+    });
+  }
+});

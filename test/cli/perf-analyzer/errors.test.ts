@@ -168,7 +168,10 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
     "--binary-search -l 5 --concurrency-range 8:2",
     "The end of the range can not be less than start of the range for binary search mode.",
   ],
-  ["--binary-search -l 5", "A binary search needs a start and an end."],
+  [
+    "--binary-search -l 5 --concurrency-range 4",
+    "The end of the range can not be less than start of the range for binary search mode.",
+  ],
   [
     "--request-count 5 --concurrency-range 1:4",
     "--request-count not supported with multiple concurrency values in one run",
@@ -200,6 +203,7 @@ const deprecated: readonly (readonly [flags: string, message: string])[] = [
   ["-t abc", "Failed to parse -t. Invalid value provided: abc"],
   ["-c -1", "Failed to parse -c. The value must be >= 0."],
   ["-d -c 0", "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously"],
+  ["--concurrency-range 1:2 -d", "Cannot use both Concurrency and DeprecatedConcurrency inference load modes."],
   ["--concurrency-range 2 -c 3", "Cannot use both Concurrency and DeprecatedConcurrency inference load modes."],
   ["-t 2 --request-rate-range 10", "Cannot use both Concurrency and RequestRate inference load modes."],
   ["--data-directory nowhere", "failed to open file for reading provided data"],
