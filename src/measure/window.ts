@@ -1,4 +1,5 @@
 import type { GpuTally } from "./gpu-tally.ts";
+import type { OpenRequests } from "./in-flight.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RECORD_GIVEN_UP, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
 import type { ServerDelta } from "./server-delta.ts";
@@ -31,6 +32,12 @@ export interface WindowResult {
   readonly delayedCount: number;
   /** Requests sent in the window, whether they ended in it or not. */
   readonly sentCount: number;
+  /** Requests in flight when the window began: with `sentCount` they are those that ended in it and `openAfterCount`. */
+  readonly openBeforeCount: number;
+  /** Requests in flight when the window ended. */
+  readonly openAfterCount: number;
+  /** Time that requests were in flight within the window, summed over all of them, failed ones included. */
+  readonly inFlightSumNs: number;
   /** Successful requests that ended a sequence; 0 where there are none. */
   readonly sequenceCount: number;
   /** Responses with content of the successful requests. */
@@ -137,6 +144,9 @@ export interface WindowFrame {
   readonly startNs: number;
   readonly endNs: number;
   readonly sentCount: number;
+  /** Requests in flight at the start and at the end. */
+  readonly openBefore: OpenRequests;
+  readonly openAfter: OpenRequests;
   /** Lanes that could have had a request outstanding. */
   readonly laneCount: number;
   readonly isScheduled: boolean;
@@ -158,6 +168,9 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     cancelledCount: tally.cancelledCount,
     delayedCount: tally.delayedCount,
     sentCount: frame.sentCount,
+    openBeforeCount: frame.openBefore.count,
+    openAfterCount: frame.openAfter.count,
+    inFlightSumNs: tally.outstandingSumNs - frame.openBefore.ageSumNs + frame.openAfter.ageSumNs,
     sequenceCount: tally.sequenceCount,
     responseCount: tally.responseCount,
     latency: tally.latency,

@@ -72,7 +72,7 @@ export class LevelRun {
       toleranceRatio: mode.stabilityPct / 100,
       latencyLimitNs: latencyLimitMs === null ? undefined : latencyLimitMs * 1e6,
     });
-    const recent: (WindowResult | undefined)[] = [];
+    const recent: WindowResult[] = [];
     let trials = 0;
     while (trials < mode.maxTrials) {
       await this.waitForWindow(mode);
@@ -80,7 +80,7 @@ export class LevelRun {
       const window = await this.windows.cut(nowNs());
       this.context.checkFailures();
       trials++;
-      recent.push(window.requestCount === 0 ? undefined : window);
+      recent.push(window);
       if (recent.length > STABILITY_WINDOWS) recent.shift();
       let isSettled = false;
       if (window.requestCount === 0) {
@@ -101,10 +101,9 @@ export class LevelRun {
     return this.judged(recent, judge, trials);
   }
 
-  private judged(recent: readonly (WindowResult | undefined)[], judge: StabilityJudge, trials: number): LevelResult {
-    const windows = recent.filter((window) => window !== undefined);
+  private judged(windows: readonly WindowResult[], judge: StabilityJudge, trials: number): LevelResult {
     this.windowCount = windows.length;
-    if (windows.length < recent.length) throw new LevelError(NO_REQUESTS);
+    if (windows.some(({ requestCount }) => requestCount === 0)) throw new LevelError(NO_REQUESTS);
     const isLatencyUnstable = this.context.isAsync && !judge.isStable && judge.isThroughputStable;
     const isStable = judge.isStable || isLatencyUnstable;
     const window = mergeWindows(windows);
@@ -153,7 +152,7 @@ export class LevelRun {
     const isWhole = graceMs !== undefined && !signal.isStopped;
     // As long as nothing may be sent any more only answers make the window longer, not the wait for those that never come.
     const endNs = isWhole ? Math.max(stopNs, this.meter.lastEndNs) : nowNs();
-    const buckets = timeline?.finish(endNs) ?? [];
+    const buckets = timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
     return this.finish(await this.windows.cut(endNs, laneCount), buckets);
   }
 
@@ -179,11 +178,11 @@ export class LevelRun {
   }
 
   /** What there is when the run is told to stop: the recent windows and the one under way. */
-  private async partial(recent: readonly (WindowResult | undefined)[], trials: number): Promise<LevelResult> {
+  private async partial(recent: readonly WindowResult[], trials: number): Promise<LevelResult> {
     const last = await this.windows.cut(nowNs());
     this.windowCount = recent.length + 1;
-    const windows = [...recent.filter((window) => window !== undefined), last];
-    return this.result("partial", mergeWindows(windows), trials, {});
+    // Windows in which nothing was answered are part of the measured time.
+    return this.result("partial", mergeWindows([...recent, last]), trials, {});
   }
 
   private result(

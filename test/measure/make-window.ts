@@ -26,6 +26,10 @@ export interface WindowParts {
   readonly failedCount?: number;
   readonly delayedCount?: number;
   readonly sentCount?: number;
+  readonly openBeforeCount?: number;
+  readonly openAfterCount?: number;
+  /** Default: as Little's law has it. */
+  readonly inFlightSumNs?: number;
   readonly sendMeanNs?: number;
   readonly receiveMeanNs?: number;
   readonly overheadPct?: number;
@@ -46,6 +50,9 @@ export function makeWindow(parts: WindowParts = {}): WindowResult {
     cancelledCount: 0,
     delayedCount: parts.delayedCount ?? 0,
     sentCount: parts.sentCount ?? latenciesNs.length,
+    openBeforeCount: parts.openBeforeCount ?? 0,
+    openAfterCount: parts.openAfterCount ?? 0,
+    inFlightSumNs: parts.inFlightSumNs ?? latency.sumNs,
     sequenceCount: parts.sequenceCount ?? 0,
     responseCount: parts.responseCount ?? latenciesNs.length,
     latency,

@@ -1,4 +1,5 @@
 import { describePart } from "../../load/schedule-part.ts";
+import { explainLittlesLaw } from "../../measure/in-flight.ts";
 import { explainInstability, type Remedy } from "../../measure/instability.ts";
 import {
   errorRatio,
@@ -81,7 +82,7 @@ class RampartConsole implements Report {
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) {
       out(this.formatNotes(level));
-      if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, this.isStreamed)}\n`);
+      if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }
     if (isRamp(this.plan.load)) {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
@@ -154,6 +155,8 @@ class RampartConsole implements Report {
     }
     if (unit === "request-rate") notes.push(...this.formatShortfall(window, level));
     notes.push(...describeLoadNotes(this.plan, result));
+    const imbalance = isRamp(this.plan.load) ? undefined : explainLittlesLaw(window);
+    if (imbalance !== undefined) notes.push(imbalance);
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     notes.push(describeClient(window, isRamp(this.plan.load)));

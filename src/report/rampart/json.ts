@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO } from "../../measure/in-flight.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import {
   errorRatio,
@@ -10,6 +11,7 @@ import {
   sequencesPerSec,
 } from "../../measure/metrics.ts";
 import { judge } from "../../measure/verdicts.ts";
+import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
@@ -29,7 +31,7 @@ export function createJsonReport(plan: Plan): Report {
   return {
     finish: (result) => {
       try {
-        writeFileSync(plan.outputs.jsonFile, `${JSON.stringify(toJson(plan, result), null, 2)}\n`);
+        writeFileSync(plan.outputs.jsonFile, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`);
       } catch (error) {
         throw new RunError(
           "output",
@@ -41,7 +43,8 @@ export function createJsonReport(plan: Plan): Report {
   };
 }
 
-function toJson(plan: Plan, result: RunResult): object {
+/** The report as plain data. */
+export function toReportJson(plan: Plan, result: RunResult): object {
   const levels = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
   return {
     version: 1,
@@ -97,7 +100,9 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     delayed: window.delayedCount,
     ...(heldBack === undefined ? {} : { heldBack: { requests: heldBack.count, longestMs: heldBack.longestNs / 1e6 } }),
     inferPerSec: inferPerSec(window, plan.target.batchSize),
+    sent: window.sentCount,
     sentPerSec: sentPerSec(window),
+    inFlight: toInFlightJson(window),
     errorRatio: errorRatio(window),
     ...(window.sequenceCount === 0
       ? {}
@@ -115,7 +120,9 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
       : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
     client: toClientJson(window),
     ...(window.server === undefined ? {} : { server: window.server }),
-    ...(tokens === undefined ? {} : { tokens: toTokensJson(tokens, plan.measurement.tokens?.isStreamed === true) }),
+    ...(tokens === undefined
+      ? {}
+      : { tokens: toTokensJson(tokens, window, plan.measurement.tokens?.isStreamed === true) }),
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     timeline: timeline.map((bucket) => ({
       startSec: bucket.startNs / 1e9,
@@ -126,6 +133,17 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
       latencyMeanUs: bucket.latency.meanNs / 1000,
       latencyP99Us: bucket.requestCount === 0 ? null : bucket.latency.percentileUs(99),
     })),
+  };
+}
+
+/** Requests in flight: `sent` and those at the start are the ones that ended and those at the end. */
+function toInFlightJson(window: WindowResult): object {
+  const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
+  return {
+    mean: inFlightMean,
+    atStart: window.openBeforeCount,
+    atEnd: window.openAfterCount,
+    littlesLaw: { expectedMean, toleranceRatio: LITTLES_LAW_TOLERANCE_RATIO, isKept },
   };
 }
 
