@@ -54,7 +54,7 @@ export interface WindowResult {
   readonly sendMeanNs: number;
   /** Mean time spent reading and decoding a response, in nanoseconds. */
   readonly receiveMeanNs: number;
-  /** Share of time in which a lane was neither waiting for the server nor for its schedule, in percent. */
+  /** Share of time in which a lane was neither waiting for the server nor for its time to send, in percent. */
   readonly overheadPct: number;
   readonly health: ClientHealth;
   /** Change of the server's own counters; absent when it has none. */
@@ -149,7 +149,8 @@ export interface WindowFrame {
   readonly openAfter: OpenRequests;
   /** Lanes that could have had a request outstanding. */
   readonly laneCount: number;
-  readonly isScheduled: boolean;
+  /** Lanes may have nothing to send: they wait for a schedule, for the pause of a session, or for their turn in a ramp. */
+  readonly canLanesWait: boolean;
   readonly health: ClientHealth;
   readonly server: ServerDelta | undefined;
   readonly gpu?: GpuTally | undefined;
@@ -186,9 +187,9 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
   };
 }
 
-/** Closed loops: the time a lane had nothing outstanding. Schedules: the time spent sending and receiving. */
+/** Where lanes always have a request to send: the time they had nothing outstanding. Elsewhere: the time spent sending and receiving. */
 function overheadPct(tally: WindowTally, frame: WindowFrame, durationNs: number): number {
   const laneNs = durationNs * Math.max(1, frame.laneCount);
-  if (frame.isScheduled) return Math.min(100, (100 * (tally.sendSumNs + tally.receiveSumNs)) / laneNs);
+  if (frame.canLanesWait) return Math.min(100, (100 * (tally.sendSumNs + tally.receiveSumNs)) / laneNs);
   return Math.max(0, 100 * (1 - tally.outstandingSumNs / laneNs));
 }

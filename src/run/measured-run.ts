@@ -209,6 +209,7 @@ export class MeasuredRun {
       tokens: this.tokens,
       unit: this.load.search.unit,
       isScheduled: drive.kind === "scheduled",
+      canLanesWait: drive.kind !== "closed",
       isAsync: this.prepared.callMode === "async",
       checkFailures: () => this.policy.checkRatio(),
       fail: (error) => this.signal.fail(toRunError(error)),

@@ -59,7 +59,7 @@ export class WindowCutter {
 
   /** Ends the window at `endNs` and begins the next one there. */
   async cut(endNs: number, laneCount = this.context.driver.activeLanes): Promise<WindowResult> {
-    const { driver, health, isScheduled, observer } = this.context;
+    const { driver, health, canLanesWait, observer } = this.context;
     driver.drain();
     const tally = this.meter.cut();
     const { startNs } = this;
@@ -68,7 +68,7 @@ export class WindowCutter {
     const { openBefore } = this;
     const openAfter = sumOpenRequests(this.openSentNs(), endNs);
     const counts = { sentCount, openBefore, openAfter, laneCount };
-    const frame = { startNs, endNs, ...counts, isScheduled, health: health.take(), gpu };
+    const frame = { startNs, endNs, ...counts, canLanesWait, health: health.take(), gpu };
     this.startNs = endNs;
     this.openBefore = openAfter;
     this.sentBefore = driver.sentCount;

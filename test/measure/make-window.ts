@@ -25,6 +25,7 @@ export interface WindowParts {
   readonly responseCount?: number;
   readonly failedCount?: number;
   readonly delayedCount?: number;
+  readonly sendDelayNs?: readonly number[];
   readonly sentCount?: number;
   readonly openBeforeCount?: number;
   readonly openAfterCount?: number;
@@ -58,7 +59,7 @@ export function makeWindow(parts: WindowParts = {}): WindowResult {
     latency,
     firstResponse: parts.firstResponseNs === undefined ? latency : tallyOf(parts.firstResponseNs),
     scheduledLatency: parts.scheduledNs === undefined ? latency : tallyOf(parts.scheduledNs),
-    sendDelay: tallyOf([]),
+    sendDelay: tallyOf(parts.sendDelayNs ?? []),
     sendMeanNs: parts.sendMeanNs ?? 0,
     receiveMeanNs: parts.receiveMeanNs ?? 0,
     overheadPct: parts.overheadPct ?? 0,

@@ -111,12 +111,12 @@ test("a window's overhead: idle lanes in a closed loop, sending and receiving in
     { sendStartNs: 0, sendEndNs: 200, endNs: 8000 },
     { sendStartNs: 0, sendEndNs: 300, endNs: 7000 },
   ];
-  const closed = toWindowResult(tallyRows(rows), { ...frame, isScheduled: false });
+  const closed = toWindowResult(tallyRows(rows), { ...frame, canLanesWait: false });
   assert.equal(closed.overheadPct, 25);
   assert.deepEqual([closed.requestCount, closed.sendMeanNs, closed.durationNs], [2, 250, 10_000]);
-  const scheduled = toWindowResult(tallyRows(rows, true), { ...frame, isScheduled: true });
+  const scheduled = toWindowResult(tallyRows(rows, true), { ...frame, canLanesWait: true });
   assert.equal(scheduled.overheadPct, 2.5);
-  const empty = toWindowResult(tallyRows([]), { ...frame, isScheduled: false });
+  const empty = toWindowResult(tallyRows([]), { ...frame, canLanesWait: false });
   assert.deepEqual([empty.sendMeanNs, empty.receiveMeanNs, empty.overheadPct], [0, 0, 100]);
 });
 

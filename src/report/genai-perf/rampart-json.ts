@@ -1,6 +1,6 @@
 import type { GoodputLimits } from "../../measure/goodput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
-import { confidenceRanks } from "../../measure/metrics.ts";
+import { confidenceRanks, lateCount } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
 import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
 import { countUnmarkedEnds } from "../../measure/token-warnings.ts";
@@ -132,7 +132,7 @@ function toLevelJson(
     completed: window.requestCount,
     failed: window.failedCount,
     cancelled: window.cancelledCount,
-    delayed: window.delayedCount,
+    delayed: lateCount(window),
     ...(isScheduled
       ? { latencyFromDueTimeMs: toTallyJson(window.scheduledLatency), sendDelayMs: toTallyJson(window.sendDelay) }
       : {}),

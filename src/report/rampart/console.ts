@@ -19,7 +19,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
 import { describeLoadNotes } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
-import { askedPerSec, scheduledRate } from "../scheduled-rate.ts";
+import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "./format.ts";
@@ -150,9 +150,11 @@ class RampartConsole implements Report {
       else notes.push(range);
     }
     if (instability !== undefined) {
-      const { moved, cause, remedy } = explainInstability(instability, window, askedPerSec(this.plan, level));
+      const { moved, cause, remedy } = explainInstability(instability, window, askedRate(this.plan, level));
       notes.push(`not stable: ${moved}`, `${cause}; ${ADVICE[remedy]}`);
     }
+    if (result.isLatencyUnstable)
+      notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
     if (unit === "request-rate") notes.push(...this.formatShortfall(window, level));
     notes.push(...describeLoadNotes(this.plan, result));
     const imbalance = isRamp(this.plan.load) ? undefined : explainLittlesLaw(window);

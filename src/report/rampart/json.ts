@@ -6,6 +6,7 @@ import {
   errorRatio,
   estimatePercentile,
   inferPerSec,
+  lateCount,
   responsesPerSec,
   sentPerSec,
   sequencesPerSec,
@@ -86,18 +87,19 @@ export function toReportJson(plan: Plan, result: RunResult): object {
 }
 
 function toLevelJson(plan: Plan, result: LevelResult): object {
-  const { unit, level, outcome, window, trials, instability, timeline, heldBack, tokens } = result;
+  const { unit, level, outcome, window, trials, instability, isLatencyUnstable, timeline, heldBack, tokens } = result;
   return {
     unit,
     level,
     outcome,
     trials,
     ...(instability === undefined ? {} : { instability }),
+    ...(isLatencyUnstable ? { isLatencyUnstable } : {}),
     durationSec: window.durationNs / 1e9,
     requests: window.requestCount,
     failed: window.failedCount,
     ...(window.cancelledCount === 0 ? {} : { cancelled: window.cancelledCount }),
-    delayed: window.delayedCount,
+    delayed: lateCount(window),
     ...(heldBack === undefined ? {} : { heldBack: { requests: heldBack.count, longestMs: heldBack.longestNs / 1e6 } }),
     inferPerSec: inferPerSec(window, plan.target.batchSize),
     sent: window.sentCount,

@@ -105,6 +105,7 @@ test("a run that ended early, failures and unstable levels are plain to see", ()
   );
   assert.match(out, /it went up and down; longer windows would help: stability: \{ window: … \}/);
   assert.match(out, /^http 500 +4 +no luck$/m);
+  assert.match(print({}, [makeLevel({ isLatencyUnstable: true })]), /only throughput is stable, .*; latency is not$/m);
 });
 
 test("every assertion prints its limit, its measured value and pass or FAIL", () => {

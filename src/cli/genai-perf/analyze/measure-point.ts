@@ -5,6 +5,7 @@ import type { SweepPoint } from "../../../report/genai-perf/sweep.ts";
 import type { CommandIo } from "../../execute.ts";
 import { isWhole, type Keeper } from "../checkpoint/keep.ts";
 import { nameFolder } from "../profile/folder-name.ts";
+import { isUnstable } from "../profile/instability.ts";
 import { type Profile, runProfile } from "../profile/run-profile.ts";
 import type { SharedTokenWork } from "../profile/token-work-thread.ts";
 import type { GenaiSettings } from "../settings.ts";
@@ -19,7 +20,7 @@ export type PointOutcome =
       readonly kind: "measured";
       readonly point: SweepPoint;
       readonly settings: GenaiSettings;
-      /** Why it does not count as passed: requests that failed. Undefined when it does. */
+      /** Why it does not count as passed: requests that failed, or a measurement that is not stable. Undefined when it does. */
       readonly complaint: string | undefined;
       /** The client may have been the limit, not the server. Not known of results from a checkpoint. */
       readonly isClientLimited: boolean;
@@ -79,6 +80,8 @@ export async function measurePoint(
 function complaintOf({ run, isPassed }: Profile): string | undefined {
   if (isPassed) return undefined;
   if (run.error !== undefined) return run.error.message;
+  // What moved stands among the warnings of the profile.
+  if (isUnstable(run)) return "the measurement is not stable";
   const [first] = run.failures;
   const example = first === undefined ? "" : `, such as ${first.kind}: ${first.example}`;
   return `${run.failedCount} of ${run.sentCount} requests failed${example}`;
