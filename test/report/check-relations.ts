@@ -33,6 +33,8 @@ interface Spread {
 export interface ReportedLevel {
   readonly unit: string;
   readonly level: number;
+  readonly outcome: string;
+  readonly repeats?: readonly { readonly outcome: string }[];
   readonly durationSec: number;
   readonly requests: number;
   readonly failed: number;

@@ -20,7 +20,7 @@ import { toPlan } from "../../src/scenario/to-plan.ts";
 import { goodput } from "../../src/scenario/token-assertions.ts";
 import { fill } from "../measure/make-records.ts";
 import { makePlan } from "../plan/make-plan.ts";
-import { checkRelations } from "./check-relations.ts";
+import { checkRelations, type ReportedRun } from "./check-relations.ts";
 import { makeLevel, makeResult } from "./make-result.ts";
 
 /** All numbers of one report agree with each other: in runs made at random, and in runs of the embedded server. */
@@ -181,28 +181,46 @@ const RUNS: readonly (readonly [name: string, scenario: Partial<ScenarioDefiniti
   ],
 ];
 
+/** Runs a scenario and checks its report. */
+async function runAndCheck(scenario: Partial<ScenarioDefinition>): Promise<ReportedRun> {
+  const base = {
+    name: "x",
+    target: embeddedLlm({ ...STREAM, tokenizer: TINY }),
+    inputs: prompts({ isl: 12, osl: 5, count: 4 }),
+  };
+  const assertions = [goodput({ latency: "1 min" }).atLeast(0)];
+  const plan = toPlan(
+    defineScenario({ ...base, load: hold(1), assert: assertions, ...scenario } as ScenarioDefinition),
+    "/",
+  );
+  const { result } = startPlan(
+    plan,
+    async () => ({}),
+    async () => checkPlan(plan),
+  );
+  return checkRelations(plan, await result);
+}
+
 for (const [name, scenario] of RUNS) {
   test(`the report of a real run agrees with itself: ${name}`, { timeout: 60_000 }, async () => {
-    const base = {
-      name: "x",
-      target: embeddedLlm({ ...STREAM, tokenizer: TINY }),
-      inputs: prompts({ isl: 12, osl: 5, count: 4 }),
-    };
-    const assertions = [goodput({ latency: "1 s" }).atLeast(0)];
-    const plan = toPlan(
-      defineScenario({ ...base, load: hold(1), assert: assertions, ...scenario } as ScenarioDefinition),
-      "/",
-    );
-    const { result } = startPlan(
-      plan,
-      async () => ({}),
-      async () => checkPlan(plan),
-    );
-    const { levels, assertions: judged } = checkRelations(plan, await result);
+    const { levels, assertions } = await runAndCheck(scenario);
     assert.ok(levels.length > 0 && levels.every(({ requests: count }) => count > 0));
     // Every answer is good, so goodput is throughput.
     const [level] = levels;
     if (levels.length === 1 && level?.tokens?.requests === level?.requests)
-      assert.ok(Math.abs((judged[0]?.measured ?? 0) - (level?.inferPerSec ?? 0)) < 1e-4 * (level?.inferPerSec ?? 0));
+      assert.ok(
+        Math.abs((assertions[0]?.measured ?? 0) - (level?.inferPerSec ?? 0)) < 1e-4 * (level?.inferPerSec ?? 0),
+      );
   });
 }
+
+test("a level over the latency limit is confirmed, and counts once", { timeout: 60_000 }, async () => {
+  // No answer comes within 1 ms, as the first token takes 10.
+  const { levels, requests: totals } = await runAndCheck({
+    load: steps([1, 2], { requests: 4 }),
+    latencyLimit: "1 ms",
+  });
+  const shown = levels.map(({ level, outcome, repeats }) => [level, outcome, repeats?.map((one) => one.outcome)]);
+  assert.deepEqual(shown, [[1, "over-limit", ["over-limit"]]]);
+  assert.equal(totals.completed, 8);
+});

@@ -9,6 +9,7 @@ import {
   saturationReason,
   sentPerSec,
   sequencesPerSec,
+  stabilizingLatencyNs,
 } from "../../measure/metrics.ts";
 import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import { averageUs } from "../../measure/server-delta.ts";
@@ -153,6 +154,7 @@ class RampartConsole implements Report {
       const { moved, cause, remedy } = explainInstability(instability, window, askedRate(this.plan, level));
       notes.push(`not stable: ${moved}`, `${cause}; ${ADVICE[remedy]}`);
     }
+    if (result.repeats !== undefined) notes.push(this.formatRepeats(result.repeats));
     if (result.isLatencyUnstable)
       notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
     if (unit === "request-rate") notes.push(...this.formatShortfall(window, level));
@@ -166,6 +168,16 @@ class RampartConsole implements Report {
     const server = window.server === undefined ? "" : formatComposing(window.server);
     const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
     return `\n${describeLevel(this.plan.load, unit, level)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  }
+
+  /** What other measurements of a level said, by the latency that the limit is compared with. */
+  private formatRepeats(repeats: readonly LevelResult[]): string {
+    const others = repeats.map((repeat) => {
+      const latencyNs = stabilizingLatencyNs(repeat.window, this.plan.measurement.percentile);
+      const outcome = repeat.outcome === "measured" ? "" : ` (${describeOutcome(repeat)})`;
+      return `${repeat.window.requestCount === 0 ? "nothing" : formatDurationNs(latencyNs)}${outcome}`;
+    });
+    return `measured ${repeats.length + 1} times, as a latency limit ends the run here; the others: ${others.join(", ")}`;
   }
 
   private formatShortfall(window: WindowResult, level: number): string[] {

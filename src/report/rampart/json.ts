@@ -87,7 +87,8 @@ export function toReportJson(plan: Plan, result: RunResult): object {
 }
 
 function toLevelJson(plan: Plan, result: LevelResult): object {
-  const { unit, level, outcome, window, trials, instability, isLatencyUnstable, timeline, heldBack, tokens } = result;
+  const { unit, level, outcome, window, trials, instability, isLatencyUnstable, timeline, heldBack, tokens, repeats } =
+    result;
   return {
     unit,
     level,
@@ -95,6 +96,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     trials,
     ...(instability === undefined ? {} : { instability }),
     ...(isLatencyUnstable ? { isLatencyUnstable } : {}),
+    ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
     durationSec: window.durationNs / 1e9,
     requests: window.requestCount,
     failed: window.failedCount,
@@ -135,6 +137,20 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
       latencyMeanUs: bucket.latency.meanNs / 1000,
       latencyP99Us: bucket.requestCount === 0 ? null : bucket.latency.percentileUs(99),
     })),
+  };
+}
+
+/** Another measurement of a level. */
+function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult): object {
+  return {
+    outcome,
+    trials,
+    durationSec: window.durationNs / 1e9,
+    requests: window.requestCount,
+    failed: window.failedCount,
+    inferPerSec: inferPerSec(window, target.batchSize),
+    latencyMeanUs: window.requestCount === 0 ? null : window.latency.meanNs / 1000,
+    latencyP99Us: window.requestCount === 0 ? null : window.latency.percentileUs(99),
   };
 }
 

@@ -144,6 +144,16 @@ test("GPUs of the server stand behind their level, a warning on stderr", () => {
   );
 });
 
+test("a level that was measured more than once says what the other measurements were", () => {
+  const noisy = makeLevel({ outcome: "over-limit", window: makeWindow({ latenciesNs: [90e6] }) });
+  const out = print({}, [makeLevel({ repeats: [noisy, makeLevel()] })]);
+  assert.match(
+    out,
+    /^ {2}measured 3 times, as a latency limit ends the run here; the others: 90 ms \(over the latency limit\), 1 ms$/m,
+  );
+  assert.equal(out.match(/^ *1 +30 /gm)?.length, 1);
+});
+
 const STEADY = { latenciesNs: new Array<number>(40).fill(100e6), sentCount: 40 };
 const IMBALANCES: readonly (readonly [name: string, parts: WindowParts, expected: RegExp | undefined])[] = [
   ["a steady load", STEADY, undefined],
