@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
@@ -10,6 +12,7 @@ import { TokenColumns } from "../../src/measure/token-metrics.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../../src/measure/window.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { toGenAiPerfResult } from "../../src/report/genai-perf/result.ts";
+import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
 import type { LevelResult } from "../../src/run/observer.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
@@ -18,10 +21,11 @@ import { hold, rate, rateRamp, steps } from "../../src/scenario/loads.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { goodput } from "../../src/scenario/token-assertions.ts";
+import { withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { fill } from "../measure/make-records.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { checkRelations, type ReportedRun } from "./check-relations.ts";
-import { makeLevel, makeResult } from "./make-result.ts";
+import { makeLevel, makeResult, makeSink } from "./make-result.ts";
 
 /** All numbers of one report agree with each other: in runs made at random, and in runs of the embedded server. */
 
@@ -137,7 +141,7 @@ test("reports of random requests in random windows agree with themselves", () =>
       const report = checkRelations(plan, makeResult(plan, [level], { ...totals, failures }));
       assert.equal(report.levels[0]?.requests ?? 0, requestCount);
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });
 
@@ -154,6 +158,15 @@ test("GenAI-Perf's numbers of random requests agree with each other by its own c
       });
       const avg = (name: string): number => statistics.get(name as never)?.values.get("avg") ?? 0;
       assert.ok(avg("request_goodput") <= avg("request_throughput") + 1e-9);
+      for (const [name, { values }] of statistics) {
+        const ascending = ["min", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "max"] as const;
+        const shown = ascending.flatMap((statistic) => values.get(statistic) ?? []);
+        assert.deepEqual(
+          shown,
+          shown.toSorted((a, b) => a - b),
+          name,
+        );
+      }
       if (columns.emptyCount === 0 && columns.count > 0)
         assert.ok(
           Math.abs(avg("output_token_throughput") - avg("output_sequence_length") * avg("request_throughput")) <=
@@ -162,6 +175,39 @@ test("GenAI-Perf's numbers of random requests agree with each other by its own c
     }),
     { numRuns: 100 },
   );
+});
+
+test("a row of perf_analyzer's CSV agrees with itself", async () => {
+  await withFolder(async (folder) => {
+    const csvFile = join(folder, "table.csv");
+    const plan = makePlan({ outputs: { csvFile, isVerboseCsv: true } });
+    fc.assert(
+      fc.property(requests, fc.integer({ min: 100, max: 2000 }), (all, lengthMs) => {
+        const window = measureWindow(all, 0, lengthMs * MS, new Timeline(0, lengthMs * MS));
+        fc.pre(window.requestCount > 0);
+        createPerfAnalyzerCsv(plan, makeSink()).finish(
+          makeResult(plan, [makeLevel({ window, hasServerCounters: false })]),
+        );
+        const [header = [], row = []] = readFileSync(csvFile, "utf8")
+          .split("\n")
+          .map((line) => line.split(","));
+        const cell = (name: string): number => Number(row[header.indexOf(name)]);
+        const perSec = window.requestCount / (lengthMs / 1000);
+        assert.ok(Math.abs(cell("Inferences/Second") - perSec) <= 1e-5 * perSec);
+        const ascending = [50, 90, 95, 99].map((percentile) => cell(`p${percentile} latency`));
+        assert.deepEqual(
+          ascending,
+          ascending.toSorted((a, b) => a - b),
+        );
+        assert.equal(cell("Client Send") + cell("Client Recv"), cell("request/response"));
+        assert.ok(cell("request/response") + cell("response wait") >= cell("Avg latency"));
+        assert.ok(
+          cell("Avg latency") <= window.latency.maxNs / 1000 && cell("p99 latency") <= window.latency.maxNs / 1000,
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
 });
 
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
