@@ -9,6 +9,7 @@ import type { FailureCount } from "../../run/failure-log.ts";
 import type { RunResult } from "../../run/observer.ts";
 import { isGivenUp } from "../../transport/failure.ts";
 import { toClientJson } from "../rampart/client.ts";
+import { toInFlightJson } from "../rampart/in-flight.ts";
 import type { RunSummary } from "./run-summary.ts";
 
 /** Rampart's own file of a run, `profile_export_rampart.json`: everything measured, with units in the names. */
@@ -133,6 +134,8 @@ function toLevelJson(
     failed: window.failedCount,
     cancelled: window.cancelledCount,
     delayed: lateCount(window),
+    sent: window.sentCount,
+    inFlight: toInFlightJson(window),
     ...(isScheduled
       ? { latencyFromDueTimeMs: toTallyJson(window.scheduledLatency), sendDelayMs: toTallyJson(window.sendDelay) }
       : {}),

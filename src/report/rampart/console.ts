@@ -1,5 +1,4 @@
 import { describePart } from "../../load/schedule-part.ts";
-import { explainLittlesLaw } from "../../measure/in-flight.ts";
 import { explainInstability, type Remedy } from "../../measure/instability.ts";
 import {
   errorRatio,
@@ -159,8 +158,6 @@ class RampartConsole implements Report {
       notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
     if (unit === "request-rate") notes.push(...this.formatShortfall(window, level));
     notes.push(...describeLoadNotes(this.plan, result));
-    const imbalance = isRamp(this.plan.load) ? undefined : explainLittlesLaw(window);
-    if (imbalance !== undefined) notes.push(imbalance);
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     notes.push(describeClient(window, isRamp(this.plan.load)));

@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
-import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO } from "../../measure/in-flight.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import {
   errorRatio,
@@ -12,13 +11,13 @@ import {
   sequencesPerSec,
 } from "../../measure/metrics.ts";
 import { judge } from "../../measure/verdicts.ts";
-import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
 import type { Report } from "../report.ts";
 import { toClientJson } from "./client.ts";
 import { toGpuJson } from "./gpus.ts";
+import { toInFlightJson } from "./in-flight.ts";
 import { toTokensJson } from "./tokens.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
@@ -151,17 +150,6 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
     inferPerSec: inferPerSec(window, target.batchSize),
     latencyMeanUs: window.requestCount === 0 ? null : window.latency.meanNs / 1000,
     latencyP99Us: window.requestCount === 0 ? null : window.latency.percentileUs(99),
-  };
-}
-
-/** Requests in flight: `sent` and those at the start are the ones that ended and those at the end. */
-function toInFlightJson(window: WindowResult): object {
-  const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
-  return {
-    mean: inFlightMean,
-    atStart: window.openBeforeCount,
-    atEnd: window.openAfterCount,
-    littlesLaw: { expectedMean, toleranceRatio: LITTLES_LAW_TOLERANCE_RATIO, isKept },
   };
 }
 
