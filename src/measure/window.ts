@@ -147,6 +147,8 @@ export interface WindowFrame {
   /** Requests in flight at the start and at the end. */
   readonly openBefore: OpenRequests;
   readonly openAfter: OpenRequests;
+  /** Time that requests which count as ended in the window were in flight after it. Default: 0. */
+  readonly afterEndNs?: number;
   /** Lanes that could have had a request outstanding. */
   readonly laneCount: number;
   /** Lanes may have nothing to send: they wait for a schedule, for the pause of a session, or for their turn in a ramp. */
@@ -171,7 +173,8 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     sentCount: frame.sentCount,
     openBeforeCount: frame.openBefore.count,
     openAfterCount: frame.openAfter.count,
-    inFlightSumNs: tally.outstandingSumNs - frame.openBefore.ageSumNs + frame.openAfter.ageSumNs,
+    inFlightSumNs:
+      tally.outstandingSumNs - frame.openBefore.ageSumNs + frame.openAfter.ageSumNs - (frame.afterEndNs ?? 0),
     sequenceCount: tally.sequenceCount,
     responseCount: tally.responseCount,
     latency: tally.latency,

@@ -146,25 +146,28 @@ export class LevelRun {
     const stopNs = this.windows.startNs + durationMs * 1e6;
     await sleepUnless(Math.max(0, (stopNs - nowNs()) / 1e6), signal.stopped);
     const laneCount = driver.activeLanes;
-    if (graceMs !== undefined) await this.awaitLast(graceMs);
+    const givenUp = graceMs === undefined ? undefined : await this.awaitLast(graceMs);
     driver.drain();
     this.meter.timeline = undefined;
     const isWhole = graceMs !== undefined && !signal.isStopped;
     // As long as nothing may be sent any more only answers make the window longer, not the wait for those that never come.
     const endNs = isWhole ? Math.max(stopNs, this.meter.lastEndNs) : nowNs();
     const buckets = timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
-    return this.finish(await this.windows.cut(endNs, laneCount), buckets);
+    const afterEndNs = givenUp === undefined ? 0 : givenUp.count * Math.max(0, givenUp.atNs - endNs);
+    return this.finish(await this.windows.cut(endNs, { laneCount, afterEndNs }), buckets);
   }
 
-  /** Sends nothing more and waits for what is outstanding, but not for ever. */
-  private async awaitLast(graceMs: number): Promise<void> {
+  /** Sends nothing more and waits for what is outstanding, but not for ever. Returns how many requests were given up, and when. */
+  private async awaitLast(graceMs: number): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
     const { driver, signal } = this.context;
     this.heldBack = driver.heldBack;
     await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]));
-    if (driver.outstanding === 0 || signal.isStopped) return;
+    if (driver.outstanding === 0 || signal.isStopped) return undefined;
+    const givenUp = { count: driver.outstanding, atNs: nowNs() };
     const message = `given up without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`;
     for (const { slot, isActive } of driver.client.calls)
       if (isActive) driver.client.cancel(slot, { kind: "unfinished", message });
+    return givenUp;
   }
 
   /** The result of a level measured in one window. */

@@ -57,8 +57,11 @@ export class WindowCutter {
     if (mode.kind === "duration") this.meter.timeline = new Timeline(this.startNs, mode.durationMs * 1e6);
   }
 
-  /** Ends the window at `endNs` and begins the next one there. */
-  async cut(endNs: number, laneCount = this.context.driver.activeLanes): Promise<WindowResult> {
+  /**
+   * Ends the window at `endNs` and begins the next one there.
+   * @param last of a level's last window: lanes that had a request before the driver stopped, and time that requests were in flight after it
+   */
+  async cut(endNs: number, last?: { readonly laneCount: number; readonly afterEndNs: number }): Promise<WindowResult> {
     const { driver, health, canLanesWait, observer } = this.context;
     driver.drain();
     const tally = this.meter.cut();
@@ -67,7 +70,8 @@ export class WindowCutter {
     const gpu = this.context.poller?.take();
     const { openBefore } = this;
     const openAfter = sumOpenRequests(this.openSentNs(), endNs);
-    const counts = { sentCount, openBefore, openAfter, laneCount };
+    const { laneCount = driver.activeLanes, afterEndNs = 0 } = last ?? {};
+    const counts = { sentCount, openBefore, openAfter, afterEndNs, laneCount };
     const frame = { startNs, endNs, ...counts, canLanesWait, health: health.take(), gpu };
     this.startNs = endNs;
     this.openBefore = openAfter;
