@@ -8,10 +8,9 @@ import { type Answer, answerChat, type Bench, TOKENIZER, withBench } from "./ana
 const LIMIT = { timeout: 60_000 };
 const STRICT = ["--measurement-interval", "60", "--stability-percentage", "1"];
 
-/** A server that gets twice as fast from window to window, and slow again after four: no three windows agree. */
+/** A server that is slow for one of three windows of 72 ms and fast for the others: however they lie, no three windows agree. */
 const answerUnevenly: Answer = (response, request) => {
-  const delayMs = 30 / 2 ** ((Date.now() % 288) / 72);
-  setTimeout(() => answerChat(response, request), delayMs);
+  setTimeout(() => answerChat(response, request), Date.now() % 216 < 72 ? 30 : 1);
 };
 
 function command(name: string, { url, folder }: Bench, ...more: readonly string[]): string[] {
