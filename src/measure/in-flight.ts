@@ -93,14 +93,19 @@ export class InFlightTime {
     const { stretchNs } = this;
     const first = Math.floor(from / stretchNs);
     const last = Math.floor(to / stretchNs);
+    const { partsNs, changes } = this;
+    while (partsNs.length <= last) {
+      partsNs.push(0);
+      changes.push(0);
+    }
     if (first === last) {
-      this.addPart(first, to - from);
+      partsNs[first] = (partsNs[first] as number) + to - from;
       return;
     }
-    this.addPart(first, (first + 1) * stretchNs - from);
-    this.addPart(last, to - last * stretchNs);
-    this.changes[first + 1] = (this.changes[first + 1] ?? 0) + 1;
-    this.changes[last] = (this.changes[last] ?? 0) - 1;
+    partsNs[first] = (partsNs[first] as number) + (first + 1) * stretchNs - from;
+    partsNs[last] = (partsNs[last] as number) + to - last * stretchNs;
+    changes[first + 1] = (changes[first + 1] as number) + 1;
+    changes[last] = (changes[last] as number) - 1;
   }
 
   /** The time in each of the first `count` stretches, in nanoseconds. */
@@ -110,9 +115,5 @@ export class InFlightTime {
       whole += this.changes[index] ?? 0;
       return (this.partsNs[index] ?? 0) + whole * this.stretchNs;
     });
-  }
-
-  private addPart(index: number, partNs: number): void {
-    this.partsNs[index] = (this.partsNs[index] ?? 0) + partNs;
   }
 }
