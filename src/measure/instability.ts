@@ -1,5 +1,6 @@
 import { formatDurationNs } from "../plan/units.ts";
 import { saturationReason } from "./metrics.ts";
+import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 import type { WindowResult } from "./window.ts";
 
 /** Why a level did not become stable, in words: what moved, what was behind it, and what would help. */
@@ -53,12 +54,12 @@ const MISSED_RATE_RATIO = 0.02;
 /**
  * Explains a level that did not become stable.
  * @param window what was measured over the windows compared
- * @param askedPerSec the request rate that was asked for; undefined where there was none
+ * @param asked the request rate that was asked for; undefined where there was none
  */
 export function explainInstability(
   instability: Instability,
   window: WindowResult,
-  askedPerSec: number | undefined,
+  asked: AskedRate | undefined,
 ): InstabilityReport {
   const { windows, toleranceRatio } = instability;
   const moved = describeMovement(instability);
@@ -66,11 +67,11 @@ export function explainInstability(
   if (saturation !== undefined)
     return { moved, cause: `the client may have been the limit, not the server: ${saturation}`, remedy: "less-load" };
   const idle = `the client was not the limit (${Math.round(window.health.cpuRatio * 100)} % of a core)`;
-  const sentPerSec = window.requestCount / (window.durationNs / 1e9);
-  if (askedPerSec !== undefined && sentPerSec < askedPerSec * (1 - MISSED_RATE_RATIO))
+  const answeredPerSec = window.requestCount / (window.durationNs / 1e9);
+  if (asked !== undefined && isRateMissed(answeredPerSec, asked, window.durationNs, MISSED_RATE_RATIO))
     return {
       moved,
-      cause: `${idle}; the server answered ${sentPerSec.toFixed(1)} of ${askedPerSec} requests per second`,
+      cause: `${idle}; the server answered ${answeredPerSec.toFixed(1)} of ${asked.perSec} requests per second`,
       remedy: "less-load",
     };
   const fewest = Math.min(...windows.map(({ requestCount }) => requestCount));

@@ -25,6 +25,20 @@ export function sentPerSec(window: WindowResult): number {
   return window.sentCount / (window.durationNs / 1e9);
 }
 
+const LATE_US = 1000;
+
+/**
+ * Successful requests sent more than 1 ms later than they were due; 0 where nothing was scheduled. perf_analyzer's delayed requests, of which
+ * there are fewer, are those whose lane was not yet waiting for them.
+ */
+export function lateCount({ sendDelay }: WindowResult): number {
+  let late = 0;
+  sendDelay.forEach((us, count) => {
+    if (us >= LATE_US) late += count;
+  });
+  return late;
+}
+
 /** Failed requests over all requests that ended, 0 to 1; 0 without requests. */
 export function errorRatio(window: WindowResult): number {
   const total = window.requestCount + window.failedCount;

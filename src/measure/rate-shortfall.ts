@@ -1,5 +1,5 @@
 import { formatDurationNs } from "../plan/units.ts";
-import { saturationReason, sentPerSec } from "./metrics.ts";
+import { lateCount, saturationReason, sentPerSec } from "./metrics.ts";
 import type { WindowResult } from "./window.ts";
 
 /** Less than was asked for, or late: what a schedule was meant to send, what it sent, and what kept it. */
@@ -10,10 +10,20 @@ const MISSED_RATIO = 0.01;
 /** The grain of a schedule: a window's edge cuts off up to this many requests. */
 const EDGE_REQUESTS = 2;
 
+/** Standard deviations by which a random number of requests may differ from its mean. */
+const RANDOM_DEVIATIONS = 3;
+
+/** A request rate that was asked for. */
+export interface AskedRate {
+  readonly perSec: number;
+  /** Deviation of a gap between two requests over its mean: 0 where gaps are constant, 1 for Poisson arrivals. */
+  readonly gapDeviationRatio: number;
+}
+
 /** How the requests were scheduled. */
 export interface ScheduledRate {
-  /** Requests per second that were asked for; undefined where they were due at given times. */
-  readonly askedPerSec: number | undefined;
+  /** Undefined where requests were due at given times. */
+  readonly asked: AskedRate | undefined;
   /** Lanes wait for their answers before they send again. */
   readonly isSync: boolean;
   /** Lanes the schedule was dealt to. */
@@ -34,23 +44,39 @@ export interface RateShortfall {
   readonly bound: "lanes" | "sequences" | "other";
 }
 
+/**
+ * Whether a number of requests per second is less than was asked for, by more than the edges of the window and the chance of random arrivals
+ * explain.
+ * @param tolerance share of the rate that may be missed
+ */
+export function isRateMissed(perSec: number, asked: AskedRate, durationNs: number, tolerance: number): boolean {
+  const seconds = durationNs / 1e9;
+  const missedCount = (asked.perSec - perSec) * seconds;
+  const chance = RANDOM_DEVIATIONS * asked.gapDeviationRatio * Math.sqrt(asked.perSec * seconds);
+  return missedCount > EDGE_REQUESTS + chance && missedCount > asked.perSec * seconds * tolerance;
+}
+
 /** What became of the schedule; undefined when it was kept. */
 export function explainShortfall(window: WindowResult, rate: ScheduledRate): RateShortfall | undefined {
-  const total = window.requestCount;
+  const { sendDelay, durationNs } = window;
   const sent = sentPerSec(window);
-  const seconds = window.durationNs / 1e9;
-  const missed = rate.askedPerSec === undefined ? 0 : rate.askedPerSec - sent;
-  const isMissed = missed * seconds > EDGE_REQUESTS && missed > (rate.askedPerSec ?? 0) * MISSED_RATIO;
-  const lateRatio = total === 0 ? 0 : window.delayedCount / total;
+  const isMissed = rate.asked !== undefined && isRateMissed(sent, rate.asked, durationNs, MISSED_RATIO);
+  const lateRatio = sendDelay.count === 0 ? 0 : lateCount(window) / sendDelay.count;
   if (!isMissed && lateRatio <= LATE_RATIO) return undefined;
-  const asked = rate.askedPerSec === undefined ? "" : ` of the ${rate.askedPerSec} asked for`;
-  const late = `${(lateRatio * 100).toFixed(1)} % of the requests were more than 1 ms late`;
-  const delay =
-    window.sendDelay.count === 0
-      ? ""
-      : ` (p99 ${formatDurationNs(window.sendDelay.percentileUs(99) * 1000)}, at most ${formatDurationNs(window.sendDelay.maxNs)})`;
-  const achieved = `${sent.toFixed(1)} requests/s were sent${asked}; ${late}${delay}`;
+  const asked = rate.asked === undefined ? "" : ` of the ${rate.asked.perSec} asked for`;
+  const achieved = `${sent.toFixed(1)} requests/s were sent${asked}; ${describeDelay(sendDelay, lateRatio)}`;
   return { achieved, ...causeOf(window, rate) };
+}
+
+function describeDelay(sendDelay: WindowResult["sendDelay"], lateRatio: number): string {
+  if (lateRatio === 0) return "no request was more than 1 ms late";
+  const delays = `p99 ${formatDurationNs(sendDelay.percentileUs(99) * 1000)}, at most ${formatDurationNs(sendDelay.maxNs)}`;
+  return `${formatPct(lateRatio)} of the requests were more than 1 ms late (${delays})`;
+}
+
+/** Never 0 of something that is there. */
+function formatPct(ratio: number): string {
+  return ratio < 0.001 ? "less than 0.1 %" : `${(ratio * 100).toFixed(1)} %`;
 }
 
 function causeOf(window: WindowResult, rate: ScheduledRate): Omit<RateShortfall, "achieved"> {

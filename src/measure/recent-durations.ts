@@ -25,6 +25,11 @@ export class RecentDurations {
     (this.slices[this.current] as Uint32Array).fill(0);
   }
 
+  /** Forgets all of them. */
+  clear(): void {
+    for (const slice of this.slices) slice.fill(0);
+  }
+
   /** Percentiles in nanoseconds, in the order asked for; undefined when there was nothing. @param ratios ascending, 0 to 1 */
   quantilesNs(ratios: readonly number[]): number[] | undefined {
     const counts = new Uint32Array(BUCKETS_PER_OCTAVE * OCTAVES);

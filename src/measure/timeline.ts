@@ -1,3 +1,4 @@
+import { InFlightTime } from "./in-flight.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import { RECORD_FAILED, RECORD_GIVEN_UP, type RecordColumns } from "./records.ts";
 
@@ -5,15 +6,18 @@ import { RECORD_FAILED, RECORD_GIVEN_UP, type RecordColumns } from "./records.ts
 
 const MAX_BUCKETS = 60;
 const SHORTEST_BUCKET_NS = 100e6; // 100 ms
+/** A shorter last stretch, as a share of the others, is too short for rates: it is counted to the one before. */
+const SHORTEST_LAST_RATIO = 0.5;
 
 /** One stretch. Times are nanoseconds since the measurement began. */
 export interface TimelineBucket {
   readonly startNs: number;
   readonly endNs: number;
+  /** Successful requests that ended in it. */
   readonly requestCount: number;
   readonly failedCount: number;
   readonly latency: LatencyTally;
-  /** Mean number of requests outstanding, from the latencies of those that ended (Little's law). */
+  /** Mean number of requests in flight, by when each was sent and was over. */
   readonly meanOutstanding: number;
 }
 
@@ -21,6 +25,7 @@ export interface TimelineBucket {
 export class Timeline {
   private readonly startNs: number;
   private readonly bucketNs: number;
+  private readonly inFlight: InFlightTime;
   private readonly latencies: LatencyTally[] = [];
   private readonly failed: number[] = [];
   private readonly value = new Float64Array(1);
@@ -28,12 +33,14 @@ export class Timeline {
   constructor(startNs: number, durationNs: number) {
     this.startNs = startNs;
     this.bucketNs = Math.max(SHORTEST_BUCKET_NS, durationNs / MAX_BUCKETS);
+    this.inFlight = new InFlightTime(startNs, this.bucketNs);
   }
 
   add(records: RecordColumns, count: number): void {
     for (let row = 0; row < count; row++) {
       const index = Math.max(0, Math.floor(((records.endNs[row] as number) - this.startNs) / this.bucketNs));
       this.reach(index);
+      this.inFlight.add(records.sendStartNs[row] as number, records.overNs[row] as number);
       const flag = records.flags[row] as number;
       if ((flag & RECORD_GIVEN_UP) !== 0) continue;
       if ((flag & RECORD_FAILED) !== 0) {
@@ -53,24 +60,44 @@ export class Timeline {
     }
   }
 
-  /** The stretches until `endNs`; later records are left out. */
-  finish(endNs: number): TimelineBucket[] {
+  /**
+   * The stretches until `endNs`, when the last of the records had ended.
+   * @param openSentNs when each request was sent that is in flight then
+   */
+  finish(endNs: number, openSentNs: readonly number[] = []): TimelineBucket[] {
     const lengthNs = endNs - this.startNs;
+    for (const sentNs of openSentNs) this.inFlight.add(sentNs, endNs);
+    const parts = lengthNs / this.bucketNs;
     // Silence at the end is part of the story.
-    this.reach(Math.ceil(lengthNs / this.bucketNs) - 1);
-    return this.latencies
-      .map((latency, index): TimelineBucket => {
-        const startNs = index * this.bucketNs;
-        const stopNs = Math.min(lengthNs, startNs + this.bucketNs);
-        return {
-          startNs,
-          endNs: stopNs,
-          requestCount: latency.count,
-          failedCount: this.failed[index] as number,
-          latency,
-          meanOutstanding: stopNs > startNs ? latency.sumNs / (stopNs - startNs) : 0,
-        };
-      })
-      .filter((bucket) => bucket.endNs > bucket.startNs);
+    const stretchCount = Math.ceil(parts);
+    this.reach(stretchCount - 1);
+    const inFlightNs = this.inFlight.sumsNs(stretchCount);
+    const count = Math.max(1, Math.floor(parts + 1 - SHORTEST_LAST_RATIO));
+    return Array.from({ length: Math.min(count, stretchCount) }, (_, index): TimelineBucket => {
+      const isLast = index === count - 1;
+      // The last one holds all the rest, what ended at its very end included: the stretches sum to the measurement.
+      const end = isLast ? undefined : index + 1;
+      const startNs = index * this.bucketNs;
+      const stopNs = isLast ? lengthNs : startNs + this.bucketNs;
+      const latency = joinTallies(this.latencies.slice(index, end));
+      return {
+        startNs,
+        endNs: stopNs,
+        requestCount: latency.count,
+        failedCount: sumOf(this.failed.slice(index, end)),
+        latency,
+        meanOutstanding: sumOf(inFlightNs.slice(index, end)) / (stopNs - startNs),
+      };
+    });
   }
+}
+
+function joinTallies(tallies: readonly LatencyTally[]): LatencyTally {
+  const [first = new LatencyTally(), ...others] = tallies;
+  for (const other of others) first.merge(other);
+  return first;
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }

@@ -1,10 +1,11 @@
 import type { MetricPlan } from "../plan/assertions.ts";
 import { type GoodputPlan, TOKEN_TIMES, type TokenMetricName } from "../plan/tokens.ts";
 import { formatDurationNs } from "../plan/units.ts";
-import { countGood } from "./goodput.ts";
+import type { GoodputLimits } from "./goodput.ts";
 import { meanOf, percentileOf } from "./statistics.ts";
 import type { TokenColumns, TokenMetric } from "./token-metrics.ts";
-import { systemMetrics } from "./token-system.ts";
+import { goodPerSec, outputTokensPerSec } from "./token-rates.ts";
+import type { WindowResult } from "./window.ts";
 
 /** Metrics of tokens, as assertions look at them. */
 
@@ -26,13 +27,14 @@ export function isTokenMetric(metric: MetricPlan): metric is TokenMetricPlan {
   return TOKEN_KINDS.has(metric.kind);
 }
 
-/** Its value: nanoseconds, a count or a rate; undefined when no request has one. */
-export function tokenMetricValue(metric: TokenMetricPlan, columns: TokenColumns): number | undefined {
-  if (metric.kind === "output-tokens-per-sec") {
-    const { outputTokensPerSec } = systemMetrics(columns);
-    return columns.metrics.outputTokens.measured().length === 0 ? undefined : outputTokensPerSec;
-  }
-  if (metric.kind === "goodput") return goodPerSec(metric.limits, columns);
+/** Its value: nanoseconds, a count or a rate over the window; undefined when no request has one. */
+export function tokenMetricValue(
+  metric: TokenMetricPlan,
+  columns: TokenColumns,
+  window: WindowResult,
+): number | undefined {
+  if (metric.kind === "output-tokens-per-sec") return outputTokensPerSec(columns, window);
+  if (metric.kind === "goodput") return goodPerSec(columns, window, toNamedLimits(metric.limits));
   const values = columns.metrics[columnOf(metric.of)].measured();
   if (values.length === 0) return undefined;
   return metric.kind === "token-average" ? meanOf(values) : percentileOf(values.toSorted(), metric.percentile);
@@ -63,14 +65,13 @@ const GOODPUT_NAMES: Readonly<Record<keyof GoodputPlan, string>> = {
   outputTokensPerSecPerUser: "output_token_throughput_per_user",
 };
 
-function goodPerSec(limits: GoodputPlan, columns: TokenColumns): number | undefined {
+/** By GenAI-Perf's names, times in milliseconds. */
+function toNamedLimits(limits: GoodputPlan): GoodputLimits {
   const named = Object.entries(limits).map(([name, limit]) => [
     GOODPUT_NAMES[name as keyof GoodputPlan],
     name === "outputTokensPerSecPerUser" ? limit : limit / 1e6,
   ]);
-  const good = countGood(columns, "text", Object.fromEntries(named) as Record<string, number>);
-  const { durationNs } = systemMetrics(columns);
-  return good === undefined || durationNs === 0 ? undefined : good / (durationNs / 1e9);
+  return Object.fromEntries(named) as GoodputLimits;
 }
 
 function describeLimits(limits: GoodputPlan): string {

@@ -46,7 +46,7 @@ export function judge(assertion: AssertionPlan, levels: readonly JudgedLevel[], 
 
 /** A metric's value; undefined when the window has nothing to compute it from. */
 function metricValue(metric: MetricPlan, { window, tokens }: JudgedLevel, batchSize: number): number | undefined {
-  if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens);
+  if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens, window);
   if (metric.kind === "error-ratio")
     return window.requestCount + window.failedCount === 0 ? undefined : errorRatio(window);
   if (metric.kind === "throughput") return inferPerSec(window, batchSize);

@@ -1,4 +1,5 @@
 import type { GpuTally } from "./gpu-tally.ts";
+import type { OpenRequests } from "./in-flight.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RECORD_GIVEN_UP, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
 import type { ServerDelta } from "./server-delta.ts";
@@ -31,6 +32,12 @@ export interface WindowResult {
   readonly delayedCount: number;
   /** Requests sent in the window, whether they ended in it or not. */
   readonly sentCount: number;
+  /** Requests in flight when the window began: with `sentCount` they are those that ended in it and `openAfterCount`. */
+  readonly openBeforeCount: number;
+  /** Requests in flight when the window ended. */
+  readonly openAfterCount: number;
+  /** Time that requests were in flight within the window, summed over all of them, failed ones included. */
+  readonly inFlightSumNs: number;
   /** Successful requests that ended a sequence; 0 where there are none. */
   readonly sequenceCount: number;
   /** Responses with content of the successful requests. */
@@ -47,7 +54,7 @@ export interface WindowResult {
   readonly sendMeanNs: number;
   /** Mean time spent reading and decoding a response, in nanoseconds. */
   readonly receiveMeanNs: number;
-  /** Share of time in which a lane was neither waiting for the server nor for its schedule, in percent. */
+  /** Share of time in which a lane was neither waiting for the server nor for its time to send, in percent. */
   readonly overheadPct: number;
   readonly health: ClientHealth;
   /** Change of the server's own counters; absent when it has none. */
@@ -137,9 +144,15 @@ export interface WindowFrame {
   readonly startNs: number;
   readonly endNs: number;
   readonly sentCount: number;
+  /** Requests in flight at the start and at the end. */
+  readonly openBefore: OpenRequests;
+  readonly openAfter: OpenRequests;
+  /** Time that requests which count as ended in the window were in flight after it. Default: 0. */
+  readonly afterEndNs?: number;
   /** Lanes that could have had a request outstanding. */
   readonly laneCount: number;
-  readonly isScheduled: boolean;
+  /** Lanes may have nothing to send: they wait for a schedule, for the pause of a session, or for their turn in a ramp. */
+  readonly canLanesWait: boolean;
   readonly health: ClientHealth;
   readonly server: ServerDelta | undefined;
   readonly gpu?: GpuTally | undefined;
@@ -158,6 +171,10 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
     cancelledCount: tally.cancelledCount,
     delayedCount: tally.delayedCount,
     sentCount: frame.sentCount,
+    openBeforeCount: frame.openBefore.count,
+    openAfterCount: frame.openAfter.count,
+    inFlightSumNs:
+      tally.outstandingSumNs - frame.openBefore.ageSumNs + frame.openAfter.ageSumNs - (frame.afterEndNs ?? 0),
     sequenceCount: tally.sequenceCount,
     responseCount: tally.responseCount,
     latency: tally.latency,
@@ -173,9 +190,9 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
   };
 }
 
-/** Closed loops: the time a lane had nothing outstanding. Schedules: the time spent sending and receiving. */
+/** Where lanes always have a request to send: the time they had nothing outstanding. Elsewhere: the time spent sending and receiving. */
 function overheadPct(tally: WindowTally, frame: WindowFrame, durationNs: number): number {
   const laneNs = durationNs * Math.max(1, frame.laneCount);
-  if (frame.isScheduled) return Math.min(100, (100 * (tally.sendSumNs + tally.receiveSumNs)) / laneNs);
+  if (frame.canLanesWait) return Math.min(100, (100 * (tally.sendSumNs + tally.receiveSumNs)) / laneNs);
   return Math.max(0, 100 * (1 - tally.outstandingSumNs / laneNs));
 }

@@ -1,3 +1,4 @@
+import { explainLittlesLaw } from "../measure/in-flight.ts";
 import { STABILITY_WINDOWS } from "../measure/stability.ts";
 import type { LoadPlan, Plan } from "../plan/plan.ts";
 import { formatDurationNs } from "../plan/units.ts";
@@ -7,7 +8,14 @@ import type { LevelResult } from "../run/observer.ts";
 
 /** All that is to be told of the load at a level; empty for most. */
 export function describeLoadNotes(plan: Plan, level: LevelResult): string[] {
-  return [describeHeldBack(plan, level), describeUnfinishedRamp(plan, level)].filter((note) => note !== undefined);
+  const notes = [describeHeldBack(plan, level), describeUnfinishedRamp(plan, level), describeImbalance(plan, level)];
+  return notes.filter((note) => note !== undefined);
+}
+
+/** That Little's law is not kept; undefined when it is, and for loads that change within their level. */
+function describeImbalance({ load }: Plan, { window }: LevelResult): string | undefined {
+  const isSteady = load.kind !== "concurrency-ramp" && rampMsOf(load) === undefined;
+  return isSteady ? explainLittlesLaw(window) : undefined;
 }
 
 /** What waited because of a limit of requests outstanding; undefined when nothing did. */

@@ -1,4 +1,4 @@
-import type { ScheduledRate } from "../measure/rate-shortfall.ts";
+import type { AskedRate, ScheduledRate } from "../measure/rate-shortfall.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { PreparedRun } from "../run/observer.ts";
 
@@ -7,7 +7,7 @@ export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRu
   const { concurrent, isSerial } = plan.sequences;
   const isOneByOne = service.isSequence && (isSerial || !plan.target.isStreaming);
   return {
-    askedPerSec: askedPerSec(plan, level),
+    asked: askedRate(plan, level),
     isSync: callMode === "sync",
     laneCount,
     sequenceCount: isOneByOne ? concurrent : undefined,
@@ -15,7 +15,9 @@ export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRu
   };
 }
 
-/** The request rate of a level, per second; undefined where it changes, where requests are due at given times, or not scheduled at all. */
-export function askedPerSec({ load }: Plan, level: number): number | undefined {
-  return load.kind === "request-rate" && load.ramp === undefined ? level : undefined;
+/** The request rate of a level; undefined where it changes, where requests are due at given times, or not scheduled at all. */
+export function askedRate({ load }: Plan, level: number): AskedRate | undefined {
+  if (load.kind !== "request-rate" || load.ramp !== undefined) return undefined;
+  const { distribution, smoothness = 1 } = load;
+  return { perSec: level, gapDeviationRatio: distribution === "constant" ? 0 : 1 / Math.sqrt(smoothness) };
 }

@@ -23,6 +23,8 @@ export interface LevelContext {
   readonly tokens: TokenThread | undefined;
   readonly unit: "concurrency" | "request-rate";
   readonly isScheduled: boolean;
+  /** Lanes may have nothing to send for a while. */
+  readonly canLanesWait: boolean;
   readonly isAsync: boolean;
   /** Ends the run when too many requests have failed so far. */
   checkFailures(): void;

@@ -72,7 +72,7 @@ export class LevelRun {
       toleranceRatio: mode.stabilityPct / 100,
       latencyLimitNs: latencyLimitMs === null ? undefined : latencyLimitMs * 1e6,
     });
-    const recent: (WindowResult | undefined)[] = [];
+    const recent: WindowResult[] = [];
     let trials = 0;
     while (trials < mode.maxTrials) {
       await this.waitForWindow(mode);
@@ -80,7 +80,7 @@ export class LevelRun {
       const window = await this.windows.cut(nowNs());
       this.context.checkFailures();
       trials++;
-      recent.push(window.requestCount === 0 ? undefined : window);
+      recent.push(window);
       if (recent.length > STABILITY_WINDOWS) recent.shift();
       let isSettled = false;
       if (window.requestCount === 0) {
@@ -101,10 +101,9 @@ export class LevelRun {
     return this.judged(recent, judge, trials);
   }
 
-  private judged(recent: readonly (WindowResult | undefined)[], judge: StabilityJudge, trials: number): LevelResult {
-    const windows = recent.filter((window) => window !== undefined);
+  private judged(windows: readonly WindowResult[], judge: StabilityJudge, trials: number): LevelResult {
     this.windowCount = windows.length;
-    if (windows.length < recent.length) throw new LevelError(NO_REQUESTS);
+    if (windows.some(({ requestCount }) => requestCount === 0)) throw new LevelError(NO_REQUESTS);
     const isLatencyUnstable = this.context.isAsync && !judge.isStable && judge.isThroughputStable;
     const isStable = judge.isStable || isLatencyUnstable;
     const window = mergeWindows(windows);
@@ -147,25 +146,28 @@ export class LevelRun {
     const stopNs = this.windows.startNs + durationMs * 1e6;
     await sleepUnless(Math.max(0, (stopNs - nowNs()) / 1e6), signal.stopped);
     const laneCount = driver.activeLanes;
-    if (graceMs !== undefined) await this.awaitLast(graceMs);
+    const givenUp = graceMs === undefined ? undefined : await this.awaitLast(graceMs);
     driver.drain();
     this.meter.timeline = undefined;
     const isWhole = graceMs !== undefined && !signal.isStopped;
     // As long as nothing may be sent any more only answers make the window longer, not the wait for those that never come.
     const endNs = isWhole ? Math.max(stopNs, this.meter.lastEndNs) : nowNs();
-    const buckets = timeline?.finish(endNs) ?? [];
-    return this.finish(await this.windows.cut(endNs, laneCount), buckets);
+    const buckets = timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
+    const afterEndNs = givenUp === undefined ? 0 : givenUp.count * Math.max(0, givenUp.atNs - endNs);
+    return this.finish(await this.windows.cut(endNs, { laneCount, afterEndNs }), buckets);
   }
 
-  /** Sends nothing more and waits for what is outstanding, but not for ever. */
-  private async awaitLast(graceMs: number): Promise<void> {
+  /** Sends nothing more and waits for what is outstanding, but not for ever. Returns how many requests were given up, and when. */
+  private async awaitLast(graceMs: number): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
     const { driver, signal } = this.context;
     this.heldBack = driver.heldBack;
     await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]));
-    if (driver.outstanding === 0 || signal.isStopped) return;
+    if (driver.outstanding === 0 || signal.isStopped) return undefined;
+    const givenUp = { count: driver.outstanding, atNs: nowNs() };
     const message = `given up without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`;
     for (const { slot, isActive } of driver.client.calls)
       if (isActive) driver.client.cancel(slot, { kind: "unfinished", message });
+    return givenUp;
   }
 
   /** The result of a level measured in one window. */
@@ -179,11 +181,11 @@ export class LevelRun {
   }
 
   /** What there is when the run is told to stop: the recent windows and the one under way. */
-  private async partial(recent: readonly (WindowResult | undefined)[], trials: number): Promise<LevelResult> {
+  private async partial(recent: readonly WindowResult[], trials: number): Promise<LevelResult> {
     const last = await this.windows.cut(nowNs());
     this.windowCount = recent.length + 1;
-    const windows = [...recent.filter((window) => window !== undefined), last];
-    return this.result("partial", mergeWindows(windows), trials, {});
+    // Windows in which nothing was answered are part of the measured time.
+    return this.result("partial", mergeWindows([...recent, last]), trials, {});
   }
 
   private result(

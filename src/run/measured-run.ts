@@ -18,7 +18,8 @@ import { callModeOf } from "./lanes.ts";
 import { LevelRun } from "./level.ts";
 import type { LevelContext } from "./level-context.ts";
 import { LevelMeter } from "./level-meter.ts";
-import { searchLevels } from "./level-search.ts";
+import { repeatLevel } from "./level-repeats.ts";
+import { type LevelVerdict, type RunLevel, searchLevels } from "./level-search.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
 import { progressOf } from "./progress.ts";
 import { explainEnd, toRunError } from "./run-error.ts";
@@ -119,7 +120,11 @@ export class MeasuredRun {
       }
       // perf_analyzer's questions to the server are an interface of their own: none is added to them.
       if (this.plan.outputs.style === "rampart") before = await this.session.counters();
-      await searchLevels(this.load.search, this.signal, (level) => this.runLevel(level));
+      const { outputs, measurement } = this.plan;
+      // perf_analyzer's search takes each level once.
+      const isConfirmed = outputs.style === "rampart" && measurement.latencyLimitMs !== null;
+      const runLevel: RunLevel = (level, repeat) => this.runLevel(level, repeat);
+      await searchLevels(this.load.search, this.signal, runLevel, { isConfirmed });
       // Until then the load goes on: the others measure under it.
       if (!this.signal.isStopped) await this.parts.peers.waitForEnd(this.signal);
     } catch (error) {
@@ -152,19 +157,20 @@ export class MeasuredRun {
     return mode.count ?? this.sessions?.turnCount ?? this.timestampsMs.length;
   }
 
-  /** Measures a level; true when it is stable and within the latency limit, so that the search goes on. */
-  private async runLevel(level: number): Promise<boolean> {
+  private async runLevel(level: number, repeat: number): Promise<LevelVerdict> {
     await this.parts.peers.waitForAll(this.signal);
     const { warmupRequests, warmupMs = 0 } = this.plan.measurement;
     if (warmupRequests + warmupMs > 0 && !this.signal.isStopped) await this.warmUp(level, warmupRequests, warmupMs);
     const { signal } = this;
     // When the very first request has failed already, the run is told of all the same.
-    if (signal.isInterrupted || (signal.isStopped && this.isAnnounced)) return false;
+    if (signal.isInterrupted || (signal.isStopped && this.isAnnounced)) return "ended";
     const result = await this.measureLevel(level).finally(() => this.poller?.stop());
     this.policy.checkRatio();
-    this.levels.push(result);
+    if (repeat === 0) this.levels.push(result);
+    else repeatLevel(this.levels, result);
     this.observer.onLevelEnd?.(result);
-    return result.outcome === "measured";
+    if (result.outcome === "over-limit") return "over";
+    return result.outcome === "measured" ? "kept" : "ended";
   }
 
   private async measureLevel(level: number): Promise<LevelResult> {
@@ -209,6 +215,7 @@ export class MeasuredRun {
       tokens: this.tokens,
       unit: this.load.search.unit,
       isScheduled: drive.kind === "scheduled",
+      canLanesWait: drive.kind !== "closed",
       isAsync: this.prepared.callMode === "async",
       checkFailures: () => this.policy.checkRatio(),
       fail: (error) => this.signal.fail(toRunError(error)),

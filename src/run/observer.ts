@@ -60,6 +60,8 @@ export interface LevelResult {
   readonly tokens?: TokenColumns;
   /** Progress within the level, for levels measured over a given time; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
+  /** Other measurements of the same level, where a search confirmed what the first of them said; this one is the last. */
+  readonly repeats?: readonly LevelResult[];
 }
 
 /** What a run ends with. */

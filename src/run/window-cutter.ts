@@ -1,3 +1,4 @@
+import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../measure/in-flight.ts";
 import { flattenComposing, type ServerDelta } from "../measure/server-delta.ts";
 import { Timeline } from "../measure/timeline.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../measure/window.ts";
@@ -14,6 +15,7 @@ export class WindowCutter {
   /** When the window under way began. */
   startNs = 0;
   private sentBefore = 0;
+  private openBefore: OpenRequests = NO_OPEN_REQUESTS;
   private countersBefore: ServerCounters[] | undefined;
 
   constructor(context: LevelContext, meter: LevelMeter) {
@@ -39,6 +41,7 @@ export class WindowCutter {
     this.meter.begin(() => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled }));
     this.startNs = nowNs();
     this.sentBefore = driver.sentCount;
+    this.openBefore = sumOpenRequests(this.openSentNs(), this.startNs);
     this.startTimeline();
     health.start();
     this.context.poller?.start();
@@ -54,21 +57,35 @@ export class WindowCutter {
     if (mode.kind === "duration") this.meter.timeline = new Timeline(this.startNs, mode.durationMs * 1e6);
   }
 
-  /** Ends the window at `endNs` and begins the next one there. */
-  async cut(endNs: number, laneCount = this.context.driver.activeLanes): Promise<WindowResult> {
-    const { driver, health, isScheduled, observer } = this.context;
+  /**
+   * Ends the window at `endNs` and begins the next one there.
+   * @param last of a level's last window: lanes that had a request before the driver stopped, and time that requests were in flight after it
+   */
+  async cut(endNs: number, last?: { readonly laneCount: number; readonly afterEndNs: number }): Promise<WindowResult> {
+    const { driver, health, canLanesWait, observer } = this.context;
     driver.drain();
     const tally = this.meter.cut();
     const { startNs } = this;
     const sentCount = driver.sentCount - this.sentBefore;
     const gpu = this.context.poller?.take();
-    const frame = { startNs, endNs, sentCount, laneCount, isScheduled, health: health.take(), gpu };
+    const { openBefore } = this;
+    const openAfter = sumOpenRequests(this.openSentNs(), endNs);
+    const { laneCount = driver.activeLanes, afterEndNs = 0 } = last ?? {};
+    const counts = { sentCount, openBefore, openAfter, afterEndNs, laneCount };
+    const frame = { startNs, endNs, ...counts, canLanesWait, health: health.take(), gpu };
     this.startNs = endNs;
+    this.openBefore = openAfter;
     this.sentBefore = driver.sentCount;
     this.context.tokens?.cut();
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
     const server = await this.serverDelta(tally.latency.count);
     return toWindowResult(tally, { ...frame, server });
+  }
+
+  /** When each request in flight was sent. */
+  openSentNs(): number[] {
+    const { calls } = this.context.driver.client;
+    return calls.filter(({ isActive }) => isActive).map(({ sendStartNs }) => sendStartNs);
   }
 
   /** The server's change over the window; waits a little for counters that lag. */

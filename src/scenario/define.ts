@@ -72,7 +72,10 @@ export interface ScenarioDefinition<
   readonly sequences?: SequenceOptions;
   /** GPU metrics of the server to read while measuring. Default: none. */
   readonly metrics?: MetricsOptions;
-  /** No level is measured beyond the first that reaches this latency. Default: none. */
+  /**
+   * No level is measured beyond the first that reaches this latency; that one and the last below it are measured until two measurements agree.
+   * Default: none.
+   */
   readonly latencyLimit?: Duration;
   /** The run ends when a larger share of requests than this, 0 to 1, has failed. Default: failures are counted, and assertions judge. */
   readonly maxFailureRatio?: number;

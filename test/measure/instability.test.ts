@@ -80,8 +80,15 @@ const causes: readonly (readonly [
 
 for (const [name, change, measured, askedPerSec, cause, remedy] of causes) {
   test(`what is behind it: ${name}`, () => {
-    const report = explainInstability(makeInstability(change), makeWindow(measured), askedPerSec);
+    const asked = askedPerSec === undefined ? undefined : { perSec: askedPerSec, gapDeviationRatio: 0 };
+    const report = explainInstability(makeInstability(change), makeWindow(measured), asked);
     assert.match(report.cause, cause);
     assert.equal(report.remedy, remedy);
   });
 }
+
+test("fewer answers than a Poisson rate's mean may be chance, which no lower load would help", () => {
+  const asked = { perSec: 100, gapDeviationRatio: 1 };
+  const measured = makeWindow({ latenciesNs: new Array(270).fill(1e6), durationNs: 3e9 });
+  assert.doesNotMatch(explainInstability(makeInstability(), measured, asked).cause, /the server answered/);
+});

@@ -25,7 +25,12 @@ export interface WindowParts {
   readonly responseCount?: number;
   readonly failedCount?: number;
   readonly delayedCount?: number;
+  readonly sendDelayNs?: readonly number[];
   readonly sentCount?: number;
+  readonly openBeforeCount?: number;
+  readonly openAfterCount?: number;
+  /** Default: as Little's law has it. */
+  readonly inFlightSumNs?: number;
   readonly sendMeanNs?: number;
   readonly receiveMeanNs?: number;
   readonly overheadPct?: number;
@@ -46,12 +51,15 @@ export function makeWindow(parts: WindowParts = {}): WindowResult {
     cancelledCount: 0,
     delayedCount: parts.delayedCount ?? 0,
     sentCount: parts.sentCount ?? latenciesNs.length,
+    openBeforeCount: parts.openBeforeCount ?? 0,
+    openAfterCount: parts.openAfterCount ?? 0,
+    inFlightSumNs: parts.inFlightSumNs ?? latency.sumNs,
     sequenceCount: parts.sequenceCount ?? 0,
     responseCount: parts.responseCount ?? latenciesNs.length,
     latency,
     firstResponse: parts.firstResponseNs === undefined ? latency : tallyOf(parts.firstResponseNs),
     scheduledLatency: parts.scheduledNs === undefined ? latency : tallyOf(parts.scheduledNs),
-    sendDelay: tallyOf([]),
+    sendDelay: tallyOf(parts.sendDelayNs ?? []),
     sendMeanNs: parts.sendMeanNs ?? 0,
     receiveMeanNs: parts.receiveMeanNs ?? 0,
     overheadPct: parts.overheadPct ?? 0,

@@ -58,6 +58,14 @@ for (const [metric, value, text] of METRICS) {
   });
 }
 
+test("rates are over the level's own time, as its throughput is, and not from the first send to the last token", () => {
+  const level = { level: 2, window: makeWindow({ durationNs: 4e9, latenciesNs: [1e6, 1e6] }), tokens: twoAnswers() };
+  const measured = (metric: MetricPlan) => judge({ metric, comparison: "at-least", limit: 0 }, [level], 1).measured;
+  assert.equal(measured({ kind: "throughput" }), 0.5);
+  assert.equal(measured({ kind: "goodput", limits: { latency: 1e9 } }), 0.5);
+  assert.equal(measured({ kind: "output-tokens-per-sec" }), 2.5);
+});
+
 test("what no request has is not met, rather than compared with nothing", () => {
   const window = makeWindow({ latenciesNs: [1e6] });
   for (const tokens of [undefined, new TokenColumns()]) {

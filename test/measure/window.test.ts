@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { NO_OPEN_REQUESTS } from "../../src/measure/in-flight.ts";
 import { mergeWindows } from "../../src/measure/merge.ts";
 import {
   errorRatio,
@@ -10,36 +11,10 @@ import {
   stabilizingLatencyNs,
 } from "../../src/measure/metrics.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
-import { Timeline } from "../../src/measure/timeline.ts";
+import { Timeline, type TimelineBucket } from "../../src/measure/timeline.ts";
 import { toWindowResult, WindowTally } from "../../src/measure/window.ts";
+import { fill, type Row } from "./make-records.ts";
 import { makeDelta, makeWindow } from "./make-window.ts";
-
-/** A record; times in nanoseconds. */
-interface Row {
-  readonly sendStartNs: number;
-  readonly endNs: number;
-  readonly intendedSendNs?: number;
-  readonly sendEndNs?: number;
-  readonly firstByteNs?: number;
-  readonly decodeNs?: number;
-  readonly flags?: number;
-  /** Default: `endNs`. */
-  readonly overNs?: number;
-}
-
-function fill(records: RecordColumns, row: Row): void {
-  const at = records.row;
-  records.sendStartNs[at] = row.sendStartNs;
-  records.intendedSendNs[at] = row.intendedSendNs ?? row.sendStartNs;
-  records.sendEndNs[at] = row.sendEndNs ?? row.sendStartNs;
-  records.firstByteNs[at] = row.firstByteNs ?? row.endNs;
-  records.endNs[at] = row.endNs;
-  records.overNs[at] = row.overNs ?? row.endNs;
-  records.decodeNs[at] = row.decodeNs ?? 0;
-  records.responseCount[at] = 1;
-  records.flags[at] = row.flags ?? 0;
-  records.commit();
-}
 
 function tallyRows(rows: readonly Row[], isScheduled = false, countsReading = true): WindowTally {
   const tally = new WindowTally({ isScheduled, countsReading, isDecoupled: false });
@@ -130,17 +105,18 @@ test("any number of records is tallied without loss", () => {
 });
 
 test("a window's overhead: idle lanes in a closed loop, sending and receiving in a schedule", () => {
-  const frame = { startNs: 0, endNs: 10_000, sentCount: 2, laneCount: 2, health, server: undefined };
+  const open = { openBefore: NO_OPEN_REQUESTS, openAfter: NO_OPEN_REQUESTS };
+  const frame = { startNs: 0, endNs: 10_000, sentCount: 2, ...open, laneCount: 2, health, server: undefined };
   const rows = [
     { sendStartNs: 0, sendEndNs: 200, endNs: 8000 },
     { sendStartNs: 0, sendEndNs: 300, endNs: 7000 },
   ];
-  const closed = toWindowResult(tallyRows(rows), { ...frame, isScheduled: false });
+  const closed = toWindowResult(tallyRows(rows), { ...frame, canLanesWait: false });
   assert.equal(closed.overheadPct, 25);
   assert.deepEqual([closed.requestCount, closed.sendMeanNs, closed.durationNs], [2, 250, 10_000]);
-  const scheduled = toWindowResult(tallyRows(rows, true), { ...frame, isScheduled: true });
+  const scheduled = toWindowResult(tallyRows(rows, true), { ...frame, canLanesWait: true });
   assert.equal(scheduled.overheadPct, 2.5);
-  const empty = toWindowResult(tallyRows([]), { ...frame, isScheduled: false });
+  const empty = toWindowResult(tallyRows([]), { ...frame, canLanesWait: false });
   assert.deepEqual([empty.sendMeanNs, empty.receiveMeanNs, empty.overheadPct], [0, 0, 100]);
 });
 
@@ -242,26 +218,62 @@ test("a time line sorts records into at most 60 stretches by their end", () => {
   assert.deepEqual([buckets[0]?.requestCount, buckets[1]?.requestCount, buckets[1]?.failedCount], [2, 1, 1]);
   assert.equal(buckets[59]?.requestCount, 1);
   assert.deepEqual([buckets[1]?.startNs, buckets[1]?.endNs], [0.2e9, 0.4e9]);
-  // 0.25 s outstanding within 0.2 s of time.
-  assert.ok(Math.abs((buckets[1]?.meanOutstanding ?? 0) - 1.25) < 1e-9);
+  // Two requests are in flight within these 0.2 s: for 0.05 s and for 0.19 s.
+  assert.ok(Math.abs((buckets[1]?.meanOutstanding ?? 0) - 0.24 / 0.2) < 1e-9);
   assert.equal(
     buckets.reduce((sum, bucket) => sum + bucket.requestCount, 0),
     4,
   );
 });
 
-test("a time line's stretches are 100 ms at least and end with the measurement", () => {
-  const timeline = new Timeline(0, 250e6);
-  const records = new RecordColumns((columns, count) => timeline.add(columns, count));
-  for (const endNs of [10e6, 110e6, 210e6, 330e6]) fill(records, { sendStartNs: 0, endNs });
-  records.drain();
-  const buckets = timeline.finish(250e6);
-  assert.deepEqual(
-    buckets.map(({ startNs, endNs }) => [startNs, endNs]),
+const STRETCHES: readonly (readonly [endMs: number, boundsMs: readonly (readonly [number, number])[]])[] = [
+  [
+    250,
     [
-      [0, 100e6],
-      [100e6, 200e6],
-      [200e6, 250e6],
+      [0, 100],
+      [100, 200],
+      [200, 250],
     ],
-  );
-});
+  ],
+  // What is left over is too short for a rate of its own.
+  [
+    203,
+    [
+      [0, 100],
+      [100, 203],
+    ],
+  ],
+  [3, [[0, 3]]],
+  [
+    300,
+    [
+      [0, 100],
+      [100, 200],
+      [200, 300],
+    ],
+  ],
+];
+
+for (const [endMs, boundsMs] of STRETCHES) {
+  test(`a time line over ${endMs} ms has stretches of about 100 ms, and counts every request once`, () => {
+    const timeline = new Timeline(0, 250e6);
+    const records = new RecordColumns((columns, count) => timeline.add(columns, count));
+    const ends = [1e6, 2e6, 99e6, 101e6, 202e6, 203e6, 299e6].filter((endNs) => endNs <= endMs * 1e6);
+    for (const endNs of [...ends, endMs * 1e6]) fill(records, { sendStartNs: -5e6, endNs });
+    records.drain();
+    const buckets = timeline.finish(endMs * 1e6, [0]);
+    assert.deepEqual(
+      buckets.map(({ startNs, endNs }) => [startNs / 1e6, endNs / 1e6]),
+      boundsMs,
+    );
+    const sum = (pick: (bucket: TimelineBucket) => number): number => buckets.reduce((all, one) => all + pick(one), 0);
+    assert.equal(
+      sum(({ requestCount }) => requestCount),
+      ends.length + 1,
+    );
+    // Each was in flight from the start to its end, and one that is not over yet.
+    const inFlightMs = ends.reduce((all, ns) => all + ns / 1e6, 2 * endMs);
+    const found = sum(({ meanOutstanding, startNs, endNs }) => (meanOutstanding * (endNs - startNs)) / 1e6);
+    assert.ok(Math.abs(found - inFlightMs) < 1e-6, `${found} ${inFlightMs}`);
+  });
+}

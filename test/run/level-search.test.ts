@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LevelSearch } from "../../src/load/load-mode.ts";
-import { searchLevels } from "../../src/run/level-search.ts";
+import { type LevelVerdict, type RunLevel, searchLevels } from "../../src/run/level-search.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
 
 /** The levels that a search measures, when those above `most` are too much, or the run is stopped at one. */
 async function measuredBy(search: LevelSearch, most: number, stopAt?: number): Promise<number[]> {
   const signal = new RunSignal();
   const measured: number[] = [];
-  await searchLevels(search, signal, async (level) => {
+  const runLevel: RunLevel = async (level, repeat) => {
+    assert.equal(repeat, 0);
     measured.push(level);
     if (level === stopAt) signal.interrupt();
-    return !signal.isStopped && level <= most;
-  });
+    return signal.isStopped ? "ended" : level <= most ? "kept" : "over";
+  };
+  await searchLevels(search, signal, runLevel, { isConfirmed: false });
   return measured;
 }
 
@@ -44,3 +46,33 @@ test("a run that is stopped measures no level more", async () => {
   assert.deepEqual(await measuredBy(range(1, 9, 1, "linear"), 100, 3), [1, 2, 3]);
   assert.deepEqual(await measuredBy(range(1, 16, 1, "binary"), 5, 8), [1, 16, 8]);
 });
+
+/** Levels 2, 4, 6, 8: what each measurement of a level says; without an entry those above 6 are over the limit. */
+type Said = Readonly<Record<number, readonly LevelVerdict[]>>;
+const CONFIRMED: readonly (readonly [name: string, said: Said, measured: readonly number[]])[] = [
+  ["a level over the limit and the one before it are confirmed", {}, [2, 4, 6, 8, 8, 6]],
+  ["a level that is over once does not end the search", { 4: ["over", "kept", "kept"] }, [2, 4, 4, 4, 6, 8, 8, 6]],
+  ["a level that is over twice does", { 4: ["over", "kept", "over"] }, [2, 4, 4, 4, 2]],
+  [
+    "the level before that is over twice is not the one found",
+    { 6: ["kept", "over", "over"] },
+    [2, 4, 6, 8, 8, 6, 6, 4],
+  ],
+  ["the level before that is over once is", { 6: ["kept", "over", "kept"] }, [2, 4, 6, 8, 8, 6, 6]],
+  ["no level stands", { 2: ["over", "over"] }, [2, 2]],
+  ["a level that is not stable ends the search without another", { 4: ["ended"] }, [2, 4]],
+  ["a run that is stopped is not confirmed", { 8: ["over", "ended"] }, [2, 4, 6, 8, 8]],
+  ["nothing is confirmed where no limit is met", { 8: ["kept"] }, [2, 4, 6, 8]],
+];
+for (const [name, said, expected] of CONFIRMED) {
+  test(`one noisy measurement does not decide where levels are confirmed: ${name}`, async () => {
+    const measured: number[] = [];
+    const runLevel: RunLevel = async (level, repeat) => {
+      assert.equal(repeat, measured.filter((one) => one === level).length);
+      measured.push(level);
+      return said[level]?.[repeat] ?? (level <= 6 ? "kept" : "over");
+    };
+    await searchLevels(range(2, 8, 2, "linear"), new RunSignal(), runLevel, { isConfirmed: true });
+    assert.deepEqual(measured, expected);
+  });
+}

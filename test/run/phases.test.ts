@@ -64,6 +64,8 @@ describe("a duration with a grace period", () => {
       assert.match(failures[0]?.example ?? "", /grace period of 30 ms/);
       // The wait for what never came makes no rate smaller.
       assert.ok(window.durationNs >= 40e6 && window.endNs - window.startNs === window.durationNs);
+      // Nor does it put more requests in flight than there were.
+      assert.ok(window.inFlightSumNs <= 2 * window.durationNs + 10e6, `${window.inFlightSumNs} ${window.durationNs}`);
     });
   });
 

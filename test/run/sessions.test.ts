@@ -9,7 +9,7 @@ import type { Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
-import type { RunResult } from "../../src/run/observer.ts";
+import type { LevelResult, RunResult } from "../../src/run/observer.ts";
 import { type RunningPlan, startPlan } from "../../src/run/run-plan.ts";
 import { makePlan } from "../plan/make-plan.ts";
 
@@ -235,6 +235,11 @@ describe("sessions", () => {
     // All of b is over before a's second turn.
     assert.ok(received.findIndex(({ asked }) => asked === "a 2") >= 7, JSON.stringify(received));
     assert.equal(result.completedCount, 9);
+    // A user who thinks is no overhead of the client: that is what sending and reading take.
+    const { overheadPct, sendMeanNs, receiveMeanNs, requestCount, durationNs } = (result.levels[0] as LevelResult)
+      .window;
+    const busyRatio = ((sendMeanNs + receiveMeanNs) * requestCount) / (2 * durationNs);
+    assert.ok(Math.abs(overheadPct - 100 * busyRatio) < 1e-6, `${overheadPct} %, ${busyRatio}`);
   });
 
   const faults: readonly (readonly [name: string, fault: Answer])[] = [

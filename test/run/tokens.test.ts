@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { judge } from "../../src/measure/verdicts.ts";
+import type { WindowResult } from "../../src/measure/window.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
@@ -221,10 +222,11 @@ test("streams without their end mark are counted as failed where others have it"
     const { levels } = await run(planOf({}, { target, load: hold(1, { requests: 6 }) }));
     const tokens = tokensOf(levels[0]);
     assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
-    const told = formatTokens(tokens, true);
+    const window = levels[0]?.window as WindowResult;
+    const told = formatTokens(tokens, window, true);
     assert.match(told, /^ {2}2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
     assert.match(told, /the first failure: the stream ended after one event without its end mark/);
-    assert.equal((toTokensJson(tokens, true) as { withoutEndMark?: number }).withoutEndMark, 2);
+    assert.equal((toTokensJson(tokens, window, true) as { withoutEndMark?: number }).withoutEndMark, 2);
   } finally {
     server.closeAllConnections();
     server.close();

@@ -1,6 +1,6 @@
 import type { GoodputLimits } from "../../measure/goodput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
-import { confidenceRanks } from "../../measure/metrics.ts";
+import { confidenceRanks, lateCount } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
 import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
 import { countUnmarkedEnds } from "../../measure/token-warnings.ts";
@@ -9,6 +9,7 @@ import type { FailureCount } from "../../run/failure-log.ts";
 import type { RunResult } from "../../run/observer.ts";
 import { isGivenUp } from "../../transport/failure.ts";
 import { toClientJson } from "../rampart/client.ts";
+import { toInFlightJson } from "../rampart/in-flight.ts";
 import type { RunSummary } from "./run-summary.ts";
 
 /** Rampart's own file of a run, `profile_export_rampart.json`: everything measured, with units in the names. */
@@ -132,7 +133,9 @@ function toLevelJson(
     completed: window.requestCount,
     failed: window.failedCount,
     cancelled: window.cancelledCount,
-    delayed: window.delayedCount,
+    delayed: lateCount(window),
+    sent: window.sentCount,
+    inFlight: toInFlightJson(window),
     ...(isScheduled
       ? { latencyFromDueTimeMs: toTallyJson(window.scheduledLatency), sendDelayMs: toTallyJson(window.sendDelay) }
       : {}),

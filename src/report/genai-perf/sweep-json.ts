@@ -25,6 +25,15 @@ export interface SearchSummary {
   readonly lowestBroken: number | null;
   /** Whether `lowestBroken` may be the client's limit and not the server's. */
   readonly isClientLimited: boolean;
+  /** How often each of the two was measured, by what it did; null where there is no such load. */
+  readonly highestVotes: SearchVotes | null;
+  readonly lowestBrokenVotes: SearchVotes | null;
+}
+
+/** How many measurements of a load kept all limits, and how many did not. */
+export interface SearchVotes {
+  readonly kept: number;
+  readonly broken: number;
 }
 
 export interface SweepSummary {
@@ -41,9 +50,10 @@ export function formatSweepJson({ points, failed, search, brokenLimits }: SweepS
   const places = findPareto(points, axes);
   const document = {
     pareto: { throughput: axes.throughput, is_per_gpu: axes.gpuCounts !== undefined, latency: "request_latency.p99" },
-    points: points.map(({ name, parameters, folder, result }, index) => ({
+    points: points.map(({ name, parameters, folder, result, repeat }, index) => ({
       name,
       parameters: Object.fromEntries(parameters),
+      ...(repeat === undefined ? {} : { repeat }),
       folder,
       is_pareto_optimal: places[index]?.isOptimal ?? false,
       throughput: places[index]?.throughput ?? null,
@@ -58,12 +68,14 @@ export function formatSweepJson({ points, failed, search, brokenLimits }: SweepS
       : {
           search: {
             limits: search.limits,
-            answers: search.answers.map(({ parameter, fixed, highest, lowestBroken, isClientLimited }) => ({
-              parameter,
-              fixed: Object.fromEntries(fixed),
-              highest,
-              lowest_broken: lowestBroken,
-              is_client_limited: isClientLimited,
+            answers: search.answers.map((answer) => ({
+              parameter: answer.parameter,
+              fixed: Object.fromEntries(answer.fixed),
+              highest: answer.highest,
+              lowest_broken: answer.lowestBroken,
+              is_client_limited: answer.isClientLimited,
+              highest_votes: answer.highestVotes,
+              lowest_broken_votes: answer.lowestBrokenVotes,
             })),
           },
         }),

@@ -25,15 +25,19 @@ export function formatSweepTable(points: readonly SweepPoint[], broken: BrokenLi
       (isStreaming || !needsStream) && points.some(({ result }) => result.statistics.has(metric)),
   );
   const places = findPareto(points);
-  const rows = points.map(({ name, parameters, result }, index) => [
+  const rows = points.map(({ name, parameters, result, repeat }, index) => [
     ...parameters.map(([, value]) => String(value)),
     ...columns.map(([, metric, statistic]) => {
       const value = result.statistics.get(metric)?.values.get(statistic);
       return value === undefined ? "N/A" : formatTwoDecimals(value);
     }),
     places[index]?.isOptimal === true ? "yes" : "no",
-    ...(broken === undefined ? [] : [(broken.get(name) ?? []).length === 0 ? "kept" : "broken"]),
+    ...(broken === undefined ? [] : [formatLimits(broken.get(name) ?? [], repeat)]),
   ]);
   const header = [...names, ...columns.map(([title]) => title), "Pareto", ...(broken === undefined ? [] : ["limits"])];
   return formatRichTable("Rampart | Sweep", header, rows);
+}
+
+function formatLimits(broken: readonly string[], repeat: number | undefined): string {
+  return `${broken.length === 0 ? "kept" : "broken"}${repeat === undefined ? "" : ", repeated"}`;
 }

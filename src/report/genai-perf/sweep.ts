@@ -11,4 +11,6 @@ export interface SweepPoint {
   readonly result: GenAiPerfResult;
   /** Where the point's own files are. */
   readonly folder: string;
+  /** How often a search had measured the point before; absent for its first measurement. */
+  readonly repeat?: number;
 }

@@ -15,7 +15,7 @@ import { formatLiveLine, formatLiveLines, type LiveState } from "./live-text.ts"
 const FRAME_MS = 250;
 const LINE_MS = 5000;
 const SECOND_NS = 1e9;
-/** Rates are those of so many seconds. */
+/** Rates are those of the last seconds, and of the present level only. */
 const RATE_SEC = 5;
 
 /** A live view, and where all others write meanwhile, so that their text and its lines keep apart. */
@@ -90,6 +90,27 @@ class Live implements LiveView {
 
   onLevelStart(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void {
     this.what = `${isWarmup ? "warm-up, " : ""}${unit === "concurrency" ? "concurrency" : "request rate"} ${level}`;
+    this.forgetRates();
+  }
+
+  /** What ended at the level before is no part of this level's rates and latencies. */
+  private forgetRates(): void {
+    const { progress } = this;
+    if (progress === undefined) return;
+    progress.handOver();
+    this.latencies.clear();
+    this.firstChunks.clear();
+    this.rotatedNs = this.clockNs();
+    this.marks = [this.markAt(progress, this.rotatedNs)];
+  }
+
+  private markAt(progress: RunProgress, atNs: number): Mark {
+    const { completedCount, failedCount, cancelledCount, openResponses } = progress;
+    return {
+      atNs,
+      endedCount: completedCount + failedCount + cancelledCount,
+      chunkCount: this.endedChunks + openResponses,
+    };
   }
 
   onBatch(records: RecordColumns, count: number): void {
@@ -154,11 +175,7 @@ class Live implements LiveView {
   private read(progress: RunProgress): LiveState {
     const atNs = this.clockNs();
     const { sentCount, completedCount, failedCount, cancelledCount, outstanding } = progress;
-    const mark = {
-      atNs,
-      endedCount: completedCount + failedCount + cancelledCount,
-      chunkCount: this.endedChunks + progress.openResponses,
-    };
+    const mark = this.markAt(progress, atNs);
     const before = this.pushMark(mark);
     const seconds = (atNs - before.atNs) / SECOND_NS;
     const perSec = (later: number, earlier: number): number =>

@@ -5,7 +5,7 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { LevelResult, PreparedRun } from "../../run/observer.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
-import { askedPerSec, scheduledRate } from "../scheduled-rate.ts";
+import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { reportedPercentiles } from "./levels.ts";
 
 /** What Rampart adds to perf_analyzer's text: sentences for stderr that say what the numbers do not. Each is a line without its end. */
@@ -13,7 +13,7 @@ import { reportedPercentiles } from "./levels.ts";
 /** What moved in a level that did not become stable, whose fault it was, and which flag would help. */
 export function unstableNotes({ instability, window, unit, level }: LevelResult, plan: Plan): string[] {
   if (instability === undefined) return [];
-  const { moved, cause, remedy } = explainInstability(instability, window, askedPerSec(plan, level));
+  const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level));
   const isCounted = plan.measurement.mode.kind === "count-windows";
   return [`${moved}.`, `${cause}. ${adviseFlag(remedy, unit, isCounted)}`];
 }

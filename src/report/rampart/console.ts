@@ -8,6 +8,7 @@ import {
   saturationReason,
   sentPerSec,
   sequencesPerSec,
+  stabilizingLatencyNs,
 } from "../../measure/metrics.ts";
 import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import { averageUs } from "../../measure/server-delta.ts";
@@ -18,7 +19,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
 import { describeLoadNotes } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
-import { askedPerSec, scheduledRate } from "../scheduled-rate.ts";
+import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "./format.ts";
@@ -81,7 +82,7 @@ class RampartConsole implements Report {
     if (measured.length > 0) out(`\n${this.formatLevels(measured)}\n`);
     for (const level of measured) {
       out(this.formatNotes(level));
-      if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, this.isStreamed)}\n`);
+      if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }
     if (isRamp(this.plan.load)) {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
@@ -149,9 +150,12 @@ class RampartConsole implements Report {
       else notes.push(range);
     }
     if (instability !== undefined) {
-      const { moved, cause, remedy } = explainInstability(instability, window, askedPerSec(this.plan, level));
+      const { moved, cause, remedy } = explainInstability(instability, window, askedRate(this.plan, level));
       notes.push(`not stable: ${moved}`, `${cause}; ${ADVICE[remedy]}`);
     }
+    if (result.repeats !== undefined) notes.push(this.formatRepeats(result.repeats));
+    if (result.isLatencyUnstable)
+      notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
     if (unit === "request-rate") notes.push(...this.formatShortfall(window, level));
     notes.push(...describeLoadNotes(this.plan, result));
     const reason = saturationReason(window);
@@ -161,6 +165,16 @@ class RampartConsole implements Report {
     const server = window.server === undefined ? "" : formatComposing(window.server);
     const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
     return `\n${describeLevel(this.plan.load, unit, level)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  }
+
+  /** What other measurements of a level said, by the latency that the limit is compared with. */
+  private formatRepeats(repeats: readonly LevelResult[]): string {
+    const others = repeats.map((repeat) => {
+      const latencyNs = stabilizingLatencyNs(repeat.window, this.plan.measurement.percentile);
+      const outcome = repeat.outcome === "measured" ? "" : ` (${describeOutcome(repeat)})`;
+      return `${repeat.window.requestCount === 0 ? "nothing" : formatDurationNs(latencyNs)}${outcome}`;
+    });
+    return `measured ${repeats.length + 1} times, as a latency limit ends the run here; the others: ${others.join(", ")}`;
   }
 
   private formatShortfall(window: WindowResult, level: number): string[] {

@@ -5,6 +5,7 @@ import {
   errorRatio,
   estimatePercentile,
   inferPerSec,
+  lateCount,
   responsesPerSec,
   sentPerSec,
   sequencesPerSec,
@@ -16,6 +17,7 @@ import type { LevelResult, RunResult } from "../../run/observer.ts";
 import type { Report } from "../report.ts";
 import { toClientJson } from "./client.ts";
 import { toGpuJson } from "./gpus.ts";
+import { toInFlightJson } from "./in-flight.ts";
 import { toTokensJson } from "./tokens.ts";
 
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
@@ -29,7 +31,7 @@ export function createJsonReport(plan: Plan): Report {
   return {
     finish: (result) => {
       try {
-        writeFileSync(plan.outputs.jsonFile, `${JSON.stringify(toJson(plan, result), null, 2)}\n`);
+        writeFileSync(plan.outputs.jsonFile, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`);
       } catch (error) {
         throw new RunError(
           "output",
@@ -41,7 +43,8 @@ export function createJsonReport(plan: Plan): Report {
   };
 }
 
-function toJson(plan: Plan, result: RunResult): object {
+/** The report as plain data. */
+export function toReportJson(plan: Plan, result: RunResult): object {
   const levels = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
   return {
     version: 1,
@@ -83,21 +86,26 @@ function toJson(plan: Plan, result: RunResult): object {
 }
 
 function toLevelJson(plan: Plan, result: LevelResult): object {
-  const { unit, level, outcome, window, trials, instability, timeline, heldBack, tokens } = result;
+  const { unit, level, outcome, window, trials, instability, isLatencyUnstable, timeline, heldBack, tokens, repeats } =
+    result;
   return {
     unit,
     level,
     outcome,
     trials,
     ...(instability === undefined ? {} : { instability }),
+    ...(isLatencyUnstable ? { isLatencyUnstable } : {}),
+    ...(repeats === undefined ? {} : { repeats: repeats.map((repeat) => toRepeatJson(plan, repeat)) }),
     durationSec: window.durationNs / 1e9,
     requests: window.requestCount,
     failed: window.failedCount,
     ...(window.cancelledCount === 0 ? {} : { cancelled: window.cancelledCount }),
-    delayed: window.delayedCount,
+    delayed: lateCount(window),
     ...(heldBack === undefined ? {} : { heldBack: { requests: heldBack.count, longestMs: heldBack.longestNs / 1e6 } }),
     inferPerSec: inferPerSec(window, plan.target.batchSize),
+    sent: window.sentCount,
     sentPerSec: sentPerSec(window),
+    inFlight: toInFlightJson(window),
     errorRatio: errorRatio(window),
     ...(window.sequenceCount === 0
       ? {}
@@ -115,7 +123,9 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
       : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
     client: toClientJson(window),
     ...(window.server === undefined ? {} : { server: window.server }),
-    ...(tokens === undefined ? {} : { tokens: toTokensJson(tokens, plan.measurement.tokens?.isStreamed === true) }),
+    ...(tokens === undefined
+      ? {}
+      : { tokens: toTokensJson(tokens, window, plan.measurement.tokens?.isStreamed === true) }),
     ...(window.gpu === undefined ? {} : { metrics: toGpuJson(window.gpu) }),
     timeline: timeline.map((bucket) => ({
       startSec: bucket.startNs / 1e9,
@@ -126,6 +136,20 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
       latencyMeanUs: bucket.latency.meanNs / 1000,
       latencyP99Us: bucket.requestCount === 0 ? null : bucket.latency.percentileUs(99),
     })),
+  };
+}
+
+/** Another measurement of a level. */
+function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult): object {
+  return {
+    outcome,
+    trials,
+    durationSec: window.durationNs / 1e9,
+    requests: window.requestCount,
+    failed: window.failedCount,
+    inferPerSec: inferPerSec(window, target.batchSize),
+    latencyMeanUs: window.requestCount === 0 ? null : window.latency.meanNs / 1000,
+    latencyP99Us: window.requestCount === 0 ? null : window.latency.percentileUs(99),
   };
 }
 

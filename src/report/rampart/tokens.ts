@@ -1,8 +1,9 @@
 import { meanOf, percentileOf } from "../../measure/statistics.ts";
 import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
+import { outputTokensPerSec } from "../../measure/token-rates.ts";
 import { tokenSamples } from "../../measure/token-samples.ts";
-import { systemMetrics } from "../../measure/token-system.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/token-warnings.ts";
+import type { WindowResult } from "../../measure/window.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import { formatCount, formatTable } from "./format.ts";
 
@@ -34,24 +35,23 @@ interface Statistics {
 }
 
 /** The table of a level's tokens, and what makes it say something else than it seems to; indented, lines joined. */
-export function formatTokens(columns: TokenColumns, isStreamed: boolean): string {
+export function formatTokens(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string {
   const rows = measuredRows(columns, isStreamed).map(([metric, name, { mean, min, max, percentiles }]) => {
     const format = metric.endsWith("Ns") ? formatDurationNs : formatCount;
     return [name, ...[mean, min, ...percentiles, max].map(format)];
   });
   const header = ["tokens", "average", "min", ...PERCENTILES.map((percentile) => `p${percentile}`), "max"];
-  const { outputTokensPerSec, requestCount } = systemMetrics(columns);
+  const tokensPerSec = outputTokensPerSec(columns, window) ?? 0;
   const notes = [
-    ...(outputTokensPerSec > 0 ? [`${formatCount(outputTokensPerSec)} output tokens/s`] : []),
+    ...(tokensPerSec > 0 ? [`${formatCount(tokensPerSec)} output tokens/s`] : []),
     ...tokenWarnings(columns),
   ];
-  const lines = requestCount === 0 ? [] : [...formatTable(header, rows).split("\n"), ""];
+  const lines = columns.count === 0 ? [] : [...formatTable(header, rows).split("\n"), ""];
   return [...lines, ...notes].map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
 }
 
-/** A level's tokens as plain data: times in microseconds. */
-export function toTokensJson(columns: TokenColumns, isStreamed: boolean): object {
-  const { durationNs, requestCount, outputTokensPerSec, effectiveConcurrency } = systemMetrics(columns);
+/** A level's tokens as plain data: times in microseconds, rates over the level's own duration. */
+export function toTokensJson(columns: TokenColumns, window: WindowResult, isStreamed: boolean): object {
   const metrics = measuredRows(columns, isStreamed).map(([metric, , { count, mean, min, max, percentiles }]) => {
     const isTime = metric.endsWith("Ns");
     const scale = (value: number): number => (isTime ? value / 1000 : value);
@@ -62,13 +62,12 @@ export function toTokensJson(columns: TokenColumns, isStreamed: boolean): object
     ];
   });
   return {
-    requests: requestCount,
+    requests: columns.count,
     withoutContent: columns.emptyCount,
     withoutEndMark: countUnmarkedEnds(columns),
     failed: columns.failedCount,
-    durationSec: durationNs / 1e9,
-    outputTokensPerSec,
-    effectiveConcurrency,
+    durationSec: window.durationNs / 1e9,
+    outputTokensPerSec: outputTokensPerSec(columns, window),
     metrics: Object.fromEntries(metrics) as object,
     warnings: tokenWarnings(columns),
   };

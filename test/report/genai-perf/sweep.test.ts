@@ -166,6 +166,8 @@ test("the JSON has every point, the failed ones and the search; the table shows 
         highest: 1,
         lowestBroken: 2,
         isClientLimited: true,
+        highestVotes: { kept: 2, broken: 0 },
+        lowestBrokenVotes: { kept: 1, broken: 2 },
       },
     ],
   };
@@ -195,6 +197,8 @@ test("the JSON has every point, the failed ones and the search; the table shows 
       highest: 1,
       lowest_broken: 2,
       is_client_limited: true,
+      highest_votes: { kept: 2, broken: 0 },
+      lowest_broken_votes: { kept: 1, broken: 2 },
     },
   ]);
   const table = formatSweepTable(points, brokenLimits);

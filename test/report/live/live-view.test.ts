@@ -27,6 +27,8 @@ function show(errColumns: number | undefined, batches: (readonly [number, number
   };
   const plan = makePlan({ target: { isStreaming: true } });
   let atNs = 1e9;
+  // No request ends before the first level has begun.
+  let isDrawing = false;
   const view = createLiveView(plan, sink, () => atNs);
   const records = new RecordColumns((columns, count) => view.onBatch?.(columns, count));
   const progress = {
@@ -58,12 +60,14 @@ function show(errColumns: number | undefined, batches: (readonly [number, number
       return progress.openResponses;
     },
     handOver: () => {
+      if (!isDrawing) return;
       for (const request of batches.shift() ?? []) fill(records, request);
       records.drain();
     },
   });
   view.onPrepared?.(makePrepared(plan));
   view.onLevelStart?.("concurrency", 4, false);
+  isDrawing = true;
   const drawAfter = (seconds: number, change: Partial<RunProgress> = {}): string => {
     atNs += seconds * 1e9;
     Object.assign(progress, change);
@@ -113,6 +117,24 @@ function screenOf(texts: readonly string[]): string[] {
 
 describe("the live view", () => {
   const batch = [...Array.from({ length: 98 }, () => [250, 50] as const), [400, 90] as const, "failed" as const];
+
+  test("rates and latencies are those of the present level alone", () => {
+    const slow = Array.from({ length: 40 }, () => [900, 800] as const);
+    const fast = Array.from({ length: 10 }, () => [20, 10] as const);
+    const { view, drawAfter } = show(undefined, [slow, slow, [], fast]);
+    assert.match(
+      drawAfter(2, { completedCount: 40 }),
+      /concurrency 4: .* 20\.0 requests\/s, .*latency p50 [89]\d\d ms/,
+    );
+    // The second batch ends before the next level begins.
+    view.onLevelStart?.("concurrency", 8, false);
+    assert.match(drawAfter(0.5), /concurrency 8: .* 0\.0 requests\/s, .*nothing was answered/);
+    const text = drawAfter(0.5, { completedCount: 50 });
+    assert.match(
+      text,
+      /completed 50 of 100 .* 10\.0 requests\/s, 200 chunks\/s, .*latency p50 (19|20)\.\d ms p99 (19|20)\.\d ms/,
+    );
+  });
 
   test("on a terminal four lines are drawn over and over", () => {
     const { view, texts, drawAfter } = show(200, [batch]);

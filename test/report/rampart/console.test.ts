@@ -5,7 +5,7 @@ import { createRampartConsole } from "../../../src/report/rampart/console.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "../../../src/report/rampart/format.ts";
 import type { LevelResult, RunResult } from "../../../src/run/observer.ts";
 import { readGpuMetrics } from "../../../src/telemetry/gpu-metrics.ts";
-import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
+import { makeDelta, makeInstability, makeWindow, type WindowParts } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { twoGpus } from "../../servers/metrics-stub.ts";
 import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
@@ -105,6 +105,7 @@ test("a run that ended early, failures and unstable levels are plain to see", ()
   );
   assert.match(out, /it went up and down; longer windows would help: stability: \{ window: … \}/);
   assert.match(out, /^http 500 +4 +no luck$/m);
+  assert.match(print({}, [makeLevel({ isLatencyUnstable: true })]), /only throughput is stable, .*; latency is not$/m);
 });
 
 test("every assertion prints its limit, its measured value and pass or FAIL", () => {
@@ -142,6 +143,45 @@ test("GPUs of the server stand behind their level, a warning on stderr", () => {
     "rampart: no metrics from h:1/m: Connection refused.\nrampart: several versions of model m served requests; the server's times are those of the highest.\n",
   );
 });
+
+test("a level that was measured more than once says what the other measurements were", () => {
+  const noisy = makeLevel({ outcome: "over-limit", window: makeWindow({ latenciesNs: [90e6] }) });
+  const out = print({}, [makeLevel({ repeats: [noisy, makeLevel()] })]);
+  assert.match(
+    out,
+    /^ {2}measured 3 times, as a latency limit ends the run here; the others: 90 ms \(over the latency limit\), 1 ms$/m,
+  );
+  assert.equal(out.match(/^ *1 +30 /gm)?.length, 1);
+});
+
+const STEADY = { latenciesNs: new Array<number>(40).fill(100e6), sentCount: 40 };
+const IMBALANCES: readonly (readonly [name: string, parts: WindowParts, expected: RegExp | undefined])[] = [
+  ["a steady load", STEADY, undefined],
+  ["a difference of less than a tenth", { ...STEADY, inFlightSumNs: 4.4e9 }, undefined],
+  [
+    "a server that does not keep up",
+    { ...STEADY, sentCount: 100, openAfterCount: 60, inFlightSumNs: 30e9 },
+    /^ {2}throughput × average latency is 4 requests in flight, 30 were: the load was not steady: 0 requests were in flight at the start and 60 at the end$/m,
+  ],
+  [
+    "requests cut off at the edges",
+    { ...STEADY, openBeforeCount: 2, openAfterCount: 2, inFlightSumNs: 2e9 },
+    /^ {2}throughput × average latency is 4 requests in flight, 2 were: the measurement is short beside the latency/m,
+  ],
+  [
+    "failures",
+    { ...STEADY, failedCount: 30, inFlightSumNs: 9e9 },
+    /^ {2}throughput × average latency is 4 requests in flight, 9 were: the 30 requests that failed or were cancelled were in flight too$/m,
+  ],
+];
+
+for (const [name, parts, expected] of IMBALANCES) {
+  test(`Little's law is checked: ${name}`, () => {
+    const out = print({}, [makeLevel({ window: makeWindow(parts) })]);
+    if (expected === undefined) assert.doesNotMatch(out, /throughput × average latency/);
+    else assert.match(out, expected);
+  });
+}
 
 test("numbers and tables are aligned for people", () => {
   assert.deepEqual([formatCount(12_345.6), formatCount(1.23456), formatCount(0)], ["12,346", "1.235", "0"]);

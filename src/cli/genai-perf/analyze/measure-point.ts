@@ -5,6 +5,7 @@ import type { SweepPoint } from "../../../report/genai-perf/sweep.ts";
 import type { CommandIo } from "../../execute.ts";
 import { isWhole, type Keeper } from "../checkpoint/keep.ts";
 import { nameFolder } from "../profile/folder-name.ts";
+import { isUnstable } from "../profile/instability.ts";
 import { type Profile, runProfile } from "../profile/run-profile.ts";
 import type { SharedTokenWork } from "../profile/token-work-thread.ts";
 import type { GenaiSettings } from "../settings.ts";
@@ -19,7 +20,7 @@ export type PointOutcome =
       readonly kind: "measured";
       readonly point: SweepPoint;
       readonly settings: GenaiSettings;
-      /** Why it does not count as passed: requests that failed. Undefined when it does. */
+      /** Why it does not count as passed: requests that failed, or a measurement that is not stable. Undefined when it does. */
       readonly complaint: string | undefined;
       /** The client may have been the limit, not the server. Not known of results from a checkpoint. */
       readonly isClientLimited: boolean;
@@ -28,8 +29,12 @@ export type PointOutcome =
   /** Ctrl-C. */
   | { readonly kind: "interrupted" };
 
-/** Measures a point and puts it into the sweep's state and files. @param progress how far the sweep is, in words */
-export type Measure = (parameters: PointParameters, progress: string) => Promise<PointOutcome>;
+/**
+ * Measures a point and puts it into the sweep's state and files.
+ * @param progress how far the sweep is, in words
+ * @param repeat how often the point was measured before; default 0
+ */
+export type Measure = (parameters: PointParameters, progress: string, repeat?: number) => Promise<PointOutcome>;
 
 /** What all points of a sweep have in common. */
 export interface SweepParts {
@@ -42,23 +47,27 @@ export interface SweepParts {
 }
 
 /**
- * Measures a point, or finds it in the checkpoint.
+ * Measures a point, or finds it in the checkpoint. What confirms an earlier measurement is always measured, in a folder of its own, and not
+ * kept.
  * @param isFirst throws what is wrong with the input then: it would be wrong with each point
+ * @param repeat how often the point was measured before
  */
 export async function measurePoint(
   parts: SweepParts,
   parameters: PointParameters,
   isFirst: boolean,
+  repeat: number,
 ): Promise<PointOutcome> {
   const { given, io, keeper, tokens } = parts;
   const settings = applyPoint(parts.settings, parameters);
-  const kept = keeper.find(settings, formatPoint(parameters));
+  const kept = repeat === 0 ? keeper.find(settings, formatPoint(parameters)) : undefined;
   if (kept !== undefined) {
     const { name, folder, result } = kept;
     const point = { name, parameters, result, folder };
     return { kind: "measured", point, settings, complaint: undefined, isClientLimited: false };
   }
-  const folder = join(settings.output.artifactDir, nameFolder(settings, { kind: "sweep", values: parameters }));
+  const folderName = nameFolder(settings, { kind: "sweep", values: parameters });
+  const folder = join(settings.output.artifactDir, repeat === 0 ? folderName : `${folderName}-repeat${repeat}`);
   let profile: Profile;
   try {
     profile = await runProfile(settings, given, io, folder, tokens);
@@ -71,14 +80,18 @@ export async function measurePoint(
   const complaint = complaintOf(profile);
   if (measured === undefined) return { kind: "failed", parameters, reason: complaint ?? "nothing was measured" };
   const { result } = measured;
-  const name = await keeper.keep(settings, parameters, { folder, result, isPassed: isWhole(profile) });
+  const isKept = repeat === 0 && isWhole(profile);
+  const name = await keeper.keep(settings, parameters, { folder, result, isPassed: isKept });
   const isClientLimited = run.levels.some(({ window }) => saturationReason(window) !== undefined);
-  return { kind: "measured", point: { name, parameters, result, folder }, settings, complaint, isClientLimited };
+  const point = { name, parameters, result, folder, ...(repeat === 0 ? {} : { repeat }) };
+  return { kind: "measured", point, settings, complaint, isClientLimited };
 }
 
 function complaintOf({ run, isPassed }: Profile): string | undefined {
   if (isPassed) return undefined;
   if (run.error !== undefined) return run.error.message;
+  // What moved stands among the warnings of the profile.
+  if (isUnstable(run)) return "the measurement is not stable";
   const [first] = run.failures;
   const example = first === undefined ? "" : `, such as ${first.kind}: ${first.example}`;
   return `${run.failedCount} of ${run.sentCount} requests failed${example}`;

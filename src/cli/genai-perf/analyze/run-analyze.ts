@@ -52,10 +52,10 @@ async function sweep(parts: SweepParts, limits: ReturnType<typeof readSearchLimi
 
 function createMeasure(parts: SweepParts, state: SweepState): Measure {
   const note = (text: string): void => parts.io.err(`rampart: ${text}\n`);
-  return async (parameters, progress) => {
+  return async (parameters, progress, repeat = 0) => {
     note(`${progress}: ${formatPoint(parameters)}`);
     const isFirst = state.measured.length + state.failed.length === 0;
-    const outcome = await measurePoint(parts, parameters, isFirst);
+    const outcome = await measurePoint(parts, parameters, isFirst, repeat);
     if (isFirst) await removeSweepFiles(parts.settings);
     if (outcome.kind === "interrupted") {
       note(`the sweep ends at ${formatPoint(parameters)}, which is in no summary; what was measured before is`);
@@ -94,12 +94,20 @@ function tellSweep({ settings, io }: SweepParts, { measured, failed, search, bro
 }
 
 function formatAnswer(
-  { parameter, fixed, highest, lowestBroken, isClientLimited }: SearchSummary,
+  { parameter, fixed, highest, lowestBroken, isClientLimited, highestVotes, lowestBrokenVotes }: SearchSummary,
   limits: readonly string[],
 ): string {
   const what = `${parameter}${fixed.length === 0 ? "" : ` with ${formatPoint(fixed)}`}`;
   const doubt = isClientLimited ? ", where the client may have been the limit and not the server" : "";
-  if (highest === null) return `No ${what} keeps ${limits.join(" and ")}: ${lowestBroken} breaks it already${doubt}.\n`;
+  const broken = lowestBrokenVotes === null ? [] : [formatVotes(lowestBrokenVotes.broken, lowestBrokenVotes)];
+  if (highest === null)
+    return `No ${what} keeps ${limits.join(" and ")}: ${lowestBroken} breaks it already${doubt}, in ${broken.join("")}.\n`;
   const end = lowestBroken === null ? "the end of the sweep" : `${lowestBroken} does not${doubt}`;
-  return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}).\n`;
+  const kept = highestVotes === null ? [] : [formatVotes(highestVotes.kept, highestVotes)];
+  return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}), in ${[...kept, ...broken].join(" and ")}.\n`;
+}
+
+/** How many measurements of a load say what the answer says of it. */
+function formatVotes(agreeing: number, { kept, broken }: NonNullable<SearchSummary["highestVotes"]>): string {
+  return `${agreeing} of ${kept + broken} measurements`;
 }

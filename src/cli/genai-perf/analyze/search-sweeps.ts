@@ -7,7 +7,7 @@ import type { SweepState } from "./sweep-report.ts";
 
 /**
  * Searches the highest load that keeps the limits, once for each combination of what else is varied. A point keeps them when its results
- * do and no more of its requests failed than allowed.
+ * do, no more of its requests failed than allowed, and the measurement is stable where it has to be.
  * @returns whether every search found one
  */
 export async function searchSweeps(
@@ -21,18 +21,22 @@ export async function searchSweeps(
   let hasAll = true;
   for (const fixed of combineSweeps(sweeps.filter((sweep) => sweep !== load))) {
     const clientLimited = new Set<number>();
-    const answer = await searchHighest(createLadder(load), async (value) => {
+    const answer = await searchHighest(createLadder(load), async (value, repeat) => {
       const parameters = placeLoad(sweeps, fixed, load, value);
-      const outcome = await measure(parameters, "search");
+      const outcome = await measure(parameters, repeat === 0 ? "search" : "search, to confirm", repeat);
       if (outcome.kind === "interrupted") return undefined;
-      const broken = complaintsOf(outcome, limits);
+      const { failure, broken } = judgePoint(outcome, limits);
+      const isKept = failure === undefined && broken.length === 0;
       if (outcome.kind === "measured") {
-        state.brokenLimits.set(outcome.point.name, broken);
+        state.brokenLimits.set(outcome.point.name, [...(failure === undefined ? [] : [failure]), ...broken]);
         if (outcome.isClientLimited) clientLimited.add(value);
       }
-      const verdict = broken.length === 0 ? "keeps all limits" : `breaks ${broken.join("; ")}`;
-      io.err(`rampart: ${formatPoint(parameters)} ${verdict}\n`);
-      return broken.length === 0;
+      const found = [
+        ...(failure === undefined ? [] : [`fails: ${failure}`]),
+        ...(broken.length === 0 ? [] : [`breaks ${broken.join("; ")}`]),
+      ];
+      io.err(`rampart: ${formatPoint(parameters)} ${isKept ? "keeps all limits" : found.join("; it ")}\n`);
+      return isKept;
     });
     if (answer.kind === "stopped") return false;
     const isFound = answer.kind === "found";
@@ -44,19 +48,22 @@ export async function searchSweeps(
       highest: isFound ? answer.highest : null,
       lowestBroken,
       isClientLimited: lowestBroken !== null && clientLimited.has(lowestBroken),
+      highestVotes: isFound ? answer.highestVotes : null,
+      lowestBrokenVotes: (isFound ? answer.brokenVotes : answer.lowestVotes) ?? null,
     });
   }
   return hasAll;
 }
 
-function complaintsOf(
+/** Why a point does not count whatever its results are, and which limits they break. */
+function judgePoint(
   outcome: Exclude<PointOutcome, { readonly kind: "interrupted" }>,
   limits: readonly ResultLimit[],
-): string[] {
-  if (outcome.kind === "failed") return [outcome.reason];
+): { readonly failure: string | undefined; readonly broken: readonly string[] } {
+  if (outcome.kind === "failed") return { failure: outcome.reason, broken: [] };
   const { point, complaint } = outcome;
   const broken = judgeLimits(point.result, limits).filter(({ isKept }) => !isKept);
-  return [...(complaint === undefined ? [] : [complaint]), ...broken.map(formatVerdict)];
+  return { failure: complaint, broken: broken.map(formatVerdict) };
 }
 
 /** In the sweeps' order, which folder names show. */

@@ -1,6 +1,6 @@
 import type { Sweep } from "../settings.ts";
 
-/** The search for the highest load that keeps limits: doubling until one breaks them, then halving between. */
+/** The search for the highest load that keeps limits: doubling until one breaks them, halving between, and confirming both ends. */
 
 /** Which loads can be tried. */
 export interface Ladder {
@@ -14,9 +14,15 @@ export interface Ladder {
 /** What a search came to. */
 export type SearchAnswer =
   /** `broken` is the lowest load above that breaks the limits; undefined when the highest of all keeps them. */
-  | { readonly kind: "found"; readonly highest: number; readonly broken: number | undefined }
+  | {
+      readonly kind: "found";
+      readonly highest: number;
+      readonly broken: number | undefined;
+      readonly highestVotes: Votes;
+      readonly brokenVotes: Votes | undefined;
+    }
   /** Even the lowest breaks them. */
-  | { readonly kind: "none"; readonly lowest: number }
+  | { readonly kind: "none"; readonly lowest: number; readonly lowestVotes: Votes }
   | { readonly kind: "stopped" };
 
 /** A range is halved until it is this share of its lower end; concurrencies down to 1. Measurements differ by more than that. */
@@ -57,20 +63,76 @@ function climbList(values: readonly number[]): Ladder {
   };
 }
 
-/** Searches. @param keeps whether a load keeps the limits; undefined ends the search */
+/** How often a load kept the limits, and how often it broke them. */
+export interface Votes {
+  readonly kept: number;
+  readonly broken: number;
+}
+
+/** Measurements that must agree on a load that is reported: one alone may be noise. */
+const MAJORITY = 2;
+
+/**
+ * Searches. The load that is found, and the one above it that breaks the limits, are measured again until two measurements of each agree; what
+ * they say then stands, and the search continues from there when it is not what the first ones said.
+ * @param keeps whether a load keeps the limits; undefined ends the search
+ * @param keeps.repeat how often the load was measured before
+ */
 export async function searchHighest(
   ladder: Ladder,
-  keeps: (load: number) => Promise<boolean | undefined>,
+  keeps: (load: number, repeat: number) => Promise<boolean | undefined>,
 ): Promise<SearchAnswer> {
-  let highest: number | undefined;
-  let broken: number | undefined;
-  for (let load: number | undefined = ladder.first; load !== undefined; ) {
-    const isKept = await keeps(load);
+  const votes = new Map<number, Votes>();
+  for (;;) {
+    const ends = endsOf(votes);
+    const load = nextLoad(ladder, ends, votes);
+    if (load === undefined) return answerOf(ends, votes);
+    const { kept, broken } = votesOf(votes, load);
+    const isKept = await keeps(load, kept + broken);
     if (isKept === undefined) return { kind: "stopped" };
-    if (isKept) highest = load;
-    else broken = load;
-    if (highest === undefined) return { kind: "none", lowest: load };
-    load = broken === undefined ? ladder.above(highest) : ladder.between(highest, broken);
+    votes.set(load, isKept ? { kept: kept + 1, broken } : { kept, broken: broken + 1 });
   }
-  return { kind: "found", highest: highest as number, broken };
+}
+
+interface Ends {
+  readonly highest: number | undefined;
+  readonly broken: number | undefined;
+}
+
+/** The lowest load that breaks the limits, and the highest below it that keeps them. */
+function endsOf(votes: ReadonlyMap<number, Votes>): Ends {
+  const loads = [...votes.keys()].toSorted((a, b) => a - b);
+  const isKept = (load: number): boolean => votesOf(votes, load).kept > votesOf(votes, load).broken;
+  const broken = loads.find((load) => !isKept(load));
+  const highest = loads.findLast((load) => isKept(load) && (broken === undefined || load < broken));
+  return { highest, broken };
+}
+
+/** What to measure next; undefined when the ends are close enough and confirmed. */
+function nextLoad(ladder: Ladder, { highest, broken }: Ends, votes: ReadonlyMap<number, Votes>): number | undefined {
+  if (highest === undefined && broken === undefined) return ladder.first;
+  const undecided = [...votes.keys()].find((load) => votesOf(votes, load).kept === votesOf(votes, load).broken);
+  if (undecided !== undefined) return undecided;
+  if (highest !== undefined) {
+    const next = broken === undefined ? ladder.above(highest) : ladder.between(highest, broken);
+    if (next !== undefined) return next;
+  }
+  return [highest, broken].find((load) => load !== undefined && !isConfirmed(votesOf(votes, load)));
+}
+
+function isConfirmed({ kept, broken }: Votes): boolean {
+  return Math.max(kept, broken) >= MAJORITY;
+}
+
+function answerOf({ highest, broken }: Ends, votes: ReadonlyMap<number, Votes>): SearchAnswer {
+  if (highest === undefined) {
+    const lowest = broken as number;
+    return { kind: "none", lowest, lowestVotes: votesOf(votes, lowest) };
+  }
+  const brokenVotes = broken === undefined ? undefined : votesOf(votes, broken);
+  return { kind: "found", highest, broken, highestVotes: votesOf(votes, highest), brokenVotes };
+}
+
+function votesOf(votes: ReadonlyMap<number, Votes>, load: number): Votes {
+  return votes.get(load) ?? { kept: 0, broken: 0 };
 }

@@ -14,6 +14,7 @@ import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
+import { isUnstable } from "./instability.ts";
 import { toPassedPlan } from "./passed-plan.ts";
 import { removePlots } from "./plots.ts";
 import { type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
@@ -34,7 +35,10 @@ export interface Profile extends ProfilePlace {
   readonly run: RunResult;
   /** Undefined when nothing was measured; no report was written then. */
   readonly measured: { readonly columns: TokenColumns; readonly result: GenAiPerfResult } | undefined;
-  /** All went well: no more requests failed than allowed, some were measured, and nothing ended the run before its time, Ctrl-C neither. */
+  /**
+   * All went well: no more requests failed than allowed, some were measured, the measurement was stable where it had to be, and nothing ended
+   * the run before its time, Ctrl-C neither.
+   */
   readonly isPassed: boolean;
 }
 
@@ -105,6 +109,7 @@ async function removeEarlier({ folder, files }: ProfilePlace, { rampart }: Genai
 function isWell(run: RunResult, measured: Profile["measured"], settings: GenaiSettings): boolean {
   if (measured === undefined) return isAllCancelled(run);
   const { failedCount, count } = measured.columns;
+  if (isUnstable(run)) return false;
   return isWithinLimit(run, failedCount, settings) && count > 0 && run.error === undefined && !run.isInterrupted;
 }
 

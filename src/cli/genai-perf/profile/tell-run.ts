@@ -6,6 +6,7 @@ import type { FailureCount } from "../../../run/failure-log.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import { isGivenUp } from "../../../transport/failure.ts";
 import type { GenaiSettings } from "../settings.ts";
+import { describeInstability } from "./instability.ts";
 
 /** Tells what the user must know of the run besides its numbers. @param doubts those of {@link findDoubts} */
 export function tellRun(
@@ -34,6 +35,7 @@ export function findDoubts(result: RunResult, settings: GenaiSettings): string[]
     );
   if (error !== undefined) doubts.push(`${error.message}. ${error.hint}`);
   else if (isInterrupted) doubts.push("the run was interrupted: the report is on what was measured until then");
+  doubts.push(...describeInstability(result));
   for (const level of levels) {
     doubts.push(...describeLoadNotes(prepared.plan, level));
     if ((level.heldBack?.count ?? 0) > 0) doubts.push(describeDueLatency(level.window));

@@ -1,0 +1,246 @@
+import assert from "node:assert/strict";
+import type { Plan } from "../../src/plan/plan.ts";
+import { toReportJson } from "../../src/report/rampart/json.ts";
+import type { RunResult } from "../../src/run/observer.ts";
+
+/** How the numbers of one report relate to each other, whatever was measured. */
+
+interface Percentile {
+  readonly us: number;
+  readonly lowUs: number;
+  readonly highUs: number;
+}
+
+interface Latency {
+  readonly count: number;
+  readonly meanUs: number;
+  readonly minUs: number;
+  readonly maxUs: number;
+  readonly percentiles: Readonly<Record<string, Percentile>>;
+}
+
+interface Spread {
+  readonly count: number;
+  readonly mean: number;
+  readonly min: number;
+  readonly max: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+}
+
+/** What a level's JSON has, as far as it is related here. */
+export interface ReportedLevel {
+  readonly unit: string;
+  readonly level: number;
+  readonly outcome: string;
+  readonly repeats?: readonly { readonly outcome: string }[];
+  readonly durationSec: number;
+  readonly requests: number;
+  readonly failed: number;
+  readonly cancelled?: number;
+  readonly delayed: number;
+  readonly sent: number;
+  readonly sentPerSec: number;
+  readonly inferPerSec: number;
+  readonly errorRatio: number;
+  readonly inFlight: {
+    readonly mean: number;
+    readonly atStart: number;
+    readonly atEnd: number;
+    readonly littlesLaw: { readonly expectedMean: number; readonly toleranceRatio: number; readonly isKept: boolean };
+  };
+  readonly latency: Latency | null;
+  readonly scheduledLatency?: Latency | null;
+  readonly tokens?: {
+    readonly requests: number;
+    readonly withoutContent: number;
+    readonly failed: number;
+    readonly durationSec: number;
+    readonly outputTokensPerSec?: number;
+    readonly metrics: Readonly<Record<string, Spread>>;
+  };
+  readonly timeline: readonly {
+    readonly startSec: number;
+    readonly endSec: number;
+    readonly requests: number;
+    readonly failed: number;
+    readonly outstandingMean: number;
+    readonly latencyMeanUs: number;
+  }[];
+}
+
+/** What a report's JSON has, as far as it is related here. */
+export interface ReportedRun {
+  readonly durationSec: number;
+  readonly requests: {
+    readonly sent: number;
+    readonly completed: number;
+    readonly failed: number;
+    readonly cancelled?: number;
+  };
+  readonly warmup?: { readonly sent: number; readonly failed: number };
+  readonly failures: readonly { readonly count: number }[];
+  readonly servers?: readonly { readonly sent: number; readonly failed: number }[];
+  readonly levels: readonly ReportedLevel[];
+  readonly assertions: readonly { readonly text: string; readonly measured?: number; readonly level?: number }[];
+}
+
+/** Throughput is computed in single precision, as perf_analyzer does. */
+const SINGLE_PRECISION = 1e-6;
+
+/** Asserts that all numbers of a run's report agree with each other, and returns it. */
+export function checkRelations(plan: Plan, result: RunResult): ReportedRun {
+  const report = JSON.parse(JSON.stringify(toReportJson(plan, result))) as ReportedRun;
+  for (const level of report.levels) {
+    checkCounts(level, plan.target.batchSize);
+    checkInFlight(level);
+    if (level.latency !== null) checkLatency(level.latency, level.requests);
+    if (level.scheduledLatency !== undefined && level.scheduledLatency !== null)
+      checkDueLatency(level.scheduledLatency, level.latency as Latency);
+    checkTimeline(level);
+    checkTokens(level);
+  }
+  checkTotals(report);
+  checkAssertions(report, plan.target.batchSize);
+  return report;
+}
+
+function checkCounts(level: ReportedLevel, batchSize: number): void {
+  const { requests, failed, cancelled = 0, sent, durationSec, inFlight } = level;
+  const ended = requests + failed + cancelled;
+  assert.equal(sent + inFlight.atStart, ended + inFlight.atEnd, "what was sent has ended or is in flight");
+  same(level.sentPerSec, sent / durationSec, "sent rate");
+  same(level.inferPerSec, (requests * batchSize) / durationSec, "throughput", SINGLE_PRECISION);
+  same(level.errorRatio, requests + failed === 0 ? 0 : failed / (requests + failed), "error ratio");
+  // Throughput is no more than the sent rate, but for requests that were in flight already.
+  assert.ok(requests <= sent + inFlight.atStart, "throughput exceeds what was sent");
+  assert.ok(level.delayed <= requests, "more requests were late than there were");
+}
+
+function checkInFlight({
+  inFlight,
+  durationSec,
+  requests,
+  latency,
+  unit,
+  level,
+  failed,
+  cancelled = 0,
+}: ReportedLevel): void {
+  const { mean, atStart, atEnd, littlesLaw } = inFlight;
+  const { expectedMean, toleranceRatio, isKept } = littlesLaw;
+  same(expectedMean, (requests * ((latency?.meanUs ?? 0) / 1e6)) / durationSec, "throughput × latency");
+  const difference = Math.abs(mean - expectedMean);
+  assert.equal(isKept, difference <= toleranceRatio * Math.max(mean, expectedMean), "Little's law");
+  // Edges and failures aside the law holds exactly.
+  if (atStart + atEnd + failed + cancelled === 0)
+    assert.ok(mean >= expectedMean * (1 - 1e-9), `${mean} < ${expectedMean}`);
+  assert.ok(mean >= -1e-9, "requests in flight below 0");
+  if (unit === "concurrency") assert.ok(mean <= level + 1e-6, `${mean} in flight at concurrency ${level}`);
+}
+
+function checkLatency({ count, meanUs, minUs, maxUs, percentiles }: Latency, requests: number): void {
+  assert.equal(count, requests, "latencies and requests");
+  assert.ok(minUs <= meanUs * (1 + 1e-9) && meanUs <= maxUs * (1 + 1e-9), `${minUs} ${meanUs} ${maxUs}`);
+  const shown = Object.values(percentiles);
+  for (const [index, { us, lowUs, highUs }] of shown.entries()) {
+    assert.ok(lowUs <= us && us <= highUs, `${lowUs} ${us} ${highUs}`);
+    // Percentiles are whole microseconds, rounded down.
+    assert.ok(us >= Math.floor(minUs) && us <= maxUs, `${us} is not between ${minUs} and ${maxUs}`);
+    assert.ok(index === 0 || us >= (shown[index - 1]?.us ?? 0), "percentiles in order");
+  }
+}
+
+function checkDueLatency(due: Latency, latency: Latency): void {
+  checkLatency(due, latency.count);
+  // Nothing is sent before it is due, but for the grain of a timer.
+  assert.ok(due.meanUs >= latency.meanUs - 1000, `${due.meanUs} from due time, ${latency.meanUs} from the send`);
+}
+
+function checkTimeline({ timeline, requests, failed, durationSec, inFlight, latency }: ReportedLevel): void {
+  if (timeline.length === 0) return;
+  const sum = (pick: (row: ReportedLevel["timeline"][number]) => number): number =>
+    timeline.reduce((all, row) => all + pick(row), 0);
+  assert.deepEqual([sum((row) => row.requests), sum((row) => row.failed)], [requests, failed], "time line and totals");
+  same(
+    sum((row) => row.outstandingMean * (row.endSec - row.startSec)),
+    inFlight.mean * durationSec,
+    "in flight",
+    1e-6,
+  );
+  same(
+    sum((row) => row.latencyMeanUs * row.requests),
+    requests * (latency?.meanUs ?? 0),
+    "latencies",
+    1e-6,
+  );
+  assert.equal(timeline[0]?.startSec, 0);
+  same(timeline.at(-1)?.endSec ?? 0, durationSec, "end of the time line");
+  const lengths = timeline.map((row) => row.endSec - row.startSec);
+  for (const [index, length] of lengths.entries()) {
+    assert.ok(length >= 0.49 * (lengths[0] as number), `row ${index} of the time line is ${length} s long`);
+    if (index > 0)
+      same(timeline[index]?.startSec ?? 0, timeline[index - 1]?.endSec ?? 0, "rows that follow each other");
+  }
+}
+
+function checkTokens({ tokens, requests, failed, durationSec }: ReportedLevel): void {
+  if (tokens === undefined) return;
+  assert.equal(tokens.requests + tokens.withoutContent + tokens.failed, requests + failed, "one set of requests");
+  assert.equal(tokens.durationSec, durationSec, "one clock");
+  const { outputTokens } = tokens.metrics;
+  if (tokens.outputTokensPerSec !== undefined && outputTokens !== undefined)
+    same(tokens.outputTokensPerSec, (outputTokens.mean * outputTokens.count) / durationSec, "tokens/s");
+  for (const [name, { count, min, mean, p50, p90, p99, max }] of Object.entries(tokens.metrics)) {
+    assert.ok(count <= tokens.requests, name);
+    const ascending = [min, p50, p90, p99, max];
+    assert.deepEqual(
+      ascending,
+      ascending.toSorted((a, b) => a - b),
+      name,
+    );
+    assert.ok(min <= mean * (1 + 1e-9) && mean <= max * (1 + 1e-9), `${name}: ${min} ${mean} ${max}`);
+  }
+}
+
+function checkTotals({
+  requests,
+  levels,
+  failures,
+  servers,
+  warmup = { sent: 0, failed: 0 },
+  durationSec,
+}: ReportedRun): void {
+  const { sent, completed, failed, cancelled = 0 } = requests;
+  assert.equal(sent, completed + failed + cancelled, "totals");
+  const sum = (pick: (level: ReportedLevel) => number): number => levels.reduce((all, one) => all + pick(one), 0);
+  assert.ok(sum((level) => level.sent) <= sent - warmup.sent, "levels send no more than the run");
+  assert.ok(sum((level) => level.requests) <= completed - (warmup.sent - warmup.failed), "completed");
+  assert.ok(sum((level) => level.failed) <= failed - warmup.failed, "failed");
+  assert.ok(sum((level) => level.durationSec) <= durationSec, "levels last no longer than the run");
+  assert.equal(
+    failures.reduce((all, { count }) => all + count, 0),
+    failed + cancelled,
+    "failures by kind",
+  );
+  if (servers === undefined) return;
+  const sumOf = (pick: (server: { readonly sent: number; readonly failed: number }) => number): number =>
+    servers.reduce((all, server) => all + pick(server), 0);
+  const counts = [sumOf((server) => server.sent), sumOf((server) => server.failed)];
+  assert.deepEqual(counts, [sent, failed], "servers and totals");
+}
+
+/** Goodput is no more than throughput, whichever level it is of. */
+function checkAssertions({ assertions, levels }: ReportedRun, batchSize: number): void {
+  for (const { text, measured = 0, level } of assertions) {
+    const found = levels.find((one) => one.level === level);
+    if (!text.startsWith("goodput") || found === undefined) continue;
+    assert.ok(measured * batchSize <= found.inferPerSec * (1 + SINGLE_PRECISION), `${text}: ${measured}`);
+  }
+}
+
+function same(actual: number, expected: number, what: string, ratio = 1e-9): void {
+  const isSame = Math.abs(actual - expected) <= ratio * Math.max(Math.abs(actual), Math.abs(expected), 1e-3);
+  assert.ok(isSame, `${what}: ${actual} and ${expected}`);
+}
