@@ -1,6 +1,7 @@
 import { endStartUp } from "../runtime/runtime.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
+import { nearestName } from "./nearest-name.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
 import { VERSION } from "./version.ts";
 
@@ -67,10 +68,10 @@ export async function runCommandLine(invokedAs: string, args: readonly string[],
   if (command !== undefined) return command.run(rest, `rampart ${command.name}`, io);
   switch (name) {
     case "help":
+      return help(rest[0], io);
     case "--help":
     case "-h":
-      io.out(formatHelp());
-      return EXIT.passed;
+      return help(undefined, io);
     case "version":
     case "--version":
       io.out(`rampart ${VERSION}\n`);
@@ -79,12 +80,28 @@ export async function runCommandLine(invokedAs: string, args: readonly string[],
       io.err(formatHelp());
       return EXIT.usage;
     default:
-      io.err(
-        `rampart: there is no command '${name}'. There are ${COMMANDS.map((entry) => entry.name).join(", ")}, help and version.\n`,
-      );
-      if (/\.m?[jt]s$/.test(name)) io.err(`To run a scenario write: rampart run ${name}\n`);
-      return EXIT.usage;
+      return refuseCommand(name, io);
   }
+}
+
+/** The help of a command, or the list of commands. */
+function help(name: string | undefined, io: CommandIo): number | Promise<number> {
+  if (name === undefined || name === "help" || name === "version") {
+    io.out(formatHelp());
+    return EXIT.passed;
+  }
+  const command = findCommand(name);
+  return command?.run(["--help"], `rampart ${command.name}`, io) ?? refuseCommand(name, io);
+}
+
+function refuseCommand(name: string, io: CommandIo): number {
+  const names = [...COMMANDS.map((entry) => entry.name), "help", "version"];
+  const isScenario = /\.m?[jt]s$/.test(name);
+  const near = isScenario ? undefined : nearestName(name, names);
+  const hint = near === undefined ? `There are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
+  io.err(`rampart: there is no command '${name}'. ${hint}\n`);
+  if (isScenario) io.err(`To run a scenario write: rampart run ${name}\n`);
+  return EXIT.usage;
 }
 
 function findCommand(name: string | undefined): Command | undefined {
@@ -101,7 +118,7 @@ function formatHelp(): string {
     "",
     ...names.map(({ name, summary }) => `  ${name.padEnd(15)}${summary}`),
     "",
-    "rampart COMMAND --help tells the flags of a command. Linked as perf_analyzer or genai-perf, the executable is that command.",
+    "rampart help COMMAND lists the flags of a command. Linked as perf_analyzer or genai-perf, the executable is that command.",
     "",
   ].join("\n");
 }

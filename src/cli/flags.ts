@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { formatProblem, type Problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
+import { nearestName } from "./nearest-name.ts";
 
 /** Flags of Rampart's own commands: typed tables, parsed by Node's rules, all problems at once. Compatible modes have their own. */
 
@@ -107,8 +108,10 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
 }
 
 function unknownFlag(rawName: string, flags: readonly Flag[]): Problem {
-  const names = flags.map(({ name }) => `--${name}`).join(", ");
-  return { path: rawName, message: "is not a flag of this command", hint: `There are ${names}.` };
+  const names = flags.map(({ name }) => `--${name}`);
+  const near = nearestName(rawName, names);
+  const hint = near === undefined ? `There are ${names.join(", ")}.` : `Did you mean ${near}?`;
+  return { path: rawName, message: "is not a flag of this command", hint };
 }
 
 const HELP_COLUMN = 34;

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { COMMANDS, runCommandLine } from "../../src/cli/commands.ts";
+
+/** Names of commands: their help, and what is said of one that does not exist. */
+
+async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  let out = "";
+  let err = "";
+  const io = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+    loadApi: () => Promise.resolve({}),
+    onInterrupt: () => () => {},
+  };
+  return { code: await runCommandLine("rampart", args, io), out, err };
+}
+
+describe("rampart help", () => {
+  test("lists the commands", async () => {
+    const { code, out } = await run("help");
+    assert.equal(code, 0);
+    for (const { name } of COMMANDS) assert.ok(out.includes(`  ${name}`), name);
+    assert.deepEqual(await run("--help"), { code, out, err: "" });
+  });
+
+  for (const { name } of COMMANDS.filter((command) => command.name !== "compare"))
+    test(`${name} is the command's own help`, async () => {
+      const { code, out } = await run("help", name);
+      assert.equal(code, 0);
+      assert.equal(out, (await run(name, "--help")).out);
+      assert.match(out, /usage/i);
+    });
+});
+
+describe("a command that does not exist", () => {
+  for (const [typed, near] of [
+    ["rnu", "run"],
+    ["perf-analyzer", "perf_analyzer"],
+    ["genaiperf", "genai-perf"],
+    ["mok", "mock"],
+  ] as const)
+    test(`${typed}: did you mean ${near}?`, async () => {
+      for (const args of [[typed], ["help", typed]]) {
+        const { code, err } = await run(...args);
+        assert.equal(code, 64);
+        assert.equal(err, `rampart: there is no command '${typed}'. Did you mean ${near}?\n`);
+      }
+    });
+
+  test("and is like none gets the list", async () => {
+    const { code, err } = await run("benchmark-everything");
+    assert.equal(code, 64);
+    assert.match(err, /There are run, init, .*, help and version\./);
+  });
+
+  test("but is a scenario's file", async () => {
+    assert.match((await run("x.ts")).err, /To run a scenario write: rampart run x\.ts/);
+  });
+});
+
+test("a flag that does not exist gets the nearest one, others the list", async () => {
+  assert.match(
+    (await run("run", "x.ts", "--jsn", "a")).err,
+    /--jsn: is not a flag of this command\. Did you mean --json\?/,
+  );
+  assert.match(
+    (await run("run", "x.ts", "--concurrency", "1")).err,
+    /is not a flag of this command\. There are --url, /,
+  );
+});
