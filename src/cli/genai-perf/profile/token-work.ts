@@ -8,19 +8,11 @@ import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
 import { type AnswerReading, readingOf } from "./answer-rules.ts";
 import type { PayloadLayout } from "./payload-layout.ts";
-import { type WrittenInputs, writeInputs } from "./write-inputs.ts";
+import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.ts";
 
 /** What of a profile needs a tokenizer: making its requests, and measuring its answers. */
-
-export interface WriteTask {
-  readonly settings: GenaiSettings;
-  readonly given: GivenSettings;
-  /** Where the requests are written. */
-  readonly folder: string;
-}
 
 export interface MeasureTask {
   readonly settings: GenaiSettings;
@@ -74,8 +66,8 @@ export class LocalTokenWork implements TokenWork {
     this.tokenizer = tokenizer;
   }
 
-  async write({ settings, given, folder }: WriteTask): Promise<WrittenInputs> {
-    const { countPayload, ...written } = await writeInputs(settings, given, folder, this.tokenizer);
+  async write(task: WriteTask): Promise<WrittenInputs> {
+    const { countPayload, ...written } = await writeInputs(task, this.tokenizer);
     this.countPayload = countPayload;
     return written;
   }
