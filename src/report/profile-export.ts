@@ -153,7 +153,7 @@ class ProfileExport implements Report {
     }
     const { sendEpochNs, sequenceId, responses } = record;
     const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
-    const times = responses.map(({ epochNs }) => epochNs);
+    const times = separateTimes(sendEpochNs, responses);
     const outputs = responses.map((response) => this.formatOutputs(record.inputs, [...response.outputs.values()]));
     return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${times.join(",")}],"response_outputs":[${outputs.join(",")}]}`;
   }
@@ -243,6 +243,18 @@ class ProfileExport implements Report {
       "Give a path that can be written.",
     );
   }
+}
+
+/**
+ * When the responses of a request came, each in a nanosecond of its own after the one before and after the send. Responses of one read have
+ * one time, and GenAI-Perf divides by the differences.
+ */
+function separateTimes(sendEpochNs: bigint, responses: RequestRecord["responses"]): bigint[] {
+  let last = sendEpochNs;
+  return responses.map(({ epochNs }) => {
+    last = epochNs > last ? epochNs : last + 1n;
+    return last;
+  });
 }
 
 type OutputText = { readonly tensors: readonly Tensor[]; readonly text: string };
