@@ -128,6 +128,7 @@ function promptsSchema(v: Builders): Schema<PromptsPlan> {
     systemTokens: whole(0),
     textsPerRequest: whole(0),
     images: v.nullable(v.object({ count: whole(1), widthPx: length, heightPx: length })),
+    isUsageLeftOut: v.exactOptional(v.literal(true)),
     extra: v.record(v.string(), v.unknown()),
   });
 }

@@ -143,19 +143,20 @@ test("a profile export holds the windows' requests and their bounds, and nothing
   });
 });
 
-test("responses of one read have nanoseconds of their own in a profile export, after the send and in their order", () => {
+test("responses of one read follow each other in a profile export, after the send, by half a nanosecond for each byte", () => {
+  // Each output has four bytes; the first response counts from the send.
   const cases: readonly (readonly [read: readonly bigint[], written: readonly number[]])[] = [
     [
       [15n, 15n, 15n],
-      [15, 16, 17],
+      [15, 19, 23],
     ],
     [
       [10n, 10n],
-      [11, 12],
+      [12, 16],
     ],
     [
       [15n, 15n, 16n, 30n],
-      [15, 16, 17, 30],
+      [15, 19, 23, 30],
     ],
     [
       [15n, 20n],

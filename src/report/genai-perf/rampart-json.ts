@@ -11,7 +11,7 @@ import { isGivenUp } from "../../transport/failure.ts";
 import { toClientJson } from "../rampart/client.ts";
 import type { RunSummary } from "./run-summary.ts";
 
-/** Rampart's own file of a run, `profile_export_rampart.json`: everything measured, with units in the names. */
+/** Rampart's own file of a run, `profile_export_genai_perf_rampart.json`: everything measured, with units in the names. */
 
 export interface RampartJsonParts {
   readonly summary: RunSummary;

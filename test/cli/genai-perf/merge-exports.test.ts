@@ -143,7 +143,7 @@ describe("genai-perf process-export-files", () => {
     const json = JSON.parse(results.get(`${NAME}_genai_perf.json`) ?? "{}");
     assert.deepEqual([json.request_count.avg, json.input_config.subcommand], [20, "process"]);
     assert.deepEqual(json.input_config.perf_analyzer.stimulus, { concurrency: 2 });
-    const own = JSON.parse(results.get(`${NAME}_rampart.json`) ?? "{}");
+    const own = JSON.parse(results.get(`${NAME}_genai_perf_rampart.json`) ?? "{}");
     // Exports know nothing of requests that failed.
     assert.deepEqual(own.requests, { measured: 20, withoutContent: 0, withoutEndMark: 0 });
     assert.deepEqual(

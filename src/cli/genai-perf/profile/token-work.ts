@@ -7,6 +7,7 @@ import { openProfileExport } from "../../../report/read/profile-export.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import { isPayloadFile } from "../input-format.ts";
 import type { GenaiSettings } from "../settings.ts";
 import { type AnswerReading, readingOf } from "./answer-rules.ts";
 import type { PayloadLayout } from "./payload-layout.ts";
@@ -49,6 +50,12 @@ export function needsTokenizer({ endpoint, tokenizer }: GenaiSettings): boolean 
   return tokenizer.name !== "none" && endpoint.type !== "image_retrieval";
 }
 
+/** Whether requests ask for answers of a length, by the settings or by their file: a limit in a body is only that. */
+function asksLength({ input, rampart }: GenaiSettings): boolean {
+  const isAsked = input.outputTokens.mean !== null || rampart.sequenceMix !== "";
+  return isAsked || isPayloadFile({ input, rampart });
+}
+
 /** Loads the settings' tokenizer; undefined where none is needed. @throws UserError, RunError as `loadTokenizer` */
 export async function openTokenizer(settings: GenaiSettings): Promise<Tokenizer | undefined> {
   if (!needsTokenizer(settings)) return undefined;
@@ -84,6 +91,7 @@ export class LocalTokenWork implements TokenWork {
         countTokens: tokenizer && ((text) => tokenizer.count(text)),
         field,
         countPayload,
+        isLengthAsked: asksLength(settings),
         onTimes: gaps && (({ contentNs }: AnswerTimes): void => gaps.add(contentNs)),
         onMeasured: records && ((request) => records.add(request)),
       });
