@@ -53,7 +53,10 @@ function compareUsage(
   ours: OwnCount,
   servers: ServerCount,
 ): { readonly own: number; readonly server: number } | undefined {
-  const own = columns.metrics[ours].view();
+  const { reasoningTokens } = columns.metrics;
+  // Servers count reasoning as output.
+  const isOutput = ours === "outputTokens";
+  const own = columns.metrics[ours].view().map((count, row) => count + (isOutput ? reasoningTokens.at(row) || 0 : 0));
   const server = columns.metrics[servers].view();
   const has = (_: number, row: number): boolean => !Number.isNaN(own[row]) && !Number.isNaN(server[row]);
   const ownSum = sumOf(own.filter(has));

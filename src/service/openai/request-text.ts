@@ -50,14 +50,23 @@ export function readTokenLimit(kind: AnswerKind, body: string): number {
   const payload: unknown = JSON.parse(body);
   if (!isObject(payload)) return Number.NaN;
   const { parameters, sampling_parameters: sampling } = payload;
-  const [text] = Array.isArray(sampling) ? sampling : [sampling];
-  const places = [payload, parameters, kind === "kserve" && typeof text === "string" ? JSON.parse(text) : undefined];
+  const places = [payload, parameters, kind === "kserve" ? parseText(sampling) : undefined];
   for (const place of places)
     for (const key of LIMIT_KEYS) {
       const limit = isObject(place) ? toNumber(place[key]) : Number.NaN;
       if (!Number.isNaN(limit)) return limit;
     }
   return Number.NaN;
+}
+
+/** JSON in a text, or in a list of one; undefined for anything else. */
+function parseText(value: unknown): unknown {
+  const text: unknown = Array.isArray(value) ? value[0] : value;
+  try {
+    return typeof text === "string" ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What services call it. Chats may give two, of which the first counts. */
