@@ -38,7 +38,7 @@ const COMMAND_TESTS = [
 ];
 
 /** End-to-end tests of the executable only: other programs start it, or it takes them long. */
-const EXECUTABLE_TESTS: readonly string[] = ["real-clients.test.ts"];
+const EXECUTABLE_TESTS: readonly string[] = ["real-clients.test.ts", "real-genai-perf.test.ts"];
 
 /** Unit tests that may not run beside tests of the command, because these look for what is left in shared memory under the same names. */
 const SHARED_MEMORY_TESTS: readonly string[] = ["./test/servers/stub.test.ts"];

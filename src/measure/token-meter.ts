@@ -1,5 +1,5 @@
 import type { AnswerKind } from "../service/openai/answer-kind.ts";
-import { readRequestText } from "../service/openai/request-text.ts";
+import { readRequestText, readTokenLimit } from "../service/openai/request-text.ts";
 import { readAnswer } from "../service/openai/response-text.ts";
 import { explainCutStream } from "../service/openai/stream-end.ts";
 import { type TokenCounter, timeAnswer } from "./answer-times.ts";
@@ -15,15 +15,21 @@ const decoder = new TextDecoder();
 export class TokenMeter {
   private readonly kind: AnswerKind;
   private readonly countTokens: TokenCounter | undefined;
+  private readonly isLengthAsked: boolean;
   private readonly inputTokens = new Map<number, number>();
+  private readonly requestedTokens = new Map<number, number>();
   private windows: MeterWindow[] = [];
   private current = openWindow();
   /** Whether the server is known to mark the end of its streams. */
   private marksEnds = false;
 
-  /** @param countTokens without it only the server's counts are known */
-  constructor(kind: AnswerKind, countTokens: TokenCounter | undefined) {
+  /**
+   * @param countTokens without it only the server's counts are known
+   * @param isLengthAsked whether requests ask for the length of their answers
+   */
+  constructor(kind: AnswerKind, countTokens: TokenCounter | undefined, isLengthAsked = false) {
     this.kind = kind;
+    this.isLengthAsked = isLengthAsked;
     this.countTokens = countTokens;
   }
 
@@ -31,7 +37,9 @@ export class TokenMeter {
   add(packed: PackedAnswers): void {
     visitAnswers(packed, {
       onPrompt: (step, body) => {
-        const text = readRequestText(this.kind, decoder.decode(body));
+        const json = decoder.decode(body);
+        const text = readRequestText(this.kind, json);
+        if (this.isLengthAsked) this.requestedTokens.set(step, readTokenLimit(this.kind, json));
         this.inputTokens.set(step, this.countTokens?.(text) ?? Number.NaN);
       },
       onAnswer: (step, sendNs, readNs, bodies) => {
@@ -49,9 +57,16 @@ export class TokenMeter {
         this.marksEnds ||= end?.isMarked === true;
         const times = timeAnswer(answer, readNs, { countTokens: this.countTokens });
         const inputTokens = this.inputTokens.get(step) ?? Number.NaN;
+        const requestedTokens = this.requestedTokens.get(step);
         const isUnmarked = end?.isMarked === false;
         if (isUnmarked) unmarked.example ??= explainCutStream(end);
-        (isUnmarked ? unmarked.columns : columns).add({ sendNs, times, inputTokens, usage: answer.usage });
+        (isUnmarked ? unmarked.columns : columns).add({
+          sendNs,
+          times,
+          inputTokens,
+          requestedTokens,
+          usage: answer.usage,
+        });
       },
       onFailure: () => {
         this.current.columns.addFailures(1);

@@ -30,6 +30,8 @@ export const TOKEN_METRICS = [
   "serverInputTokens",
   "serverOutputTokens",
   "serverReasoningTokens",
+  /** The length that was asked for; NaN where the load does not ask for lengths. */
+  "requestedOutputTokens",
   "imagesPerSec",
   "timePerImageNs",
 ] as const;
@@ -43,6 +45,8 @@ export interface AnsweredRequest {
   readonly times: AnswerTimes;
   /** Tokens of the request's text; NaN when they were not counted. */
   readonly inputTokens: number;
+  /** Tokens that the load asked for; absent or NaN where it left them to the server. */
+  readonly requestedTokens?: number | undefined;
   readonly usage?: ServerUsage | undefined;
   /** The conversation it is part of. */
   readonly session?: string | undefined;
@@ -192,10 +196,14 @@ export class TokenColumns {
 /** What is measured of one request with content; metrics it has no value of are NaN. */
 export function tokenValues({
   times,
-  inputTokens,
+  inputTokens: countedInput,
+  requestedTokens = Number.NaN,
   usage,
 }: AnsweredRequest): Partial<Readonly<Record<TokenMetric, number>>> {
-  const { contentNs, outputTokens } = times;
+  const { contentNs } = times;
+  // Without a tokenizer the server's counts are all there is.
+  const inputTokens = Number.isNaN(countedInput) ? (usage?.promptTokens ?? Number.NaN) : countedInput;
+  const outputTokens = Number.isNaN(times.outputTokens) ? outputOf(usage) : times.outputTokens;
   const firstNs = contentNs[0] as number;
   const lastNs = contentNs.at(-1) as number;
   const hasIntervals = contentNs.length > 1 && outputTokens > 1;
@@ -211,13 +219,21 @@ export function tokenValues({
     inputTokens,
     timeToFirstOutputTokenNs: times.firstOutputNs,
     timeToFirstReasoningTokenNs: times.firstReasoningNs,
-    reasoningTokens: times.reasoningTokens,
+    reasoningTokens: Number.isNaN(times.reasoningTokens)
+      ? (usage?.reasoningTokens ?? Number.NaN)
+      : times.reasoningTokens,
     normalizedTimePerOutputTokenNs: outputTokens > 0 ? lastNs / outputTokens : Number.NaN,
     bunchedRatio: bunchedRatio(times, usage),
     serverInputTokens: usage?.promptTokens ?? Number.NaN,
     serverOutputTokens: usage?.completionTokens ?? Number.NaN,
     serverReasoningTokens: usage?.reasoningTokens ?? Number.NaN,
+    requestedOutputTokens: requestedTokens,
   };
+}
+
+/** The server's count of output without reasoning, as the client counts. */
+function outputOf(usage: ServerUsage | undefined): number {
+  return (usage?.completionTokens ?? Number.NaN) - (usage?.reasoningTokens ?? 0);
 }
 
 /** Tokens beyond one per read, and those of reads that came at once. One event alone is no stream, so nothing can be said of it. */

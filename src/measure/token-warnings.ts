@@ -12,6 +12,7 @@ export function tokenWarnings(columns: TokenColumns): string[] {
     explainBunching(columns),
     explainUsage(columns, "output", "outputTokens", "serverOutputTokens"),
     explainUsage(columns, "input", "inputTokens", "serverInputTokens"),
+    explainLength(columns),
     explainReasoning(columns),
     explainUnmarkedEnds(columns),
     explainMissing(columns),
@@ -52,13 +53,41 @@ function compareUsage(
   ours: OwnCount,
   servers: ServerCount,
 ): { readonly own: number; readonly server: number } | undefined {
-  const own = columns.metrics[ours].view();
+  const { reasoningTokens } = columns.metrics;
+  // Servers count reasoning as output.
+  const isOutput = ours === "outputTokens";
+  const own = columns.metrics[ours].view().map((count, row) => count + (isOutput ? reasoningTokens.at(row) || 0 : 0));
   const server = columns.metrics[servers].view();
   const has = (_: number, row: number): boolean => !Number.isNaN(own[row]) && !Number.isNaN(server[row]);
   const ownSum = sumOf(own.filter(has));
   const serverSum = sumOf(server.filter(has));
   const isSame = serverSum === 0 || Math.abs(ownSum - serverSum) <= DIFFERENT_RATIO * serverSum;
   return isSame ? undefined : { own: ownSum, server: serverSum };
+}
+
+/** Answers of another length than was asked for; by the server's count where it gives one, since a limit is in its tokens. */
+function explainLength({ metrics }: TokenColumns): string | undefined {
+  const { requestedOutputTokens, serverOutputTokens, outputTokens, reasoningTokens } = metrics;
+  const asked: number[] = [];
+  const got: number[] = [];
+  let otherCount = 0;
+  for (const [row, wanted] of requestedOutputTokens.view().entries()) {
+    const servers = serverOutputTokens.at(row);
+    const tokens = Number.isNaN(servers) ? outputTokens.at(row) + (reasoningTokens.at(row) || 0) : servers;
+    if (Number.isNaN(wanted) || Number.isNaN(tokens)) continue;
+    asked.push(wanted);
+    got.push(tokens);
+    // Counting a text anew may give a token more or less than was generated.
+    const tolerance = Number.isNaN(servers) ? Math.max(1, DIFFERENT_RATIO * wanted) : 0;
+    if (Math.abs(tokens - wanted) > tolerance) otherCount++;
+  }
+  if (otherCount === 0) return undefined;
+  const [askedMean, gotMean] = [asked, got].map((counts) => meanOf(Float64Array.from(counts))) as [number, number];
+  const cause =
+    gotMean < askedMean
+      ? "the model ended them before; ignore_eos or min_tokens in the body prevent that, where the server knows them"
+      : "the server does not keep to the limit, or counts other tokens";
+  return `${otherCount} of ${asked.length} answers have another length than was asked for, ${gotMean.toFixed(1)} tokens on average and not ${askedMean.toFixed(1)}: ${cause}`;
 }
 
 function explainReasoning(columns: TokenColumns): string | undefined {

@@ -227,10 +227,19 @@ export interface SessionConcurrencyLoadPlan {
 export type InputsPlan =
   | { readonly kind: "random"; readonly stringLength: number; readonly stringData: string }
   | { readonly kind: "zero"; readonly stringLength: number; readonly stringData: string }
-  | { readonly kind: "json"; readonly files: readonly string[] }
+  /** `isInOrder`: see the payloads' below. */
+  | { readonly kind: "json"; readonly files: readonly string[]; readonly isInOrder?: boolean }
   | { readonly kind: "directory"; readonly directory: string }
-  /** `moreFiles` follow the first as if they were one. */
-  | { readonly kind: "payloads"; readonly file: string; readonly moreFiles?: readonly string[] }
+  /**
+   * `moreFiles` follow the first as if they were one. With `isInOrder` each request takes the next step of the data, whichever lane sends
+   * it, so that N requests take the first N steps; without, each lane goes through the data in strides of its own, as perf_analyzer's.
+   */
+  | {
+      readonly kind: "payloads";
+      readonly file: string;
+      readonly moreFiles?: readonly string[];
+      readonly isInOrder?: boolean;
+    }
   | PromptsPlan;
 
 /** What counts as a measurement of a level. */

@@ -46,6 +46,8 @@ export interface PromptsPlan {
   readonly textsPerRequest: number;
   /** Images of one request that are made up. */
   readonly images: { readonly count: number; readonly widthPx: LengthPlan; readonly heightPx: LengthPlan } | null;
+  /** Streams are not asked for the server's own token counts. Absent: they are, where the format has a way to ask. */
+  readonly isUsageLeftOut?: true;
   /** More keys for every body, merged after everything else. */
   readonly extra: Readonly<Record<string, unknown>>;
 }

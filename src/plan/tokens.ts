@@ -27,6 +27,8 @@ export interface TokensPlan {
   readonly tokenizer: string;
   /** The hub's branch, tag or commit. */
   readonly revision: string;
+  /** Requests ask for the length of their answers, which is compared with what comes. Absent: a limit in them is only a limit. */
+  readonly isLengthAsked?: true;
 }
 
 /** What a good request keeps to: nanoseconds at most, or a rate at least. */

@@ -94,7 +94,13 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
 
 function tokensSchema(): Schema<TokensPlan> {
   const named = v.pipe(v.string(), v.nonEmpty("must not be empty"));
-  return v.object({ answers: named, isStreamed: v.boolean(), tokenizer: named, revision: named });
+  return v.object({
+    answers: named,
+    isStreamed: v.boolean(),
+    tokenizer: named,
+    revision: named,
+    isLengthAsked: v.exactOptional(v.literal(true)),
+  });
 }
 
 function tokenMetricSchemas(percentile: Schema<number>) {

@@ -33,7 +33,11 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   },
   json: {
     schema: (v) =>
-      v.object({ kind: v.literal("json"), files: v.pipe(v.array(path(v)), v.minLength(1, "must name a file")) }),
+      v.object({
+        kind: v.literal("json"),
+        files: v.pipe(v.array(path(v)), v.minLength(1, "must name a file")),
+        isInOrder: v.exactOptional(v.boolean()),
+      }),
     load: async (plan, model, order) =>
       (await import("../inputs/json-file.ts")).readJsonFiles(plan.files, model, order === "at-times"),
   },
@@ -43,7 +47,12 @@ export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extrac
   },
   payloads: {
     schema: (v) =>
-      v.object({ kind: v.literal("payloads"), file: path(v), moreFiles: v.exactOptional(v.array(path(v))) }),
+      v.object({
+        kind: v.literal("payloads"),
+        file: path(v),
+        moreFiles: v.exactOptional(v.array(path(v))),
+        isInOrder: v.exactOptional(v.boolean()),
+      }),
     load: async ({ file, moreFiles = [] }, _model, order) =>
       (await import("../inputs/payload-list.ts")).readPayloadLists([file, ...moreFiles], order),
   },
@@ -119,6 +128,7 @@ function promptsSchema(v: Builders): Schema<PromptsPlan> {
     systemTokens: whole(0),
     textsPerRequest: whole(0),
     images: v.nullable(v.object({ count: whole(1), widthPx: length, heightPx: length })),
+    isUsageLeftOut: v.exactOptional(v.literal(true)),
     extra: v.record(v.string(), v.unknown()),
   });
 }

@@ -2,7 +2,7 @@ import { explainLittlesLaw } from "../measure/in-flight.ts";
 import { STABILITY_WINDOWS } from "../measure/stability.ts";
 import type { LoadPlan, Plan } from "../plan/plan.ts";
 import { formatDurationNs } from "../plan/units.ts";
-import type { LevelResult } from "../run/observer.ts";
+import type { LevelResult, RunResult } from "../run/observer.ts";
 
 /** What a reader must know of a load to trust its numbers. Sentences without a full stop. */
 
@@ -16,6 +16,24 @@ export function describeLoadNotes(plan: Plan, level: LevelResult): string[] {
 function describeImbalance({ load }: Plan, { window }: LevelResult): string | undefined {
   const isSteady = load.kind !== "concurrency-ramp" && rampMsOf(load) === undefined;
   return isSteady ? explainLittlesLaw(window) : undefined;
+}
+
+/**
+ * That prompts were sent more than once; undefined where each was sent once, and where the data is no prompts of a language model. Warm-up
+ * included: what that has sent, a server may have kept.
+ */
+export function describeRepeats({
+  prepared,
+  sentCount,
+}: Pick<RunResult, "prepared" | "sentCount">): string | undefined {
+  const { plan, dataset } = prepared;
+  const { kind } = plan.inputs;
+  const isPrompts =
+    kind === "prompts" || kind === "payloads" || (kind === "json" && plan.outputs.style === "genai-perf");
+  const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
+  if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
+  const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;
+  return `${sentCount} requests were made from ${prompts}: a server that keeps what it has computed (a prefix cache) answers repeated prompts sooner`;
 }
 
 /** What waited because of a limit of requests outstanding; undefined when nothing did. */

@@ -20,7 +20,9 @@ export async function createFeed(
   if (plan.load.kind === "session-concurrency") return createSessionFeed(service, dataset);
   const usesIds = !isSync || service.wire === "grpc-stream";
   const sequences = service.isSequence ? await createSequences(plan, search, dataset, isSync) : undefined;
-  return new RequestFeed(service, dataset, { usesIds, sequences, shared });
+  const { inputs } = plan;
+  const isInOrder = (inputs.kind === "json" || inputs.kind === "payloads") && inputs.isInOrder === true;
+  return new RequestFeed(service, dataset, { usesIds, sequences, shared, isInOrder });
 }
 
 async function createSessionFeed(service: Session["service"], dataset: Session["dataset"]): Promise<RequestFeed> {

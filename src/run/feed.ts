@@ -26,6 +26,8 @@ export interface FeedOptions {
   readonly sequences?: Sequences | undefined;
   /** Where tensors lie in shared memory and not in requests. */
   readonly shared?: SharedTensors | undefined;
+  /** Every request takes the next step of the data, whichever lane it is. Default false. */
+  readonly isInOrder?: boolean | undefined;
 }
 
 /** Gives lanes their next request: which step of the data, encoded once per distinct step, and what is stamped on it. */
@@ -59,10 +61,13 @@ export class RequestFeed {
   /** Lanes in use: the stride with which a lane goes through the data. */
   private activeLanes = 1;
   /** Requests given so far while lanes share the data; negative where each goes through it by itself. */
-  private sharedTurns = -1;
+  private sharedTurns: number;
+  private readonly isInOrder: boolean;
 
-  constructor(service: Service, dataset: Dataset, { usesIds, sequences, shared }: FeedOptions) {
+  constructor(service: Service, dataset: Dataset, { usesIds, sequences, shared, isInOrder = false }: FeedOptions) {
     this.shared = shared;
+    this.isInOrder = isInOrder;
+    this.sharedTurns = isInOrder ? 0 : -1;
     this.service = service;
     this.dataset = dataset;
     this.usesIds = usesIds;
@@ -88,7 +93,7 @@ export class RequestFeed {
 
   setActiveLanes(count: number): void {
     this.activeLanes = Math.max(1, count);
-    this.sharedTurns = -1;
+    if (!this.isInOrder) this.sharedTurns = -1;
   }
 
   /** From now on every request takes the next step, whichever lane it is: where lanes come and go, strides would repeat some and miss others. */

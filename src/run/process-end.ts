@@ -1,3 +1,5 @@
+import { fileSystem } from "../runtime/files.ts";
+
 /** What must be undone however the process ends. */
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -25,4 +27,17 @@ export function atProcessEnd(release: () => void, close: () => Promise<unknown>)
   for (const event of ENDS) process.on(event, release);
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return stop;
+}
+
+/** Removes an unfinished file should the process be ended (by a signal, too) while the work that writes it is under way. */
+export async function removingPart<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const stop = atProcessEnd(
+    () => fileSystem().rmSync(path, { force: true }),
+    () => Promise.resolve(),
+  );
+  try {
+    return await work();
+  } finally {
+    stop();
+  }
 }

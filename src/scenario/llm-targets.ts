@@ -229,10 +229,14 @@ export function llmContent({ kind, options }: CheckedLlm, folder: string): LlmCo
   };
 }
 
-/** How a target's tokens are measured; undefined where answers have none. */
-export function toTokensPlan({ endpoint, isStreaming, tokenizer, revision }: LlmContent): TokensPlan | undefined {
+/** How a target's tokens are measured; undefined where answers have none. @param isLengthAsked whether requests ask for answers of a length */
+export function toTokensPlan(
+  { endpoint, isStreaming, tokenizer, revision }: LlmContent,
+  isLengthAsked: boolean,
+): TokensPlan | undefined {
   const { answers } = endpoint;
-  return hasText(answers) ? { answers, isStreamed: isStreaming, tokenizer, revision } : undefined;
+  if (!hasText(answers)) return undefined;
+  return { answers, isStreamed: isStreaming, tokenizer, revision, ...(isLengthAsked ? { isLengthAsked } : {}) };
 }
 
 /** The sort of a target's answers, as its type says it. */

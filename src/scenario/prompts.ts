@@ -40,7 +40,12 @@ export interface PromptOptions {
   readonly images?: { readonly count?: number; readonly width: Length; readonly height: Length };
   /** A JSON Lines file of prompts (`{"text": "…"}`), or a folder of them, instead of made-up ones. A relative path starts at the scenario's folder. */
   readonly file?: string;
-  /** More keys for every request: `{ temperature: 0, stream_options: { include_usage: true } }`. */
+  /**
+   * Asks for the server's own token counts in streams of chats and completions (`stream_options.include_usage`). Default: true; false for
+   * servers that refuse it.
+   */
+  readonly usage?: boolean;
+  /** More keys for every request: `{ temperature: 0 }`. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
@@ -94,6 +99,7 @@ export function promptSchemas() {
     batch: v.optional(countSchema()),
     images: v.optional(v.strictObject({ count: v.optional(countSchema()), width: length, height: length })),
     file: v.optional(nameSchema("a file")),
+    usage: v.optional(v.boolean("must be true or false")),
     extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
   });
   return [
@@ -135,8 +141,16 @@ export function toPromptsPlan(
     systemTokens: given.systemTokens ?? 0,
     textsPerRequest: given.batch ?? 1,
     images: toImagesPlan(images),
+    ...(given.usage === false ? { isUsageLeftOut: true } : {}),
     extra: given.extra ?? {},
   };
+}
+
+/** Whether inputs ask for answers of a length. */
+export function asksLength(inputs: Inputs | undefined): boolean {
+  if (inputs?.kind !== "prompts") return false;
+  const { osl, mix = [] } = inputs.options as PromptOptions;
+  return osl !== undefined || mix.length > 0;
 }
 
 function toSessionsPlan(sessions: PromptOptions["sessions"]): PromptsPlan["sessions"] {

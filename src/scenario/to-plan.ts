@@ -15,7 +15,7 @@ import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fie
 import { type Inputs, inputsSchema, random, toInputsPlan } from "./inputs.ts";
 import { type LlmContent, llmContent, toTokensPlan } from "./llm-targets.ts";
 import { type CheckedLoad, checkLoad, isScheduled, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
-import { toPromptsPlan } from "./prompts.ts";
+import { asksLength, toPromptsPlan } from "./prompts.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
 import { type CheckedTarget, targetSchema, toTargetPlan } from "./targets.ts";
 
@@ -77,7 +77,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
   const { load, stability, stallTimeout, latencyLimit, warmupFor, cancel } = definition;
   const target = toTargetPlan(definition.target, folder);
   const content = contentOf(definition.target, folder);
-  const tokens = content && toTokensPlan(content);
+  const tokens = content && toTokensPlan(content, asksLength(definition.inputs));
   const isAsync = isScheduled(load) || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULTS.stallTimeoutMs : toMs(stallTimeout);
   return {

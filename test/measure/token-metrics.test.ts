@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AnswerTimes, timeAnswer } from "../../src/measure/answer-times.ts";
 import { countGood, GOODPUT_NAMES } from "../../src/measure/goodput.ts";
-import { TokenColumns, type TokenMetric } from "../../src/measure/token-metrics.ts";
+import { TokenColumns, type TokenMetric, tokenValues } from "../../src/measure/token-metrics.ts";
 import { systemMetrics } from "../../src/measure/token-system.ts";
 import { tokenWarnings } from "../../src/measure/token-warnings.ts";
 import { readAnswer } from "../../src/service/openai/response-text.ts";
@@ -234,18 +234,59 @@ test("counts may be given instead of a counter", () => {
   assert.equal(timeAnswer(reasoned, reasonedNs, { ...rules, countsReasoning: true }).outputTokens, 7);
 });
 
-test("without a tokenizer only the server's counts are there", () => {
+test("without a tokenizer the server's counts stand in for the client's", () => {
   const answer = readAnswer("chat", [
     '{"object":"chat.completion","choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":9,"completion_tokens":3}}',
   ]);
   const columns = new TokenColumns();
   columns.add({ sendNs: 0, times: timeAnswer(answer, [5], {}), inputTokens: Number.NaN, usage: answer.usage });
-  assert.deepEqual(rowOf(columns, 0, ["outputTokens", "serverOutputTokens", "serverInputTokens"]), {
-    outputTokens: Number.NaN,
+  assert.deepEqual(rowOf(columns, 0, ["outputTokens", "inputTokens", "serverOutputTokens", "serverInputTokens"]), {
+    outputTokens: 3,
+    inputTokens: 9,
     serverOutputTokens: 3,
     serverInputTokens: 9,
   });
   assert.deepEqual(tokenWarnings(columns), []);
+});
+
+test("numbers that are made of the server's counts agree with each other: output is what is no reasoning", () => {
+  const columns = new TokenColumns();
+  const uncounted = { outputTokens: Number.NaN, reasoningTokens: Number.NaN };
+  const usage = { promptTokens: 7, completionTokens: 12, reasoningTokens: 2 };
+  const times = { ...makeTimes([1000, 2000, 4600], 0), ...uncounted };
+  columns.add({ sendNs: 0, times, inputTokens: Number.NaN, usage });
+  columns.add({ sendNs: 0, times, inputTokens: Number.NaN });
+  const row = tokenValues({ sendNs: 0, times, inputTokens: Number.NaN, usage });
+  assert.equal((row.outputTokens ?? 0) + (row.reasoningTokens ?? 0), row.serverOutputTokens);
+  assert.equal(row.interTokenLatencyNs, (3600 * MS) / ((row.outputTokens ?? 0) - 1));
+  assert.equal(row.normalizedTimePerOutputTokenNs, (4600 * MS) / (row.outputTokens ?? 0));
+  // Of two answers one was counted: there is a count, and no throughput over both.
+  assert.equal(columns.metrics.outputTokens.measured().length, 1);
+  assert.equal(systemMetrics(columns).totalTokensPerSec, undefined);
+});
+
+test("answers of another length than was asked for are told, by the server's count where there is one", () => {
+  const counted = (tokens: number) => ({ promptTokens: 7, completionTokens: tokens, reasoningTokens: undefined });
+  const warn = (...rows: readonly (readonly [asked: number | undefined, own: number, servers?: number])[]): string => {
+    const columns = new TokenColumns();
+    for (const [requestedTokens, own, servers] of rows) {
+      const times = makeTimes([1, 2], own);
+      const usage = servers === undefined ? undefined : counted(servers);
+      columns.add({ sendNs: 0, times, inputTokens: 7, requestedTokens, usage });
+    }
+    return tokenWarnings(columns)
+      .filter((text) => text.includes("length"))
+      .join();
+  };
+  assert.equal(warn([undefined, 100], [Number.NaN, 5]), "");
+  assert.equal(warn([100, 101], [100, 99], [200, 204]), "", "a text that is counted anew");
+  assert.equal(warn([100, 99, 100]), "", "the server's count is the one that the limit is in");
+  assert.match(
+    warn([100, 60], [100, 100]),
+    /^1 of 2 answers have another length .* 80\.0 tokens on average and not 100\.0: .*ignore_eos/,
+  );
+  assert.match(warn([100, 100, 99]), /^1 of 1 answers .* 99\.0 tokens on average and not 100\.0/);
+  assert.match(warn([10, 30, 30]), /30\.0 tokens on average and not 10\.0: the server does not keep to the limit/);
 });
 
 test("the client's counts are held against the server's", () => {

@@ -41,6 +41,16 @@ test("lanes that share the data take its next step in turn, whichever comes, unt
   assert.deepEqual(stepsOf(feed, [0, 0, 1]), [0, 2, 1]);
 });
 
+test("data that is sent in order is taken step by step, whichever lane comes and however many there are", () => {
+  const feed = new RequestFeed(makeService(), makeDataset(6), { usesIds: false, isInOrder: true });
+  feed.setActiveLanes(2);
+  assert.deepEqual(stepsOf(feed, [0, 1, 1]), [0, 1, 2]);
+  feed.setActiveLanes(3);
+  assert.deepEqual(stepsOf(feed, [1, 1, 0, 2]), [3, 4, 5, 0]);
+  feed.rewind();
+  assert.deepEqual(stepsOf(feed, [2, 2]), [0, 1]);
+});
+
 test("a batch takes several steps at once", () => {
   const feed = new RequestFeed(makeService(2), makeDataset(5), { usesIds: false });
   feed.setActiveLanes(1);

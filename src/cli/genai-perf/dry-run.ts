@@ -8,7 +8,7 @@ import type { CommandIo } from "../execute.ts";
 import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
 import { nameFolder } from "./profile/folder-name.ts";
 import { headersOf } from "./profile/headers.ts";
-import { toPassedPlan } from "./profile/passed-plan.ts";
+import { countNeededEntries, toPassedPlan } from "./profile/passed-plan.ts";
 import { hideSecret } from "./profile/to-input-config.ts";
 import { openTokenizer } from "./profile/token-work.ts";
 import { type CheckedInputs, checkInputs } from "./profile/write-inputs.ts";
@@ -26,7 +26,8 @@ const MOST_BODY_CHARACTERS = 400;
 export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<void> {
   const tokenizer = await openTokenizer(settings);
   const planOf = async (point: GenaiSettings, folder: string): Promise<Plan> => {
-    const inputs = await checkInputs(point, given, folder, tokenizer);
+    const entryLimit = await countNeededEntries(point, given);
+    const inputs = await checkInputs({ settings: point, given, folder, entryLimit }, tokenizer);
     const profileExportFile = join(folder, artifactFiles(point.output.profileExportFile).profileExport);
     const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
     const plan = await toPassedPlan(point, given, sources, headersOf(point, process.env));

@@ -126,7 +126,7 @@ const OUTPUT: FieldGroup = {
       at: "output.profileExportFile",
       kind: "path",
       about:
-        "File for the measured requests; the results are named after it:\nx.json gives x_genai_perf.json, x_genai_perf.csv and x_rampart.json.",
+        "File for the measured requests; the results are named after it:\nx.json gives x_genai_perf.json, x_genai_perf.csv and x_genai_perf_rampart.json.",
     },
     { key: "generate_plots", at: "output.isPlotting", kind: "boolean", about: "Draw plots." },
     {

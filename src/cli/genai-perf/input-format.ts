@@ -6,7 +6,7 @@ import type { GivenSettings } from "./settings-builder.ts";
 /** What `--input-file` holds. */
 
 /** Files of requests that came at a time: sent once where nothing else is said, as the original's payload files. */
-export function isPayloadFile({ input, rampart }: GenaiSettings): boolean {
+export function isPayloadFile({ input, rampart }: Pick<GenaiSettings, "input" | "rampart">): boolean {
   if (rampart.inputFormat !== "auto") return ["payload", "azure", "burstgpt"].includes(rampart.inputFormat);
   return /^payload:|\.csv$/.test(input.file);
 }

@@ -138,6 +138,12 @@ export const OWN_FIELDS: FieldGroup = {
       about: "What input.file holds; auto looks at it.",
     },
     {
+      key: "no_server_usage",
+      at: "rampart.isUsageLeftOut",
+      kind: "boolean",
+      about: "Send no stream_options.include_usage in streams of chats and completions, as the original.",
+    },
+    {
       key: "search_limits",
       at: "rampart.searchLimits",
       kind: "goodput",

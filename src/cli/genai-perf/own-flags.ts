@@ -159,6 +159,13 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     help: "What --input-file holds; auto looks at it. Of sharegpt conversations the first question is sent, with --session-concurrency all.",
   },
   {
+    names: ["--no-server-usage"],
+    shape: "switch",
+    kind: "text",
+    at: "rampart.isUsageLeftOut",
+    help: "Leave stream_options.include_usage out of streamed chats and completions, for servers that refuse it: bodies are the original's then, without the server's token counts.",
+  },
+  {
     names: ["--max-failure-ratio", "--failed-request-threshold"],
     shape: "one",
     kind: "decimal",

@@ -107,7 +107,7 @@ export const OUTPUT_SECTION: FlagSection = {
       shape: "one",
       kind: "text",
       at: "output.profileExportFile",
-      help: "Name for the file of measured requests, without folders. Others follow it: x.json gives x_genai_perf.json, x_genai_perf.csv, and x_rampart.json with all metrics and counts.",
+      help: "Name for the file of measured requests, without folders. Others follow it: x.json gives x_genai_perf.json, x_genai_perf.csv, and x_genai_perf_rampart.json with all metrics and counts.",
     },
   ],
 };

@@ -62,6 +62,8 @@ export interface OwnSettings {
   /** Mix of input and output lengths, `ISL,OSL:PERCENT;…`; empty: none. */
   sequenceMix: string;
   inputFormat: InputFormat;
+  /** Streams are not asked for the server's own token counts. */
+  isUsageLeftOut: boolean;
   /** Limits for the search of the highest load, as for goodput; null: no search. */
   searchLimits: Readonly<Record<string, number>> | null;
   /** Share of requests that may fail, 0 to 1. Default 1: failures are counted and end nothing. */
@@ -258,6 +260,7 @@ function defaultOwn(): OwnSettings {
     systemPromptTokens: 0,
     sequenceMix: "",
     inputFormat: "auto",
+    isUsageLeftOut: false,
     searchLimits: null,
     maxFailureRatio: 1,
     stallTimeoutSec: 60,

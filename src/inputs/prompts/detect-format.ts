@@ -66,13 +66,17 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() === true;
 }
 
-/** The first line at least, if it is not longer than a few pieces of the file. */
+/** The first line at least, if it is not longer than a few pieces of the file. Looks at each character once. */
 async function readHead(path: string): Promise<string> {
   let head = "";
   let pieces = 0;
+  let isInLine = false;
   for await (const piece of readText(path)) {
     head += piece;
-    if (/\S[^\n]*\n/.test(piece) || ++pieces === MOST_PIECES) break;
+    const start: number = isInLine ? 0 : piece.search(/\S/);
+    isInLine ||= start >= 0;
+    if (isInLine && piece.includes("\n", start)) break;
+    if (++pieces === MOST_PIECES) break;
   }
   return head;
 }

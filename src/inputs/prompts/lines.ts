@@ -16,17 +16,23 @@ const CHUNK_BYTES = 256 * 1024;
 /** Lines that are not blank. @throws UserError when the file cannot be read */
 export async function* readLines(path: string): AsyncGenerator<Line> {
   let number = 0;
-  let rest = "";
+  // A line of many pieces is joined once, at its end: joined piece by piece a long one would be copied over and over.
+  let rest: string[] = [];
   for await (const text of readText(path)) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() as string;
+    const lines = text.split("\n");
+    if (lines.length === 1) {
+      rest.push(text);
+      continue;
+    }
+    lines[0] = rest.join("") + lines[0];
+    rest = [lines.pop() as string];
     for (const line of lines) {
       number++;
       const trimmed = line.trim();
       if (trimmed !== "") yield { number, text: trimmed };
     }
   }
-  const last = rest.trim();
+  const last = rest.join("").trim();
   if (last !== "") yield { number: number + 1, text: last };
 }
 

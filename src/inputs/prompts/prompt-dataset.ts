@@ -44,13 +44,14 @@ function checkSession({ file }: PromptsPlan, entry: PromptEntry, order: DataOrde
   throw new UserError([{ path: "inputs", message, ...(file === "" ? {} : { value: file }), hint }]);
 }
 
-function toPayloadSettings({ format, model, isStreaming, seed, extra }: PromptsPlan): PayloadSettings {
+function toPayloadSettings({ format, model, isStreaming, seed, isUsageLeftOut, extra }: PromptsPlan): PayloadSettings {
   return {
     format: format as PayloadFormat,
     models: [model],
     modelSelection: "round_robin",
     seed,
     isStreaming,
+    asksUsage: isUsageLeftOut !== true,
     hasExactOutput: false,
     extra: extra as JsonObject,
   };

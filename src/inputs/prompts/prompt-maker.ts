@@ -44,16 +44,20 @@ export class PromptMaker {
   private blocksMade: BlockPrompts | undefined;
   private readonly prefixes = new Map<number, string>();
   private systemMade: string | undefined;
+  /** Where all requests have the same: nothing is drawn then. */
+  private readonly fixedLengths: Lengths | undefined;
 
   /** @param tokenizer only needed where prompts are made up or counted */
   constructor(settings: PromptSettings, tokenizer: Tokenizer | undefined) {
     this.settings = settings;
     this.tokenizer = tokenizer;
+    this.fixedLengths = findFixedLengths(settings);
   }
 
   /** Drawn from the mix, or from the run's input and output lengths. */
   lengths({ list, position }: Slot): Lengths {
     const { seed, mix, inputTokens, outputTokens } = this.settings;
+    if (this.fixedLengths !== undefined) return this.fixedLengths;
     const random = createRandomFor(seed, "length", list, position);
     const pair = mix === undefined ? undefined : drawPair(random, mix);
     const input = drawInputTokens(random, pair?.input ?? inputTokens);
@@ -150,4 +154,13 @@ export class PromptMaker {
 /** What stands before a prompt, joined by spaces as input lengths are counted. */
 export function joinBefore(...texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== "").join(" ");
+}
+
+function findFixedLengths({ mix, inputTokens, outputTokens }: PromptSettings): Lengths | undefined {
+  if (mix !== undefined || inputTokens.stddev !== 0 || (outputTokens?.stddev ?? 0) !== 0) return undefined;
+  const draws = (): never => {
+    throw new Error("nothing is drawn without a deviation");
+  };
+  const input = drawInputTokens(draws, inputTokens);
+  return outputTokens === undefined ? { input } : { input, output: drawTokenCount(draws, outputTokens) };
 }

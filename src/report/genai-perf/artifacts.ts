@@ -52,7 +52,10 @@ export interface ArtifactFiles {
   readonly profileExport: string;
   readonly json: string;
   readonly csv: string;
-  /** Rampart's own. */
+  /**
+   * Rampart's own. GenAI-Perf's process-export-files takes the first `*.json` without `_genai_perf` in its name for the export, and the first
+   * with `_genai_perf.json` for the report: this is neither.
+   */
   readonly rampart: string;
 }
 
@@ -64,6 +67,6 @@ export function artifactFiles(profileExportFile: string): ArtifactFiles {
     profileExport: profileExportFile,
     json: `${stem}_genai_perf.json`,
     csv: `${stem}_genai_perf.csv`,
-    rampart: `${stem}_rampart.json`,
+    rampart: `${stem}_genai_perf_rampart.json`,
   };
 }

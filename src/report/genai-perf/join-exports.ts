@@ -16,15 +16,19 @@ export interface JoinedExports {
   /** In the order given; with moved times. */
   readonly sources: readonly ProfileExport[];
   readonly gaps: readonly RunGap[];
+  /** Paths of the exports in which no request has a response. */
+  readonly unanswered: readonly string[];
 }
 
 interface Span {
   readonly source: ProfileExport;
   readonly startNs: bigint;
   readonly endNs: bigint;
+  /** Requests with a response. */
+  readonly answeredCount: number;
 }
 
-/** Joins exports by the times of their first experiments. Exports without requests are no trouble. */
+/** Joins exports by the times of their first experiments. Those without answers are named. */
 export function joinExports(sources: readonly ProfileExport[]): JoinedExports {
   const spans = sources.map(spanOf).filter((span) => span !== undefined);
   const movedNs = new Map<ProfileExport, bigint>();
@@ -39,19 +43,26 @@ export function joinExports(sources: readonly ProfileExport[]): JoinedExports {
     movedNs.set(span.source, idleNs);
     endNs = endNs === undefined || span.endNs > endNs ? span.endNs : endNs;
   }
-  return { sources: sources.map((source) => moveUp(source, movedNs.get(source) ?? 0n)), gaps };
+  const answered = spans.filter(({ answeredCount }) => answeredCount > 0).map(({ source }) => source.path);
+  return {
+    sources: sources.map((source) => moveUp(source, movedNs.get(source) ?? 0n)),
+    gaps,
+    unanswered: sources.map(({ path }) => path).filter((path) => !answered.includes(path)),
+  };
 }
 
 function spanOf(source: ProfileExport): Span | undefined {
   let startNs: bigint | undefined;
   let endNs = 0n;
+  let answeredCount = 0;
   for (const { experiment, timestampNs, responseOffsetsNs } of source.requests()) {
     if (experiment !== 0) continue;
     startNs = startNs === undefined || timestampNs < startNs ? timestampNs : startNs;
+    if (responseOffsetsNs.length > 0) answeredCount++;
     const doneNs = timestampNs + BigInt(responseOffsetsNs.at(-1) ?? 0);
     endNs = doneNs > endNs ? doneNs : endNs;
   }
-  return startNs === undefined ? undefined : { source, startNs, endNs };
+  return startNs === undefined ? undefined : { source, startNs, endNs, answeredCount };
 }
 
 function moveUp(source: ProfileExport, byNs: bigint): ProfileExport {

@@ -2,7 +2,7 @@ import { type AnswerRules, type AnswerTimes, type TokenCounter, timeAnswer } fro
 import { type AnsweredRequest, TokenColumns } from "../../measure/token-metrics.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { type AnswerKind, detectAnswerKind, hasText } from "../../service/openai/answer-kind.ts";
-import { countImages, readRequestText } from "../../service/openai/request-text.ts";
+import { countImages, readRequestText, readTokenLimit } from "../../service/openai/request-text.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import { type Answer, readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
 import { explainCutStream } from "../../service/openai/stream-end.ts";
@@ -27,6 +27,8 @@ export interface ExportRules extends Pick<AnswerRules, "countTokens" | "countsRe
   readonly field?: ResponseField | undefined;
   /** Tokens of a request's input by its body, where its text cannot be told from the rest; NaN when unknown. */
   readonly countPayload?: ((payload: string) => number) | undefined;
+  /** Whether requests ask for the length of their answers, and not only for less than a limit. Default false. */
+  readonly isLengthAsked?: boolean | undefined;
   /** Which experiment is measured. Default the first; others are other levels of load. */
   readonly experiment?: number | undefined;
   /** Is given the times of each answer with text, which are not kept. */
@@ -137,7 +139,8 @@ function addText(columns: TokenColumns, measurement: Measurement): void {
     inputTokens = kind === "custom" ? countCustom(rules, payload) : countInput(readRequestText(kind, payload));
   }
   rules.onTimes?.(times);
-  const answered = { sendNs, times, inputTokens, usage: answer.usage, session: sessionOf(request) };
+  const requestedTokens = rules.isLengthAsked === true ? readTokenLimit(kind, payloadOf(request)) : undefined;
+  const answered = { sendNs, times, inputTokens, requestedTokens, usage: answer.usage, session: sessionOf(request) };
   columns.add(answered);
   rules.onMeasured?.({ request, answered, finishReason });
 }

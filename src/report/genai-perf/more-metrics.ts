@@ -14,7 +14,7 @@ interface Row {
   readonly metric: TokenMetric;
   /** What a value is multiplied with. Default 1. */
   readonly scale?: number;
-  /** Shown only beside this one: alone it would repeat GenAI-Perf's table. */
+  /** Shown only beside this one, and where they differ: otherwise it would repeat GenAI-Perf's table. */
   readonly beside?: TokenMetric;
 }
 
@@ -34,7 +34,10 @@ const ROWS: readonly Row[] = [
 /** The table. Rows without data are left out; it is empty when there is none. */
 export function formatMoreMetrics({ samples, system, errorRatio, goodRatio }: RunSummary): string {
   const ofRequests = ROWS.flatMap(({ label, metric, scale = 1, beside = metric }) => {
-    const summary = samples.has(beside) ? summarize(samples.get(metric) ?? new Float64Array()) : undefined;
+    const values = samples.get(metric) ?? new Float64Array();
+    const others = samples.get(beside);
+    const isRepeated = beside !== metric && values.every((value, i) => value === others?.[i]);
+    const summary = others === undefined || isRepeated ? undefined : summarize(values);
     if (summary === undefined) return [];
     return [[label, ...STATISTICS.map((statistic) => formatTwoDecimals(summary[statistic] * scale))]];
   });

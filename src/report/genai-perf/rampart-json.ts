@@ -12,7 +12,7 @@ import { toClientJson } from "../rampart/client.ts";
 import { toInFlightJson } from "../rampart/in-flight.ts";
 import type { RunSummary } from "./run-summary.ts";
 
-/** Rampart's own file of a run, `profile_export_rampart.json`: everything measured, with units in the names. */
+/** Rampart's own file of a run, `profile_export_genai_perf_rampart.json`: everything measured, with units in the names. */
 
 export interface RampartJsonParts {
   readonly summary: RunSummary;

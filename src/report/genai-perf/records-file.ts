@@ -37,6 +37,11 @@ export interface RecordsRun {
   readonly model: string;
 }
 
+/** Where records are written until their file is whole. */
+export function recordsPartOf(path: string): string {
+  return `${path}.${process.pid}.part`;
+}
+
 /** Writes the file. Call `add` for each request of the export, in its order, then `finish`; or `discard`. */
 export class RecordsFile {
   private readonly path: string;
@@ -51,7 +56,7 @@ export class RecordsFile {
   /** @throws RunError when the file cannot be written */
   constructor(path: string, run: RecordsRun) {
     this.path = path;
-    this.partPath = `${path}.${process.pid}.part`;
+    this.partPath = recordsPartOf(path);
     this.run = run;
     this.failures = readFailures(failedRequestsPath(path));
     this.next = this.takeFailure();

@@ -2,7 +2,7 @@ import { PERCENTILES } from "../../measure/statistics.ts";
 import type { ScrapedFamily, ScrapeResult } from "../../telemetry/scrape-result.ts";
 import { ESTIMATED, formatLabels, type ServerMetric, toServerMetrics } from "./server-metrics.ts";
 
-/** `server_metrics_export.json` and `.csv`: AIPerf's names and layout; labels have a column of their own. */
+/** `server_metrics_export_genai_perf_rampart.json` and `server_metrics_export.csv`: AIPerf's layout; labels have a column of their own. */
 
 const HEADS: Readonly<Record<ScrapedFamily["kind"], readonly string[]>> = {
   gauge: ["avg", "min", "max", "std", ...PERCENTILES.map((p) => `p${p}`)],

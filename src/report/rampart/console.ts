@@ -17,7 +17,7 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { LoadPlan, Plan } from "../../plan/plan.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
-import { describeLoadNotes } from "../load-notes.ts";
+import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
 import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
@@ -89,6 +89,8 @@ class RampartConsole implements Report {
     }
     out(`\n${formatTotals(result)}\n`);
     if (result.sessions !== undefined) out(`${formatSessions(result.sessions)}\n`);
+    const repeats = describeRepeats(result);
+    if (repeats !== undefined) out(`${repeats}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
     if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);
   }

@@ -14,6 +14,7 @@ import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
+import { describeRepeats } from "../load-notes.ts";
 import type { Report } from "../report.ts";
 import { toClientJson } from "./client.ts";
 import { toGpuJson } from "./gpus.ts";
@@ -46,6 +47,7 @@ export function createJsonReport(plan: Plan): Report {
 /** The report as plain data. */
 export function toReportJson(plan: Plan, result: RunResult): object {
   const levels = result.levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
+  const repeats = describeRepeats(result);
   return {
     version: 1,
     name: plan.name,
@@ -75,6 +77,7 @@ export function toReportJson(plan: Plan, result: RunResult): object {
         }),
     failures: result.failures,
     ...(result.sessions === undefined ? {} : { sessions: result.sessions }),
+    ...(repeats === undefined ? {} : { warnings: [repeats] }),
     ...(result.server === undefined ? {} : { server: result.server }),
     levels: levels.map((level) => toLevelJson(plan, level)),
     assertions: plan.assertions.map((assertion) => {

@@ -149,9 +149,20 @@ function readRequest(scanner: JsonScanner, experiment: number): ExportedRequest 
   if (timestampNs === undefined) return scanner.fail("timestamp is missing");
   if (timesNs.length !== responses.length)
     scanner.fail(`there are ${timesNs.length} response_timestamps and ${responses.length} response_outputs`);
+  checkOrder(scanner, timestampNs, timesNs);
   const sentNs = timestampNs;
   const responseOffsetsNs = timesNs.map((timeNs) => Number(timeNs - sentNs));
   return { experiment, timestampNs, sequenceId, inputs, responseOffsetsNs, responses };
+}
+
+/** Nothing is answered before it is sent, and responses stand in the order in which they came: else the numbers mean nothing. */
+function checkOrder(scanner: JsonScanner, sentNs: bigint, timesNs: readonly bigint[]): void {
+  let beforeNs = sentNs;
+  for (const [index, timeNs] of timesNs.entries()) {
+    const what = index === 0 ? "the request" : `response ${index - 1}`;
+    if (timeNs < beforeNs) scanner.fail(`response ${index} came ${beforeNs - timeNs} ns before ${what}`);
+    beforeNs = timeNs;
+  }
 }
 
 function readOutputs(scanner: JsonScanner): Record<string, unknown>[] {

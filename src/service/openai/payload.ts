@@ -21,6 +21,11 @@ export interface LayoutSettings {
   /** For the random choice of models. */
   readonly seed: number;
   readonly isStreaming: boolean;
+  /**
+   * Asks for the server's own token counts at the end of streams of OpenAI's chats and completions (`stream_options.include_usage`), which
+   * GenAI-Perf does not. Default false.
+   */
+  readonly asksUsage?: boolean;
   /** Asks for at least as many output tokens as at most; only Triton's backends know how. */
   readonly hasExactOutput: boolean;
   /** What `--extra-inputs` gives; merged over the rest, but under an entry's own `extra`. */
@@ -58,18 +63,18 @@ const FORMATS = {
     build: (entry, model, settings) => ({
       model,
       messages: chatMessages(entry, textOf(entry)),
-      ...streamAndLength(entry, settings),
+      ...countedStream(entry, settings),
     }),
   },
   multimodal: {
     build: (entry, model, settings) => ({
       model,
       messages: chatMessages(entry, multimodalParts(entry)),
-      ...streamAndLength(entry, settings),
+      ...countedStream(entry, settings),
     }),
   },
   completions: {
-    build: (entry, model, settings) => ({ model, prompt: entry.texts, ...streamAndLength(entry, settings) }),
+    build: (entry, model, settings) => ({ model, prompt: entry.texts, ...countedStream(entry, settings) }),
   },
   responses: {
     build: (entry, model, settings) => ({
@@ -189,6 +194,13 @@ function streamOf(settings: PayloadSettings): JsonObject {
 
 function streamAndLength(entry: PromptEntry, settings: PayloadSettings): JsonObject {
   return { ...streamOf(settings), ...(entry.maxTokens === undefined ? {} : { max_tokens: entry.maxTokens }) };
+}
+
+/** As {@link streamAndLength}, for services that count the tokens of a stream when they are asked to. */
+function countedStream(entry: PromptEntry, settings: PayloadSettings): JsonObject {
+  const { stream, ...length } = streamAndLength(entry, settings);
+  if (stream === undefined) return length;
+  return { stream, ...(settings.asksUsage === true ? { stream_options: { include_usage: true } } : {}), ...length };
 }
 
 /** vLLM's backend takes its parameters as a JSON text with strings for numbers. */

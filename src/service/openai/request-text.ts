@@ -41,6 +41,43 @@ export function readRequestText(kind: AnswerKind, body: string): string {
   }
 }
 
+/**
+ * The most output tokens that a request asks for; NaN where it leaves them to the server.
+ * @param body the request's body as JSON
+ * @throws SyntaxError when the body is not JSON
+ */
+export function readTokenLimit(kind: AnswerKind, body: string): number {
+  const payload: unknown = JSON.parse(body);
+  if (!isObject(payload)) return Number.NaN;
+  const { parameters, sampling_parameters: sampling } = payload;
+  const places = [payload, parameters, kind === "kserve" ? parseText(sampling) : undefined];
+  for (const place of places)
+    for (const key of LIMIT_KEYS) {
+      const limit = isObject(place) ? toNumber(place[key]) : Number.NaN;
+      if (!Number.isNaN(limit)) return limit;
+    }
+  return Number.NaN;
+}
+
+/** JSON in a text, or in a list of one; undefined for anything else. */
+function parseText(value: unknown): unknown {
+  const text: unknown = Array.isArray(value) ? value[0] : value;
+  try {
+    return typeof text === "string" ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What services call it. Chats may give two, of which the first counts. */
+const LIMIT_KEYS = ["max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens"];
+
+/** A number, which Triton's requests have in a list and vLLM's parameters as a text. */
+function toNumber(value: unknown): number {
+  const one: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof one === "number" || (typeof one === "string" && one.trim() !== "") ? Number(one) : Number.NaN;
+}
+
 /** How many images a request of image retrieval has. @throws SyntaxError when the body is not JSON */
 export function countImages(body: string): number {
   const payload: unknown = JSON.parse(body);

@@ -51,7 +51,11 @@ function rampartTool(program: string): Tool {
     name,
     version: "",
     env: {},
-    command: (load, port) => [program, "genai-perf", ...genaiFlags(name, load, port, load.tokenizer ?? tinyTokenizer)],
+    command: (load, port) => {
+      const flags = genaiFlags(name, load, port, load.tokenizer ?? tinyTokenizer);
+      // The same bodies as the others send.
+      return [program, "genai-perf", ...flags, "--no-server-usage"];
+    },
     readStreams: () => readExportedStreams(findFile(name, "profile_export.json")),
   };
 }

@@ -97,6 +97,36 @@ function share(isOwn: (index: number) => boolean, laterNs = 0n): string {
   return format(document);
 }
 
+/** The odd requests with something wrong: the fourth sent later or its second response moved, or all without answers. */
+function moved({
+  timestamp = 0n,
+  secondResponse = 0n,
+  isUnanswered = false,
+}: {
+  timestamp?: bigint;
+  secondResponse?: bigint;
+  isUnanswered?: boolean;
+}): string {
+  const document = parse(share((index) => index % 2 === 1));
+  const requests = document.experiments[0]?.requests as (Exported["experiments"][0]["requests"][0] & {
+    response_outputs: unknown[];
+  })[];
+  const later = (stamp: bigint | number | undefined, byNs: bigint): number =>
+    `n${BigInt(String(stamp).slice(1)) + byNs}` as unknown as number;
+  const request = requests[3];
+  assert.ok(request !== undefined);
+  request.timestamp = later(request.timestamp, timestamp);
+  request.response_timestamps[1] = later(request.response_timestamps[1], secondResponse);
+  if (isUnanswered) for (const one of requests) Object.assign(one, { response_timestamps: [], response_outputs: [] });
+  return format(document);
+}
+
+function withoutSetting(part: string): string {
+  const report = JSON.parse(REPORT) as { input_config: Record<string, unknown> };
+  const { [part]: _, ...others } = report.input_config;
+  return JSON.stringify({ ...report, input_config: others });
+}
+
 const NAME = "tiny-openai-chat-concurrency2/profile_export";
 const even = { "profile_export.json": share((index) => index % 2 === 0), "profile_export_genai_perf.json": REPORT };
 const odd = { "profile_export.json": share((index) => index % 2 === 1), "profile_export_genai_perf.json": REPORT };
@@ -113,7 +143,7 @@ describe("genai-perf process-export-files", () => {
     const json = JSON.parse(results.get(`${NAME}_genai_perf.json`) ?? "{}");
     assert.deepEqual([json.request_count.avg, json.input_config.subcommand], [20, "process"]);
     assert.deepEqual(json.input_config.perf_analyzer.stimulus, { concurrency: 2 });
-    const own = JSON.parse(results.get(`${NAME}_rampart.json`) ?? "{}");
+    const own = JSON.parse(results.get(`${NAME}_genai_perf_rampart.json`) ?? "{}");
     // Exports know nothing of requests that failed.
     assert.deepEqual(own.requests, { measured: 20, withoutContent: 0, withoutEndMark: 0 });
     assert.deepEqual(
@@ -218,10 +248,54 @@ describe("genai-perf process-export-files", () => {
   });
 
   const wrong: readonly (readonly [name: string, hosts: Parameters<typeof merge>[0], message: RegExp])[] = [
+    ["nothing there", { a: { "inputs.json": "{}" } }, /--input-directory: holds no folder with a profile_export/],
     [
-      "nothing there",
-      { a: { "profile_export.json": "{}" } },
-      /--input-directory: holds no folder with a profile_export/,
+      "an export without its report",
+      { a: even, b: { "profile_export.json": odd["profile_export.json"] } },
+      /in\/b\/profile_export\.json: its report profile_export_genai_perf\.json with the settings is missing/,
+    ],
+    [
+      "an export of another name without its report",
+      { a: even, "b/run": { "x.json": odd["profile_export.json"] } },
+      /in\/b\/run\/x\.json: its report x_genai_perf\.json with the settings is missing/,
+    ],
+    [
+      "a report without its export",
+      { a: even, b: { "x_genai_perf.json": REPORT } },
+      /in\/b\/x_genai_perf\.json: its profile export x\.json is missing/,
+    ],
+    [
+      "a response before its request",
+      { a: even, b: { ...odd, "profile_export.json": moved({ timestamp: 50_000_000_000n }) } },
+      /in\/b\/profile_export\.json, experiments\[0\]\.requests\[3\], byte \d+: response 0 came \d+ ns before the request/,
+    ],
+    [
+      "responses out of order",
+      { a: even, b: { ...odd, "profile_export.json": moved({ secondResponse: -10_000_000_000n }) } },
+      /in\/b\/profile_export\.json, experiments\[0\]\.requests\[3\], byte \d+: response 1 came \d+ ns before response 0/,
+    ],
+    ...["model_names", "endpoint", "perf_analyzer", "input", "tokenizer"].map(
+      (part) =>
+        [
+          `settings without ${part}`,
+          { a: even, b: { ...odd, "profile_export_genai_perf.json": withoutSetting(part) } },
+          new RegExp(`in/b/profile_export_genai_perf\\.json: input_config has no ${part}`),
+        ] as const,
+    ),
+    [
+      "settings without the endpoint's type",
+      { a: even, b: { ...odd, "profile_export_genai_perf.json": REPORT.replace('"type":', '"custom":') } },
+      /in\/b\/profile_export_genai_perf\.json: input_config has no endpoint\.type/,
+    ],
+    [
+      "one host's export without requests",
+      { a: even, b: { ...odd, "profile_export.json": share(() => false) } },
+      /in\/b\/profile_export\.json: holds no request that was answered/,
+    ],
+    [
+      "one host's export without answers",
+      { a: even, b: { ...odd, "profile_export.json": moved({ isUnanswered: true }) } },
+      /in\/b\/profile_export\.json: holds no request that was answered/,
     ],
     [
       "exports two folders deeper",
@@ -264,7 +338,7 @@ describe("genai-perf process-export-files", () => {
     [
       "an export without requests",
       { a: { ...even, "profile_export.json": share(() => false) } },
-      /--input-directory: the exports hold no request that was answered/,
+      /in\/a\/profile_export\.json: holds no request that was answered/,
     ],
   ];
   for (const [name, hosts, message] of wrong)

@@ -107,10 +107,11 @@ describe("a server that is another than the user thinks", () => {
   });
 });
 
-test("without a tokenizer there is no token throughput, not one of 0", LIMIT, async () => {
+test("without a tokenizer and the server's counts there is no token throughput, not one of 0", LIMIT, async () => {
   await inFolder({ "in.jsonl": '{"text":"hello"}\n' }, async (cwd) => {
     const args = ["--tokenizer", "none", "--input-file", join(cwd, "in.jsonl"), "--request-count", "2"];
-    const ran = await runChat(() => args);
+    const event = JSON.stringify({ choices: [{ delta: { content: "the" }, finish_reason: "stop" }] });
+    const ran = await runChat(() => args, { answer: (response) => response.end(`data: ${event}\n\ndata: [DONE]\n\n`) });
     assert.equal(ran.code, 0, ran.err);
     assert.match(ran.out, /Output Token Throughput \(tokens\/sec\) │ +N\/A/);
     const [, json = ""] = [...ran.files].find(([path]) => path.endsWith("_genai_perf.json")) ?? [];

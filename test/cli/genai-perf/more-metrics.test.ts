@@ -25,7 +25,7 @@ const answerPlainly = (response: ServerResponse): void => stream(response, [{ co
 const answerThinking = (response: ServerResponse): void =>
   stream(response, [{ reasoning_content: "the the" }, { content: "the" }]);
 
-function ownFile(files: ReadonlyMap<string, string>, name = "profile_export_rampart.json"): string {
+function ownFile(files: ReadonlyMap<string, string>, name = "profile_export_genai_perf_rampart.json"): string {
   return [...files].find(([path]) => path.endsWith(name))?.[1] ?? "";
 }
 
@@ -88,7 +88,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
         out,
         /│ +Input Tokens, Client's Count │ +10\.00 │[^\n]*\n│ +Input Tokens, Server's Count │ +12\.00 │/,
       );
-      const { metrics, system, warnings } = JSON.parse(ownFile(files, "mine_rampart.json"));
+      const { metrics, system, warnings } = JSON.parse(ownFile(files, "mine_genai_perf_rampart.json"));
       assert.equal(metrics.serverInputTokens.avg, 12);
       assert.ok(Math.abs(system.serverTokensPerSec * system.durationSec - 4 * (12 + 2)) < 1e-9);
       assert.match(warnings.join(), /the server counts 48 input tokens where the client counts 40/);

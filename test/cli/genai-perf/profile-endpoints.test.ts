@@ -142,7 +142,7 @@ describe("made-up images", () => {
   });
 
   test("vary in size with the deviation, and in format where none is given", LIMIT, async () => {
-    const args = [...MULTIMODAL, ...SIZED, "--num-dataset-entries", "20"];
+    const args = [...MULTIMODAL, ...SIZED, "--num-dataset-entries", "20", "--request-count", "20"];
     const spread = ["--image-width-stddev", "8", "--image-height-stddev", "4"];
     const images = (await run(CHAT, [...args, ...spread])).bodies.flatMap(imagesOf);
     assert.deepEqual([...new Set(images.map(({ format }) => format))].sort(), ["jpeg", "png"]);
@@ -223,7 +223,7 @@ describe("made-up sounds", () => {
 
   test("vary with the deviation, and are drawn from several depths and rates", LIMIT, async () => {
     const args = ["--audio-length-mean", "0.5", "--audio-length-stddev", "0.2", "--audio-depths", "8", "16"];
-    const rates = ["--audio-sample-rates", "8", "11.025", "--num-dataset-entries", "20"];
+    const rates = ["--audio-sample-rates", "8", "11.025", "--num-dataset-entries", "20", "--request-count", "20"];
     const clips = (await run(CHAT, [...MULTIMODAL, ...args, ...rates])).bodies.flatMap(clipsOf);
     const values = (read: (bytes: Buffer) => number): Set<number> => new Set(clips.map(({ bytes }) => read(bytes)));
     assert.deepEqual([...values((bytes) => bytes.readUInt16LE(34))].sort(), [16, 8]);
@@ -470,6 +470,8 @@ describe("templates", () => {
       "payload_template:nv-embedqa",
       "-b",
       "2",
+      "--request-count",
+      "6",
     ];
     const vectors = await run(() => '{"embeddings":[[0.5,1]]}', named);
     assert.equal(vectors.code, 0, vectors.err);

@@ -124,7 +124,7 @@ describe("genai-perf profile", () => {
       ...["inputs.json", "profile_export.json", "profile_export_genai_perf.csv", "profile_export_genai_perf.json"].map(
         (name) => join(FOLDER, name),
       ),
-      join(FOLDER, "profile_export_rampart.json"),
+      join(FOLDER, "profile_export_genai_perf_rampart.json"),
     ]);
     const report = JSON.parse(files.get(join(FOLDER, "profile_export_genai_perf.json")) ?? "{}");
     assert.deepEqual([report.request_count.avg, report.input_sequence_length.max], [REQUESTS, 30]);

@@ -56,14 +56,19 @@ describe("--server-metrics-url", () => {
       assert.match(out, /Server metrics: counters[\s\S]*│ +vllm:generation_tokens \(tokens\)[^│]*│ +800\.00 │/);
       assert.match(out, /percentiles estimated from buckets[\s\S]*│ 20\.00 │ +0\.3 │ +0\.1 │ +1\.00 │ +1\.00 │/);
       assert.doesNotMatch(out, /python_gc|num_requests_waiting/);
-      const { metrics, summary } = JSON.parse(files.get(`${FOLDER}server_metrics_export.json`) ?? "{}");
+      const { metrics, summary } = JSON.parse(
+        files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "{}",
+      );
       assert.deepEqual(summary.endpoints_successful, [url]);
       const labels = { engine: "0", model_name: "tiny" };
       assert.deepEqual(metrics["vllm:prompt_tokens"].series[0].labels, labels);
       assert.equal(metrics["vllm:prompt_tokens"].series[0].stats.total, 500);
       assert.equal(metrics["vllm:kv_cache_usage_perc"].series[0].stats.max, 0.125);
       assert.equal(metrics["vllm:request_queue_time_seconds"].series[0].stats.sum, 6);
-      assert.match(files.get(`${FOLDER}server_metrics_export.json`) ?? "", /"first_fetch_ns": \d{19},/);
+      assert.match(
+        files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "",
+        /"first_fetch_ns": \d{19},/,
+      );
       const csv = files.get(`${FOLDER}server_metrics_export.csv`) ?? "";
       assert.match(csv, /^Endpoint,Type,Metric,Labels,Unit,avg,.*\n127\.0\.0\.1:\d+,gauge,/);
       assert.match(csv, /\n\nEndpoint,Type,Metric,Labels,Unit,total,rate,Description\n.*counter/);
@@ -107,7 +112,7 @@ describe("--server-metrics-url", () => {
       assert.match(err, new RegExp(`no metrics from ${urls[1]}: there is nothing in it in Prometheus' text format`));
       const report = JSON.parse(files.get(`${FOLDER}profile_export_genai_perf.json`) ?? "{}");
       assert.equal(report.telemetry_stats.gpu_temperature["1"].max, 44);
-      const { summary } = JSON.parse(files.get(`${FOLDER}server_metrics_export.json`) ?? "{}");
+      const { summary } = JSON.parse(files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "{}");
       assert.deepEqual([summary.endpoints_configured, summary.endpoints_successful], [urls, urls.slice(2)]);
     } finally {
       await exporter.stop();
@@ -131,7 +136,7 @@ describe("--server-metrics-url", () => {
     assert.match(err, new RegExp(`no metrics from ${url}: `));
     const report = JSON.parse(files.get(`${FOLDER}profile_export_genai_perf.json`) ?? "{}");
     assert.equal(report.telemetry_stats.gpu_power_usage["0"].avg, 223.546);
-    const { summary } = JSON.parse(files.get(`${FOLDER}server_metrics_export.json`) ?? "{}");
+    const { summary } = JSON.parse(files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "{}");
     assert.ok(summary.endpoint_info[url].failed_fetches >= 1);
   });
 

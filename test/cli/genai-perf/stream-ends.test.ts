@@ -18,7 +18,7 @@ function answer(hasMark: (index: number) => boolean): (response: ServerResponse,
 }
 
 function requestsOf({ files }: ChatRun): Record<string, number> {
-  const [, text = "{}"] = [...files].find(([path]) => path.endsWith("profile_export_rampart.json")) ?? [];
+  const [, text = "{}"] = [...files].find(([path]) => path.endsWith("profile_export_genai_perf_rampart.json")) ?? [];
   return JSON.parse(text).requests;
 }
 

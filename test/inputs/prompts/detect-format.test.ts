@@ -28,6 +28,14 @@ test("a file's beginning tells its form", async () => {
   assert.equal(await withFiles({ "a.jsonl": "{}" }, detectFormat), "jsonl");
 });
 
+test("a first line of a megabyte is looked through once", { timeout: 15_000 }, async () => {
+  const startMs = performance.now();
+  assert.equal(await detect(`{"text": "${"word ".repeat(200_000)}"}\n{"text": "a"}\n`), "jsonl");
+  assert.equal(await detect(`\n \n${" ".repeat(1_000_000)}{"input_length": 5}`), "payload");
+  // It takes milliseconds; minutes where each character looks for the line's end.
+  assert.ok(performance.now() - startMs < 10_000);
+});
+
 test("JSON of no form is told, with the forms there are", async () => {
   await assert.rejects(detect('{"prompt": "a", "id": 1}\n'), (error: unknown) => {
     assert.ok(error instanceof UserError);

@@ -41,11 +41,16 @@ async function bodiesOf(change: Partial<PromptsPlan>): Promise<Body[]> {
 }
 
 describe("prompts of a plan", () => {
+  test("do not ask for the server's counts where that is said", async () => {
+    for (const body of await bodiesOf({ isUsageLeftOut: true })) assert.equal("stream_options" in body, false);
+  });
+
   test("are exact to the token, and the same each time", async () => {
     const bodies = await bodiesOf({ outputTokens: fixed(7), extra: { temperature: 0, n: { a: [1] } } });
     assert.equal(bodies.length, 3);
     for (const { messages, ...rest } of bodies) {
-      assert.deepEqual(rest, { model: "m", stream: true, max_tokens: 7, temperature: 0, n: { a: [1] } });
+      const stream = { stream: true, stream_options: { include_usage: true } };
+      assert.deepEqual(rest, { model: "m", ...stream, max_tokens: 7, temperature: 0, n: { a: [1] } });
       assert.deepEqual(
         [messages.length, messages[0]?.role, tokenizer.count(messages[0]?.content ?? "")],
         [1, "user", 20],

@@ -46,9 +46,9 @@ test("the export's name renames all files", () => {
     profileExport: "profile_export.json",
     json: "profile_export_genai_perf.json",
     csv: "profile_export_genai_perf.csv",
-    rampart: "profile_export_rampart.json",
+    rampart: "profile_export_genai_perf_rampart.json",
   });
   assert.equal(artifactFiles("my.run.json").csv, "my.run_genai_perf.csv");
   assert.equal(artifactFiles("x").json, "x_genai_perf.json");
-  assert.equal(artifactFiles("x").rampart, "x_rampart.json");
+  assert.equal(artifactFiles("x").rampart, "x_genai_perf_rampart.json");
 });

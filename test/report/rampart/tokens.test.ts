@@ -75,11 +75,13 @@ describe("tokens in the report for people", () => {
   });
 
   test("tell of reasoning, of the server's counts, and of tokens that came bunched", () => {
-    const out = print(makeTokens({ reasoningTokens: 3, serverTokens: 14, gapMs: 0.01 }));
+    const out = print(makeTokens({ reasoningTokens: 3, serverTokens: 16, gapMs: 0.01 }));
     assert.match(out, /^ {2}time to first reasoning token +200 ms/m);
     assert.match(out, /^ {2}reasoning tokens +3/m);
-    assert.match(out, /^ {2}output tokens \(server's count\) +14/m);
-    assert.match(out, /the server counts 56 output tokens where the client counts 44/);
+    assert.match(out, /^ {2}output tokens \(server's count\) +16/m);
+    // Servers count reasoning as output: 11 and 3 tokens of each answer are 14.
+    assert.match(out, /the server counts 64 output tokens where the client counts 56/);
+    assert.doesNotMatch(print(makeTokens({ reasoningTokens: 3, serverTokens: 14 })), /the server counts/);
     assert.match(out, /% of the tokens came together with the one before/);
   });
 

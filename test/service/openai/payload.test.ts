@@ -105,6 +105,18 @@ test("each endpoint's body has its keys in the original's order", () => {
   assert.equal(bodyText({ texts: ["a"] }, { format: "completions" }), '{"model":"tiny","prompt":["a"]}');
 });
 
+test("streams of chats and completions can be asked for the server's counts, and nothing else is changed by that", () => {
+  for (const [format, of, expected] of plain) {
+    const isCounted = ["chat", "multimodal", "completions"].includes(format);
+    const counted = expected.replace('"stream":true', '"stream":true,"stream_options":{"include_usage":true}');
+    assert.equal(bodyText(of, { format, isStreaming: true, asksUsage: true }), isCounted ? counted : expected, format);
+    assert.doesNotMatch(bodyText(of, { format, asksUsage: true }), /stream/, format);
+  }
+  const own = { stream_options: { include_usage: false } };
+  const body = JSON.parse(bodyText(entry, { format: "chat", isStreaming: true, asksUsage: true, extra: own }));
+  assert.deepEqual(body.stream_options, { include_usage: false });
+});
+
 test("Triton's backends can be asked for an exact output length", () => {
   assert.match(bodyText(entry, { format: "tensorrtllm", hasExactOutput: true }), /"min_length":\[10\]}$/);
   const vllm = bodyText(entry, { format: "vllm", hasExactOutput: true });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AnswerKind, detectAnswerKind } from "../../../src/service/openai/answer-kind.ts";
-import { countImages, readRequestText } from "../../../src/service/openai/request-text.ts";
+import { countImages, readRequestText, readTokenLimit } from "../../../src/service/openai/request-text.ts";
 
 const bodies: readonly (readonly [kind: AnswerKind, body: unknown, text: string])[] = [
   ["chat", { messages: [{ content: "a b" }, { content: "c" }, { content: null }] }, "a b c "],
@@ -73,3 +73,24 @@ for (const [serviceKind, endpoint, payload, response, kind] of services) {
     assert.equal(detectAnswerKind(serviceKind, endpoint, payload, response), kind);
   });
 }
+
+const limits: readonly (readonly [kind: AnswerKind, body: unknown, limit: number])[] = [
+  ["chat", { max_tokens: 9 }, 9],
+  ["chat", { max_tokens: 9, max_completion_tokens: 8 }, 8],
+  ["completions", { max_tokens: 9 }, 9],
+  ["responses", { max_output_tokens: 9 }, 9],
+  ["anthropic", { max_tokens: 9 }, 9],
+  ["huggingface-generate", { parameters: { max_new_tokens: 9 } }, 9],
+  ["kserve", { max_tokens: [9] }, 9],
+  ["kserve", { max_tokens: 9 }, 9],
+  ["kserve", { sampling_parameters: ['{"max_tokens":"9"}'] }, 9],
+  ["kserve", { sampling_parameters: "{" }, Number.NaN],
+  ["chat", { max_tokens: null }, Number.NaN],
+  ["chat", {}, Number.NaN],
+  ["chat", [], Number.NaN],
+];
+
+for (const [kind, body, limit] of limits)
+  test(`the limit of ${kind} ${JSON.stringify(body)}`, () => {
+    assert.equal(readTokenLimit(kind, JSON.stringify(body)), limit);
+  });

@@ -1,5 +1,5 @@
-import { readdirSync } from "node:fs";
-import { join, relative } from "node:path";
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import { messageOf, type Problem, UserError } from "../../../plan/problem.ts";
 
 /** The results of one host: a profile export and the JSON report beside it. */
@@ -35,7 +35,9 @@ export function findExports(folder: string): FoundExports {
     const path = join(folder, host);
     const pairs = findHostPairs(path);
     const [first] = pairs;
-    if (first === undefined) skipped.push(path);
+    const halves = first === undefined ? findHalves(path) : [];
+    if (halves.length > 0) problems.push(...halves);
+    else if (first === undefined) skipped.push(path);
     else if (pairs.length === 1) hosts.push({ host, ...first });
     else problems.push(tellSeveral(path, pairs));
   }
@@ -66,6 +68,42 @@ function findHostPairs(folder: string): Pair[] {
   const own = findPairs(folder);
   return own.length > 0 ? own : listNames(folder, true).flatMap((name) => findPairs(join(folder, name)));
 }
+
+/** Exports without their report and reports without their export, in a host's folder or one below: what the host measured would be lost. */
+function findHalves(path: string): Problem[] {
+  const folders = [path, ...listNames(path, true).map((name) => join(path, name))];
+  return folders.flatMap((folder) =>
+    listNames(folder, false).flatMap((name): Problem[] => {
+      const isReport = name.endsWith(REPORT_END);
+      if (!isReport && !isExport(join(folder, name))) return [];
+      const stem = name.replace(isReport ? REPORT_END : /\.json$/, "");
+      const missing = isReport
+        ? `its profile export ${stem}.json`
+        : `its report ${stem}${REPORT_END} with the settings`;
+      const hint = "Copy both files of the run, or take the folder out.";
+      return [{ path: join(folder, name), message: `${missing} is missing`, hint }];
+    }),
+  );
+}
+
+/** Whether a file is a profile export, by its name or its first bytes. */
+function isExport(path: string): boolean {
+  if (basename(path) === "profile_export.json") return true;
+  if (!path.endsWith(".json")) return false;
+  try {
+    const fd = openSync(path, "r");
+    try {
+      const bytes = new Uint8Array(HEAD_BYTES);
+      return /^\s*\{\s*"experiments"/.test(new TextDecoder().decode(bytes.subarray(0, readSync(fd, bytes))));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false;
+  }
+}
+
+const HEAD_BYTES = 64;
 
 function tellSeveral(path: string, pairs: readonly Pair[]): Problem {
   const names = pairs.map(({ profileExport }) => relative(path, profileExport));

@@ -37,7 +37,8 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   const [first] = hosts as [HostRun, ...HostRun[]];
   checkSame(hosts, settings.tokenizer.name !== "");
   const merged = mergeSettings(first, settings);
-  const { sources, gaps } = joinExports(hosts.map(({ source }) => source));
+  const { sources, gaps, unanswered } = joinExports(hosts.map(({ source }) => source));
+  if (unanswered.length > 0) throw new UserError(unanswered.map(noAnswers));
   tellDoubts(hosts, gaps, note);
   const measured = await measure(merged, hosts, sources);
   if (measured.columns.count === 0) {
@@ -58,6 +59,15 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   if (settings.isVerbose && telemetry !== undefined) io.out(formatTelemetryConsole(telemetry));
   note(`${hosts.length === 1 ? "1 export is" : `${hosts.length} exports are`} merged in ${folder}`);
   return true;
+}
+
+/** Merged without a word, a host that measured nothing would make the others' throughput look like that of all. */
+function noAnswers(path: string): Problem {
+  return {
+    path,
+    message: "holds no request that was answered",
+    hint: "Measure again on this host, or take its folder out.",
+  };
 }
 
 /** What need not be wrong and may be. */

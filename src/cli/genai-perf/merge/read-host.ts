@@ -27,6 +27,9 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   tokenizer: ["_enable_debug_logging"],
 };
 
+/** What a default must not stand in for: requests of another kind would be measured by the wrong rules. */
+const NEEDED = [["model_names"], ["endpoint", "type"], ["perf_analyzer", "stimulus"], ["input"], ["tokenizer", "name"]];
+
 /** Reads both files of a host. @throws UserError naming the file */
 export function readHost(files: HostFiles): HostRun {
   const { input_config: config, telemetry_stats: telemetry } = readRawMembers(files.report, [
@@ -48,6 +51,8 @@ function readInputConfig(text: string, path: string): SettingsBuilder {
   const all: unknown = document.toJS();
   if (typeof all !== "object" || all === null) throw refuse(path, "input_config holds no settings");
   for (const key of Object.keys(all)) if (!(key in PARTS)) document.delete(key);
+  const missing = NEEDED.filter((keys) => !document.hasIn(keys)).map((keys) => keys.join("."));
+  if (missing.length > 0) throw refuse(path, `input_config has no ${missing.join(", ")}`);
   const file = document.getIn(["input", "file"]);
   for (const [part, keys] of Object.entries(PARTS)) for (const key of keys) document.deleteIn([part, key]);
   const builder = new SettingsBuilder();

@@ -1,21 +1,26 @@
 import { open, rename, rm } from "node:fs/promises";
 import type { ProfileExport } from "../../../report/read/profile-export.ts";
 import { readRawParts } from "../../../report/read/raw-export.ts";
+import { removingPart } from "../../../run/process-end.ts";
 
 /** Writes several exports as one: the requests of all first experiments as they stand there, in the frame of the first. The file appears whole. */
 export async function writeMergedExport(path: string, sources: readonly ProfileExport[]): Promise<void> {
   const part = `${path}.${process.pid}.part`;
   try {
-    const file = await open(part, "w");
-    try {
-      for (const text of mergeTexts(sources)) await file.write(text);
-    } finally {
-      await file.close();
-    }
+    await removingPart(part, () => writeWhole(part, sources));
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true }).catch(() => {});
     throw error;
+  }
+}
+
+async function writeWhole(path: string, sources: readonly ProfileExport[]): Promise<void> {
+  const file = await open(path, "w");
+  try {
+    for (const text of mergeTexts(sources)) await file.write(text);
+  } finally {
+    await file.close();
   }
 }
 

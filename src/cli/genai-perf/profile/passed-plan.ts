@@ -4,6 +4,7 @@ import { applyPoint, combineSweeps } from "../analyze/points.ts";
 import { isLoadGiven } from "../lift-load.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
+import { neededEntries } from "./needed-entries.ts";
 import { type ProfileFiles, toProfilePlan } from "./to-plan.ts";
 import type { Headers } from "./to-target.ts";
 
@@ -23,6 +24,21 @@ export async function toPassedPlan(
   return (await passThrough(plan, args, isLoadGiven(settings, given))).plan;
 }
 
+/**
+ * How many requests' data the profile's run needs, beginning with the first; undefined for all there are.
+ * @throws UserError for flags after `--` that cannot be obeyed
+ */
+export async function countNeededEntries(settings: GenaiSettings, given: GivenSettings): Promise<number | undefined> {
+  return neededEntries(await toPassedPlan(settings, given, UNWRITTEN, []));
+}
+
+/** Of a run whose requests are not made yet. */
+const UNWRITTEN: ProfileFiles = {
+  inputsFile: "inputs.json",
+  profileExportFile: "",
+  entryCount: Number.MAX_SAFE_INTEGER,
+};
+
 /** What is wrong with flags after `--` whatever the profile is. */
 export async function findPassedProblems(args: readonly string[]): Promise<readonly Problem[]> {
   const { findProblems } = await import("./pass-through.ts");
@@ -40,7 +56,6 @@ export async function checkPassed(settings: GenaiSettings, given: GivenSettings)
   const { passThrough } = await import("./pass-through.ts");
   const [values] = settings.subcommand === "analyze" ? combineSweeps(settings.analyze.sweeps) : [];
   const point = values === undefined ? settings : applyPoint(settings, values);
-  const files = { inputsFile: "inputs.json", profileExportFile: "", entryCount: Number.MAX_SAFE_INTEGER };
-  const plan = toProfilePlan(point, given, files, []);
+  const plan = toProfilePlan(point, given, UNWRITTEN, []);
   return (await passThrough(plan, args, isLoadGiven(point, given))).warnings;
 }

@@ -72,7 +72,7 @@ export function toPayloadSettings(settings: GenaiSettings): PayloadSettings {
   const { endpoint } = settings;
   const payload = formatOf(endpoint)?.payload;
   if (payload === undefined || payload === "template") throw new Error(`no format for ${endpoint.type}`);
-  return { ...toLayoutSettings(settings), format: payload };
+  return { ...toLayoutSettings(settings), format: payload, asksUsage: !settings.rampart.isUsageLeftOut };
 }
 
 /** What all layouts have in common. */

@@ -32,8 +32,11 @@ import type { MeasuredAnswers } from "./token-work.ts";
 
 /** What is printed and written of a profile that measured something. */
 
-/** Written where a server told its metrics. */
-export const SERVER_METRICS_FILES = ["server_metrics_export.json", "server_metrics_export.csv"] as const;
+/** Written where a server told its metrics. GenAI-Perf's process-export-files passes the JSON over, as {@link artifactFiles} says. */
+export const SERVER_METRICS_FILES = [
+  "server_metrics_export_genai_perf_rampart.json",
+  "server_metrics_export.csv",
+] as const;
 
 export interface ReportParts {
   readonly settings: GenaiSettings;

@@ -6,21 +6,23 @@ import type { Plan } from "../../../plan/plan.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
 import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.ts";
-import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
+import { RecordsFile, recordsPartOf } from "../../../report/genai-perf/records-file.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { RunResult } from "../../../run/observer.ts";
+import { removingPart } from "../../../run/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
 import { isUnstable } from "./instability.ts";
-import { toPassedPlan } from "./passed-plan.ts";
+import { countNeededEntries, toPassedPlan } from "./passed-plan.ts";
 import { removePlots } from "./plots.ts";
 import { type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
 import { findDoubts, tellRun } from "./tell-run.ts";
 import type { AskedRecords, TokenWork } from "./token-work.ts";
 import { SharedTokenWork } from "./token-work-thread.ts";
+import { inputsPartOf } from "./write-inputs.ts";
 
 /** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
 
@@ -77,7 +79,8 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
   const { folder, files } = place;
   const headers = headersOf(settings, process.env);
   const work = await tokens.open(settings, note);
-  const inputs = await work.write({ settings, given, folder });
+  const entryLimit = await countNeededEntries(settings, given);
+  const inputs = await removingPart(inputsPartOf(folder), () => work.write({ settings, given, folder, entryLimit }));
   for (const text of inputs.notes) note(text);
   const profileExportFile = join(folder, files.profileExport);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
@@ -90,7 +93,8 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
     const doubts = findDoubts(run, settings);
     tellRun(run, settings, doubts, note);
     const records = recordsFile === "" ? undefined : recordsOf(recordsFile, plan, run);
-    const measured = await reportRun(work, records, { settings, given, place, run, doubts, io });
+    const report = () => reportRun(work, records, { settings, given, place, run, doubts, io });
+    const measured = await (records === undefined ? report() : removingPart(recordsPartOf(recordsFile), report));
     if (measured?.columns.count === 0) note(noContent(settings));
     return { ...place, run, measured, isPassed: isWell(run, measured, settings) };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { saturationReason } from "../../../measure/metrics.ts";
 import type { WindowResult } from "../../../measure/window.ts";
 import { formatDurationNs } from "../../../plan/units.ts";
-import { describeLoadNotes } from "../../../report/load-notes.ts";
+import { describeLoadNotes, describeRepeats } from "../../../report/load-notes.ts";
 import type { FailureCount } from "../../../run/failure-log.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import { isGivenUp } from "../../../transport/failure.ts";
@@ -29,6 +29,9 @@ export function findDoubts(result: RunResult, settings: GenaiSettings): string[]
     doubts.push(
       `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that; a request that a closed one did not take went on the next`,
     );
+  const repeats = describeRepeats(result);
+  if (repeats !== undefined)
+    doubts.push(settings.input.file === "" ? `${repeats}; --num-dataset-entries makes more of them` : repeats);
   if (sessions !== undefined && sessions.cutCount > 0)
     doubts.push(
       `${sessions.cutCount} of ${sessions.sessionCount} sessions ended early, where a turn failed or its answer could not be read; turns that were not sent for that: ${sessions.unsentCount}`,

@@ -27,6 +27,9 @@ export function toProfilePlan(
 ): Plan {
   const { modelNames, rampart } = settings;
   const target = toTarget(settings, given, headers);
+  const measurement = toMeasurement(settings, given, files.entryCount);
+  // A number of requests takes as many prompts from the first on, each once, and no more of them need to be made.
+  const order = measurement.mode.kind === "requests" ? { isInOrder: true } : {};
   return {
     version: 1,
     name: modelNames[0] ?? "",
@@ -35,9 +38,9 @@ export function toProfilePlan(
     sequences: DEFAULT_SEQUENCES,
     inputs:
       target.kind === "openai"
-        ? { kind: "payloads", file: files.inputsFile }
-        : { kind: "json", files: [files.inputsFile] },
-    measurement: toMeasurement(settings, given, files.entryCount),
+        ? { kind: "payloads", file: files.inputsFile, ...order }
+        : { kind: "json", files: [files.inputsFile], ...order },
+    measurement,
     client: {
       kind: "own",
       callMode: "async",

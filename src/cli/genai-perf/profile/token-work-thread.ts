@@ -12,9 +12,8 @@ import {
   needsTokenizer,
   openTokenizer,
   type TokenWork,
-  type WriteTask,
 } from "./token-work.ts";
-import type { WrittenInputs } from "./write-inputs.ts";
+import type { WriteTask, WrittenInputs } from "./write-inputs.ts";
 
 /** Does the work that needs a tokenizer in a thread of its own: neither its time nor its memory is in the thread that times responses. */
 

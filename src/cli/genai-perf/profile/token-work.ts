@@ -7,20 +7,13 @@ import { openProfileExport } from "../../../report/read/profile-export.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import { isPayloadFile } from "../input-format.ts";
 import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
 import { type AnswerReading, readingOf } from "./answer-rules.ts";
 import type { PayloadLayout } from "./payload-layout.ts";
-import { type WrittenInputs, writeInputs } from "./write-inputs.ts";
+import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.ts";
 
 /** What of a profile needs a tokenizer: making its requests, and measuring its answers. */
-
-export interface WriteTask {
-  readonly settings: GenaiSettings;
-  readonly given: GivenSettings;
-  /** Where the requests are written. */
-  readonly folder: string;
-}
 
 export interface MeasureTask {
   readonly settings: GenaiSettings;
@@ -57,6 +50,12 @@ export function needsTokenizer({ endpoint, tokenizer }: GenaiSettings): boolean 
   return tokenizer.name !== "none" && endpoint.type !== "image_retrieval";
 }
 
+/** Whether requests ask for answers of a length, by the settings or by their file: a limit in a body is only that. */
+function asksLength({ input, rampart }: GenaiSettings): boolean {
+  const isAsked = input.outputTokens.mean !== null || rampart.sequenceMix !== "";
+  return isAsked || isPayloadFile({ input, rampart });
+}
+
 /** Loads the settings' tokenizer; undefined where none is needed. @throws UserError, RunError as `loadTokenizer` */
 export async function openTokenizer(settings: GenaiSettings): Promise<Tokenizer | undefined> {
   if (!needsTokenizer(settings)) return undefined;
@@ -74,8 +73,8 @@ export class LocalTokenWork implements TokenWork {
     this.tokenizer = tokenizer;
   }
 
-  async write({ settings, given, folder }: WriteTask): Promise<WrittenInputs> {
-    const { countPayload, ...written } = await writeInputs(settings, given, folder, this.tokenizer);
+  async write(task: WriteTask): Promise<WrittenInputs> {
+    const { countPayload, ...written } = await writeInputs(task, this.tokenizer);
     this.countPayload = countPayload;
     return written;
   }
@@ -92,6 +91,7 @@ export class LocalTokenWork implements TokenWork {
         countTokens: tokenizer && ((text) => tokenizer.count(text)),
         field,
         countPayload,
+        isLengthAsked: asksLength(settings),
         onTimes: gaps && (({ contentNs }: AnswerTimes): void => gaps.add(contentNs)),
         onMeasured: records && ((request) => records.add(request)),
       });

@@ -19,6 +19,21 @@ const FILE = "inputs.json";
 /** Written at once: a million small writes would take a minute. */
 const PIECE_CHARACTERS = 256 * 1024;
 
+/** Which requests are made, and where they are written. */
+export interface WriteTask {
+  readonly settings: GenaiSettings;
+  readonly given: GivenSettings;
+  /** The folder of the file. */
+  readonly folder: string;
+  /** Requests to make at most, from the first on. Default all. */
+  readonly entryLimit?: number | undefined;
+}
+
+/** Where {@link writeInputs} writes until the file is whole. */
+export function inputsPartOf(folder: string): string {
+  return `${join(folder, FILE)}.${process.pid}.part`;
+}
+
 /** What was written. */
 export interface WrittenInputs {
   readonly path: string;
@@ -38,17 +53,13 @@ interface CountedInputs extends WrittenInputs {
  * @param tokenizer only needed where prompts are made up
  * @throws UserError for inputs that cannot be read, RunError when the file cannot be written
  */
-export async function writeInputs(
-  settings: GenaiSettings,
-  given: GivenSettings,
-  folder: string,
-  tokenizer: Tokenizer | undefined,
-): Promise<CountedInputs> {
+export async function writeInputs(task: WriteTask, tokenizer: Tokenizer | undefined): Promise<CountedInputs> {
+  const { settings, given, folder } = task;
   const path = join(folder, FILE);
-  const part = `${path}.${process.pid}.part`;
+  const part = inputsPartOf(folder);
   const prompts = toPromptSettings(settings, given);
   const layout = await openLayout(settings, tokenizer);
-  const payloads = countPayloads(settings, layout, createEntries(prompts, tokenizer));
+  const payloads = countPayloads(task, layout, createEntries(prompts, tokenizer));
   let made: string | undefined;
   try {
     made = await mkdir(folder, { recursive: true });
@@ -106,14 +117,10 @@ export interface CheckedInputs extends WrittenInputs {
 }
 
 /** Makes all requests and writes nothing. As {@link writeInputs} otherwise. */
-export async function checkInputs(
-  settings: GenaiSettings,
-  given: GivenSettings,
-  folder: string,
-  tokenizer: Tokenizer | undefined,
-): Promise<CheckedInputs> {
+export async function checkInputs(task: WriteTask, tokenizer: Tokenizer | undefined): Promise<CheckedInputs> {
+  const { settings, given, folder } = task;
   const layout = await openLayout(settings, tokenizer);
-  const payloads = countPayloads(settings, layout, createEntries(toPromptSettings(settings, given), tokenizer));
+  const payloads = countPayloads(task, layout, createEntries(toPromptSettings(settings, given), tokenizer));
   let first: Payload["body"] | undefined;
   for await (const { body } of payloads.each()) first ??= body;
   return { path: join(folder, FILE), entryCount: payloads.count(), notes: payloads.notes(), first };
@@ -126,7 +133,7 @@ function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
 }
 
 function countPayloads(
-  settings: GenaiSettings,
+  { settings, entryLimit = Number.POSITIVE_INFINITY }: WriteTask,
   layout: PayloadLayout,
   entries: ReturnType<typeof createEntries>,
 ): { each(): AsyncGenerator<Payload>; count(): number; notes(): string[] } {
@@ -148,6 +155,7 @@ function countPayloads(
         for (const payload of layout.create(entry, position++)) {
           count++;
           yield payload;
+          if (count >= entryLimit) return;
         }
       }
       if (part !== undefined && position === 0 && leftOutCount > 0) throw emptyPart(part, leftOutCount);

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { type ChatRun, runChat } from "./chat-server.ts";
+
+/** The server's own token counts beside the tokenizer's, and what else makes lengths and prompts other than they seem. */
+
+const LIMIT = { timeout: 30_000 };
+/** Long enough that a busy machine does not read both events at once. */
+const GAP_MS = 25;
+
+/** Streams of two tokens, of which a server says that they were `tokens`. */
+const answer =
+  (tokens: number) =>
+  (response: ServerResponse): void => {
+    const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write(event({ choices: [{ delta: { content: "the" } }] }));
+    const usage = { prompt_tokens: 10, completion_tokens: tokens };
+    const end = event({ choices: [{ delta: { content: " the" }, finish_reason: "stop" }] });
+    setTimeout(() => response.end(`${end}${event({ choices: [], usage })}data: [DONE]\n\n`), GAP_MS);
+  };
+
+function fileOf({ files }: ChatRun, end: string): string {
+  return [...files].find(([path]) => path.endsWith(end))?.[1] ?? "";
+}
+
+function bodiesOf(ran: ChatRun): Record<string, unknown>[] {
+  const { data } = JSON.parse(fileOf(ran, "inputs.json")) as { data: { payload: Record<string, unknown>[] }[] };
+  return data.flatMap(({ payload }) => payload);
+}
+
+describe("the server's own counts", () => {
+  for (const [name, args, expected] of [
+    ["are asked for in streams", [], { include_usage: true }],
+    ["are not asked for where that is said", ["--no-server-usage"], undefined],
+    [
+      "are asked for as the user says",
+      ["--extra-inputs", '{"stream_options":{"include_usage":false}}'],
+      { include_usage: false },
+    ],
+  ] as const)
+    test(name, LIMIT, async () => {
+      const ran = await runChat(() => ["--request-count", "2", ...args], { answer: answer(2) });
+      assert.equal(ran.code, 0, ran.err);
+      for (const body of bodiesOf(ran)) assert.deepEqual([body["stream"], body["stream_options"]], [true, expected]);
+    });
+
+  test("stand in for a tokenizer's where there is none, and agree with each other", LIMIT, async () => {
+    const ran = await runChat(
+      (folder) => {
+        writeFileSync(join(folder, "in.jsonl"), '{"text":"hello"}\n{"text":"you"}\n');
+        return ["--tokenizer", "none", "--input-file", join(folder, "in.jsonl"), "--request-count", "2", "-v"];
+      },
+      { answer: answer(3) },
+    );
+    assert.equal(ran.code, 0, ran.err);
+    assert.match(ran.out, /Output Sequence Length \(tokens\) │ +3\.00/);
+    assert.match(ran.out, /Input Sequence Length \(tokens\) │ +10\.00/);
+    assert.match(ran.out, /Output Tokens, Server's Count │ +3\.00/);
+    assert.doesNotMatch(ran.out, /Client's Count/);
+    assert.doesNotMatch(ran.err, /the server counts/);
+    const report = JSON.parse(fileOf(ran, "profile_export_genai_perf.json"));
+    const { metrics, system } = JSON.parse(fileOf(ran, "_rampart.json"));
+    assert.equal(report.output_sequence_length.avg, metrics.serverOutputTokens.avg);
+    const perRequest = report.output_token_throughput.avg / report.request_throughput.avg;
+    assert.ok(Math.abs(perRequest - report.output_sequence_length.avg) < 1e-6, String(perRequest));
+    assert.equal(system.totalTokensPerSec, system.serverTokensPerSec);
+    const gapMs = report.request_latency.avg - report.time_to_first_token.avg;
+    assert.ok(Math.abs(report.inter_token_latency.avg * 2 - gapMs) < 1e-5, String(gapMs));
+  });
+
+  test("are told in streams too where they differ from the tokenizer's", LIMIT, async () => {
+    const ran = await runChat(() => ["--request-count", "2"], { answer: answer(5) });
+    assert.match(ran.err, /the server counts 10 output tokens where the client counts 6/);
+    assert.match(ran.out, /Output Tokens, Client's Count │ +3\.00[\s\S]*Output Tokens, Server's Count │ +5\.00/);
+  });
+});
+
+describe("lengths that were asked for", () => {
+  for (const [name, args, pattern] of [
+    [
+      "and did not come",
+      ["--osl", "8"],
+      /2 of 2 answers have another length than was asked for, 2\.0 tokens .* not 8\.0/,
+    ],
+    ["and came", ["--osl", "2"], undefined],
+    ["as a limit only", ["--extra-inputs", "max_tokens:8"], undefined],
+  ] as const)
+    test(name, LIMIT, async () => {
+      const ran = await runChat(() => ["--request-count", "2", ...args], { answer: answer(2) });
+      assert.equal(ran.code, 0, ran.err);
+      if (pattern === undefined) assert.doesNotMatch(ran.err, /another length/);
+      else assert.match(ran.err, pattern);
+      const { metrics, warnings } = JSON.parse(fileOf(ran, "_rampart.json"));
+      assert.equal(metrics.requestedOutputTokens?.avg, name === "as a limit only" ? undefined : Number(args[1]));
+      assert.equal(/another length/.test(String(warnings)), pattern !== undefined);
+    });
+});
+
+describe("prompts that repeat", () => {
+  for (const [name, args, pattern] of [
+    [
+      "are told",
+      ["--num-dataset-entries", "3", "--request-count", "7"],
+      /7 requests were made from 3 prompts: .*; --num-dataset-entries makes more/,
+    ],
+    [
+      "one by one, in their order",
+      ["--num-dataset-entries", "3", "--request-count", "3", "--concurrency", "2"],
+      undefined,
+    ],
+  ] as const)
+    test(name, LIMIT, async () => {
+      const ran = await runChat(() => args, { answer: answer(2) });
+      assert.equal(ran.code, 0, ran.err);
+      if (pattern === undefined) assert.doesNotMatch(ran.err, /requests were made from/);
+      else assert.match(ran.err, pattern);
+      const { warnings } = JSON.parse(fileOf(ran, "_rampart.json"));
+      assert.equal(/requests were made from/.test(String(warnings)), pattern !== undefined);
+    });
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, before, beforeEach, test } from "node:test";
+import { type Llama, startLlama } from "../servers/llama.ts";
+import { installPythonClients, type PythonClients } from "../servers/python-clients.ts";
+import { makeFolder, runRampart } from "./command.ts";
+import { linkPerfAnalyzer, runClient, writeByteTokenizer } from "./real-clients.ts";
+
+/** The real genai-perf with Rampart as its perf_analyzer against servers as fast as they can be, and with files that Rampart wrote. */
+
+const LIMIT = { timeout: 300_000 };
+const GOLDENS = join(import.meta.dirname, "..", "report", "genai-perf", "goldens");
+const CONFIG = join(import.meta.dirname, "..", "cli", "genai-perf", "golden", "input-config-chat.txt");
+
+let clients: PythonClients;
+let folder: string;
+let bin: string;
+before(async () => {
+  clients = await installPythonClients();
+});
+beforeEach(() => {
+  folder = makeFolder();
+  bin = linkPerfAnalyzer(folder);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Report {
+  readonly request_count: { readonly avg: number };
+  readonly inter_token_latency: { readonly min: number };
+  readonly output_token_throughput_per_user: { readonly max: number };
+  readonly output_sequence_length: { readonly min: number; readonly max: number };
+}
+
+interface Export {
+  readonly experiments: readonly {
+    readonly requests: readonly { readonly timestamp: bigint; readonly response_timestamps: readonly bigint[] }[];
+  }[];
+}
+
+/** Runs `genai-perf profile` on a chat model and checks its export: times ascend in every request. */
+async function profileChat(host: string, count: number, tokens: number): Promise<Report> {
+  const load = ["--concurrency", "4", "--request-count", String(count), "--output-tokens-mean", String(tokens)];
+  const target = ["-m", "tiny", "--endpoint-type", "chat", "--streaming", "-u", host];
+  const prompts = ["--tokenizer", writeByteTokenizer(folder), "--synthetic-input-tokens-mean", "20"];
+  const args = [clients.genaiPerf, "profile", ...target, ...prompts, ...load, "--random-seed", "42"];
+  const { code, output } = await runClient(clients, args, { cwd: folder, bin });
+  assert.equal(code, 0, output);
+  const [artifacts] = readdirSync(join(folder, "artifacts"));
+  const read = (name: string): string => readFileSync(join(folder, "artifacts", artifacts as string, name), "utf8");
+  // Time stamps have more digits than numbers keep.
+  const exported = JSON.parse(
+    read("profile_export.json").replace(/(?<=[[,:])\d{17,}/g, '"n$&"'),
+    (_, value: unknown) => (typeof value === "string" && /^n\d+$/.test(value) ? BigInt(value.slice(1)) : value),
+  ) as Export;
+  for (const { timestamp, response_timestamps: times } of exported.experiments[0]?.requests ?? [])
+    for (const [index, time] of times.entries())
+      assert.ok(time > (times[index - 1] ?? timestamp), `${index}: ${times}`);
+  return JSON.parse(read("profile_export_genai_perf.json")) as Report;
+}
+
+/** Tokens of each event, answer by answer; all events of an answer are one write. */
+const ANSWERS = [Array<number>(40).fill(1), [5, 5, 5, 5, 5, 5, 5, 5], [39, 1], [1, 39], [40]];
+
+test("genai-perf measures a server that sends each answer at once", LIMIT, async () => {
+  let index = 0;
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      const event = (content: string): string =>
+        `data: ${JSON.stringify({ object: "chat.completion.chunk", choices: [{ delta: { content } }] })}\n\n`;
+      const events = (ANSWERS[index++ % ANSWERS.length] as number[]).map((tokens) => event("a".repeat(tokens)));
+      response.writeHead(200, { "Content-Type": "text/event-stream" }).write(`${events.join("")}data: [DONE]\n\n`);
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const { request_count, output_sequence_length, ...times } = await profileChat(
+      `127.0.0.1:${(server.address() as AddressInfo).port}`,
+      40,
+      40,
+    );
+    assert.deepEqual([request_count.avg, output_sequence_length.min, output_sequence_length.max], [40, 40, 40]);
+    assert.ok(times.inter_token_latency.min > 0);
+    assert.ok(Number.isFinite(times.output_token_throughput_per_user.max));
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test("genai-perf measures llama.cpp with a model that takes it no time", LIMIT, async () => {
+  const running = process.env["RAMPART_TEST_LLAMA"];
+  const llama: Llama | undefined = running === undefined ? await startLlama() : undefined;
+  try {
+    const { request_count, inter_token_latency } = await profileChat(running ?? `127.0.0.1:${llama?.port}`, 20, 16);
+    assert.equal(request_count.avg, 20);
+    assert.ok(inter_token_latency.min > 0);
+  } finally {
+    await llama?.stop();
+  }
+});
+
+test("genai-perf merges results that Rampart wrote, whatever else Rampart wrote beside them", LIMIT, async () => {
+  const hosts = join(folder, "hosts");
+  const recorded = join(folder, "recorded", "a");
+  mkdirSync(recorded, { recursive: true });
+  mkdirSync(hosts);
+  cpSync(join(GOLDENS, "kserve", "profile_export.json"), join(recorded, "profile_export.json"));
+  // The original refuses any endpoint but kserve, and levels of another value than that of the first export.
+  const report = JSON.parse(readFileSync(CONFIG, "utf8")) as { input_config: Record<string, Record<string, unknown>> };
+  const { endpoint, perf_analyzer: load, input, tokenizer } = report.input_config;
+  Object.assign(endpoint ?? {}, { type: "kserve", backend: "vllm", service_kind: "triton", output_format: "vllm" });
+  Object.assign(load ?? {}, { stimulus: { concurrency: 1 } });
+  Object.assign(input ?? {}, { goodput: "" });
+  Object.assign(tokenizer ?? {}, { name: writeByteTokenizer(folder) });
+  writeFileSync(join(recorded, "profile_export_genai_perf.json"), JSON.stringify(report));
+  const args = ["genai-perf", "process-export-files", "-d", join(folder, "recorded"), "--artifact-dir", "merged"];
+  const own = await runRampart(args, { cwd: folder });
+  assert.equal(own.code, 0, own.stderr);
+  const [artifacts] = readdirSync(join(folder, "merged"));
+  const files = readdirSync(join(folder, "merged", artifacts as string));
+  assert.ok(files.length > 3, `Rampart's own files are there: ${files}`);
+  for (const host of ["a", "b"]) {
+    cpSync(join(folder, "merged", artifacts as string), join(hosts, host), { recursive: true });
+    writeFileSync(join(hosts, host, "server_metrics_export_genai_perf_rampart.json"), "{}");
+  }
+  const merge = [clients.genaiPerf, "process-export-files", "--input-directory", hosts];
+  const { code, output } = await runClient(clients, merge, { cwd: folder, bin });
+  assert.equal(code, 0, output);
+});
