@@ -163,9 +163,9 @@ export class LevelRun {
     this.heldBack = driver.heldBack;
     await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]));
     if (driver.outstanding === 0 || signal.isStopped) return;
-    const message = `given up without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`;
-    for (const { slot, isActive } of driver.client.calls)
-      if (isActive) driver.client.cancel(slot, { kind: "unfinished", message });
+    driver.cancelAll(
+      `given up without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`,
+    );
   }
 
   /** The result of a level measured in one window. */

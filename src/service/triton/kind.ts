@@ -1,5 +1,6 @@
 import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { AnswerObject } from "../answer.ts";
 import type { Ask, Service, ServiceFront, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
 import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
@@ -133,7 +134,7 @@ function refuseUnsupported(model: TritonModel, { batchSize, isStreaming }: Trito
     throw new RunError(
       "unsupported",
       `model '${model.name}' is decoupled: its requests may have several responses, which only gRPC streams carry`,
-      "Give -i grpc --streaming.",
+      `Use ${setting("target.isStreaming")}.`,
     );
   }
   if (model.maxBatchSize === 0 && batchSize > 1) {

@@ -82,13 +82,16 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
   await removeEarlier(place, settings);
   const { recordsFile } = settings.rampart;
   try {
-    const run = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once"));
+    const { result: run, outputError } = await executePlan(plan, io, (signal) =>
+      note(`${signal}: the run ends within 5 s; press Ctrl-C again to stop at once`),
+    );
+    if (outputError !== undefined) note(`${outputError.message}. ${outputError.hint}`);
     const doubts = findDoubts(run, settings);
     tellRun(run, settings, doubts, note);
     const records = recordsFile === "" ? undefined : recordsOf(recordsFile, plan, run);
     const measured = await reportRun(work, records, { settings, given, place, run, doubts, io });
     if (measured?.columns.count === 0) note(noContent(settings));
-    return { ...place, run, measured, isPassed: isWell(run, measured, settings) };
+    return { ...place, run, measured, isPassed: outputError === undefined && isWell(run, measured, settings) };
   } catch (error) {
     if (recordsFile !== "") await rm(failedRequestsPath(recordsFile), { force: true });
     throw error;
