@@ -23,6 +23,8 @@ interface Waiting {
 }
 
 const MAX_SLOTS = 4;
+/** The first calls are sent while the program still loads. */
+const MIN_LIMIT_NS = 2e9; // 2 s
 /** Timers take 31 bits of milliseconds; longer ones would end at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const NO_BYTES = new Uint8Array(0);
@@ -40,10 +42,10 @@ export class ControlClient {
   /**
    * @param stallTimeoutNs a call without a byte for this long has failed
    * @param create makes the client; `keepBodies`, `laneCount` and `onDone` are given by this class
-   * @param limitNs a whole call may take this long, however often bytes arrive; default: twice the stall timeout
+   * @param limitNs a whole call may take this long, however often bytes arrive; default: twice the stall timeout, and 2 s at least
    */
-  constructor(stallTimeoutNs: number, create: (options: ClientOptions) => LoadClient, limitNs = 2 * stallTimeoutNs) {
-    this.limitNs = limitNs;
+  constructor(stallTimeoutNs: number, create: (options: ClientOptions) => LoadClient, limitNs?: number) {
+    this.limitNs = limitNs ?? Math.max(2 * stallTimeoutNs, MIN_LIMIT_NS);
     this.client = create({ keepBodies: true, stallTimeoutNs, laneCount: 1, onDone: (call) => this.done(call) });
   }
 
