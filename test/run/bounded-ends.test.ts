@@ -7,6 +7,10 @@ import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import type { RunObserver, RunResult } from "../../src/run/observer.ts";
 import { type RunningPlan, startPlan } from "../../src/run/run-plan.ts";
+import { defineScenario } from "../../src/scenario/define.ts";
+import { hold } from "../../src/scenario/loads.ts";
+import { embedded } from "../../src/scenario/targets.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
 import { makePlan, type PlanChange } from "../plan/make-plan.ts";
 import { makePromptsPlan } from "../plan/make-prompts-plan.ts";
 import { type KserveServer, withServer } from "./kserve-server.ts";
@@ -361,4 +365,36 @@ describe("an ensemble that contains itself is refused", () => {
       assert.equal((await start(planFor(server)).result).completedCount, 100);
     });
   });
+});
+
+describe("every client keeps to the request timeout", () => {
+  const clients = [
+    ["own", "http", false],
+    ["undici", "http", false],
+    ["own", "grpc", false],
+    ["own", "grpc", true],
+    ["grpc-js", "grpc", false],
+    ["grpc-js", "grpc", true],
+  ] as const;
+  const planOf = (kind: Plan["client"]["kind"], protocol: "http" | "grpc"): Plan => {
+    const target = embedded({ latency: "10 min" });
+    const plan = toPlan(defineScenario({ name: "x", target, load: hold(2, { requests: 4 }) }), "/");
+    return {
+      ...plan,
+      target: { ...plan.target, protocol } as Plan["target"],
+      client: { ...plan.client, requestTimeoutMs: 100, kind },
+    };
+  };
+  for (const [client, protocol, isStreaming] of clients) {
+    test(`${client} over ${protocol}${isStreaming ? ", streaming" : ""}`, LIMIT, async () => {
+      const limited = planOf(client, protocol);
+      const result = await start({ ...limited, target: { ...limited.target, isStreaming } }).result;
+      checkCounts(result);
+      assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 0, 4]);
+      assert.deepEqual(
+        result.failures.map(({ kind }) => kind),
+        ["timeout"],
+      );
+    });
+  }
 });

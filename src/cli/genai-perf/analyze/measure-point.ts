@@ -63,6 +63,7 @@ export async function measurePoint(
   try {
     profile = await runProfile(settings, given, io, folder, tokens);
   } catch (error) {
+    if (error instanceof RunError && error.kind === "interrupted") return { kind: "interrupted" };
     if (!(error instanceof RunError) && (isFirst || !(error instanceof UserError))) throw error;
     return { kind: "failed", parameters, reason: messageOf(error) };
   }
@@ -76,8 +77,9 @@ export async function measurePoint(
   return { kind: "measured", point: { name, parameters, result, folder }, settings, complaint, isClientLimited };
 }
 
-function complaintOf({ run, isPassed }: Profile): string | undefined {
+function complaintOf({ run, isPassed, outputError }: Profile): string | undefined {
   if (isPassed) return undefined;
+  if (outputError !== undefined) return outputError.message;
   if (run.error !== undefined) return run.error.message;
   const [first] = run.failures;
   const example = first === undefined ? "" : `, such as ${first.kind}: ${first.example}`;

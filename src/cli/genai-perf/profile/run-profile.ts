@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import type { Plan } from "../../../plan/plan.ts";
+import type { RunError } from "../../../plan/problem.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
 import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.ts";
@@ -36,6 +37,8 @@ export interface Profile extends ProfilePlace {
   readonly measured: { readonly columns: TokenColumns; readonly result: GenAiPerfResult } | undefined;
   /** All went well: no more requests failed than allowed, some were measured, and nothing ended the run before its time, Ctrl-C neither. */
   readonly isPassed: boolean;
+  /** Why a file that is written during the run could not be; undefined when all were. */
+  readonly outputError: RunError | undefined;
 }
 
 /**
@@ -91,7 +94,13 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
     const records = recordsFile === "" ? undefined : recordsOf(recordsFile, plan, run);
     const measured = await reportRun(work, records, { settings, given, place, run, doubts, io });
     if (measured?.columns.count === 0) note(noContent(settings));
-    return { ...place, run, measured, isPassed: outputError === undefined && isWell(run, measured, settings) };
+    return {
+      ...place,
+      run,
+      measured,
+      outputError,
+      isPassed: outputError === undefined && isWell(run, measured, settings),
+    };
   } catch (error) {
     if (recordsFile !== "") await rm(failedRequestsPath(recordsFile), { force: true });
     throw error;
