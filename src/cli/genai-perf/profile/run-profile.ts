@@ -86,7 +86,7 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
   const { recordsFile } = settings.rampart;
   try {
     const { result: run, outputError } = await executePlan(plan, io, (signal) =>
-      note(`${signal}: the run ends within 5 s; press Ctrl-C again to stop at once`),
+      note(`ending the run after ${signal}; press Ctrl-C again to stop at once`),
     );
     if (outputError !== undefined) note(`${outputError.message}. ${outputError.hint}`);
     const doubts = findDoubts(run, settings);
