@@ -5,7 +5,7 @@ import type { TextSink } from "../report/report.ts";
 import { joinObservers, type RunObserver, type RunResult } from "../run/observer.ts";
 import { ALONE, type Peers } from "../run/peers.ts";
 import { startPlan } from "../run/run-plan.ts";
-import { nameSettingsOf } from "./setting-names.ts";
+import { nameSettingsIn, nameSettingsOf } from "./setting-names.ts";
 
 /** The signals that end a run in order. */
 export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
@@ -57,7 +57,8 @@ export async function executePlan(
     const { createReports } = await import("../report/reports.ts");
     const warn = ({ message }: RunError): void => io.err(`rampart: ${message}; the run continues without it\n`);
     reports = (await createReports(plan, io)).map((report) => guardReport(report, warn));
-    return joinObservers(reports);
+    const observer = joinObservers(reports);
+    return { ...observer, onPrepared: (prepared) => observer.onPrepared?.(nameSettingsIn(prepared)) };
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
   const running = startPlan(plan, openReports, check, peers);
@@ -70,6 +71,7 @@ export async function executePlan(
   } finally {
     stopListening();
   }
+  result = { ...result, prepared: nameSettingsIn(result.prepared) };
   if (result.error !== undefined) result = { ...result, error: nameSettingsOf(result.error, plan.outputs.style) };
   for (const report of reports) report.finish(result);
   return { result, outputError: joinOutputErrors(reports.flatMap(({ error }) => error ?? [])) };

@@ -1,6 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
 import { RunError } from "../plan/problem.ts";
 import { nameSettings, type SettingNames } from "../plan/setting-names.ts";
+import type { PreparedRun } from "../run/observer.ts";
 
 /** What each front door calls the settings that errors of a run speak of. */
 
@@ -15,6 +16,8 @@ const SCENARIO_NAMES: SettingNames = {
   "target.inputTensorFormat": "inputTensorFormat",
   "target.isStreaming": 'protocol: "grpc" and streaming: true',
   "target.outputSharedMemoryBytes": "outputSharedMemoryBytes",
+  "target.outputTensorFormat": "outputTensorFormat",
+  "target.sharedMemory": "sharedMemory",
 };
 
 const PERF_ANALYZER_NAMES: SettingNames = {
@@ -28,6 +31,8 @@ const PERF_ANALYZER_NAMES: SettingNames = {
   "target.inputTensorFormat": "--input-tensor-format",
   "target.isStreaming": "-i grpc --streaming",
   "target.outputSharedMemoryBytes": "--output-shared-memory-size",
+  "target.outputTensorFormat": "--output-tensor-format",
+  "target.sharedMemory": "--shared-memory",
 };
 
 /** GenAI-Perf takes perf_analyzer's flags after `--`, and has these names for what both have. */
@@ -41,4 +46,10 @@ const NAMES: Readonly<Record<Plan["outputs"]["style"], SettingNames>> = {
 export function nameSettingsOf(error: RunError, style: Plan["outputs"]["style"] = "rampart"): RunError {
   const names = NAMES[style];
   return new RunError(error.kind, nameSettings(error.message, names), nameSettings(error.hint, names));
+}
+
+/** The run's warnings in the words of the front door whose plan it is. */
+export function nameSettingsIn(prepared: PreparedRun): PreparedRun {
+  const names = NAMES[prepared.plan.outputs.style];
+  return { ...prepared, warnings: prepared.warnings.map((warning) => nameSettings(warning, names)) };
 }

@@ -14,7 +14,9 @@ export type SettingPath =
   | "target.composingModels"
   | "target.inputTensorFormat"
   | "target.isStreaming"
-  | "target.outputSharedMemoryBytes";
+  | "target.outputSharedMemoryBytes"
+  | "target.outputTensorFormat"
+  | "target.sharedMemory";
 
 /** What a front door calls each of them. */
 export type SettingNames = Readonly<Record<SettingPath, string>>;

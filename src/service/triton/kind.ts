@@ -117,13 +117,15 @@ async function findStatistics(
 function warningsOf(target: TritonTargetPlan): string[] {
   const isGrpc = target.protocol === "grpc";
   if (!isGrpc && target.sharedMemory === "none") return [];
-  const reason = isGrpc ? "gRPC, whose tensors are always binary" : "--shared-memory, where tensors are always binary";
+  const reason = isGrpc
+    ? "gRPC, whose tensors are always binary"
+    : `${setting("target.sharedMemory")}, where tensors are always binary`;
   const warnings: string[] = [];
-  for (const [flag, format] of [
-    ["--input-tensor-format", target.inputTensorFormat],
-    ["--output-tensor-format", target.outputTensorFormat],
+  for (const [path, format] of [
+    ["target.inputTensorFormat", target.inputTensorFormat],
+    ["target.outputTensorFormat", target.outputTensorFormat],
   ] as const) {
-    if (format === "json") warnings.push(`${flag} json has no effect with ${reason}.`);
+    if (format === "json") warnings.push(`${setting(path)} json has no effect with ${reason}.`);
   }
   return warnings;
 }
