@@ -1,6 +1,6 @@
 import { endStartUp } from "../runtime/runtime.ts";
 import type { CommandIo } from "./execute.ts";
-import { EXIT } from "./exit-codes.ts";
+import { EXIT, withOutputFailure } from "./exit-codes.ts";
 import { nearestName } from "./nearest-name.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
 import { VERSION } from "./version.ts";
@@ -9,6 +9,8 @@ import { VERSION } from "./version.ts";
 export interface Command {
   readonly name: string;
   readonly summary: string;
+  /** Its exit code when standard output cannot be written; default: that of Rampart's own commands. */
+  readonly outputExit?: number;
   /** Returns the exit code. @param command how it was called */
   run(args: readonly string[], command: string, io: CommandIo): Promise<number>;
 }
@@ -35,10 +37,12 @@ export const COMMANDS: readonly Command[] = [
     summary: "measure a model with perf_analyzer's flags",
     // Not loaded when called, like the others: its time to the first request is compared with a tool written in C++.
     run: runPerfAnalyzer,
+    outputExit: 99,
   },
   {
     name: "genai-perf",
     summary: "measure generative models with GenAI-Perf's flags",
+    outputExit: 1,
     run: async (args, command, io) => (await import("./genai-perf/command.ts")).runGenaiPerf(args, command, io),
   },
   notYet("compare", "find regressions between two reports", EXIT.usage),
@@ -60,12 +64,17 @@ function notYet(name: string, summary: string, exitCode: number): Command {
 export async function runCommandLine(invokedAs: string, args: readonly string[], io: CommandIo): Promise<number> {
   // Linked as one of the tools it stands for, the executable is that tool.
   const linked = findCommand(invokedAs);
-  if (linked !== undefined) return linked.run(args, invokedAs, io);
   const [name, ...rest] = args;
-  const command = findCommand(name);
-  if (command?.run === runPerfAnalyzer) return command.run(rest, `rampart ${command.name}`, io);
-  endStartUp();
-  if (command !== undefined) return command.run(rest, `rampart ${command.name}`, io);
+  const command = linked ?? findCommand(name);
+  if (command?.run !== runPerfAnalyzer) endStartUp();
+  if (command === undefined) return withOutputFailure(await runNoCommand(name, rest, io), io);
+  const calledAs = linked === undefined ? `rampart ${command.name}` : invokedAs;
+  const code = await command.run(linked === undefined ? rest : args, calledAs, io);
+  return withOutputFailure(code, io, command.outputExit);
+}
+
+/** Help, the version, or a mistake. Returns the exit code. */
+function runNoCommand(name: string | undefined, rest: readonly string[], io: CommandIo): number | Promise<number> {
   switch (name) {
     case "help":
       return help(rest[0], io);

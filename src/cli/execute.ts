@@ -1,22 +1,37 @@
 import type { Plan } from "../plan/plan.ts";
-import type { Report, TextSink } from "../report/report.ts";
+import { RunError } from "../plan/problem.ts";
+import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
+import type { TextSink } from "../report/report.ts";
 import { joinObservers, type RunObserver, type RunResult } from "../run/observer.ts";
 import { ALONE, type Peers } from "../run/peers.ts";
 import { startPlan } from "../run/run-plan.ts";
+import { nameSettingsIn, nameSettingsOf } from "./setting-names.ts";
+
+/** The signals that end a run in order. */
+export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** What a command is given by the executable: where its text goes, and how it learns of Ctrl-C. */
 export interface CommandIo extends TextSink {
   /**
-   * Calls back at the first Ctrl-C from now on; the process no longer ends by itself. Returns how to stop listening.
+   * Calls back at the first Ctrl-C, SIGTERM or SIGHUP from now on; the process no longer ends by itself. Returns how to stop listening.
    * @param leave called at the second one, after which the process ends at once: files that are not whole can be removed
    */
-  onInterrupt(callback: () => void, leave?: () => void): () => void;
+  onInterrupt(callback: (signal: EndSignal) => void, leave?: () => void): () => void;
   /** What `"rampart"` exports to a scenario. */
   loadApi(): Promise<object>;
+  /** Why standard output could not be written, in words; undefined while all is well, and where nobody knows. */
+  readonly outputFailure?: string | undefined;
+}
+
+/** A run with its reports written. */
+export interface ExecutedPlan {
+  readonly result: RunResult;
+  /** Files that could not be written; undefined when all were. */
+  readonly outputError: RunError | undefined;
 }
 
 /**
- * Runs a plan with its reports.
+ * Runs a plan with its reports. A report that cannot be written ends neither the run nor the others.
  * @param onInterrupt called at the first Ctrl-C
  * @param peers with whom; it is left open
  * @throws UserError for a plan that cannot be run, RunError when the target does not let it begin
@@ -24,24 +39,26 @@ export interface CommandIo extends TextSink {
 export async function executePlan(
   plan: Plan,
   io: CommandIo,
-  onInterrupt: () => void,
+  onInterrupt: (signal: EndSignal) => void,
   peers: Peers = ALONE,
-): Promise<RunResult> {
-  let reports: Report[] = [];
+): Promise<ExecutedPlan> {
+  let reports: GuardedReport[] = [];
   // Until there is something to report a Ctrl-C ends the process as it always does.
   let stopListening = (): void => {};
   const openReports = async (): Promise<RunObserver> => {
     const discardAll = (): void => {
       for (const report of reports) report.discard?.();
     };
-    stopListening = io.onInterrupt(() => {
+    stopListening = io.onInterrupt((signal) => {
       for (const report of reports) report.onInterrupt?.();
-      onInterrupt();
+      onInterrupt(signal);
       running.interrupt();
     }, discardAll);
     const { createReports } = await import("../report/reports.ts");
-    reports = await createReports(plan, io);
-    return joinObservers(reports);
+    const warn = ({ message }: RunError): void => io.err(`rampart: ${message}; the run continues without it\n`);
+    reports = (await createReports(plan, io)).map((report) => guardReport(report, warn));
+    const observer = joinObservers(reports);
+    return { ...observer, onPrepared: (prepared) => observer.onPrepared?.(nameSettingsIn(prepared)) };
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
   const running = startPlan(plan, openReports, check, peers);
@@ -50,24 +67,12 @@ export async function executePlan(
     result = await running.result;
   } catch (error) {
     for (const report of reports) report.discard?.();
-    throw error;
+    throw error instanceof RunError ? nameSettingsOf(error, plan.outputs.style) : error;
   } finally {
     stopListening();
   }
-  finishAll(reports, result);
-  return result;
-}
-
-/** One report that fails must not cost the user the others. Throws the first error. */
-function finishAll(reports: readonly Report[], result: RunResult): void {
-  const errors: unknown[] = [];
-  for (const report of reports) {
-    try {
-      report.finish(result);
-    } catch (error) {
-      report.discard?.();
-      errors.push(error);
-    }
-  }
-  if (errors.length > 0) throw errors[0];
+  result = { ...result, prepared: nameSettingsIn(result.prepared) };
+  if (result.error !== undefined) result = { ...result, error: nameSettingsOf(result.error, plan.outputs.style) };
+  for (const report of reports) report.finish(result);
+  return { result, outputError: joinOutputErrors(reports.flatMap(({ error }) => error ?? [])) };
 }

@@ -1,5 +1,6 @@
 import type { RunErrorKind } from "../plan/problem.ts";
 import type { RunResult } from "../run/observer.ts";
+import type { CommandIo } from "./execute.ts";
 
 /** Exit codes of scenarios and of Rampart's own commands. Compatible modes have those of their originals. */
 export const EXIT = {
@@ -9,6 +10,8 @@ export const EXIT = {
   assertionFailed: 65,
   unstable: 66,
   unreachable: 69,
+  /** A report could not be written, to a file or to standard output: `EX_IOERR` of sysexits.h. */
+  output: 74,
   interrupted: 130,
 } as const;
 
@@ -21,11 +24,23 @@ export function exitCodeOf(kind: RunErrorKind): number {
     case "failed-request":
       return EXIT.unreachable;
     case "unsupported":
-    case "output":
       return EXIT.usage;
+    case "output":
+      return EXIT.output;
+    case "interrupted":
+      return EXIT.interrupted;
     case "internal":
       return EXIT.internal;
   }
+}
+
+/** The exit code of a command that is done; `outputExit` where all went well but for standard output, which could not be written. */
+export function withOutputFailure(
+  code: number,
+  io: Pick<CommandIo, "outputFailure">,
+  outputExit: number = EXIT.output,
+): number {
+  return code === EXIT.passed && io.outputFailure !== undefined ? outputExit : code;
 }
 
 /** Whether requests were answered, and none of them well: whatever such a run was for, it has not measured it. */

@@ -73,6 +73,8 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
     // Not over a file that came to be in the meantime.
     writeFileSync(file, text, { flag: "wx", mode: 0o755 });
   } catch (error) {
+    const isDiskFull = ["ENOSPC", "EDQUOT", "EIO"].includes((error as { code?: string }).code ?? "");
+    if (isDiskFull) throw new RunError("output", `${file} cannot be written: ${messageOf(error)}`, "Is the disk full?");
     throw new UserError([
       { path: "--out", message: messageOf(error), value: file, hint: "Choose a file in a folder that can be written." },
     ]);

@@ -63,8 +63,7 @@ export async function runMockCommand(args: readonly string[], command: string, i
       `listening: http ${host}:${server.httpPort}, grpc ${host}:${server.grpcPort}, model simple; openai http ${host}:${server.httpPort}/v1; Ctrl-C stops\n`,
     );
     await new Promise<void>((resolve) => {
-      io.onInterrupt(resolve);
-      process.once("SIGTERM", () => resolve());
+      io.onInterrupt(() => resolve());
     });
     await server.stop();
     return EXIT.passed;

@@ -1,8 +1,9 @@
+import { messageOf } from "../plan/problem.ts";
 import { writeStderr, writeStdout } from "../runtime/stdio.ts";
-import type { CommandIo } from "./execute.ts";
+import type { CommandIo, EndSignal } from "./execute.ts";
 
 /** A CI system cancels with SIGTERM, a terminal goes with SIGHUP: what was measured is worth as much then, and has to be put in order. */
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const SIGNALS: readonly EndSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /** Of a terminal that does not tell its width, or tells 0. */
 const DEFAULT_COLUMNS = 80;
@@ -13,10 +14,14 @@ const DEFAULT_COLUMNS = 80;
  * @param exitNow called at the second Ctrl-C, for a run that does not end
  */
 export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => void): CommandIo {
+  const output = new StandardOutput();
   return {
     loadApi,
-    out: writeStdout,
+    out: (text) => output.write(text),
     err: writeStderr,
+    get outputFailure() {
+      return output.failure;
+    },
     // Asked for by few, and making the stream takes time.
     get errColumns() {
       return process.stderr.isTTY && process.env["TERM"] !== "dumb"
@@ -25,9 +30,9 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
     },
     onInterrupt: (callback, leave) => {
       let count = 0;
-      const listener = (): void => {
+      const listener = (signal: NodeJS.Signals): void => {
         count++;
-        if (count === 1) callback();
+        if (count === 1) callback(signal as EndSignal);
         else {
           leave?.();
           exitNow();
@@ -39,4 +44,38 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
       };
     },
   };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: "no space left on the device",
+  EDQUOT: "the disk quota is used up",
+  EIO: "input/output error",
+  EBADF: "it is not open",
+};
+
+/**
+ * Standard output that may fail, which ends neither the run nor the files. The failure is reported at once, and the text goes to standard
+ * error from then on: a table that does not fit on a full disk is not lost. A reader that went away wants no more text.
+ */
+class StandardOutput {
+  failure: string | undefined;
+  private isReaderGone = false;
+
+  write(text: string): void {
+    if (this.failure === undefined) this.tryToWrite(text);
+    else if (!this.isReaderGone) writeStderr(text);
+  }
+
+  private tryToWrite(text: string): void {
+    try {
+      writeStdout(text);
+    } catch (error) {
+      const { code = "" } = error as { code?: string };
+      this.isReaderGone = code === "EPIPE";
+      this.failure = this.isReaderGone ? "its reader closed it" : (REASONS[code] ?? messageOf(error));
+      const rest = this.isReaderGone ? "" : "; its text follows here";
+      writeStderr(`rampart: standard output cannot be written: ${this.failure}${rest}\n`);
+      this.write(text);
+    }
+  }
 }

@@ -3,13 +3,13 @@ import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
-import { parseDurationNs } from "../plan/units.ts";
+import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import type { RunResult } from "../run/observer.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
 import { type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
 import { type CommandIo, executePlan } from "./execute.ts";
-import { EXIT, exitCodeOfResult, hasOnlyFailures } from "./exit-codes.ts";
+import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { checkOutputFiles } from "./output-files.ts";
@@ -31,6 +31,11 @@ const FLAGS: readonly Flag[] = [
     name: "stall-timeout",
     value: "DURATION",
     help: 'A request without a byte for so long has failed, such as "10 s".',
+  },
+  {
+    name: "request-timeout",
+    value: "DURATION",
+    help: 'A request without its complete answer for this long has failed, such as "2 min".',
   },
   { name: "live", help: "Show the state of the run on stderr while it lasts." },
   { name: "dry-run", help: "Print the plan as JSON and send nothing." },
@@ -70,7 +75,7 @@ export async function runEntryScenario(
       return EXIT.passed;
     }
     return runLoaded({ scenario, folder: dirname(file) }, readOverrides(flags, []), flags.has("dry-run"), io);
-  });
+  }).then((code) => withOutputFailure(code, io));
 }
 
 async function runLoaded(
@@ -84,14 +89,16 @@ async function runLoaded(
     io.out(`${JSON.stringify(plan, null, 2)}\n`);
     return EXIT.passed;
   }
-  const result = await executePlan(plan, io, () =>
-    io.err("rampart: interrupted, waiting for what is outstanding (Ctrl-C again ends at once)\n"),
+  const { result, outputError } = await executePlan(plan, io, (signal) =>
+    io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`),
   );
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
   }
-  return exitCodeOfResult(result, areAssertionsMet(plan, result));
+  if (outputError !== undefined) io.err(`rampart: ${outputError.message}. ${outputError.hint}\n`);
+  const code = exitCodeOfResult(result, areAssertionsMet(plan, result));
+  return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
 }
 
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {
@@ -113,23 +120,31 @@ function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverri
       ["--profile-export-file", profileExportFile],
     ]),
   ];
-  const stallTimeout = flags.text("stall-timeout");
-  const stallTimeoutNs = stallTimeout === undefined ? undefined : parseDurationNs(stallTimeout);
-  if (stallTimeout !== undefined && (stallTimeoutNs === undefined || stallTimeoutNs === 0)) {
-    const hint = 'Give a duration with its unit, such as "10 s".';
-    problems.push({ path: "--stall-timeout", message: "is not a duration", value: stallTimeout, hint });
-  }
+  const stallTimeoutMs = readDurationMs(flags, "stall-timeout", problems);
+  const requestTimeoutMs = readDurationMs(flags, "request-timeout", problems);
   if (problems.length > 0) throw new UserError(problems);
   return {
     url: flags.text("url"),
     client: flags.text("client") as Plan["client"]["kind"] | undefined,
-    stallTimeoutMs: stallTimeoutNs === undefined ? undefined : stallTimeoutNs / 1e6,
+    stallTimeoutMs,
+    requestTimeoutMs,
     verbosity: flags.has("verbose") ? 1 : 0,
     csvFile,
     jsonFile,
     profileExportFile,
     isLive: flags.has("live"),
   };
+}
+
+/** Undefined when the flag is not given. */
+function readDurationMs(flags: FlagValues, name: string, problems: Problem[]): number | undefined {
+  const value = flags.text(name);
+  if (value === undefined) return undefined;
+  const durationNs = parseDurationNs(value);
+  if (durationNs !== undefined && durationNs > 0) return nsToMs(durationNs);
+  const hint = 'Give a duration with its unit, such as "10 s".';
+  problems.push({ path: `--${name}`, message: "is not a duration", value, hint });
+  return undefined;
 }
 
 function formatHelp(usage: string): string {
@@ -141,7 +156,7 @@ function formatHelp(usage: string): string {
     formatFlags(FLAGS),
     "",
     "Exit codes: 0 passed, 64 wrong usage, 65 an assertion failed, 66 not stable, 69 target unreachable, stalled or failing,",
-    "130 interrupted, 1 internal error.",
+    "74 a report could not be written, 130 interrupted, 1 internal error.",
     "",
   ].join("\n");
 }

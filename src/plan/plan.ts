@@ -296,6 +296,8 @@ export interface ClientPlan {
   readonly maxLanes: number | null;
   /** A request without a byte for so long has failed. */
   readonly stallTimeoutMs: number;
+  /** A request without its complete answer for this long has failed, however often bytes arrive. Left out: no limit. */
+  readonly requestTimeoutMs?: number | undefined;
   /** The ranks of an MPI job begin each level together, and measure it until it is stable for all of them. */
   readonly isMpi: boolean;
 }

@@ -37,6 +37,8 @@ export type RunErrorKind =
   | "unsupported"
   | "failed-request"
   | "output"
+  /** The user ended it before there was anything to report. */
+  | "interrupted"
   | "internal";
 
 /** A run that could not be done: the target is away, refuses, or lacks what is asked for. */

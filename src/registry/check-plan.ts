@@ -55,6 +55,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       callMode: v.picklist(["sync", "async", "auto"], "must be sync, async or auto"),
       maxLanes: v.nullable(count),
       stallTimeoutMs: positive,
+      requestTimeoutMs: v.exactOptional(positive),
       isMpi: v.boolean(),
     }),
     failures: v.object({ maxRatio: v.nullable(ratio) }),

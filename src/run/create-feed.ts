@@ -3,6 +3,7 @@ import type { LevelSearch } from "../load/load-mode.ts";
 import type { Sequences } from "../load/sequences.ts";
 import type { Plan } from "../plan/plan.ts";
 import { RunError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import type { LaneOptions } from "./driver-work.ts";
 import { RequestFeed } from "./feed.ts";
 import type { Session } from "./session.ts";
@@ -77,7 +78,7 @@ function checkIds({ sequences }: Plan, search: LevelSearch): void {
     "unsupported",
     "sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur.",
     atOnce === undefined
-      ? "Give the concurrency an end, or no --sequence-id-range."
-      : `${atOnce} sequences are under way at once: widen --sequence-id-range to as many ids, or lower the load.`,
+      ? `Give the concurrency an end, or leave out ${setting("sequences.idCount")}.`
+      : `${atOnce} sequences are in flight at once: widen ${setting("sequences.idCount")} to that many ids, or lower the load.`,
   );
 }

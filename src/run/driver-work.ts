@@ -25,6 +25,8 @@ export interface LaneOptions {
 export interface DriverOptions extends LaneOptions {
   /** As {@link ClientOptions} has it. */
   readonly stallTimeoutNs: number;
+  /** A request without its complete answer for this long has failed; absent: no limit. */
+  readonly requestTimeoutNs?: number | undefined;
   readonly createClient: (options: ClientOptions) => LoadClient;
   /** Gives up some of the requests; absent: none are. */
   readonly canceller?: Canceller | undefined;

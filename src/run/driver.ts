@@ -13,6 +13,7 @@ import { EndedRequests } from "./ended-requests.ts";
 import type { RequestFeed } from "./feed.ts";
 import type { HeldBack } from "./outstanding-limit.ts";
 import { Quiet } from "./quiet.ts";
+import { RequestTimeout } from "./request-timeout.ts";
 import type { SessionFeed } from "./session-feed.ts";
 import { Slots } from "./slots.ts";
 
@@ -35,6 +36,7 @@ export class Driver implements Sender {
   /** What came of the requests. */
   readonly ended: EndedRequests;
   private readonly canceller: Canceller | undefined;
+  private readonly requestTimeout: RequestTimeout | undefined;
   private sharing: BurstSharing | undefined;
   private readonly closedLoad = new ClosedLoad(this);
   private load: ActiveLoad = this.closedLoad;
@@ -52,7 +54,7 @@ export class Driver implements Sender {
   private readonly quiet = new Quiet();
   private onFinished: (() => void) | undefined;
 
-  constructor({ stallTimeoutNs, createClient, canceller, ...lanes }: DriverOptions) {
+  constructor({ stallTimeoutNs, requestTimeoutNs, createClient, canceller, ...lanes }: DriverOptions) {
     this.lanes = lanes;
     this.canceller = canceller;
     const driver = this;
@@ -69,6 +71,8 @@ export class Driver implements Sender {
       onResponse: (call) => this.guard(() => this.load.onResponse?.(call.slot, call.messageCount)),
     });
     this.ended = new EndedRequests(this.client);
+    this.requestTimeout =
+      requestTimeoutNs === undefined ? undefined : new RequestTimeout(this.client, requestTimeoutNs);
     canceller?.attach((slot, failure) => this.client.cancel(slot, failure));
   }
 
@@ -85,6 +89,7 @@ export class Driver implements Sender {
   /** Gives it its work, before the first start. */
   take(work: DriverWork): void {
     this.work = work;
+    this.requestTimeout?.start();
     this.ended.take(work);
     this.feed = work.feed;
     this.closedLoad.readsFirst = work.readsFirst === true;
@@ -191,12 +196,20 @@ export class Driver implements Sender {
     });
   }
 
-  /** Fails what is outstanding and closes the connections. */
-  close(): void {
+  /** Fails what is outstanding and closes the connections. @param cancelMessage given, it is cancelled for that reason, and has not failed */
+  close(cancelMessage?: string): void {
     if (this.feed !== undefined) void this.stop();
     this.isClosed = true;
+    if (cancelMessage !== undefined) this.cancelAll(cancelMessage);
+    this.requestTimeout?.stop();
     this.client.close();
     this.drain();
+  }
+
+  /** Cancels every request in flight; none of them counts as completed or failed. @param message why */
+  cancelAll(message: string): void {
+    for (const { slot, isActive } of this.client.calls)
+      if (isActive) this.client.cancel(slot, { kind: "unfinished", message });
   }
 
   /** Looks into the answers that wait, and hands over what was recorded since the last time. */

@@ -164,9 +164,9 @@ export class LevelRun {
     await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]));
     if (driver.outstanding === 0 || signal.isStopped) return undefined;
     const givenUp = { count: driver.outstanding, atNs: nowNs() };
-    const message = `given up without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`;
-    for (const { slot, isActive } of driver.client.calls)
-      if (isActive) driver.client.cancel(slot, { kind: "unfinished", message });
+    driver.cancelAll(
+      `given up without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`,
+    );
     return givenUp;
   }
 

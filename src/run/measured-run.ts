@@ -24,7 +24,7 @@ import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observe
 import { progressOf } from "./progress.ts";
 import { explainEnd, toRunError } from "./run-error.ts";
 import type { RunParts } from "./run-parts.ts";
-import type { RunSignal } from "./run-signal.ts";
+import { INTERRUPTED_GRACE_MS, type RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
 import type { SessionFeed } from "./session-feed.ts";
 import { awaitDelta } from "./settled-delta.ts";
@@ -91,7 +91,7 @@ export class MeasuredRun {
     };
     const judge = new RequestJudge(session, feed, plan.outputs.verbosity, observer, tokens?.answers);
     this.driver = driver;
-    this.policy = new FailurePolicy(plan, signal, driver.ended);
+    this.policy = new FailurePolicy(plan, signal, driver.ended, driver);
     const judgeCall: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
     driver.take({
       feed,
@@ -256,12 +256,17 @@ export class MeasuredRun {
     this.warmupFailedCount += failedCount;
   }
 
-  /** Stops sending and waits for what is outstanding, so that the server's counts and ours agree; an error does not wait. */
+  /** Stops sending and waits for what is outstanding, so that the server's counts and ours agree; neither an error nor the user waits long. */
   private async shutDown(): Promise<void> {
+    const { driver, signal } = this;
     if (this.isDriverOpen) {
-      await Promise.race([this.driver.stop(), this.signal.failed.then(() => sleepMs(GIVE_UP_MS))]);
+      const failed = signal.failed.then(() => sleepMs(GIVE_UP_MS));
+      const interrupted = signal.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS));
+      await Promise.race([driver.stop(), failed, interrupted]);
     }
-    this.driver.close();
+    driver.close(
+      signal.isInterrupted ? "cancelled without its complete answer when the run was interrupted" : undefined,
+    );
     this.health.stop();
   }
 

@@ -1,5 +1,6 @@
 import type { Drive } from "../load/load-mode.ts";
 import { RunError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 
 /**
@@ -44,7 +45,7 @@ export class PeriodicLoad implements ActiveLoad {
     throw new RunError(
       "unsupported",
       "Request received final response before request period was reached. Request period must be at most the total number of responses received by any request.",
-      "Give a smaller --request-period, or a decoupled model whose every request has more responses.",
+      `Lower ${setting("load.periodResponses")}, or measure a decoupled model whose every request has more responses.`,
     );
   }
 

@@ -1,5 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import type { EndedCounts } from "./ended-requests.ts";
 import type { FailureLog } from "./failure-log.ts";
 import { LevelError } from "./level.ts";
@@ -12,7 +13,7 @@ export function toRunError(error: unknown): RunError {
     return new RunError(
       "failed-request",
       error.message,
-      "Raise --measurement-interval, or look why no request ends in time.",
+      `Raise ${setting("measurement.mode.windowMs")}, or find out why no request ends in time.`,
     );
   return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
 }

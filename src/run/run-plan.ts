@@ -3,6 +3,7 @@ import type { PreparedLoad } from "../load/load-mode.ts";
 import type { TokenThread } from "../measure/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
+import { msToNs } from "../plan/units.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { WireRequest } from "../transport/request.ts";
@@ -53,10 +54,11 @@ async function runPlan(
   peers: Peers,
 ): Promise<RunResult> {
   const load = prepareLoad(plan.load);
+  const { stallTimeoutMs, requestTimeoutMs } = plan.client;
   checkOpenFiles(plan, load.search);
   const firstConcurrency = peers.count > 1 ? undefined : concurrencyAtOnce(plan, load);
   let observer = firstConcurrency === undefined ? await openObserver() : undefined;
-  const target = await openTarget(plan, observer ?? {}, load.search);
+  const target = await openTarget(plan, observer ?? {}, load.search, signal);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
   // The thread loads its tokenizer while the server is asked and the data is made.
@@ -72,7 +74,8 @@ async function runPlan(
     const driver = new Driver({
       canceller,
       ...laneOptionsOf(plan, load.search, UNKNOWN_MODEL),
-      stallTimeoutNs: plan.client.stallTimeoutMs * 1e6,
+      stallTimeoutNs: msToNs(stallTimeoutMs),
+      requestTimeoutNs: requestTimeoutMs === undefined ? undefined : msToNs(requestTimeoutMs),
       createClient: (options) => {
         const client = target.createClient(options);
         return isTracing(plan) ? traceSends(client, (request) => traceSend(request, session, observer)) : client;
@@ -80,11 +83,11 @@ async function runPlan(
     });
     try {
       driver.prepareFirst();
-      session = await settingUp;
+      session = await signal.unlessInterrupted(settingUp);
       const lanes = laneOptionsOf(plan, load.search, session.service);
       driver.setLanes(lanes);
       const feed = await createFeed(plan, load.search, session, lanes);
-      const tokens = await openingTokens;
+      const tokens = openingTokens && (await signal.unlessInterrupted(openingTokens));
       const startNs = nowNs();
       if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
       observer ??= await openObserver();
@@ -96,7 +99,7 @@ async function runPlan(
       const parts: RunParts = { ...measuring, peers, rehearse, startNs, check };
       if (plan.telemetry.scrapes === undefined) return await new MeasuredRun(parts).execute();
       const { openScrapes } = await import("./scrapes.ts");
-      return await openScrapes(plan.telemetry.scrapes, observer).around((followed) =>
+      return await openScrapes(plan.telemetry.scrapes, observer, signal).around((followed) =>
         new MeasuredRun({ ...parts, observer: followed }).execute(),
       );
     } finally {

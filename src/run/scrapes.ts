@@ -3,9 +3,10 @@ import { DEFAULT_TLS } from "../plan/tls.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { Scraper } from "../telemetry/scraper.ts";
 import { joinObservers, type RunObserver, type RunResult } from "./observer.ts";
+import { INTERRUPTED_LIMIT_NS, type RunSignal } from "./run-signal.ts";
 import { type MetricsSource, openMetricsSource } from "./server-metrics.ts";
 
-/** A server that does not tell its metrics for so long is not waited for. */
+/** A page that is not whole by then is not waited for. */
 const TIMEOUT_NS = 2e9; // 2 s
 
 /** The metrics of a plan's servers, over clients of their own. */
@@ -19,9 +20,16 @@ interface Source {
   readonly connection: MetricsSource;
 }
 
-/** Prepares to read metrics. @param observer who follows the run; it is told which addresses cannot be read where a user named them */
-export function openScrapes(plan: ScrapePlan, observer: RunObserver): Scrapes {
+/**
+ * Prepares to read metrics.
+ * @param observer who follows the run; it is told which addresses cannot be read where a user named them
+ * @param signal says when nothing is waited for any more
+ */
+export function openScrapes(plan: ScrapePlan, observer: RunObserver, signal: RunSignal): Scrapes {
   const sources = plan.urls.flatMap((text) => openSource(text, plan, observer));
+  void signal.interrupted.then(() => {
+    for (const { connection } of sources) connection.hurry(INTERRUPTED_LIMIT_NS);
+  });
   return {
     around: async (execute) => {
       try {

@@ -7,7 +7,7 @@ import { Http1Client } from "../transport/http1/client.ts";
 import type { WireRequest } from "../transport/request.ts";
 import { resolveEndpoint } from "./endpoint.ts";
 
-/** An answer that takes longer is none; the next reading follows it. */
+/** A page that is not whole by then counts as unreachable; the next reading follows it. */
 const FETCH_TIMEOUT_NS = 10e9; // 10 s
 
 /** The metrics of a plan's server, over a client of their own. */
@@ -40,15 +40,17 @@ export function openServerMetrics(plan: Plan, warn: (warning: MetricsWarning) =>
 export interface MetricsSource {
   /** Fetches the text; rejects with the reason why it cannot be had. */
   fetch(): Promise<string>;
+  /** From now on no page may take longer than this. */
+  hurry(limitNs: number): void;
   close(): void;
 }
 
-/** Prepares to read metrics over a client of their own. Throws `UserError` for files of TLS that cannot be read. */
+/** Prepares to read metrics over a client of their own. @param timeoutNs how long a whole page may take. Throws `UserError` for files of TLS that cannot be read. */
 export function openMetricsSource(url: URL, tls: TlsPlan, timeoutNs: number): MetricsSource {
   const address = { url: `${url.protocol}//${url.host}`, wire: "http", defaultPort: 80, headers: [] } as const;
   // Whether the model's port speaks TLS says nothing of this one; the URL does.
   const endpoint = resolveEndpoint(address, { ...tls, isEnabled: false });
-  const control = new ControlClient(timeoutNs, (options) => new Http1Client(endpoint, options));
+  const control = new ControlClient(timeoutNs, (options) => new Http1Client(endpoint, options), timeoutNs);
   const request: WireRequest = {
     path: `${url.pathname}${url.search}`,
     method: "GET",
@@ -57,5 +59,9 @@ export function openMetricsSource(url: URL, tls: TlsPlan, timeoutNs: number): Me
     payload: new Uint8Array(0),
   };
   const decoder = new TextDecoder();
-  return { fetch: async () => decoder.decode(await control.call(request)), close: () => control.close() };
+  return {
+    fetch: async () => decoder.decode(await control.call(request)),
+    hurry: (limitNs) => control.hurry(limitNs),
+    close: () => control.close(),
+  };
 }

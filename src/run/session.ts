@@ -4,6 +4,7 @@ import type { LevelSearch } from "../load/load-mode.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
+import { setting } from "../plan/setting-names.ts";
 import { loadInputs } from "../registry/input-kinds.ts";
 import { type ServerTargetPlan, serviceKindOf } from "../registry/service-kinds.ts";
 import { toServerTarget } from "../service/embedded/target.ts";
@@ -15,6 +16,7 @@ import type { Endpoint } from "../transport/request.ts";
 import { type CreateClient, loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
 import type { RunObserver } from "./observer.ts";
+import { INTERRUPTED_LIMIT_NS, type RunSignal } from "./run-signal.ts";
 import type { SharedTensors } from "./shared-tensors.ts";
 
 /** A target that was not asked anything yet. */
@@ -42,8 +44,13 @@ export interface Session {
   counters(): Promise<ServerCounters[] | undefined>;
 }
 
-/** Finds the plan's target, which is started first if it is the embedded one. */
-export async function openTarget(plan: Plan, observer: RunObserver, search: LevelSearch): Promise<Target> {
+/** Finds the plan's target, which is started first if it is the embedded one. @param signal says when nothing is waited for any more */
+export async function openTarget(
+  plan: Plan,
+  observer: RunObserver,
+  search: LevelSearch,
+  signal: RunSignal,
+): Promise<Target> {
   const started = plan.target.kind === "embedded" ? await startEmbeddedTarget(plan.target) : undefined;
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
   const kind = serviceKindOf(target);
@@ -55,6 +62,7 @@ export async function openTarget(plan: Plan, observer: RunObserver, search: Leve
   const controlWire = address.wire === "http" ? "http" : "grpc";
   const createControl = await loadClient(controlKind, controlWire, endpoint);
   const control = openControl(plan, address, createControl, observer);
+  void signal.interrupted.then(() => control.hurry(INTERRUPTED_LIMIT_NS));
   const front = await kind.open(target);
   const { compression } = address;
   const loadFor = (to: Endpoint): Promise<CreateClient> =>
@@ -205,10 +213,11 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
       );
     }
     case "stalled":
+    case "timeout":
       return new RunError(
         "stalled",
         `${failed}${server} accepted the connection but did not answer: ${failure.message}`,
-        "Look at the server, or raise --stall-timeout.",
+        `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`,
       );
     case "http":
     case "grpc":

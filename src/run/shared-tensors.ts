@@ -2,6 +2,7 @@ import { assembleBatch, type Dataset } from "../inputs/dataset.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
 import type { Plan, TritonTargetPlan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 
 import { nowNs, sleepMs, sleepUnless } from "../runtime/clock.ts";
 import type { Ask, InferCodec, Service, SharedMemoryQueries } from "../service/service.ts";
@@ -246,7 +247,7 @@ export class SharedTensors {
       throw new RunError(
         "unsupported",
         `unable to allocate shared memory of 0 bytes for output '${name}', whose size the model does not tell`,
-        "Give --output-shared-memory-size as many bytes as the largest output has.",
+        `Set ${setting("target.outputSharedMemoryBytes")} to the size of the largest output in bytes.`,
       );
     }
     const regionBytes = slotCount > 1 ? strideOf(sizeBytes) * slotCount : sizeBytes;

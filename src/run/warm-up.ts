@@ -44,7 +44,7 @@ export async function warmUp({
   const { failedCount } = ended;
   if (canceller !== undefined) canceller.isOn = false;
   policy.isWarmingUp = true;
-  await driver.start(drive, durationMs > 0 ? Number.POSITIVE_INFINITY : count);
+  await Promise.race([driver.start(drive, durationMs > 0 ? Number.POSITIVE_INFINITY : count), signal.stopped]);
   if (durationMs > 0) {
     await sleepUnless(durationMs, signal.stopped);
     driver.quota = Math.max(0, count - (driver.sentCount - sentCount));

@@ -33,7 +33,7 @@ export class WindowCutter {
    * @param ready without load: what the window also has to wait for
    */
   async begin(ready: Promise<void> | undefined): Promise<void> {
-    const { driver, session, health, isScheduled, observer } = this.context;
+    const { driver, session, health, isScheduled, observer, signal } = this.context;
     const { wire, isDecoupled } = session.service;
     driver.drain();
     observer.onRecordsCut?.(undefined);
@@ -45,7 +45,8 @@ export class WindowCutter {
     this.startTimeline();
     health.start();
     this.context.poller?.start();
-    [this.countersBefore] = await Promise.all([session.counters(), ready]);
+    const isReady = ready && Promise.race([ready, signal.stopped]);
+    [this.countersBefore] = await Promise.all([session.counters(), isReady]);
     // Without load there is nothing to measure yet: the time the server took to tell its counters is not the load's.
     if (driver.activeLanes > 0) return;
     this.startNs = nowNs();

@@ -85,6 +85,8 @@ export interface ScenarioDefinition<
   readonly client?: ClientOf<P>;
   /** A request without a byte for so long has failed. Default: `"60 s"`. */
   readonly stallTimeout?: Duration;
+  /** A request without its complete answer for this long has failed, however often bytes arrive. Default: no limit. */
+  readonly requestTimeout?: Duration;
 }
 
 const BRAND = Symbol.for("rampart.scenario");

@@ -26,6 +26,7 @@ export interface PlanOverrides {
   readonly url?: string | undefined;
   readonly client?: Plan["client"]["kind"] | undefined;
   readonly stallTimeoutMs?: number | undefined;
+  readonly requestTimeoutMs?: number | undefined;
   readonly verbosity?: Plan["outputs"]["verbosity"];
   readonly csvFile?: string | undefined;
   readonly profileExportFile?: string | undefined;
@@ -51,6 +52,7 @@ interface CheckedDefinition {
   readonly maxFailureRatio?: number;
   readonly client?: Plan["client"]["kind"];
   readonly stallTimeout?: Duration;
+  readonly requestTimeout?: Duration;
 }
 
 /**
@@ -74,12 +76,13 @@ function checkLoadAlone({ definition }: Scenario): Problem[] {
 }
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
-  const { load, stability, stallTimeout, latencyLimit, warmupFor, cancel } = definition;
+  const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
   const target = toTargetPlan(definition.target, folder);
   const content = contentOf(definition.target, folder);
   const tokens = content && toTokensPlan(content, asksLength(definition.inputs));
   const isAsync = isScheduled(load) || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULTS.stallTimeoutMs : toMs(stallTimeout);
+  const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
   return {
     version: 1,
     name: definition.name,
@@ -103,6 +106,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       callMode: isAsync ? "async" : "auto",
       maxLanes: null,
       stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
+      ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
       isMpi: false,
     },
     failures: { maxRatio: definition.maxFailureRatio ?? null },
@@ -194,6 +198,7 @@ function definitionSchema(): Schema<CheckedDefinition> {
     maxFailureRatio: v.optional(ratio),
     client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),
     stallTimeout: v.optional(spanSchema()),
+    requestTimeout: v.optional(spanSchema()),
   }) as unknown as Schema<CheckedDefinition>;
 }
 

@@ -1,3 +1,4 @@
+import { formatDurationNs } from "../plan/units.ts";
 import type { Call, ClientOptions, LoadClient } from "./client.ts";
 import type { Failure } from "./failure.ts";
 import type { WireRequest } from "./request.ts";
@@ -22,6 +23,10 @@ interface Waiting {
 }
 
 const MAX_SLOTS = 4;
+/** The first calls are sent while the program still loads. */
+const MIN_LIMIT_NS = 2e9; // 2 s
+/** Timers take 31 bits of milliseconds; longer ones would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const NO_BYTES = new Uint8Array(0);
 
 /** Single calls over any client, as promises, a few at a time: for metadata and statistics, whatever transport carries the load. */
@@ -30,9 +35,17 @@ export class ControlClient {
   private readonly queue: Waiting[] = [];
   /** By slot; undefined when it is free. */
   private readonly current: (Waiting | undefined)[] = [];
+  /** By slot: ends a call that takes too long. */
+  private readonly timers: (ReturnType<typeof setTimeout> | undefined)[] = [];
+  private limitNs: number;
 
-  /** @param create makes the client; `keepBodies`, `laneCount` and `onDone` are given by this class */
-  constructor(stallTimeoutNs: number, create: (options: ClientOptions) => LoadClient) {
+  /**
+   * @param stallTimeoutNs a call without a byte for this long has failed
+   * @param create makes the client; `keepBodies`, `laneCount` and `onDone` are given by this class
+   * @param limitNs a whole call may take this long, however often bytes arrive; default: twice the stall timeout, and 2 s at least
+   */
+  constructor(stallTimeoutNs: number, create: (options: ClientOptions) => LoadClient, limitNs?: number) {
+    this.limitNs = limitNs ?? Math.max(2 * stallTimeoutNs, MIN_LIMIT_NS);
     this.client = create({ keepBodies: true, stallTimeoutNs, laneCount: 1, onDone: (call) => this.done(call) });
   }
 
@@ -44,8 +57,24 @@ export class ControlClient {
     return promise;
   }
 
+  /** From now on no call may take longer than this, those in flight included: somebody waits for the end. */
+  hurry(limitNs: number): void {
+    this.limitNs = Math.min(this.limitNs, limitNs);
+    for (const [slot, waiting] of this.current.entries()) if (waiting !== undefined) this.limit(slot);
+  }
+
   close(): void {
     this.client.close();
+    for (const timer of this.timers) clearTimeout(timer);
+  }
+
+  /** Gives the slot's call the time that a call may take now. */
+  private limit(slot: number): void {
+    clearTimeout(this.timers[slot]);
+    const { limitNs } = this;
+    const message = `no complete answer within ${formatDurationNs(limitNs)}`;
+    const expire = (): void => this.client.cancel(slot, { kind: "timeout", message });
+    this.timers[slot] = setTimeout(expire, Math.min(MAX_TIMER_MS, Math.ceil(limitNs / 1e6)));
   }
 
   /** Starts a waiting call if a slot is free or may be added. */
@@ -56,6 +85,7 @@ export class ControlClient {
     if (slot >= MAX_SLOTS) return;
     const waiting = this.queue.shift() as Waiting;
     this.current[slot] = waiting;
+    this.limit(slot);
     // Sending does not wait for the connection: the client does.
     if (free < 0) void this.client.reserve(slot + 1);
     this.client.send(slot, waiting.request, undefined);
@@ -67,6 +97,7 @@ export class ControlClient {
     const done = this.current[slot];
     if (done === undefined) return;
     this.current[slot] = undefined;
+    clearTimeout(this.timers[slot]);
     if (failure === undefined) done.resolve(body ?? NO_BYTES);
     else done.reject(new ControlError(failure, body));
     // Not inside this call's completion: the client may still be handling its read.

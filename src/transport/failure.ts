@@ -5,13 +5,15 @@
  * - `tls`: the TLS handshake or the certificate check failed
  * - `closed`: the connection ended before the response was complete
  * - `stalled`: no byte arrived for the stall timeout
+ * - `timeout`: no complete answer came within the request timeout
  * - `protocol`: the bytes received are not valid HTTP or gRPC
  * - `http`: an HTTP status of 400 or more
  * - `grpc`: a gRPC status other than OK
  * - `model`: the server answered, and the answer says that the inference failed
  * - `validation`: the output is not the expected one
  * - `cancelled`: given up by this client some time after it was sent, because the plan asks for that
- * - `unfinished`: given up by this client, as it had no answer when the measurement's grace period was over
+ * - `unfinished`: cancelled by this client, because it had no complete answer when the measurement's grace period was over or the user
+ *   ended the run
  * - `aborted`: still in flight when the run was told to stop
  */
 export type FailureKind =
@@ -19,6 +21,7 @@ export type FailureKind =
   | "tls"
   | "closed"
   | "stalled"
+  | "timeout"
   | "protocol"
   | "http"
   | "grpc"
@@ -34,6 +37,7 @@ export const FAILURE_KINDS: readonly FailureKind[] = [
   "tls",
   "closed",
   "stalled",
+  "timeout",
   "protocol",
   "http",
   "grpc",

@@ -144,6 +144,7 @@ describe("rampart run exits with", () => {
       const { code, out, err } = await running.result;
       assert.equal(code, 130, out + err);
       assert.match(out, /PARTIAL RESULT: the run ended early/);
+      assert.match(err, /interrupted by SIGTERM/);
     });
   });
 

@@ -145,11 +145,16 @@ describe("rampart run", () => {
     });
   }
 
-  test("--stall-timeout replaces the scenario's", async () => {
-    const text = scenarioText({ stallTimeout: '"2 s"' });
+  test("--stall-timeout and --request-timeout replace the scenario's", async () => {
+    const text = scenarioText({ stallTimeout: '"2 s"', requestTimeout: '"1 min"' });
     await inFolder({ "x.ts": text }, async (cwd) => {
-      const { out } = await runRampart(["run", "x.ts", "--dry-run", "--stall-timeout", "250 ms"], { cwd });
-      assert.equal((JSON.parse(out) as Plan).client.stallTimeoutMs, 250);
+      const limitsOf = async (...flags: string[]): Promise<(number | undefined)[]> => {
+        const { out } = await runRampart(["run", "x.ts", "--dry-run", ...flags], { cwd });
+        const { stallTimeoutMs, requestTimeoutMs } = (JSON.parse(out) as Plan).client;
+        return [stallTimeoutMs, requestTimeoutMs];
+      };
+      assert.deepEqual(await limitsOf(), [2000, 60_000]);
+      assert.deepEqual(await limitsOf("--stall-timeout", "250 ms", "--request-timeout", "3 s"), [250, 3000]);
     });
   });
 

@@ -116,7 +116,8 @@ function makePolicy(
   const signal = new RunSignal();
   const ended = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: nowNs(), ...counts };
   const plan = makePlan({ failures: { maxRatio }, client: { stallTimeoutMs: 100 } });
-  return { policy: new FailurePolicy(plan, signal, ended), signal };
+  const sent = { outstanding: 0, sentCount: 0, quota: Number.POSITIVE_INFINITY };
+  return { policy: new FailurePolicy(plan, signal, ended, sent), signal };
 }
 
 for (const [kind, errorKind] of [
@@ -167,10 +168,20 @@ test("a share of failures above the limit ends the run, at the limit it does not
   assert.equal(signal.isStopped, false);
 });
 
+test("a share of failures that is certain to be above the limit ends the run at that failure, but not in a warm-up", () => {
+  for (const isWarmingUp of [false, true]) {
+    const { policy, signal } = makePolicy(0.1, { completedCount: 10, failedCount: 90 });
+    policy.isWarmingUp = isWarmingUp;
+    policy.add({ kind: "http", message: "no luck" }, 0);
+    assert.equal(signal.error?.message.startsWith("90 of 100 requests failed"), isWarmingUp ? undefined : true);
+    if (!isWarmingUp) assert.match(signal.error?.hint ?? "", /^Raise \{failures\.maxRatio\}/);
+  }
+});
+
 test("failures that are counted only still end the run when the target is gone", () => {
   const longAgo = nowNs() - 60e9;
   const silent = makePolicy(null, { lastSuccessNs: longAgo });
-  silent.policy.add({ kind: "stalled", message: "no byte" }, 0);
+  for (let i = 0; i < 2; i++) silent.policy.add({ kind: "stalled", message: "no byte" }, 0);
   assert.equal(silent.signal.error?.kind, "stalled");
   const lively = makePolicy(null, { lastSuccessNs: nowNs() });
   lively.policy.add({ kind: "stalled", message: "no byte" }, 0);

@@ -1,24 +1,73 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Reachability } from "../../src/run/reachability.ts";
+import { type Reach, Reachability } from "../../src/run/reachability.ts";
 import type { Failure, FailureKind } from "../../src/transport/failure.ts";
 
 /** When a target that loses connections counts as gone. Times are in seconds here. */
 
 const failed = (kind: FailureKind, server?: string): Failure => ({ kind, message: "", server });
 
-/** Failures at their times; what the last one says. @param lastSuccess when a request succeeded, before all of them or between */
-function isGone(
-  serverCount: number,
-  failures: readonly (readonly [atSec: number, failure: Failure])[],
-  lastSuccess = 0.5,
-): boolean {
-  const reachability = new Reachability(serverCount);
-  let gone = false;
-  for (const [atSec, failure] of failures)
-    gone = reachability.isGone(failure, atSec * 1e9, lastSuccess <= atSec ? lastSuccess * 1e9 : 0);
-  return gone;
+interface Case {
+  /** When a request succeeded, before all failures or between; undefined: never. */
+  readonly lastSuccess?: number | undefined;
+  readonly serverCount?: number;
+  readonly outstanding?: number;
 }
+
+/** Failures at their times; what the last one says of the target. */
+function reachAfter(
+  failures: readonly (readonly [atSec: number, failure: Failure])[],
+  { lastSuccess = 0.5, serverCount = 1, outstanding = 0 }: Case = {},
+): Reach {
+  const reachability = new Reachability(serverCount);
+  let reach: Reach = "reachable";
+  for (const [atSec, failure] of failures) {
+    const hasSucceeded = lastSuccess <= atSec;
+    reach = reachability.judge(failure, {
+      failedNs: atSec * 1e9,
+      lastSuccessNs: hasSucceeded ? lastSuccess * 1e9 : 0,
+      completedCount: hasSucceeded ? 1 : 0,
+      outstanding,
+    });
+  }
+  return reach;
+}
+
+function isGone(serverCount: number, failures: Parameters<typeof reachAfter>[0], lastSuccess = 0.5): boolean {
+  return reachAfter(failures, { serverCount, lastSuccess }) === "unreachable";
+}
+
+const many = (kind: FailureKind, count: number): [number, Failure][] =>
+  Array.from({ length: count }, (_, index) => [index + 1, failed(kind)]);
+
+describe("a target has stopped answering", () => {
+  const never = Number.POSITIVE_INFINITY;
+  const cases: readonly (readonly [name: string, failures: [number, Failure][], state: Case, reach: Reach])[] = [
+    ["not when one request is silent", many("stalled", 1), {}, "reachable"],
+    ["not when seven in a row are", many("stalled", 7), {}, "reachable"],
+    ["when eight in a row are", many("stalled", 8), {}, "stalled"],
+    ["not while more are in flight than were silent", many("stalled", 63), { outstanding: 64 }, "reachable"],
+    ["when as many were silent as were in flight", many("stalled", 64), { outstanding: 64 }, "stalled"],
+    ["not when a request succeeded between", many("stalled", 12), { lastSuccess: 6.5 }, "reachable"],
+    ["when eight in a row are after the last success", many("stalled", 14), { lastSuccess: 6.5 }, "stalled"],
+    ["not when the very first request is silent", many("stalled", 1), { lastSuccess: never }, "reachable"],
+    ["when it has answered nothing, and two are silent", many("stalled", 2), { lastSuccess: never }, "stalled"],
+    [
+      "not when it answers with an error between",
+      [
+        [1, failed("stalled")],
+        [2, failed("http")],
+        [3, failed("stalled")],
+      ],
+      { lastSuccess: never },
+      "reachable",
+    ],
+    ["not when requests take too long, however many", many("timeout", 100), { lastSuccess: never }, "reachable"],
+    ["not when one of two servers is silent", many("stalled", 20), { serverCount: 2 }, "reachable"],
+  ];
+  for (const [name, failures, state, reach] of cases)
+    test(name, () => assert.equal(reachAfter(failures, state), reach));
+});
 
 describe("a target is gone", () => {
   const refused = failed("connect");

@@ -14,7 +14,7 @@ function explain(style: "perf_analyzer" | "genai-perf" | "rampart", change: Part
 }
 
 test("a level without a request is told in the words of the command that measures it", () => {
-  assert.match(explain("perf_analyzer"), /^no window\. Raise --measurement-interval/);
+  assert.match(explain("perf_analyzer"), /^no window\. Raise \{measurement\.mode\.windowMs\}/);
   for (const style of ["rampart", "genai-perf"] as const) {
     assert.match(explain(style), /^no request ended while a level was measured\. Measure it for longer/);
     assert.doesNotMatch(explain(style, { completedCount: 3 }), /--/);

@@ -175,7 +175,7 @@ test("a server that stops answering ends the run in bounded time and says so", L
     assert.ok(performance.now() - startMs < 10_000);
     assert.equal(result.error?.kind, "stalled");
     assert.match(result.error?.message ?? "", /the target stopped answering: no byte received for 200 ms/);
-    assert.match(result.error?.hint ?? "", /--stall-timeout/);
+    assert.match(result.error?.hint ?? "", /\{client\.stallTimeoutMs\}/);
     assert.equal(result.completedCount, 5);
     assert.equal(result.levels[0]?.outcome, "partial");
     checkSums(result);

@@ -196,11 +196,12 @@ describe("a scenario's plan", () => {
 
   test("is changed by the command line", () => {
     const plan = planOf(
-      { client: "own", stallTimeout: "1 s" },
+      { client: "own", stallTimeout: "1 s", requestTimeout: "1 min" },
       {
         url: "other:2",
         client: "undici",
         stallTimeoutMs: 5,
+        requestTimeoutMs: 7,
         verbosity: 1,
         csvFile: "a.csv",
         profileExportFile: "b.json",
@@ -208,7 +209,8 @@ describe("a scenario's plan", () => {
       },
     );
     assert.equal(plan.target.kind === "triton" && plan.target.url, "other:2");
-    assert.deepEqual([plan.client.kind, plan.client.stallTimeoutMs], ["undici", 5]);
+    const { kind, stallTimeoutMs, requestTimeoutMs } = plan.client;
+    assert.deepEqual([kind, stallTimeoutMs, requestTimeoutMs], ["undici", 5, 7]);
     const { csvFile, profileExportFile, jsonFile, verbosity } = plan.outputs;
     assert.deepEqual([csvFile, profileExportFile, jsonFile, verbosity], ["a.csv", "b.json", "c.json", 1]);
   });

@@ -166,6 +166,13 @@ export const OWN_FIELDS: FieldGroup = {
       about: "Seconds without a byte after which a request has failed.",
     },
     {
+      key: "request_timeout",
+      at: "rampart.requestTimeoutSec",
+      kind: "decimal",
+      min: 0.001,
+      about: "Seconds without the complete answer after which a request has failed.",
+    },
+    {
       key: "plot_formats",
       at: "rampart.plotFormats",
       kind: "texts",

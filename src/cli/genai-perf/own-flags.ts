@@ -180,6 +180,14 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     unit: "seconds",
     help: "A request without a byte for so long has failed.",
   },
+  {
+    names: ["--request-timeout", "--request-timeout-seconds"],
+    shape: "one",
+    kind: "decimal",
+    at: "rampart.requestTimeoutSec",
+    unit: "seconds",
+    help: "A request without its complete answer for this long has failed, however often bytes arrive.",
+  },
   PLOT_FORMATS_FLAG,
   {
     names: ["--records-file"],

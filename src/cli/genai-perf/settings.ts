@@ -69,6 +69,8 @@ export interface OwnSettings {
   /** Share of requests that may fail, 0 to 1. Default 1: failures are counted and end nothing. */
   maxFailureRatio: number;
   stallTimeoutSec: number;
+  /** Null: no limit. */
+  requestTimeoutSec: number | null;
   plotFormats: string[];
   recordsFile: string;
   isLive: boolean;
@@ -264,6 +266,7 @@ function defaultOwn(): OwnSettings {
     searchLimits: null,
     maxFailureRatio: 1,
     stallTimeoutSec: 60,
+    requestTimeoutSec: null,
     plotFormats: ["html"],
     recordsFile: "",
     isLive: false,

@@ -1,13 +1,15 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import type { LaneError, RunResult } from "../../run/observer.ts";
 import { joinPeers } from "../../run/peers.ts";
-import { type CommandIo, executePlan } from "../execute.ts";
+import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { VERSION } from "../version.ts";
 import { parseFlags } from "./parse.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { toPlan } from "./to-plan.ts";
 
 /** `rampart perf_analyzer …`, and the executable linked as `perf_analyzer`. */
+
+const SIGNAL_NUMBERS: Readonly<Record<EndSignal, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
 
 const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
 
@@ -39,9 +41,11 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
   }
   const peers = await joinPeers(built.plan, (line) => io.err(`${line}\n`));
   try {
-    const onInterrupt = (): void =>
-      io.out("Interrupt signal (2) received.\nWaiting for in-flight inferences to complete.\n");
-    return conclude(await executePlan(built.plan, io, onInterrupt, peers), io);
+    const onInterrupt = (signal: EndSignal): void =>
+      io.out(`Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`);
+    const { result, outputError } = await executePlan(built.plan, io, onInterrupt, peers);
+    const code = conclude(result, io);
+    return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
     return explain(error, io);
   } finally {

@@ -274,6 +274,11 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
     default: "60",
     help: "A request without a byte for so long has failed.",
   },
+  "--request-timeout": {
+    group: "rampart",
+    unit: "seconds",
+    help: "A request without its complete answer for this long has failed, however often bytes arrive.",
+  },
   "--max-failure-ratio": {
     group: "rampart",
     default: "0",

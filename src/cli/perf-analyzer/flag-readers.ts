@@ -299,6 +299,17 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
       );
     else if (seconds !== undefined) settings.stallTimeoutMs = seconds * 1000;
   },
+  "--request-timeout": (settings, reader, value) => {
+    const seconds = reader.decimal("--request-timeout", "--request-timeout", value);
+    if (seconds !== undefined && seconds <= 0)
+      reader.fail(
+        "--request-timeout",
+        "Failed to parse --request-timeout. The value must be > 0 seconds.",
+        value,
+        "Give seconds, for example 300.",
+      );
+    else if (seconds !== undefined) settings.requestTimeoutMs = seconds * 1000;
+  },
   "--max-failure-ratio": (settings, reader, value) => {
     const ratio = reader.decimal("--max-failure-ratio", "--max-failure-ratio", value);
     if (ratio !== undefined && (ratio < 0 || ratio > 1))

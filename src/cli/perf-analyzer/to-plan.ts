@@ -60,6 +60,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       callMode: isAsync ? "async" : settings.isSync ? "sync" : "auto",
       maxLanes: toMaxLanes(settings, load, isAsync),
       stallTimeoutMs: settings.stallTimeoutMs,
+      ...(settings.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: settings.requestTimeoutMs }),
       isMpi: settings.isMpi,
     },
     failures: { maxRatio: settings.maxFailureRatio },

@@ -1,4 +1,5 @@
 import { RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { AnswerObject } from "../answer.ts";
 import type { Ask } from "../service.ts";
 import type { ComposingModel } from "../statistics.ts";
@@ -7,8 +8,7 @@ import type { TritonModel } from "./model.ts";
 
 /** The models that a model calls: an ensemble's steps, read recursively, and what the user says that a BLS model calls. */
 
-/** How the front doors let a user name composing models. */
-const NAMED_BY = "--bls-composing-models (in a scenario: composingModels)";
+const NAMED_BY = setting("target.composingModels");
 
 /** What the models called say together. */
 export interface Composition {
@@ -60,6 +60,8 @@ class ComposingFinder {
   private readonly ask: Ask;
   /** By name and version: each is asked for once, wherever it is called from. */
   private readonly found = new Map<string, Promise<ComposingModel>>();
+  /** By the same key: the models whose own steps are being read, each called by the one before. */
+  private readonly path = new Map<string, string>();
 
   constructor(api: TritonApi, ask: Ask) {
     this.api = api;
@@ -93,6 +95,7 @@ class ComposingFinder {
 
   private find(name: ModelName, what: string): Promise<ComposingModel> {
     const key = keyOf(name);
+    if (this.path.has(key)) throw this.toCycleError(key);
     let finding = this.found.get(key);
     if (finding === undefined) {
       finding = this.read(name, what);
@@ -106,7 +109,21 @@ class ComposingFinder {
     const fields = AnswerObject.of(config, what);
     if (fields.has("sequence_batching")) this.hasSequences = true;
     if (fields.object("response_cache").boolean("enable")) this.isResponseCacheEnabled = true;
-    return { ...name, composing: await this.stepsOf(config) };
+    const key = keyOf(name);
+    this.path.set(key, name.name);
+    const composing = await this.stepsOf(config);
+    this.path.delete(key);
+    return { ...name, composing };
+  }
+
+  private toCycleError(key: string): RunError {
+    const callers = [...this.path.keys()];
+    const names = [...this.path.values()].slice(callers.indexOf(key));
+    return new RunError(
+      "refused",
+      `ensemble '${names[0]}' contains itself: ${[...names, names[0]].join(" calls ")}`,
+      "Correct the steps in the ensemble's configuration on the server.",
+    );
   }
 }
 

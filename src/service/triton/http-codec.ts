@@ -1,4 +1,5 @@
 import { RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
@@ -118,7 +119,7 @@ function formatInput(tensor: Tensor, isJson: boolean): string {
       tensor.datatype === "BYTES"
         ? `input '${tensor.name}' has elements that are not UTF-8 text. Please use the binary data format`
         : `datatype '${tensor.datatype}' is not supported with JSON. Please use the binary data format`,
-      `Input '${tensor.name}' needs --input-tensor-format binary.`,
+      `Input '${tensor.name}' needs ${setting("target.inputTensorFormat")} binary.`,
     );
   }
   return `${start},"data":[${elements.join(",")}]}`;

@@ -1,5 +1,6 @@
 import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { AnswerObject } from "../answer.ts";
 import type { Ask, Service, ServiceFront, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
 import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
@@ -116,13 +117,15 @@ async function findStatistics(
 function warningsOf(target: TritonTargetPlan): string[] {
   const isGrpc = target.protocol === "grpc";
   if (!isGrpc && target.sharedMemory === "none") return [];
-  const reason = isGrpc ? "gRPC, whose tensors are always binary" : "--shared-memory, where tensors are always binary";
+  const reason = isGrpc
+    ? "gRPC, whose tensors are always binary"
+    : `${setting("target.sharedMemory")}, where tensors are always binary`;
   const warnings: string[] = [];
-  for (const [flag, format] of [
-    ["--input-tensor-format", target.inputTensorFormat],
-    ["--output-tensor-format", target.outputTensorFormat],
+  for (const [path, format] of [
+    ["target.inputTensorFormat", target.inputTensorFormat],
+    ["target.outputTensorFormat", target.outputTensorFormat],
   ] as const) {
-    if (format === "json") warnings.push(`${flag} json has no effect with ${reason}.`);
+    if (format === "json") warnings.push(`${setting(path)} json has no effect with ${reason}.`);
   }
   return warnings;
 }
@@ -133,7 +136,7 @@ function refuseUnsupported(model: TritonModel, { batchSize, isStreaming }: Trito
     throw new RunError(
       "unsupported",
       `model '${model.name}' is decoupled: its requests may have several responses, which only gRPC streams carry`,
-      "Give -i grpc --streaming.",
+      `Use ${setting("target.isStreaming")}.`,
     );
   }
   if (model.maxBatchSize === 0 && batchSize > 1) {

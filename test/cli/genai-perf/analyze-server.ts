@@ -84,7 +84,7 @@ export async function withBench(answer: Answer, body: (bench: Bench) => Promise<
         err += text;
       },
       onInterrupt: (callback) => {
-        interrupt = callback;
+        interrupt = () => callback("SIGINT");
         return () => {
           interrupt = () => {};
         };

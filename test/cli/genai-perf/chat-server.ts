@@ -73,8 +73,8 @@ export async function runChat(
       options.onErr?.(text);
     },
     errColumns: options.errColumns,
-    onInterrupt: (callback: () => void) => {
-      options.onListening?.(callback);
+    onInterrupt: (callback: (signal: "SIGINT") => void) => {
+      options.onListening?.(() => callback("SIGINT"));
       return () => {};
     },
     loadApi: async () => ({}),

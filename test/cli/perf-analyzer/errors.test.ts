@@ -143,6 +143,7 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
   ["-H nocolon", "Failed to parse -H (header). There must be a colon after the header's name."],
   ["-H :value", "Failed to parse -H (header). There must be a colon after the header's name."],
   ["--client curl", "Failed to parse --client. Unsupported type provided: 'curl'."],
+  ["--request-timeout 0", "Failed to parse --request-timeout. The value must be > 0 seconds."],
   ["--stall-timeout 0", "Failed to parse --stall-timeout. The value must be > 0 seconds."],
   ["--max-failure-ratio 1.5", "Failed to parse --max-failure-ratio. The value must be from 0 to 1."],
   // Rules between flags.

@@ -245,6 +245,7 @@ export const OBEYED: readonly FlagRow[] = [
   { flag: "--dry-run", effect: "output", test: "--dry-run prints a sound plan as JSON and asks no server" },
   { flag: "--client", effect: "wire", test: "--client chooses what sends the requests" },
   { flag: "--stall-timeout", effect: "schedule", test: "--stall-timeout ends a run whose server answers nothing" },
+  { flag: "--request-timeout", effect: "schedule", test: "--request-timeout fails a request that takes too long" },
   {
     flag: "--max-failure-ratio",
     effect: "schedule",

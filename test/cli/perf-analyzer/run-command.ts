@@ -35,10 +35,11 @@ export function startCommand(args: readonly string[]): RunningCommand {
       err += text;
     },
     loadApi: () => Promise.resolve({}),
-    onInterrupt: (callback: () => void) => {
-      listeners.add(callback);
+    onInterrupt: (callback: (signal: "SIGINT") => void) => {
+      const listener = (): void => callback("SIGINT");
+      listeners.add(listener);
       return () => {
-        listeners.delete(callback);
+        listeners.delete(listener);
       };
     },
   };

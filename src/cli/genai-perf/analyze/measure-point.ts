@@ -72,6 +72,7 @@ export async function measurePoint(
   try {
     profile = await runProfile(settings, given, io, folder, tokens);
   } catch (error) {
+    if (error instanceof RunError && error.kind === "interrupted") return { kind: "interrupted" };
     if (!(error instanceof RunError) && (isFirst || !(error instanceof UserError))) throw error;
     return { kind: "failed", parameters, reason: messageOf(error) };
   }
@@ -87,8 +88,9 @@ export async function measurePoint(
   return { kind: "measured", point, settings, complaint, isClientLimited };
 }
 
-function complaintOf({ run, isPassed }: Profile): string | undefined {
+function complaintOf({ run, isPassed, outputError }: Profile): string | undefined {
   if (isPassed) return undefined;
+  if (outputError !== undefined) return outputError.message;
   if (run.error !== undefined) return run.error.message;
   // What moved stands among the warnings of the profile.
   if (isUnstable(run)) return "the measurement is not stable";

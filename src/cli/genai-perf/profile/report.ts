@@ -19,6 +19,7 @@ import {
   toTelemetrySeries,
   toTelemetryStatistics,
 } from "../../../report/genai-perf/telemetry.ts";
+import { joinOutputErrors } from "../../../report/guard-report.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import type { ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { CommandIo } from "../../execute.ts";
@@ -49,14 +50,14 @@ export interface ReportParts {
   readonly io: CommandIo;
 }
 
-/** Prints the table of what was measured, and writes the files beside the export. @throws RunError when one cannot be written */
+/** Prints the table of what was measured, and writes the files beside the export. @throws RunError after all else, when one cannot be written */
 export async function reportProfile(parts: ReportParts): Promise<Measured> {
   const { settings, place, run, answers, io } = parts;
   const { columns, gaps } = answers;
   const result = toResult(parts);
   const measured = { columns, result };
-  await writeReports(parts, measured);
-  if (run.scrape !== undefined) await reportServers(parts, result, run.scrape);
+  const lost = await writeFiles(parts, measured);
+  if (run.scrape !== undefined) lost.push(...(await reportServers(parts, result, run.scrape)));
   if (gaps !== undefined) {
     const name = place.files.profileExport.replace(/\.json$/, "");
     const drawn = { name, columns, gaps, isStreaming: settings.endpoint.isStreaming };
@@ -64,6 +65,7 @@ export async function reportProfile(parts: ReportParts): Promise<Measured> {
     const telemetry = run.scrape && toTelemetrySeries(run.scrape);
     await drawProfile({ settings, folder: place.folder, runs: [drawn], result, run, telemetry, formats, io });
   }
+  throwLost(lost);
   return measured;
 }
 
@@ -77,8 +79,18 @@ export interface Measured {
 type WrittenParts = Pick<ReportParts, "settings" | "given" | "place" | "io"> &
   Partial<Pick<ReportParts, "run" | "doubts">>;
 
-/** Prints the tables of results and writes their files. @throws RunError when one cannot be written */
+/** Prints the tables of results and writes their files. @throws RunError after all of them, when one cannot be written */
 export async function writeReports(parts: WrittenParts, measured: Measured): Promise<void> {
+  throwLost(await writeFiles(parts, measured));
+}
+
+function throwLost(lost: readonly RunError[]): void {
+  const error = joinOutputErrors(lost);
+  if (error !== undefined) throw error;
+}
+
+/** Returns why files could not be written: one of them costs the user neither the table nor the others. */
+async function writeFiles(parts: WrittenParts, measured: Measured): Promise<RunError[]> {
   const { settings, given, place, io, run, doubts = [] } = parts;
   const { folder, files } = place;
   const { columns, result } = measured;
@@ -89,11 +101,12 @@ export async function writeReports(parts: WrittenParts, measured: Measured): Pro
   const warnings = tokenWarnings(columns);
   for (const warning of warnings) io.err(`rampart: ${warning}.\n`);
   const config = toInputConfig(settings, given);
-  await write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
-  await write(join(folder, files.csv), formatGenAiPerfCsv(measured.result));
+  const lost = await write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
+  lost.push(...(await write(join(folder, files.csv), formatGenAiPerfCsv(measured.result))));
   const about = { models: settings.modelNames, endpointType: settings.endpoint.type, isStreaming: result.isStreaming };
   const own = { summary, columns, run, goodput, about, warnings: [...doubts, ...warnings], version: VERSION };
-  await write(join(folder, files.rampart), formatRampartJson(own));
+  lost.push(...(await write(join(folder, files.rampart), formatRampartJson(own))));
+  return lost;
 }
 
 /** What servers told of themselves, GPUs included: tables with `-v`, and files of their own. */
@@ -101,11 +114,11 @@ async function reportServers(
   { settings, place, io }: ReportParts,
   { telemetry }: GenAiPerfResult,
   scrape: ScrapeResult,
-): Promise<void> {
+): Promise<RunError[]> {
   if (settings.isVerbose) io.out(formatTelemetryConsole(telemetry ?? new Map()) + formatServerMetricsConsole(scrape));
   const [json, csv] = SERVER_METRICS_FILES;
-  await write(join(place.folder, json), formatServerMetricsJson(scrape, VERSION));
-  await write(join(place.folder, csv), formatServerMetricsCsv(scrape));
+  const lost = await write(join(place.folder, json), formatServerMetricsJson(scrape, VERSION));
+  return [...lost, ...(await write(join(place.folder, csv), formatServerMetricsCsv(scrape)))];
 }
 
 function toResult({ settings, answers, run }: ReportParts): GenAiPerfResult {
@@ -119,14 +132,13 @@ function toResult({ settings, answers, run }: ReportParts): GenAiPerfResult {
   });
 }
 
-async function write(path: string, text: string): Promise<void> {
+/** Returns the error where it cannot be written. */
+async function write(path: string, text: string): Promise<RunError[]> {
   try {
     await writeFile(path, text);
+    return [];
   } catch (error) {
-    throw new RunError(
-      "output",
-      `${path} cannot be written: ${messageOf(error)}`,
-      "Give another folder with --artifact-dir.",
-    );
+    const message = `${path} cannot be written: ${messageOf(error)}`;
+    return [new RunError("output", message, "Give another folder with --artifact-dir.")];
   }
 }

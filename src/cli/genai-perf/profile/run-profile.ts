@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import type { Plan } from "../../../plan/plan.ts";
+import type { RunError } from "../../../plan/problem.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
 import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.ts";
@@ -42,6 +43,8 @@ export interface Profile extends ProfilePlace {
    * the run before its time, Ctrl-C neither.
    */
   readonly isPassed: boolean;
+  /** Why a file that is written during the run could not be; undefined when all were. */
+  readonly outputError: RunError | undefined;
 }
 
 /**
@@ -89,14 +92,23 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
   await removeEarlier(place, settings);
   const { recordsFile } = settings.rampart;
   try {
-    const run = await executePlan(plan, io, () => note("ending the run; press Ctrl-C again to stop at once"));
+    const { result: run, outputError } = await executePlan(plan, io, (signal) =>
+      note(`ending the run after ${signal}; press Ctrl-C again to stop at once`),
+    );
+    if (outputError !== undefined) note(`${outputError.message}. ${outputError.hint}`);
     const doubts = findDoubts(run, settings);
     tellRun(run, settings, doubts, note);
     const records = recordsFile === "" ? undefined : recordsOf(recordsFile, plan, run);
     const report = () => reportRun(work, records, { settings, given, place, run, doubts, io });
     const measured = await (records === undefined ? report() : removingPart(recordsPartOf(recordsFile), report));
     if (measured?.columns.count === 0) note(noContent(settings));
-    return { ...place, run, measured, isPassed: isWell(run, measured, settings) };
+    return {
+      ...place,
+      run,
+      measured,
+      outputError,
+      isPassed: outputError === undefined && isWell(run, measured, settings),
+    };
   } catch (error) {
     if (recordsFile !== "") await rm(failedRequestsPath(recordsFile), { force: true });
     throw error;

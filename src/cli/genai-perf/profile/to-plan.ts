@@ -46,6 +46,7 @@ export function toProfilePlan(
       callMode: "async",
       maxLanes: null,
       stallTimeoutMs: rampart.stallTimeoutSec * 1000,
+      ...(rampart.requestTimeoutSec === null ? {} : { requestTimeoutMs: rampart.requestTimeoutSec * 1000 }),
       isMpi: false,
     },
     failures: { maxRatio: rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : null },

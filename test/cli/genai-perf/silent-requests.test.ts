@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { answerChat, runChat } from "./chat-server.ts";
+
+/** A request without an answer is one failure of a profile, whose report is on all the others. */
+
+const LIMIT = { timeout: 30_000 };
+
+const cases = [
+  { flags: ["--stall-timeout", "0.3"], failure: /1 x stalled: no byte received for 300 ms/ },
+  { flags: ["--request-timeout", "0.4"], failure: /1 x timeout: no complete answer within 400 ms/ },
+  { flags: ["--request-timeout-seconds", "0.4"], failure: /1 x timeout: no complete answer within 400 ms/ },
+];
+for (const { flags, failure } of cases) {
+  test(`one silent request is one failure (${flags.join(" ")})`, LIMIT, async () => {
+    const { code, out, err } = await runChat(() => ["--request-count", "6", ...flags], {
+      answer: (response, index) => {
+        if (index !== 2) answerChat(response);
+      },
+    });
+    assert.equal(code, 1, err);
+    assert.match(err, /1 of 6 requests failed, and are in no statistic but the counts:/);
+    assert.match(err, failure);
+    assert.match(out, /Request Count \(count\)[ │|]+5\.00/);
+  });
+}

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { withServer } from "../run/kserve-server.ts";
+import { inFolder, startRampart } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
+
+/** Signals end runs whose requests are never answered, with a partial report. */
+
+const LIMIT = { timeout: 60_000 };
+const NEVER = new Promise<undefined>(() => {});
+const SIGNALS = [
+  ["SIGHUP", 1],
+  ["SIGINT", 2],
+  ["SIGTERM", 15],
+] as const;
+
+for (const [signal, number] of SIGNALS) {
+  test(`perf_analyzer names ${signal}, reports what was measured and exits with 99`, LIMIT, async () => {
+    await withServer({ onInfer: ({ index }) => (index < 20 ? undefined : NEVER) }, async (server) => {
+      const running = startRampart(["perf_analyzer", "-m", "simple", "-u", server.url, "--request-count", "100"]);
+      await server.until(() => server.infers.length === 21);
+      running.interrupt(signal);
+      const { code, out, err } = await running.result;
+      assert.equal(code, 99, out + err);
+      assert.match(out, new RegExp(`^Interrupt signal \\(${number}\\) received\\.$`, "m"));
+      assert.match(out, /^ {4}Request count: 20$/m);
+      assert.match(err, /^rampart: interrupted; the results above are partial\.$/m);
+    });
+  });
+}
+
+test("a scenario that a signal ends before its first request exits with 130 and says so", LIMIT, async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const server = createServer(() => resolve());
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    await inFolder({ "x.ts": scenarioText({ target: `triton("${url}", { model: "simple" })` }) }, async (cwd) => {
+      const running = startRampart(["run", "x.ts"], { cwd });
+      await asked;
+      running.interrupt("SIGTERM");
+      const { code, out, err } = await running.result;
+      assert.equal(code, 130, out + err);
+      assert.match(err, /^rampart: interrupted before the first request\. Nothing was measured/m);
+    });
+  } finally {
+    server.closeAllConnections?.();
+    server.close();
+  }
+});

@@ -1,0 +1,400 @@
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, test } from "node:test";
+import type { Plan } from "../../src/plan/plan.ts";
+import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
+import { DEFAULT_TLS } from "../../src/plan/tls.ts";
+import type { RunObserver, RunResult } from "../../src/run/observer.ts";
+import { type RunningPlan, startPlan } from "../../src/run/run-plan.ts";
+import { defineScenario } from "../../src/scenario/define.ts";
+import { hold } from "../../src/scenario/loads.ts";
+import { embedded } from "../../src/scenario/targets.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { makePromptsPlan } from "../plan/make-prompts-plan.ts";
+import { type KserveServer, withServer } from "./kserve-server.ts";
+
+/** Runs end in bounded time whatever is outstanding at the server, and every request is counted. */
+
+const LIMIT = { timeout: 30_000 };
+const NEVER = new Promise<undefined>(() => {});
+/** A run that the user ends has this long, on a machine that does nothing else. */
+const INTERRUPTED_MS = 5000;
+
+function start(plan: Plan, observer: RunObserver = {}): RunningPlan {
+  return startPlan(
+    plan,
+    async () => observer,
+    async () => {},
+  );
+}
+
+function planFor({ url }: KserveServer, change: PlanChange = {}): Plan {
+  return makePlan({ ...change, target: { url, ...change.target } });
+}
+
+function checkCounts(result: RunResult): void {
+  const { sentCount, completedCount, failedCount, cancelledCount, failures } = result;
+  assert.equal(sentCount, completedCount + failedCount + cancelledCount);
+  assert.equal(
+    failures.reduce((sum, { count }) => sum + count, 0),
+    failedCount + cancelledCount,
+  );
+}
+
+describe("a request that stalls", () => {
+  for (const concurrency of [1, 4]) {
+    test(`is one failure, at concurrency ${concurrency}`, LIMIT, async () => {
+      await withServer({ onInfer: ({ index }) => (index === 7 ? NEVER : undefined) }, async (server) => {
+        const load = {
+          kind: "concurrency",
+          levels: { kind: "list", values: [concurrency] },
+          search: "linear",
+        } as const;
+        const result = await start(planFor(server, { load, client: { stallTimeoutMs: 150 } })).result;
+        checkCounts(result);
+        assert.equal(result.error, undefined, result.error?.message);
+        assert.deepEqual([result.completedCount, result.failedCount], [99, 1]);
+        assert.deepEqual(
+          result.failures.map(({ kind, count }) => [kind, count]),
+          [["stalled", 1]],
+        );
+      });
+    });
+  }
+
+  test("and another, far apart, are two", LIMIT, async () => {
+    await withServer({ onInfer: ({ index }) => (index % 50 === 7 ? NEVER : undefined) }, async (server) => {
+      const result = await start(planFor(server, { client: { stallTimeoutMs: 100 } })).result;
+      assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 98, 2]);
+    });
+  });
+});
+
+test("a share of failures above the limit ends the run as soon as no success can mend it", LIMIT, async () => {
+  await withServer({ onInfer: ({ index }) => (index % 2 === 0 ? "no" : undefined) }, async (server) => {
+    const result = await start(planFor(server, { failures: { maxRatio: 0.1 } })).result;
+    checkCounts(result);
+    assert.match(result.error?.message ?? "", /^11 of 21 requests failed, more than the 10 % allowed/);
+    assert.equal(server.infers.length, 21 + 1);
+  });
+});
+
+test("a share of failures above the limit ends a run of a given time before that time", LIMIT, async () => {
+  await withServer({ onInfer: () => "no" }, async (server) => {
+    const measurement = { mode: { kind: "duration", durationMs: 600_000 } } as const;
+    const result = await start(planFor(server, { failures: { maxRatio: 0.5 }, measurement })).result;
+    assert.equal(result.error?.kind, "failed-request");
+    assert.equal(result.failedCount >= 30, true);
+  });
+});
+
+/** What a language model's server does to a request: it never ends. */
+type Fault = (response: ServerResponse) => void;
+
+function repeat(response: ServerResponse, text: string): void {
+  const timer = setInterval(() => response.write(text), 5);
+  response.once("close", () => clearInterval(timer));
+}
+
+const ENDLESS: Readonly<Record<string, Fault>> = {
+  "brings no byte": () => {},
+  "brings its body byte by byte": (response) => {
+    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": 1e9 });
+    repeat(response, " ");
+  },
+  "streams events without an end": (response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    repeat(response, 'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n');
+  },
+  "floods events without an end": (response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    const event = 'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'.repeat(100);
+    const flood = (): void => {
+      while (!response.destroyed && response.write(event));
+    };
+    response.on("drain", flood);
+    flood();
+  },
+};
+
+interface LlmServer {
+  readonly plan: Plan;
+  /** Resolves when this many requests have arrived. */
+  arrived(count: number): Promise<void>;
+}
+
+/** A chat server that answers the first two requests and treats the others badly. */
+async function withLlm(fault: Fault, client: Partial<Plan["client"]>, body: (server: LlmServer) => Promise<void>) {
+  let count = 0;
+  const waiting: { count: number; resolve: () => void }[] = [];
+  const server = createServer((request: IncomingMessage, response) => {
+    request.resume().once("end", () => {
+      count++;
+      for (const one of waiting) if (count >= one.count) one.resolve();
+      if (count > 2) fault(response);
+      else {
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        response.end('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n');
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const base = makePlan({ client, measurement: { mode: { kind: "requests", count: 6 } } });
+  const plan: Plan = {
+    ...base,
+    target: {
+      kind: "openai",
+      url,
+      protocol: "http",
+      endpoint: "v1/chat/completions",
+      model: "m",
+      batchSize: 1,
+      isStreaming: true,
+      headers: [],
+      tls: DEFAULT_TLS,
+    },
+    inputs: makePromptsPlan(),
+  };
+  const arrived = (wanted: number): Promise<void> =>
+    new Promise((resolve) => {
+      if (count >= wanted) resolve();
+      else waiting.push({ count: wanted, resolve });
+    });
+  try {
+    await body({ plan, arrived });
+  } finally {
+    server.closeAllConnections?.();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+test("no request that has no end holds up a run that the user ends", LIMIT, async () => {
+  // All at once: each run waits a while for what is in flight.
+  const ending = Object.entries(ENDLESS).map(([name, fault]) =>
+    withLlm(fault, {}, async ({ plan, arrived }) => {
+      const running = start(plan);
+      await arrived(3);
+      const startMs = performance.now();
+      running.interrupt();
+      const result = await running.result;
+      assert.ok(performance.now() - startMs < INTERRUPTED_MS, name);
+      checkCounts(result);
+      assert.deepEqual([result.isInterrupted, result.error], [true, undefined], name);
+      assert.deepEqual([result.completedCount, result.failedCount, result.cancelledCount], [2, 0, 1], name);
+      assert.equal(result.levels[0]?.window.requestCount, 2, name);
+      assert.match(result.failures[0]?.example ?? "", /when the run was interrupted/, name);
+    }),
+  );
+  await Promise.all(ending);
+});
+
+for (const [name, fault] of Object.entries(ENDLESS)) {
+  test(`a request that ${name} fails at the request timeout`, LIMIT, async () => {
+    await withLlm(fault, { requestTimeoutMs: 100 }, async ({ plan }) => {
+      const result = await start(plan).result;
+      checkCounts(result);
+      assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 2, 4]);
+      assert.deepEqual(
+        result.failures.map(({ kind, example }) => [kind, example]),
+        [["timeout", "no complete answer within 100 ms"]],
+      );
+    });
+  });
+}
+
+/** Answers some paths of a KServe server byte by byte, without an end. */
+async function withDrips(
+  server: KserveServer,
+  isDripping: (path: string) => boolean,
+  body: (url: string, dripped: Promise<void>) => Promise<void>,
+) {
+  const { promise: dripped, resolve } = Promise.withResolvers<void>();
+  const proxy = createServer(async (request, response) => {
+    const path = request.url ?? "";
+    if (isDripping(path)) {
+      response.writeHead(200, { "Content-Type": "application/json", "Content-Length": 1e9 });
+      repeat(response, " ");
+      resolve();
+      return;
+    }
+    const pieces: Uint8Array[] = [];
+    for await (const piece of request) pieces.push(piece as Uint8Array);
+    const headers = Object.entries(request.headers).filter(([key]) => key.startsWith("inference"));
+    const { method = "GET" } = request;
+    const sent = method === "GET" ? undefined : Buffer.concat(pieces);
+    const answer = await fetch(`http://${server.url}${path}`, {
+      method,
+      headers: headers as [string, string][],
+      ...(sent === undefined ? {} : { body: sent }),
+    });
+    const answered = Buffer.from(await answer.arrayBuffer());
+    const jsonBytes = answer.headers.get("inference-header-content-length");
+    response.writeHead(answer.status, {
+      "Content-Type": answer.headers.get("content-type") ?? "",
+      "Content-Length": answered.length,
+      ...(jsonBytes === null ? {} : { "Inference-Header-Content-Length": jsonBytes }),
+    });
+    response.end(answered);
+  });
+  await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
+  try {
+    await body(`127.0.0.1:${(proxy.address() as AddressInfo).port}`, dripped);
+  } finally {
+    proxy.closeAllConnections?.();
+    await new Promise((closed) => proxy.close(closed));
+  }
+}
+
+describe("an answer outside of the load that has no end", () => {
+  const modes = [
+    ["the model's metadata", (path: string) => path === "/v2/models/simple"],
+    ["the model's configuration", (path: string) => path.endsWith("/config")],
+  ] as const;
+  for (const [name, isDripping] of modes) {
+    test(`does not hold up a user who ends the set-up (${name})`, LIMIT, async () => {
+      await withServer({}, (server) =>
+        withDrips(server, isDripping, async (url, dripped) => {
+          const running = start(planFor(server, { target: { url } }));
+          running.result.catch(() => {});
+          await dripped;
+          const startMs = performance.now();
+          running.interrupt();
+          await assert.rejects(running.result, { kind: "interrupted" });
+          assert.ok(performance.now() - startMs < INTERRUPTED_MS);
+        }),
+      );
+    });
+  }
+
+  test("ends a run that cannot begin", LIMIT, async () => {
+    const ending = modes.map(([name, isDripping]) =>
+      withServer({}, (server) =>
+        withDrips(server, isDripping, async (url) => {
+          const plan = planFor(server, { target: { url }, client: { stallTimeoutMs: 1000 } });
+          const message = /no complete answer within 2 s/;
+          await assert.rejects(start(plan).result, { kind: "stalled", message }, name);
+        }),
+      ),
+    );
+    await Promise.all(ending);
+  });
+
+  test("does not hold up a user who ends the run (statistics)", LIMIT, async () => {
+    await withServer({}, (server) => {
+      let isMeasuring = false;
+      const isDripping = (path: string): boolean => isMeasuring && path.endsWith("/stats");
+      return withDrips(server, isDripping, async (url, dripped) => {
+        const running = start(planFor(server, { target: { url } }), {
+          onLevelStart: () => {
+            isMeasuring = true;
+          },
+        });
+        await dripped;
+        const startMs = performance.now();
+        running.interrupt();
+        const result = await running.result;
+        assert.ok(performance.now() - startMs < INTERRUPTED_MS);
+        assert.equal(result.isInterrupted, true);
+        checkCounts(result);
+      });
+    });
+  });
+
+  test("is no page of metrics after its time", LIMIT, async () => {
+    await withServer({}, (server) =>
+      withDrips(
+        server,
+        (path) => path === "/metrics",
+        async (url) => {
+          const telemetry = {
+            ...NO_TELEMETRY,
+            scrapes: { urls: [`http://${url}/metrics`], intervalMs: 100, isAsked: true },
+          };
+          const reasons: string[] = [];
+          const result = await start(planFor(server, { telemetry }), {
+            onWarning: (warning) => {
+              if (warning.kind === "metrics-unreachable") reasons.push(warning.reason);
+            },
+          }).result;
+          assert.equal(result.completedCount, 100);
+          assert.deepEqual(reasons, ["no complete answer within 2 s"]);
+        },
+      ),
+    );
+  });
+});
+
+describe("an ensemble that contains itself is refused", () => {
+  const calling = (...names: string[]): object => ({
+    ensemble_scheduling: { step: names.map((model_name) => ({ model_name, model_version: -1 })) },
+  });
+  const called = (name: string, ...names: string[]) => ({
+    name,
+    version: "1",
+    timesPerRequest: 1,
+    config: calling(...names),
+  });
+  const cases = [
+    {
+      name: "at once",
+      config: calling("simple"),
+      models: [],
+      message: /'simple' contains itself: simple calls simple/,
+    },
+    {
+      name: "through another",
+      config: calling("a"),
+      models: [called("a", "b"), called("b", "a")],
+      message: /'a' contains itself: a calls b calls a/,
+    },
+  ];
+  for (const { name, config, models, message } of cases) {
+    test(name, LIMIT, async () => {
+      await withServer({ config, called: models }, async (server) => {
+        await assert.rejects(start(planFor(server)).result, { kind: "refused", message });
+      });
+    });
+  }
+
+  test("but one model may be called twice", LIMIT, async () => {
+    const options = { config: calling("a", "b"), called: [called("a", "b"), called("b")] };
+    await withServer(options, async (server) => {
+      assert.equal((await start(planFor(server)).result).completedCount, 100);
+    });
+  });
+});
+
+describe("every client keeps to the request timeout", () => {
+  const clients = [
+    ["own", "http", false],
+    ["undici", "http", false],
+    ["own", "grpc", false],
+    ["own", "grpc", true],
+    ["grpc-js", "grpc", false],
+    ["grpc-js", "grpc", true],
+  ] as const;
+  const planOf = (kind: Plan["client"]["kind"], protocol: "http" | "grpc"): Plan => {
+    const target = embedded({ latency: "10 min" });
+    const plan = toPlan(defineScenario({ name: "x", target, load: hold(2, { requests: 4 }) }), "/");
+    return {
+      ...plan,
+      target: { ...plan.target, protocol } as Plan["target"],
+      client: { ...plan.client, requestTimeoutMs: 100, kind },
+    };
+  };
+  for (const [client, protocol, isStreaming] of clients) {
+    test(`${client} over ${protocol}${isStreaming ? ", streaming" : ""}`, LIMIT, async () => {
+      const limited = planOf(client, protocol);
+      const result = await start({ ...limited, target: { ...limited.target, isStreaming } }).result;
+      checkCounts(result);
+      assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 0, 4]);
+      assert.deepEqual(
+        result.failures.map(({ kind }) => kind),
+        ["timeout"],
+      );
+    });
+  }
+});
