@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { runCommandLine } from "./cli/commands.ts";
 import { createProcessIo } from "./cli/process-io.ts";
+import { maskText } from "./plan/secrets.ts";
+import { escapeControls } from "./plan/terminal-text.ts";
 import { isExecutable } from "./runtime/runtime.ts";
 import { writeStderr } from "./runtime/stdio.ts";
 
@@ -26,6 +28,7 @@ const invokedAs = isExecutable ? executableName(process.argv0) : "rampart";
 try {
   process.exit(await runCommandLine(invokedAs, process.argv.slice(2), io));
 } catch (error) {
-  writeStderr(`rampart: internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  writeStderr(escapeControls(maskText(`rampart: internal error: ${text}\n`)));
   process.exit(EXIT_INTERNAL);
 }

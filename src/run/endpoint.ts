@@ -1,5 +1,6 @@
 import type { TlsPlan } from "../plan/plan.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { registerHeaders, registerUrl } from "../plan/secrets.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { TlsSettings } from "../runtime/socket.ts";
 import type { ServiceAddress } from "../service/service.ts";
@@ -9,6 +10,8 @@ import type { Endpoint } from "../transport/request.ts";
 
 /** Parses the URL and reads the files TLS needs. Throws {@link UserError}. */
 export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan): Endpoint {
+  registerUrl(address.url);
+  registerHeaders(address.headers);
   const url = parseUrl(address.url, address.defaultPort);
   const usesTls = url.isSecure || tls.isEnabled;
   return {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
+import { withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { artifactFiles, type Stimulus } from "../../report/genai-perf/artifacts.ts";
 import { describeLoad } from "../../report/rampart/console.ts";
@@ -8,7 +9,6 @@ import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
 import { nameFolder } from "./profile/folder-name.ts";
 import { headersOf } from "./profile/headers.ts";
 import { toPassedPlan } from "./profile/passed-plan.ts";
-import { hideSecret } from "./profile/to-input-config.ts";
 import { openTokenizer } from "./profile/token-work.ts";
 import { type CheckedInputs, checkInputs } from "./profile/write-inputs.ts";
 import type { GenaiSettings } from "./settings.ts";
@@ -50,15 +50,6 @@ export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: 
     });
   }
   io.out(`${JSON.stringify(plans, null, 2)}\n`);
-}
-
-function withoutSecrets(plan: Plan): Plan {
-  if (plan.target.kind === "embedded") return plan;
-  const headers = plan.target.headers.map(([name, value]) => {
-    const isHidden = hideSecret(`${name}:${value}`) !== `${name}:${value}`;
-    return [name, isHidden ? "<hidden>" : value] as const;
-  });
-  return { ...plan, target: { ...plan.target, headers } };
 }
 
 function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: string): string {

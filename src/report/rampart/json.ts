@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import {
@@ -12,7 +11,9 @@ import {
 import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
+import { withoutSecrets } from "../../plan/secrets.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
+import { writeOutput } from "../output-file.ts";
 import type { Report } from "../report.ts";
 import { toClientJson } from "./client.ts";
 import { toGpuJson } from "./gpus.ts";
@@ -29,7 +30,7 @@ export function createJsonReport(plan: Plan): Report {
   return {
     finish: (result) => {
       try {
-        writeFileSync(plan.outputs.jsonFile, `${JSON.stringify(toJson(plan, result), null, 2)}\n`);
+        writeOutput(plan.outputs.jsonFile, `${JSON.stringify(toJson(plan, result), null, 2)}\n`);
       } catch (error) {
         throw new RunError(
           "output",
@@ -78,7 +79,7 @@ function toJson(plan: Plan, result: RunResult): object {
       const { isMet, level, measured, text } = judge(assertion, levels, plan.target.batchSize);
       return { text, isMet, level, measured, limit: assertion.limit };
     }),
-    plan,
+    plan: withoutSecrets(plan),
   };
 }
 

@@ -150,7 +150,7 @@ function mergeSettings({ builder }: HostRun, asked: GenaiSettings): GenaiSetting
 async function writeExport(path: string, folder: string, hosts: readonly HostRun[]): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
-    await writeMergedExport(
+    writeMergedExport(
       path,
       hosts.map(({ source }) => source),
     );

@@ -1,20 +1,15 @@
-import { open, rename, rm } from "node:fs/promises";
+import { OutputFile } from "../../../report/output-file.ts";
 import type { ProfileExport } from "../../../report/read/profile-export.ts";
 import { readRawParts } from "../../../report/read/raw-export.ts";
 
 /** Writes several exports as one: the requests of all first experiments as they stand there, in the frame of the first. The file appears whole. */
-export async function writeMergedExport(path: string, sources: readonly ProfileExport[]): Promise<void> {
-  const part = `${path}.${process.pid}.part`;
+export function writeMergedExport(path: string, sources: readonly ProfileExport[]): void {
+  const file = new OutputFile(path);
   try {
-    const file = await open(part, "w");
-    try {
-      for (const text of mergeTexts(sources)) await file.write(text);
-    } finally {
-      await file.close();
-    }
-    await rename(part, path);
+    for (const text of mergeTexts(sources)) file.write(text);
+    file.commit();
   } catch (error) {
-    await rm(part, { force: true }).catch(() => {});
+    file.discard();
     throw error;
   }
 }

@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import { tokenWarnings } from "../../../measure/token-warnings.ts";
@@ -19,6 +18,7 @@ import {
   toTelemetrySeries,
   toTelemetryStatistics,
 } from "../../../report/genai-perf/telemetry.ts";
+import { writeOutput } from "../../../report/output-file.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import type { ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { CommandIo } from "../../execute.ts";
@@ -86,11 +86,11 @@ export async function writeReports(parts: WrittenParts, measured: Measured): Pro
   const warnings = tokenWarnings(columns);
   for (const warning of warnings) io.err(`rampart: ${warning}.\n`);
   const config = toInputConfig(settings, given);
-  await write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
-  await write(join(folder, files.csv), formatGenAiPerfCsv(measured.result));
+  write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
+  write(join(folder, files.csv), formatGenAiPerfCsv(measured.result));
   const about = { models: settings.modelNames, endpointType: settings.endpoint.type, isStreaming: result.isStreaming };
   const own = { summary, columns, run, goodput, about, warnings: [...doubts, ...warnings], version: VERSION };
-  await write(join(folder, files.rampart), formatRampartJson(own));
+  write(join(folder, files.rampart), formatRampartJson(own));
 }
 
 /** What servers told of themselves, GPUs included: tables with `-v`, and files of their own. */
@@ -101,8 +101,8 @@ async function reportServers(
 ): Promise<void> {
   if (settings.isVerbose) io.out(formatTelemetryConsole(telemetry ?? new Map()) + formatServerMetricsConsole(scrape));
   const [json, csv] = SERVER_METRICS_FILES;
-  await write(join(place.folder, json), formatServerMetricsJson(scrape, VERSION));
-  await write(join(place.folder, csv), formatServerMetricsCsv(scrape));
+  write(join(place.folder, json), formatServerMetricsJson(scrape, VERSION));
+  write(join(place.folder, csv), formatServerMetricsCsv(scrape));
 }
 
 function toResult({ settings, answers, run }: ReportParts): GenAiPerfResult {
@@ -116,9 +116,9 @@ function toResult({ settings, answers, run }: ReportParts): GenAiPerfResult {
   });
 }
 
-async function write(path: string, text: string): Promise<void> {
+function write(path: string, text: string): void {
   try {
-    await writeFile(path, text);
+    writeOutput(path, text);
   } catch (error) {
     throw new RunError(
       "output",

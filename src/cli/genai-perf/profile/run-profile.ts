@@ -8,6 +8,7 @@ import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/ar
 import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.ts";
 import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { removeOutput } from "../../../report/output-file.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../settings.ts";
@@ -97,9 +98,9 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
 
 /** What an earlier run left would pass for this one's, should this one fail. */
 async function removeEarlier({ folder, files }: ProfilePlace, { rampart }: GenaiSettings): Promise<void> {
-  for (const name of [...Object.values(files), ...SERVER_METRICS_FILES]) await rm(join(folder, name), { force: true });
+  for (const name of [...Object.values(files), ...SERVER_METRICS_FILES]) removeOutput(join(folder, name));
   await removePlots(folder);
-  if (rampart.recordsFile !== "") await rm(rampart.recordsFile, { force: true });
+  if (rampart.recordsFile !== "") removeOutput(rampart.recordsFile);
 }
 
 function isWell(run: RunResult, measured: Profile["measured"], settings: GenaiSettings): boolean {
@@ -113,7 +114,8 @@ function noContent({ endpoint }: GenaiSettings): string {
 }
 
 function recordsOf(path: string, plan: Plan, { startEpochNs }: RunResult): AskedRecords {
-  return { path, startEpochNs, model: plan.target.kind === "embedded" ? "" : plan.target.model };
+  const model = plan.target.kind === "embedded" ? "" : plan.target.model;
+  return { path, startEpochNs, model, failuresPath: failedRequestsPath(path) };
 }
 
 /** Undefined when there is nothing to report on. */

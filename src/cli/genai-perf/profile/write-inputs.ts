@@ -1,9 +1,10 @@
-import { mkdir, open, rename, rm, rmdir } from "node:fs/promises";
+import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { createEntries } from "../../../inputs/prompts/entries.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
+import { OutputFile } from "../../../report/output-file.ts";
 import { formatInputsFile } from "../../../service/openai/inputs-file.ts";
 import type { Payload } from "../../../service/openai/payload.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
@@ -45,31 +46,27 @@ export async function writeInputs(
   tokenizer: Tokenizer | undefined,
 ): Promise<CountedInputs> {
   const path = join(folder, FILE);
-  const part = `${path}.${process.pid}.part`;
   const prompts = toPromptSettings(settings, given);
   const layout = await openLayout(settings, tokenizer);
   const payloads = countPayloads(settings, layout, createEntries(prompts, tokenizer));
   let made: string | undefined;
+  let file: OutputFile | undefined;
   try {
     made = await mkdir(folder, { recursive: true });
-    const file = await open(part, "w");
-    try {
-      const order = prompts.source.kind === "synthetic" ? "session" : "trace";
-      let piece = "";
-      for await (const text of formatInputsFile(payloads.each(), order)) {
-        piece += text;
-        if (piece.length < PIECE_CHARACTERS) continue;
-        await file.write(piece);
-        piece = "";
-      }
-      await file.write(piece);
-    } finally {
-      await file.close();
+    // It is read again and sent.
+    file = new OutputFile(path, { isMasked: false });
+    const order = prompts.source.kind === "synthetic" ? "session" : "trace";
+    let piece = "";
+    for await (const text of formatInputsFile(payloads.each(), order)) {
+      piece += text;
+      if (piece.length < PIECE_CHARACTERS) continue;
+      file.write(piece);
+      piece = "";
     }
-    await rename(part, path);
+    file.write(piece);
+    file.commit();
   } catch (error) {
-    // What could not be made can not be removed either, where a file stands in the folder's place.
-    await rm(part, { force: true }).catch(() => {});
+    file?.discard();
     if (made !== undefined) await removeEmpty(folder, made);
     if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new RunError(

@@ -1,0 +1,21 @@
+import { maskText } from "../plan/secrets.ts";
+import { escapeControls } from "../plan/terminal-text.ts";
+import type { CommandIo } from "./execute.ts";
+
+/**
+ * Where a command's text leaves the program: without secrets, and without control characters of servers, models, files and scenarios.
+ * Only `draw`, which Rampart's own views use, moves the cursor.
+ */
+export function guardIo(io: CommandIo): CommandIo {
+  const clean = (text: string): string => escapeControls(maskText(text));
+  return {
+    out: (text) => io.out(clean(text)),
+    err: (text) => io.err(clean(text)),
+    draw: (text) => (io.draw ?? io.err)(maskText(text)),
+    get errColumns() {
+      return io.errColumns;
+    },
+    onInterrupt: (callback, leave) => io.onInterrupt(callback, leave),
+    loadApi: () => io.loadApi(),
+  };
+}
