@@ -1,10 +1,10 @@
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
+import { outputFilesOf } from "../report/output-place.ts";
 import type { Report, TextSink } from "../report/report.ts";
 import { joinObservers, type RunObserver, type RunResult } from "../run/observer.ts";
 import { ALONE, type Peers } from "../run/peers.ts";
 import { startPlan } from "../run/run-plan.ts";
-import { outputFilesOf } from "./output-files.ts";
 
 /** What a command is given by the executable: where its text goes, and how it learns of Ctrl-C. */
 export interface CommandIo extends TextSink {
@@ -41,7 +41,6 @@ export async function executePlan(
       onInterrupt();
       running.interrupt();
     }, discardAll);
-    await removeEarlier(plan);
     const { createReports } = await import("../report/reports.ts");
     reports = await createReports(plan, io);
     return joinObservers(reports);
@@ -53,21 +52,14 @@ export async function executePlan(
     result = await running.result;
   } catch (error) {
     for (const report of reports) report.discard?.();
-    if (!(error instanceof UserError)) await removeEarlier(plan);
+    if (!(error instanceof UserError) && outputFilesOf(plan).length > 0)
+      (await import("../report/earlier-files.ts")).removeEarlierFiles(plan);
     throw error;
   } finally {
     stopListening();
   }
   finishAll(reports, result);
   return result;
-}
-
-/** An earlier run's files would pass for those of a run that fails. */
-async function removeEarlier(plan: Plan): Promise<void> {
-  const files = outputFilesOf(plan);
-  if (files.length === 0) return;
-  const { removeOutput } = await import("../report/output-file.ts");
-  for (const [, path] of files) removeOutput(path as string);
 }
 
 /** One report that fails must not cost the user the others. Throws the first error. */

@@ -1,4 +1,4 @@
-import type { OutputsPlan, Plan } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { fileSystem } from "../runtime/files.ts";
@@ -61,25 +61,14 @@ export function findReadOutputs(files: readonly NamedFile[], read: readonly stri
   });
 }
 
-/** The files that a plan writes, by their flags. @param csvFlag what the front door calls that of the CSV */
-export function outputFilesOf({ outputs }: Plan, csvFlag = "--csv"): NamedFile[] {
-  const { jsonFile, csvFile, profileExportFile, recordsFile = "" } = outputs satisfies OutputsPlan;
-  const files = [
-    ["--json", jsonFile],
-    [csvFlag, csvFile],
-    ["--profile-export-file", profileExportFile],
-    ["--records-file", recordsFile],
-  ] as const;
-  return files.filter(([, path]) => path !== "");
-}
-
 /** Every text in a plan that may be the path of a file that it reads. */
 export function inputFilesOf({ target, load, inputs, measurement }: Plan): string[] {
   const tls = "tls" in target ? target.tls : undefined;
   return textsIn([tls, load, inputs, measurement.tokens]);
 }
 
-function textsIn(value: unknown): string[] {
+/** All texts in plain data. */
+export function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

@@ -5,6 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { parseDurationNs } from "../plan/units.ts";
+import { outputFilesOf } from "../report/output-place.ts";
 import type { RunResult } from "../run/observer.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
@@ -14,7 +15,7 @@ import { EXIT, exitCodeOfResult, hasOnlyFailures } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { checkOutputFiles, findReadOutputs, inputFilesOf, outputFilesOf } from "./output-files.ts";
+import { checkOutputFiles, findReadOutputs, inputFilesOf } from "./output-files.ts";
 
 /** `rampart run x.ts`, and a scenario that is the program itself. */
 

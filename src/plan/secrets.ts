@@ -40,7 +40,7 @@ export function registerSecret(text: string): void {
   if (secret.length < SHORTEST_CHARACTERS || NO_SECRET.test(secret)) return;
   const once = JSON.stringify(secret).slice(1, -1);
   const twice = JSON.stringify(once).slice(1, -1);
-  for (const form of [secret, once, twice, encodeOrKeep(secret)]) forms.add(form);
+  for (const form of [secret, once, twice, ...encodings(secret)]) forms.add(form);
   pattern = undefined;
   // Each line may be printed without the others.
   const lines = secret.split(/[\r\n]+/);
@@ -171,11 +171,13 @@ function createPattern(): RegExp {
   return new RegExp(alternatives.join("|"), "g");
 }
 
-function encodeOrKeep(text: string): string {
+/** In an address: wholly encoded, as a whole address is encoded, and decoded as one. */
+function encodings(text: string): string[] {
   try {
-    return encodeURIComponent(text);
+    const encoded = encodeURIComponent(text);
+    return [encoded, encodeURI(text), decodeURI(encoded)];
   } catch {
-    return text;
+    return [];
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Stats } from "node:fs";
+import type { Plan } from "../plan/plan.ts";
 import { fileSystem } from "../runtime/files.ts";
 
 /** Where a path leads, and whether what is there may be replaced. What it needs is loaded when a path is asked about: most runs write no file. */
@@ -13,14 +14,28 @@ export type OutputPlace =
   /** Written to: a pipe, a terminal, a device, or a file in a folder in which nothing can be renamed. */
   | { readonly kind: "stream"; readonly path: string; readonly isRegular: boolean };
 
+/** The files that a plan writes, by their flags. @param csvFlag what the front door calls that of the CSV */
+export function outputFilesOf({ outputs }: Plan, csvFlag = "--csv"): (readonly [flag: string, path: string])[] {
+  const { jsonFile, csvFile, profileExportFile, recordsFile = "" } = outputs;
+  const files = [
+    ["--json", jsonFile],
+    [csvFlag, csvFile],
+    ["--profile-export-file", profileExportFile],
+    ["--records-file", recordsFile],
+  ] as const;
+  return files.filter(([, path]) => path !== "");
+}
+
 /** Why nothing can be written at a path, in words; undefined when it can. Touches nothing. */
 export function whyNotWritable(path: string): string | undefined {
   try {
     const place = findPlace(path);
-    if (place.kind === "stream" || place.mode !== undefined)
-      fileSystem().accessSync(place.path, fileSystem().constants.W_OK);
-    else
-      fileSystem().accessSync(process.getBuiltinModule("node:path").dirname(place.path), fileSystem().constants.W_OK);
+    const { accessSync, constants, statSync } = fileSystem();
+    const { dirname } = process.getBuiltinModule("node:path");
+    const isThere = place.kind === "stream" || place.mode !== undefined;
+    const at = isThere ? place.path : dirname(place.path);
+    accessSync(at, constants.W_OK);
+    if (!isThere && !statSync(at).isDirectory()) throw systemError("ENOTDIR", "is no folder", at);
     return undefined;
   } catch (error) {
     return (error as Error).message;

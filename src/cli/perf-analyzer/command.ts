@@ -1,9 +1,10 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
+import { outputFilesOf } from "../../report/output-place.ts";
 import type { LaneError, RunResult } from "../../run/observer.ts";
 import { joinPeers } from "../../run/peers.ts";
 import { type CommandIo, executePlan } from "../execute.ts";
-import { findReadOutputs, inputFilesOf, outputFilesOf } from "../output-files.ts";
+import { findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { VERSION } from "../version.ts";
 import { parseFlags } from "./parse.ts";
 import { readSettings, type Settings } from "./settings.ts";

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import type { Plan } from "../../../plan/plan.ts";
+import { UserError } from "../../../plan/problem.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
 import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.ts";
@@ -13,6 +14,7 @@ import type { RunResult } from "../../../run/observer.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
+import { checkOutputs } from "./check-outputs.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
 import { toPassedPlan } from "./passed-plan.ts";
@@ -69,17 +71,28 @@ interface ProfileParts {
   readonly tokens: SharedTokenWork;
 }
 
-async function profile({ settings, given, place, io, tokens }: ProfileParts): Promise<Profile> {
+/** Writes the requests, and makes the plan that sends them. */
+async function prepare({ settings, given, place, io, tokens }: ProfileParts): Promise<{ plan: Plan; work: TokenWork }> {
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const { folder, files } = place;
   const headers = headersOf(settings, process.env);
+  checkOutputs(settings, given, place);
   const work = await tokens.open(settings, note);
   const inputs = await work.write({ settings, given, folder });
   for (const text of inputs.notes) note(text);
   const profileExportFile = join(folder, files.profileExport);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
   const plan = await toPassedPlan(settings, given, sources, headers);
-  checkPlan(plan);
+  return { plan: checkPlan(plan), work };
+}
+
+async function profile(parts: ProfileParts): Promise<Profile> {
+  const { settings, given, place, io } = parts;
+  const note = (text: string): void => io.err(`rampart: ${text}\n`);
+  const { plan, work } = await prepare(parts).catch(async (error: unknown) => {
+    if (!(error instanceof UserError)) await removeEarlier(place, settings);
+    throw error;
+  });
   await removeEarlier(place, settings);
   const { recordsFile } = settings.rampart;
   try {

@@ -16,7 +16,8 @@ import { openLayout, type PayloadLayout } from "./payload-layout.ts";
 import { toPromptSettings } from "./prompt-settings.ts";
 import { schedulePartOf } from "./to-load.ts";
 
-const FILE = "inputs.json";
+/** The name of a run's requests in its folder. */
+export const INPUTS_FILE = "inputs.json";
 /** Written at once: a million small writes would take a minute. */
 const PIECE_CHARACTERS = 256 * 1024;
 
@@ -45,7 +46,7 @@ export async function writeInputs(
   folder: string,
   tokenizer: Tokenizer | undefined,
 ): Promise<CountedInputs> {
-  const path = join(folder, FILE);
+  const path = join(folder, INPUTS_FILE);
   const prompts = toPromptSettings(settings, given);
   const layout = await openLayout(settings, tokenizer);
   const payloads = countPayloads(settings, layout, createEntries(prompts, tokenizer));
@@ -113,7 +114,7 @@ export async function checkInputs(
   const payloads = countPayloads(settings, layout, createEntries(toPromptSettings(settings, given), tokenizer));
   let first: Payload["body"] | undefined;
   for await (const { body } of payloads.each()) first ??= body;
-  return { path: join(folder, FILE), entryCount: payloads.count(), notes: payloads.notes(), first };
+  return { path: join(folder, INPUTS_FILE), entryCount: payloads.count(), notes: payloads.notes(), first };
 }
 
 function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
