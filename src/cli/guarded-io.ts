@@ -8,14 +8,9 @@ import type { CommandIo } from "./execute.ts";
  */
 export function guardIo(io: CommandIo): CommandIo {
   const clean = (text: string): string => escapeControls(maskText(text));
-  return {
-    out: (text) => io.out(clean(text)),
-    err: (text) => io.err(clean(text)),
-    draw: (text) => (io.draw ?? io.err)(maskText(text)),
-    get errColumns() {
-      return io.errColumns;
-    },
-    onInterrupt: (callback, leave) => io.onInterrupt(callback, leave),
-    loadApi: () => io.loadApi(),
-  };
+  return Object.assign(Object.create(io) as CommandIo, {
+    out: (text: string) => io.out(clean(text)),
+    err: (text: string) => io.err(clean(text)),
+    draw: (text: string) => (io.draw ?? io.err)(maskText(text)),
+  });
 }

@@ -1,8 +1,9 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { messageOf, type Problem, RunError, UserError } from "../plan/problem.ts";
 import { DEFAULT_TLS } from "../plan/tls.ts";
 import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
 import type { ServerTargetPlan } from "../registry/service-kinds.ts";
+import { writeOutput } from "../report/output-file.ts";
 import { probeModels } from "../run/probe.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
@@ -219,7 +220,7 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const flags = answers.target === "openai" ? describeProfile(answers) : describeFlags(toScenario(answers));
   try {
     // Not over a file that came to be in the meantime.
-    writeFileSync(file, text, { flag: "wx", mode: 0o755 });
+    writeOutput(file, text, { isNew: true, mode: 0o755 });
   } catch (error) {
     throw new UserError([
       { path: "--out", message: messageOf(error), value: file, hint: "Choose a file in a folder that can be written." },

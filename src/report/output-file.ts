@@ -5,6 +5,8 @@ import {
   fchmodSync,
   fstatSync,
   ftruncateSync,
+  linkSync,
+  lstatSync,
   openSync,
   readSync,
   renameSync,
@@ -30,20 +32,27 @@ const RETRY_MS = 5;
 export interface OutputOptions {
   /** False for what a run reads again and sends. Default true. */
   readonly isMasked?: boolean;
+  /** True leaves alone what is there, and fails with `EEXIST`. Default false. */
+  readonly isNew?: boolean;
+  /** Of a file that was not there. Default 0o666 without the umask. */
+  readonly mode?: number;
 }
 
 /** A file that is written piece by piece. All methods throw the system's errors. */
 export class OutputFile {
   private readonly place: OutputPlace;
   private readonly isMasked: boolean;
+  private readonly isNew: boolean;
   private readonly partPath: string;
   private fd: number | undefined;
   private writtenBytes = 0;
 
-  constructor(path: string, { isMasked = true }: OutputOptions = {}) {
+  constructor(path: string, { isMasked = true, isNew = false, mode = 0o666 }: OutputOptions = {}) {
     this.isMasked = isMasked;
+    this.isNew = isNew;
+    if (isNew && isTaken(path)) throw systemError("EEXIST", "exists already", path);
     const place = findPlace(path);
-    const part = place.kind === "file" ? openBeside(place.path) : undefined;
+    const part = place.kind === "file" ? openBeside(place.path, mode) : undefined;
     this.place = part === undefined ? toStream(place) : place;
     const { fd, partPath } = part ?? openPart(join(tmpdir(), `rampart-${basename(path)}`), 0o600);
     this.fd = fd;
@@ -80,7 +89,9 @@ export class OutputFile {
     if (place.mode !== undefined) fchmodSync(fd, place.mode);
     this.close();
     try {
-      renameSync(partPath, place.path);
+      if (this.isNew) placeNew(partPath, place.path);
+      else renameSync(partPath, place.path);
+      this.discard();
     } catch (error) {
       // A file that is mounted by itself, as into a container, cannot be replaced.
       if ((error as NodeJS.ErrnoException).code !== "EBUSY") throw error;
@@ -138,15 +149,31 @@ export function removeOutput(path: string): void {
   }
 }
 
+/** A link takes no name that somebody has taken meanwhile; where there are no links, a look has to do. */
+function placeNew(partPath: string, path: string): void {
+  try {
+    linkSync(partPath, path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" || isTaken(path)) throw systemError("EEXIST", "exists already", path);
+    renameSync(partPath, path);
+  }
+}
+
+/** Whether anything has the name, be it a link to nothing. */
+function isTaken(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
 interface Part {
   readonly fd: number;
   readonly partPath: string;
 }
 
 /** Undefined where the folder takes no new file and the one that is there can be written. */
-function openBeside(path: string): Part | undefined {
+function openBeside(path: string, mode: number): Part | undefined {
   try {
-    return openPart(path, 0o666);
+    return openPart(path, mode);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (!["EACCES", "EPERM", "EROFS"].includes(code) || statOf(path) === undefined) throw error;

@@ -47,7 +47,8 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     host === "" ||
     host.includes("[") ||
     Number.isNaN(port) ||
-    rest.includes(" ") ||
+    // A line break would smuggle in a header of its own.
+    /[\s\u0000-\u0020\u007f]/.test(rest) ||
     rest.includes("?") ||
     rest.includes("#")
   ) {

@@ -185,6 +185,27 @@ describe("output files", () => {
     });
   });
 
+  test("of a new name do not replace what is there", () => {
+    withFolder((folder) => {
+      const path = join(folder, "a");
+      writeOutput(path, "first", { isNew: true, mode: 0o755 });
+      assert.equal(statSync(path).mode & 0o700, 0o700);
+      assert.throws(() => writeOutput(path, "second", { isNew: true }), { code: "EEXIST" });
+      const late = new OutputFile(join(folder, "b"), { isNew: true });
+      late.write("late");
+      writeFileSync(join(folder, "b"), "early");
+      assert.throws(() => late.commit(), { code: "EEXIST" });
+      late.discard();
+      symlinkSync("nothing", join(folder, "c"));
+      assert.throws(() => writeOutput(join(folder, "c"), "x", { isNew: true }), { code: "EEXIST" });
+      assert.deepEqual(
+        ["a", "b"].map((name) => readFileSync(join(folder, name), "utf8")),
+        ["first", "early"],
+      );
+      assert.deepEqual(readdirSync(folder).sort(), ["a", "b", "c"]);
+    });
+  });
+
   test("an earlier one is removed, if it is a file", () => {
     withFolder((folder) => {
       const path = join(folder, "a");
