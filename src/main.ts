@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 import { runCommandLine } from "./cli/commands.ts";
+import { describeDefect } from "./cli/guarded-io.ts";
 import { createProcessIo } from "./cli/process-io.ts";
-import { maskText } from "./plan/secrets.ts";
-import { escapeControls } from "./plan/terminal-text.ts";
 import { isExecutable } from "./runtime/runtime.ts";
 import { writeStderr } from "./runtime/stdio.ts";
 
@@ -28,7 +27,6 @@ const invokedAs = isExecutable ? executableName(process.argv0) : "rampart";
 try {
   process.exit(await runCommandLine(invokedAs, process.argv.slice(2), io));
 } catch (error) {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  writeStderr(escapeControls(maskText(`rampart: internal error: ${text}\n`)));
+  writeStderr(describeDefect(error));
   process.exit(EXIT_INTERNAL);
 }

@@ -14,3 +14,9 @@ export function guardIo(io: CommandIo): CommandIo {
     draw: (text: string) => (io.draw ?? io.err)(maskText(text)),
   });
 }
+
+/** What is said of a defect of Rampart's own, whose text may hold anything. Ends in a line break. */
+export function describeDefect(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return escapeControls(maskText(`rampart: internal error: ${text}\n`));
+}

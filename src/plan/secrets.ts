@@ -139,7 +139,7 @@ export function readApiKey(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): { readonly key: string } | { readonly problem: string } {
   const value = env[name];
-  if (value === undefined) return { problem: `the environment has no variable ${name}` };
+  if (value === undefined || value === "") return { problem: `the environment has no variable ${name}` };
   registerSecret(value);
   const key = value.trim();
   if (key === "") return { problem: `the variable ${name} is empty` };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttp2Server } from "node:http2";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -149,6 +149,19 @@ interface Case {
 }
 
 const { refusing, failing, talking, streaming, page } = servers;
+const garbling = await new Promise<string>((resolve) => {
+  // The key lies across the place where the line is cut off.
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (bytes) => {
+      const key = /x-api-key: (.*)\r/i.exec(String(bytes))?.[1] ?? /bearer (.*)\r/i.exec(String(bytes))?.[1] ?? "";
+      carried.push(key);
+      socket.end(`SMTP ${"x".repeat(48)}${key}\r\n\r\n`);
+    });
+  });
+  after(() => server.close());
+  server.listen(0, "127.0.0.1", () => resolve(`127.0.0.1:${(server.address() as AddressInfo).port}`));
+});
 const login = (address: string): string => `http://ada:${PASSWORD}@${address}`;
 const query = `v1/chat/completions?api_key=${SAFE_KEY}`;
 
@@ -224,6 +237,9 @@ const CASES: readonly Case[] = [
     },
   },
   { what: "scenario, refused", args: ["run", "x.ts", ...REPORTS], files: { "x.ts": target(refusing) } },
+  { what: "scenario, page", args: ["run", "x.ts", ...REPORTS], files: { "x.ts": target(page) } },
+  { what: "scenario, no HTTP", args: ["run", "x.ts", ...REPORTS], files: { "x.ts": target(garbling) } },
+  { what: "perf_analyzer, no HTTP", args: [...OPENAI, "-u", garbling] },
   { what: "scenario, talking", args: ["run", "x.ts", ...REPORTS], files: { "x.ts": target(talking) } },
   {
     what: "scenario, streamed",

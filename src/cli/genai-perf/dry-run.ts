@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
-import { withoutSecrets } from "../../plan/secrets.ts";
+import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { artifactFiles, type Stimulus } from "../../report/genai-perf/artifacts.ts";
 import { describeLoad } from "../../report/rampart/console.ts";
@@ -54,7 +54,7 @@ export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: 
 
 function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: string): string {
   const { target, measurement, telemetry } = plan;
-  const body = JSON.stringify(first ?? {});
+  const body = maskSecrets(JSON.stringify(first ?? {}));
   const shown =
     body.length > MOST_BODY_CHARACTERS ? `${body.slice(0, MOST_BODY_CHARACTERS)}… (${body.length} characters)` : body;
   const servers = target.kind === "embedded" ? [] : [target.url, ...(target.moreUrls ?? [])];
