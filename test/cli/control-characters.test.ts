@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/commands.ts";
+import { describeDefect } from "../../src/cli/guarded-io.ts";
+import { registerSecret } from "../../src/plan/secrets.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { inFolder } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
@@ -85,6 +87,13 @@ const CASES: readonly Case[] = [
 ];
 
 describe("control characters", () => {
+  test("and secrets are not in what is said of a defect", () => {
+    registerSecret("defect-key-1");
+    const text = describeDefect(new Error(`no defect-key-1 ${EVIL}`));
+    assert.match(text, /^rampart: internal error: .*no \*\*\* \\u001b\[2J/);
+    assert.doesNotMatch(text, CONTROLS);
+  });
+
   for (const { what, args, files } of CASES)
     test(`do not reach the terminal: ${what}`, LIMIT, () =>
       inFolder({ "in.json": PAYLOADS, ...files }, async (folder) => {
