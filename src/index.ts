@@ -89,6 +89,7 @@ export {
 } from "./scenario/token-assertions.ts";
 export type { LlmEndpointName } from "./service/openai/endpoints.ts";
 
+const EXIT_INTERNAL = 1;
 const EXIT_INTERRUPTED = 130;
 
 /**
@@ -120,16 +121,21 @@ async function startIfEntry(scenario: Scenario): Promise<void> {
   if (url === "") return;
   const loaded = (await import(url).catch(() => undefined)) as { default?: unknown } | undefined;
   if (loaded?.default !== scenario) return;
-  const [{ runEntryScenario }, { createProcessIo }, api] = await Promise.all([
+  const [{ runEntryScenario }, { createProcessIo }, { describeDefect }, api] = await Promise.all([
     import("./cli/run.ts"),
     import("./cli/process-io.ts"),
+    import("./cli/guarded-io.ts"),
     import("./index.ts"),
   ]);
   const io = createProcessIo(
     () => Promise.resolve(api),
     () => process.exit(EXIT_INTERRUPTED),
   );
-  process.exit(await runEntryScenario(scenario, new URL(url), process.argv.slice(2), io));
+  const code = await runEntryScenario(scenario, new URL(url), process.argv.slice(2), io).catch((error: unknown) => {
+    io.err(describeDefect(error));
+    return EXIT_INTERNAL;
+  });
+  process.exit(code);
 }
 
 /** As the runtime names the module; empty when the program is no file, as with `bun -e`. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { runCommandLine } from "./cli/commands.ts";
+import { describeDefect } from "./cli/guarded-io.ts";
 import { createProcessIo } from "./cli/process-io.ts";
 import { isExecutable } from "./runtime/runtime.ts";
 import { writeStderr } from "./runtime/stdio.ts";
@@ -26,6 +27,6 @@ const invokedAs = isExecutable ? executableName(process.argv0) : "rampart";
 try {
   process.exit(await runCommandLine(invokedAs, process.argv.slice(2), io));
 } catch (error) {
-  writeStderr(`rampart: internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  writeStderr(describeDefect(error));
   process.exit(EXIT_INTERNAL);
 }

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { SentSettings } from "./cli/genai-perf/profile/token-work-thread.ts";
 import type { PromptTask } from "./inputs/prompts/prompt-thread.ts";
+import type { TokenThreadData } from "./measure/token-thread.ts";
 import type { MockPlan } from "./plan/mock.ts";
-import type { TokensPlan } from "./plan/tokens.ts";
 import type { WorkerRole } from "./runtime/workers.ts";
 
 /** A thread's entry: does what its role says. */
@@ -15,7 +15,7 @@ if (role === "mock") {
   parentPort.postMessage({ httpPort: server.httpPort, grpcPort: server.grpcPort });
 } else if (role === "measure-tokens") {
   const { serveTokenMeter } = await import("./measure/token-thread.ts");
-  await serveTokenMeter(parentPort, data as TokensPlan);
+  await serveTokenMeter(parentPort, data as TokenThreadData);
 } else if (role === "make-prompts") {
   const { servePrompts } = await import("./inputs/prompts/prompt-thread.ts");
   await servePrompts(parentPort, data as PromptTask);

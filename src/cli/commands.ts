@@ -1,6 +1,8 @@
+import { registerArguments } from "../plan/secrets.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT, withOutputFailure } from "./exit-codes.ts";
+import { guardIo } from "./guarded-io.ts";
 import { nearestName } from "./nearest-name.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
 import { VERSION } from "./version.ts";
@@ -61,7 +63,9 @@ function notYet(name: string, summary: string, exitCode: number): Command {
 }
 
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
-export async function runCommandLine(invokedAs: string, args: readonly string[], io: CommandIo): Promise<number> {
+export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {
+  registerArguments(args);
+  const io = guardIo(rawIo);
   // Linked as one of the tools it stands for, the executable is that tool.
   const linked = findCommand(invokedAs);
   const [name, ...rest] = args;

@@ -1,6 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
-import { RunError } from "../plan/problem.ts";
+import { RunError, UserError } from "../plan/problem.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
+import { outputFilesOf } from "../report/output-place.ts";
 import type { TextSink } from "../report/report.ts";
 import { joinObservers, type RunObserver, type RunResult } from "../run/observer.ts";
 import { ALONE, type Peers } from "../run/peers.ts";
@@ -67,6 +68,8 @@ export async function executePlan(
     result = await running.result;
   } catch (error) {
     for (const report of reports) report.discard?.();
+    if (!(error instanceof UserError) && outputFilesOf(plan).length > 0)
+      (await import("../report/earlier-files.ts")).removeEarlierFiles(plan);
     throw error instanceof RunError ? nameSettingsOf(error, plan.outputs.style) : error;
   } finally {
     stopListening();

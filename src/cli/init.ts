@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf, UserError } from "../plan/problem.ts";
+import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { writeOutput } from "../report/output-file.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
 import { Interview, type Manner } from "../wizard/interview.ts";
@@ -71,7 +72,7 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   try {
     mkdirSync(dirname(file), { recursive: true });
     // Not over a file that came to be in the meantime.
-    writeFileSync(file, text, { flag: "wx", mode: 0o755 });
+    writeOutput(file, text, { isNew: true, mode: 0o755 });
   } catch (error) {
     const isDiskFull = ["ENOSPC", "EDQUOT", "EIO"].includes((error as { code?: string }).code ?? "");
     if (isDiskFull) throw new RunError("output", `${file} cannot be written: ${messageOf(error)}`, "Is the disk full?");

@@ -3,7 +3,9 @@ import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
+import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
+import { outputFilesOf } from "../report/output-place.ts";
 import type { RunResult } from "../run/observer.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
@@ -12,7 +14,8 @@ import { type CommandIo, executePlan } from "./execute.ts";
 import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
-import { checkOutputFiles } from "./output-files.ts";
+import { guardIo } from "./guarded-io.ts";
+import { checkOutputFiles, findReadOutputs, inputFilesOf } from "./output-files.ts";
 
 /** `rampart run x.ts`, and a scenario that is the program itself. */
 
@@ -65,8 +68,10 @@ export async function runEntryScenario(
   scenario: Scenario,
   url: URL,
   args: readonly string[],
-  io: CommandIo,
+  rawIo: CommandIo,
 ): Promise<number> {
+  registerArguments(args);
+  const io = guardIo(rawIo);
   const file = fileURLToPath(url);
   return explainErrors(file, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
@@ -85,8 +90,10 @@ async function runLoaded(
   io: CommandIo,
 ): Promise<number> {
   const plan = toPlan(scenario, folder, overrides);
+  const problems = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
+  if (problems.length > 0) throw new UserError(problems);
   if (isDryRun) {
-    io.out(`${JSON.stringify(plan, null, 2)}\n`);
+    io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
   const { result, outputError } = await executePlan(plan, io, (signal) =>

@@ -1,5 +1,6 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 import { messageOf, RunError } from "../plan/problem.ts";
+import { registeredSecrets, registerSecret } from "../plan/secrets.ts";
 import { receiveError, type SentError, sendError } from "../plan/sent-error.ts";
 import type { TokensPlan } from "../plan/tokens.ts";
 import { startWorker } from "../runtime/workers.ts";
@@ -22,8 +23,16 @@ type TokenReply =
   | { readonly kind: "merged"; readonly rows: TokenRows }
   | { readonly kind: "failed"; readonly error: SentError };
 
+/** What the thread is started with. */
+export interface TokenThreadData {
+  readonly plan: TokensPlan;
+  /** Answers that are no answers are explained by their own words. */
+  readonly secrets: readonly string[];
+}
+
 /** The thread's side: loads the tokenizer, says so, and measures until it is ended. */
-export async function serveTokenMeter(port: MessagePort, plan: TokensPlan): Promise<void> {
+export async function serveTokenMeter(port: MessagePort, { plan, secrets }: TokenThreadData): Promise<void> {
+  for (const secret of secrets) registerSecret(secret);
   const say = (reply: TokenReply): void => port.postMessage(reply);
   try {
     const meter = await createMeter(plan);
@@ -70,7 +79,10 @@ export class TokenThread {
 
   /** Starts the thread, which loads the tokenizer. Rejects as `loadTokenizer` does, and with `RunError` where no thread can be started. */
   static async start(plan: TokensPlan): Promise<TokenThread> {
-    const worker = startWorker({ role: "measure-tokens", data: plan });
+    const worker = startWorker({
+      role: "measure-tokens",
+      data: { plan, secrets: registeredSecrets() } satisfies TokenThreadData,
+    });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     worker.once("message", (reply: TokenReply) => {
       if (reply.kind === "failed") reject(receiveError(reply.error));

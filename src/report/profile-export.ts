@@ -1,10 +1,10 @@
-import { closeSync, ftruncateSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import type { RequestRecord, RunResult } from "../run/observer.ts";
 import { formatJsonDouble } from "../service/json-numbers.ts";
 import { splitBytesElements, toJsonElements } from "../service/json-tensors.ts";
 import type { Tensor } from "../service/tensor.ts";
+import { OutputFile } from "./output-file.ts";
 import type { Report, TextSink } from "./report.ts";
 
 /**
@@ -24,19 +24,17 @@ export function createProfileExport(plan: Plan, sink: TextSink): Report {
 
 class ProfileExport implements Report {
   private readonly path: string;
-  private readonly partPath: string;
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private readonly warned = new Set<string>();
   private readonly inputTexts = new WeakMap<readonly Tensor[], string>();
   /** By input: most models answer the same again. */
   private readonly outputTexts = new WeakMap<readonly Tensor[], OutputText>();
-  private fd: number | undefined;
+  private file: OutputFile | undefined;
   /** Text to write next. */
   private buffer: string[] = [];
   private bufferedCharacters = 0;
-  /** Bytes in the file, and how many of them are there to stay; the rest are requests whose window has not ended. */
-  private writtenBytes = 0;
+  /** Bytes in the file that are there to stay; the rest are requests whose window has not ended. */
   private committedBytes = 0;
   private isFirstExperiment = true;
   private isFirstRequest = true;
@@ -49,7 +47,6 @@ class ProfileExport implements Report {
     this.plan = plan;
     this.sink = sink;
     this.path = plan.outputs.profileExportFile;
-    this.partPath = `${this.path}.${process.pid}.part`;
     this.put('{"experiments":[');
   }
 
@@ -89,8 +86,7 @@ class ProfileExport implements Report {
     this.put(`],"version":"0.0.0","service_kind":"${kind}","endpoint":${JSON.stringify(path ?? "")}}`);
     this.commit();
     try {
-      this.close();
-      renameSync(this.partPath, this.path);
+      this.file?.commit();
     } catch (error) {
       throw this.toError(error);
     }
@@ -103,14 +99,7 @@ class ProfileExport implements Report {
   }
 
   discard(): void {
-    this.close();
-    rmSync(this.partPath, { force: true });
-  }
-
-  private close(): void {
-    const { fd } = this;
-    this.fd = undefined;
-    if (fd !== undefined) closeSync(fd);
+    this.file?.discard();
   }
 
   private openExperiment(unit: "concurrency" | "request-rate", value: number): void {
@@ -204,16 +193,12 @@ class ProfileExport implements Report {
   }
 
   private flush(): void {
-    const bytes = Buffer.from(this.buffer.join(""));
+    const text = this.buffer.join("");
     this.buffer = [];
     this.bufferedCharacters = 0;
     try {
-      this.fd ??= openSync(this.partPath, "w");
-      for (let offset = 0; offset < bytes.length; ) {
-        const written = writeSync(this.fd, bytes, offset, bytes.length - offset, this.writtenBytes);
-        offset += written;
-        this.writtenBytes += written;
-      }
+      this.file ??= new OutputFile(this.path);
+      this.file.write(text);
     } catch (error) {
       throw this.toError(error);
     }
@@ -222,7 +207,7 @@ class ProfileExport implements Report {
   /** All text so far is there to stay. */
   private commit(): void {
     this.flush();
-    this.committedBytes = this.writtenBytes;
+    this.committedBytes = this.file?.byteCount ?? 0;
   }
 
   /** Forgets requests that belong to no window. */
@@ -231,9 +216,7 @@ class ProfileExport implements Report {
     this.buffer = [];
     this.bufferedCharacters = 0;
     this.isFirstRequest = !this.hasCommittedRequest;
-    if (this.writtenBytes === this.committedBytes) return;
-    ftruncateSync(this.fd as number, this.committedBytes);
-    this.writtenBytes = this.committedBytes;
+    if (this.file?.byteCount !== this.committedBytes) this.file?.truncate(this.committedBytes);
   }
 
   private toError(error: unknown): RunError {

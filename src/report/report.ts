@@ -14,6 +14,8 @@ export interface Report extends RunObserver {
 export interface TextSink {
   out(text: string): void;
   err(text: string): void;
+  /** Text on stderr that moves the cursor, with nothing of servers, models or files in it. Absent: `err` takes it. */
+  draw?(text: string): void;
   /** Characters per line of the terminal that `err` goes to; undefined where that is none. */
   readonly errColumns?: number | undefined;
 }

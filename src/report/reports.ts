@@ -1,5 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
 import type { LiveView } from "./live/live-view.ts";
+import { outputFilesOf } from "./output-place.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import type { Report, TextSink } from "./report.ts";
 
@@ -11,6 +12,11 @@ interface ReportKind {
 
 /** All reports, in the order in which they are told of events. A new report is one file and one entry here. */
 const REPORTS: readonly ReportKind[] = [
+  {
+    // Before those that write files.
+    isWanted: (plan) => outputFilesOf(plan).length > 0,
+    create: async (plan) => (await import("./earlier-files.ts")).createEarlierFiles(plan),
+  },
   {
     isWanted: ({ outputs }) => outputs.style === "perf_analyzer" || isVerboseProfile(outputs),
     create: createPerfAnalyzerConsole,

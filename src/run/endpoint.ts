@@ -1,14 +1,16 @@
 import type { TlsPlan } from "../plan/plan.ts";
-import { messageOf, type Problem, UserError } from "../plan/problem.ts";
-import { fileSystem } from "../runtime/files.ts";
-import type { TlsSettings } from "../runtime/socket.ts";
+import { UserError } from "../plan/problem.ts";
+import { registerHeaders, registerUrl } from "../plan/secrets.ts";
 import type { ServiceAddress } from "../service/service.ts";
 import type { Endpoint } from "../transport/request.ts";
+import { readTls } from "./tls-files.ts";
 
 /** From an address as a user writes it to what a transport connects to. */
 
 /** Parses the URL and reads the files TLS needs. Throws {@link UserError}. */
 export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan): Endpoint {
+  registerUrl(address.url);
+  registerHeaders(address.headers);
   const url = parseUrl(address.url, address.defaultPort);
   const usesTls = url.isSecure || tls.isEnabled;
   return {
@@ -45,7 +47,8 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     host === "" ||
     host.includes("[") ||
     Number.isNaN(port) ||
-    rest.includes(" ") ||
+    // A line break would smuggle in a header of its own.
+    /[\s\u0000-\u0020\u007f]/.test(rest) ||
     rest.includes("?") ||
     rest.includes("#")
   ) {
@@ -77,54 +80,4 @@ function withoutTrailingSlashes(path: string): string {
   let end = path.length;
   while (end > 0 && path[end - 1] === "/") end--;
   return path.slice(0, end);
-}
-
-function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
-  const problems: Problem[] = [];
-  const read = (path: string, toPem: (bytes: Buffer) => string): string | undefined => {
-    if (path === "") return undefined;
-    try {
-      return toPem(fileSystem().readFileSync(path));
-    } catch (error) {
-      problems.push({
-        path,
-        message: `cannot be read: ${messageOf(error)}`,
-        hint: "Give an existing file of its type.",
-      });
-      return undefined;
-    }
-  };
-  const settings = {
-    alpn,
-    caPem: read(plan.caFile, textOf),
-    certPem: read(plan.certFile, plan.certType === "DER" ? certificateToPem : textOf),
-    keyPem: read(plan.keyFile, plan.keyType === "DER" ? privateKeyToPem : textOf),
-    verifyPeer: plan.verifyPeer,
-    verifyHost: plan.verifyHost,
-  };
-  if (problems.length > 0) throw new UserError(problems);
-  return settings;
-}
-
-function textOf(bytes: Buffer): string {
-  return bytes.toString("utf8");
-}
-
-function certificateToPem(der: Buffer): string {
-  const { X509Certificate } = process.getBuiltinModule("node:crypto");
-  return new X509Certificate(der).toString();
-}
-
-/** A DER file does not say which of the three usual forms it has. */
-function privateKeyToPem(der: Buffer): string {
-  const { createPrivateKey } = process.getBuiltinModule("node:crypto");
-  let first: unknown;
-  for (const type of ["pkcs8", "sec1", "pkcs1"] as const) {
-    try {
-      return createPrivateKey({ key: der, format: "der", type }).export({ type: "pkcs8", format: "pem" }).toString();
-    } catch (error) {
-      first ??= error;
-    }
-  }
-  throw first;
 }

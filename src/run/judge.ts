@@ -1,6 +1,7 @@
 import type { ExpectedOutput } from "../inputs/dataset.ts";
 import type { AnswerPacker } from "../measure/packed-answers.ts";
 import { messageOf } from "../plan/problem.ts";
+import { maskSecrets } from "../plan/secrets.ts";
 import { toEpochNs } from "../runtime/clock.ts";
 import { PAYLOAD, TEXT_LENGTH_BYTES } from "../service/payload-tensor.ts";
 import type { InferResponse, Service } from "../service/service.ts";
@@ -60,7 +61,8 @@ export class RequestJudge {
 
   /** What is wrong with a finished request; undefined when it succeeded. */
   judge(call: Call, slots: Slots): Failure | undefined {
-    const failure = this.examine(call, slots);
+    const found = this.examine(call, slots);
+    const failure = found && maskFailure(found);
     if (failure !== undefined) this.observer.onFailed?.(this.describeFailed(call, slots, failure));
     if (this.answers !== undefined) this.keepAnswer(this.answers, call, slots, failure);
     return failure;
@@ -148,6 +150,16 @@ export class RequestJudge {
     }
     return undefined;
   }
+}
+
+/** Servers say keys again, and what they say is printed and written. */
+function maskFailure(failure: Failure): Failure {
+  const { message, answer } = failure;
+  return {
+    ...failure,
+    message: maskSecrets(message),
+    ...(answer === undefined ? {} : { answer: maskSecrets(answer) }),
+  };
 }
 
 /** The responses of a call: on a stream those that were kept, otherwise its only one. */

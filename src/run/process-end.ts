@@ -1,3 +1,4 @@
+import { basename, dirname, join } from "node:path";
 import { fileSystem } from "../runtime/files.ts";
 
 /** What must be undone however the process ends. */
@@ -29,15 +30,31 @@ export function atProcessEnd(release: () => void, close: () => Promise<unknown>)
   return stop;
 }
 
-/** Removes an unfinished file should the process be ended (by a signal, too) while the work that writes it is under way. */
+/**
+ * Removes the unfinished parts of a file, in whichever thread it is written, should the process be ended (by a signal, too) while the work
+ * that writes it is under way.
+ * @param path the file's own path: its parts begin with it and this process's id, and end in `.part`
+ */
 export async function removingPart<T>(path: string, work: () => Promise<T>): Promise<T> {
   const stop = atProcessEnd(
-    () => fileSystem().rmSync(path, { force: true }),
+    () => removeParts(path),
     () => Promise.resolve(),
   );
   try {
     return await work();
   } finally {
     stop();
+  }
+}
+
+function removeParts(path: string): void {
+  const { readdirSync, rmSync } = fileSystem();
+  const folder = dirname(path);
+  const start = `${basename(path)}.${process.pid}.`;
+  try {
+    for (const name of readdirSync(folder))
+      if (name.startsWith(start) && name.endsWith(".part")) rmSync(join(folder, name), { force: true });
+  } catch {
+    // Without the folder there are no parts.
   }
 }

@@ -284,17 +284,30 @@ export class SharedTensors {
     const region = this.memory.create(name, sizeBytes);
     if (region === undefined) return undefined;
     if (bytes.length > 0) region.write(0, bytes);
-    try {
-      await this.options.ask(this.queries.register(region), `shared memory region '${region.name}' registered`);
-    } catch (error) {
-      if (messageOf(error).includes("already in manager")) return undefined;
-      if (!(error instanceof RunError) || error.kind !== "refused") throw error;
-      const hint =
-        "Shared memory needs a server on this machine that sees the same memory: no container apart, the same GPU.";
-      throw new RunError("refused", error.message, hint);
-    }
+    if (!(await this.announce(region))) return undefined;
     this.registered.push(region);
     return region;
+  }
+
+  /** Tells the server of a region; a server that cannot open it may run as another user. False when the name is taken there. */
+  private async announce(region: SharedRegion): Promise<boolean> {
+    for (let isWidened = false; ; isWidened = true) {
+      try {
+        await this.options.ask(this.queries.register(region), `shared memory region '${region.name}' registered`);
+        if (isWidened)
+          this.warnings.push(
+            "the server runs as another user: other users of this machine can read and change the shared memory while the run lasts.",
+          );
+        return true;
+      } catch (error) {
+        if (messageOf(error).includes("already in manager")) return false;
+        if (!(error instanceof RunError) || error.kind !== "refused") throw error;
+        if (this.memory.widen(region)) continue;
+        const hint =
+          "Shared memory needs a server on this machine that sees the same memory: no container apart, the same GPU.";
+        throw new RunError("refused", error.message, hint);
+      }
+    }
   }
 
   /** A name without slashes, as `shm_open` wants it, that no other region has. */

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
+import { maskSecrets, registerHeaders, registerPlan, registerUrl } from "../plan/secrets.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
@@ -61,12 +62,26 @@ interface CheckedDefinition {
  * @throws UserError with everything that is wrong with the scenario, by its path in the definition
  */
 export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverrides = {}): Plan {
+  registerGiven(scenario.definition);
   const parsed = v.safeParse(definitionSchema(), scenario.definition);
   if (!parsed.success) throw new UserError([...parsed.issues.map(toProblem), ...checkLoadAlone(scenario)]);
   const definition = parsed.output;
   const problems = checkTogether(definition, overrides);
   if (problems.length > 0) throw new UserError(problems);
-  return checkPlan(buildPlan(definition, folder, overrides));
+  const plan = buildPlan(definition, folder, overrides);
+  registerPlan(plan);
+  return checkPlan(plan);
+}
+
+/** Registers the secrets of a scenario that may have mistakes, whose values are shown. */
+function registerGiven(definition: unknown): void {
+  const { url, moreUrls, options } =
+    (definition as { target?: { url?: unknown; moreUrls?: unknown; options?: { headers?: unknown } } } | undefined)
+      ?.target ?? {};
+  for (const address of [url, moreUrls].flat()) if (typeof address === "string") registerUrl(address);
+  const headers = options?.headers;
+  if (typeof headers !== "object" || headers === null) return;
+  for (const [name, value] of Object.entries(headers)) if (typeof value === "string") registerHeaders([[name, value]]);
 }
 
 /** The rules of a load that is sound by itself in a definition that is not. */
@@ -227,7 +242,7 @@ function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "function") return "a function, which was not called";
   if (typeof value !== "object" && typeof value !== "string") return String(value);
-  return JSON.stringify(value).slice(0, MAX_VALUE_CHARACTERS);
+  return maskSecrets(JSON.stringify(value)).slice(0, MAX_VALUE_CHARACTERS);
 }
 
 /** Rules between the parts of a scenario. */

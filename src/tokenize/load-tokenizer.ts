@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { messageOf, UserError } from "../plan/problem.ts";
+import { registerSecret } from "../plan/secrets.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision } from "./hub-cache.ts";
 import { JsonTokenizer } from "./json-tokenizer.ts";
@@ -32,6 +33,7 @@ const EXPORT_HINT =
  */
 export async function loadTokenizer(name: string, options: TokenizerOptions = {}): Promise<Tokenizer> {
   const { env = process.env, revision = "main" } = options;
+  registerSecret(env["HF_TOKEN"] ?? "");
   if (options.trustRemoteCode === true) {
     const message = "a model's own Python code is not run (trust_remote_code)";
     throw new UserError([{ path: "tokenizer", message, value: name, hint: EXPORT_HINT }]);

@@ -1,4 +1,6 @@
 import { isCancel, log, select, text } from "@clack/prompts";
+import { maskText } from "../plan/secrets.ts";
+import { escapeControls } from "../plan/terminal-text.ts";
 import type { Answers, Choice, Question, Surroundings } from "./questions.ts";
 
 /** Draws questions on the terminal. */
@@ -40,7 +42,7 @@ export async function askQuestion(
       : await text({
           message: question.message,
           ...(preset === undefined ? {} : { initialValue: preset }),
-          validate: (given) => question.check((given ?? "").trim(), answers, around),
+          validate: (given) => clean(question.check((given ?? "").trim(), answers, around)),
         });
   return toReply(answer);
 }
@@ -67,19 +69,28 @@ async function askChoice(
   for (;;) {
     const answer = await select({
       message: question.message,
-      options: choices.map((choice) => ({ ...choice })),
+      options: choices.map(({ value, label, hint }) => ({
+        value,
+        label: clean(label),
+        ...(hint === undefined ? {} : { hint: clean(hint) }),
+      })),
       ...(preset === undefined ? {} : { initialValue: preset }),
     });
     if (isCancel(answer)) return answer;
     const problem = question.check(answer, answers, around);
     if (problem === undefined) return answer;
-    log.warn(`${answer} ${problem}`);
+    warn(`${answer} ${problem}`);
   }
 }
 
 /** Prints a warning between the questions. */
 export function warn(message: string): void {
-  log.warn(message);
+  log.warn(clean(message));
+}
+
+/** Names of models are the server's, and what a server says of a question may hold anything. */
+function clean<T extends string | undefined>(text: T): T {
+  return (text === undefined ? text : escapeControls(maskText(text))) as T;
 }
 
 /** Prints how to move between the questions. */

@@ -229,12 +229,13 @@ test("the JSON report holds the plan, every level and every verdict", () => {
   });
 });
 
+/** Where there are files, one report removes those of an earlier run. */
 const kinds: readonly (readonly [outputs: NonNullable<PlanChange["outputs"]>, count: number])[] = [
   [{ style: "perf_analyzer" }, 1],
   [{ style: "rampart" }, 1],
-  [{ style: "perf_analyzer", csvFile: "x.csv" }, 2],
+  [{ style: "perf_analyzer", csvFile: "x.csv" }, 3],
   [{ style: "rampart", isLive: true }, 2],
-  [{ style: "rampart", csvFile: "x.csv", jsonFile: "x.json", profileExportFile: "x.profile" }, 4],
+  [{ style: "rampart", csvFile: "x.csv", jsonFile: "x.json", profileExportFile: "x.profile" }, 5],
 ];
 
 for (const [outputs, count] of kinds) {

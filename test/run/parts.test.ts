@@ -58,6 +58,8 @@ for (const text of [
   "host:80:81",
   "a b",
   "host/x?y",
+  "host:1/x\r\nX-Evil:1",
+  "host\n:1",
   "host#x",
   "[::1",
   "host:-1",

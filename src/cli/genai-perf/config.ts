@@ -1,5 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml";
 import { messageOf } from "../../plan/problem.ts";
+import { registerArguments } from "../../plan/secrets.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import { nearestName } from "../nearest-name.ts";
 import { readFieldValue } from "./config-values.ts";
@@ -26,6 +27,8 @@ export function readConfig(builder: SettingsBuilder, path: string): boolean {
 
 /** Reads the text of a file. Returns as {@link readConfig}. @param path what errors call it */
 export function readConfigText(builder: SettingsBuilder, text: string, path: string): boolean {
+  // Before anything in it is shown as wrong.
+  registerArguments(text.split("\n").map((line) => line.replace(/^[\s-]*["']?|["']?\s*$/g, "")));
   const lineCounter = new LineCounter();
   // 1.1, as PyYAML reads it: `yes` and `on` are booleans too.
   const document = parseDocument(text, { lineCounter, version: "1.1", prettyErrors: false });

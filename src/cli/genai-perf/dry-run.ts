@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
+import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { artifactFiles, type Stimulus } from "../../report/genai-perf/artifacts.ts";
 import { describeLoad } from "../../report/rampart/console.ts";
@@ -9,7 +10,6 @@ import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
 import { nameFolder } from "./profile/folder-name.ts";
 import { headersOf } from "./profile/headers.ts";
 import { countNeededEntries, toPassedPlan } from "./profile/passed-plan.ts";
-import { hideSecret } from "./profile/to-input-config.ts";
 import { openTokenizer } from "./profile/token-work.ts";
 import { type CheckedInputs, checkInputs } from "./profile/write-inputs.ts";
 import type { GenaiSettings } from "./settings.ts";
@@ -54,18 +54,9 @@ export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: 
   io.out(`${JSON.stringify(plans, null, 2)}\n`);
 }
 
-function withoutSecrets(plan: Plan): Plan {
-  if (plan.target.kind === "embedded") return plan;
-  const headers = plan.target.headers.map(([name, value]) => {
-    const isHidden = hideSecret(`${name}:${value}`) !== `${name}:${value}`;
-    return [name, isHidden ? "<hidden>" : value] as const;
-  });
-  return { ...plan, target: { ...plan.target, headers } };
-}
-
 function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: string): string {
   const { target, measurement, telemetry } = plan;
-  const body = formatJson(first ?? {});
+  const body = maskSecrets(formatJson(first ?? {}));
   const shown =
     body.length > MOST_BODY_CHARACTERS ? `${body.slice(0, MOST_BODY_CHARACTERS)}… (${body.length} characters)` : body;
   const servers = target.kind === "embedded" ? [] : [target.url, ...(target.moreUrls ?? [])];

@@ -1,5 +1,5 @@
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
-import { fileSystem } from "../../runtime/files.ts";
+import { writeOutput } from "../../report/output-file.ts";
 import { type Field, type FieldGroup, isGroup } from "./field.ts";
 import { FIELDS } from "./fields.ts";
 import { defaultSettings, type GenaiSettings, getSetting, type Stimulus } from "./settings.ts";
@@ -14,7 +14,7 @@ export function formatTemplate(isVerbose: boolean): string {
 /** Writes the file. Throws a UserError when it exists already, and a RunError when it can not be written. */
 export function writeTemplate(path: string, isVerbose: boolean): void {
   try {
-    fileSystem().writeFileSync(path, formatTemplate(isVerbose), { flag: "wx" });
+    writeOutput(path, formatTemplate(isVerbose), { isNew: true });
   } catch (error) {
     if ((error as { code?: string }).code !== "EEXIST")
       throw new RunError("output", `${path} can not be written: ${messageOf(error)}`, "Give another path with -f.");

@@ -1,7 +1,10 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
+import { withoutSecrets } from "../../plan/secrets.ts";
+import { outputFilesOf } from "../../report/output-place.ts";
 import type { LaneError, RunResult } from "../../run/observer.ts";
 import { joinPeers } from "../../run/peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
+import { findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { VERSION } from "../version.ts";
 import { parseFlags } from "./parse.ts";
 import { readSettings, type Settings } from "./settings.ts";
@@ -27,7 +30,8 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
     return EXIT.measured;
   }
   const built = toPlan(settings);
-  const allProblems = [...problems, ...built.problems, ...(await checkService(settings))];
+  const read = findReadOutputs(outputFilesOf(built.plan, "-f"), inputFilesOf(built.plan));
+  const allProblems = [...problems, ...built.problems, ...read, ...(await checkService(settings))];
   if (allProblems.length > 0) {
     printProblems(allProblems, command, io);
     return EXIT.error;
@@ -36,7 +40,7 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
   for (const warning of built.warnings) io.err(`${warning}\n`);
   if (settings.isDryRun) {
     const { checkPlan } = await import("../../registry/check-plan.ts");
-    io.out(`${JSON.stringify(await checkPlan(built.plan), null, 2)}\n`);
+    io.out(`${JSON.stringify(withoutSecrets(await checkPlan(built.plan)), null, 2)}\n`);
     return EXIT.measured;
   }
   const peers = await joinPeers(built.plan, (line) => io.err(`${line}\n`));

@@ -10,6 +10,7 @@ import type {
   TritonTargetPlan,
 } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
+import { registerPlan } from "../../plan/secrets.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TELEMETRY, NO_TRACE } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
@@ -75,6 +76,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       jsonFile: settings.jsonFile,
     },
   };
+  registerPlan(plan);
   return { plan, problems, warnings };
 }
 

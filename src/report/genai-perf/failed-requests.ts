@@ -1,4 +1,7 @@
-import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { FailedRequest } from "../../run/observer.ts";
@@ -52,9 +55,18 @@ function readModel(payload: string): string | undefined {
   }
 }
 
-/** Where they wait. @param recordsFile the plan's */
+const paths = new Map<string, string>();
+
+/** Where they wait: a name that nobody can have taken, in a folder that takes files. @param recordsFile the plan's */
 export function failedRequestsPath(recordsFile: string): string {
-  return `${recordsFile}.${process.pid}.failed`;
+  let path = paths.get(recordsFile);
+  if (path === undefined) {
+    const isBeside = !existsSync(recordsFile) || statSync(recordsFile).isFile();
+    const beside = isBeside ? recordsFile : join(tmpdir(), "rampart-records");
+    path = `${beside}.${process.pid}.${randomBytes(4).toString("hex")}.failed`;
+    paths.set(recordsFile, path);
+  }
+  return path;
 }
 
 const FLUSH_CHARACTERS = 64 * 1024;
@@ -77,7 +89,7 @@ class FailedRequests implements Report {
     this.recordsFile = recordsFile;
     this.path = failedRequestsPath(recordsFile);
     try {
-      this.fd = openSync(this.path, "w");
+      this.fd = openSync(this.path, "wx", 0o600);
     } catch (error) {
       throw this.toError(error);
     }

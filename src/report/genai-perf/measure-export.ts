@@ -1,6 +1,7 @@
 import { type AnswerRules, type AnswerTimes, type TokenCounter, timeAnswer } from "../../measure/answer-times.ts";
 import { type AnsweredRequest, TokenColumns } from "../../measure/token-metrics.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
+import { maskSecrets } from "../../plan/secrets.ts";
 import { type AnswerKind, detectAnswerKind, hasText } from "../../service/openai/answer-kind.ts";
 import { countImages, readRequestText, readTokenLimit } from "../../service/openai/request-text.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
@@ -196,7 +197,7 @@ function sessionOf({ inputs }: ExportedRequest): string | undefined {
 
 /** What is wrong with an answer that is no text. Vectors are long, so only its beginning is looked at. */
 function explainPlain(text: string): string | undefined {
-  const start = text.slice(0, SHOWN_CHARACTERS).trim();
+  const start = maskSecrets(text).slice(0, SHOWN_CHARACTERS).trim();
   // Such as the page of a web server that knows no such path.
   if (start !== "" && !/^[{[]/.test(start)) return `no JSON: ${start.replace(/\s+/g, " ")}`;
   return /^\{\s*"(?:error"|object"\s*:\s*"error")/.test(start) ? text : undefined;

@@ -1,8 +1,9 @@
-import { closeSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, readSync, rmSync } from "node:fs";
 import { type TokenMetric, tokenValues } from "../../measure/token-metrics.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { isGivenUp } from "../../transport/failure.ts";
-import { failedRequestsPath, type RequestOrigin, readOrigin, type StoredFailure } from "./failed-requests.ts";
+import { OutputFile } from "../output-file.ts";
+import { type RequestOrigin, readOrigin, type StoredFailure } from "./failed-requests.ts";
 import type { MeasuredRequest } from "./measure-export.ts";
 
 /**
@@ -35,32 +36,27 @@ export interface RecordsRun {
   readonly startEpochNs: bigint;
   /** For requests that name no model. */
   readonly model: string;
-}
-
-/** Where records are written until their file is whole. */
-export function recordsPartOf(path: string): string {
-  return `${path}.${process.pid}.part`;
+  /** Where the failed requests wait: see `failedRequestsPath`. */
+  readonly failuresPath: string;
 }
 
 /** Writes the file. Call `add` for each request of the export, in its order, then `finish`; or `discard`. */
 export class RecordsFile {
   private readonly path: string;
-  private readonly partPath: string;
   private readonly run: RecordsRun;
   private readonly failures: Generator<StoredFailure>;
   private next: StoredFailure | undefined;
-  private fd: number | undefined;
+  private readonly file: OutputFile;
   private buffer: string[] = [];
   private bufferedCharacters = 0;
 
   /** @throws RunError when the file cannot be written */
   constructor(path: string, run: RecordsRun) {
     this.path = path;
-    this.partPath = recordsPartOf(path);
     this.run = run;
-    this.failures = readFailures(failedRequestsPath(path));
+    this.failures = readFailures(run.failuresPath);
     this.next = this.takeFailure();
-    this.fd = this.guard(() => openSync(this.partPath, "w"));
+    this.file = this.guard(() => new OutputFile(path));
   }
 
   add(measured: MeasuredRequest): void {
@@ -73,27 +69,19 @@ export class RecordsFile {
   finish(): void {
     while (this.next !== undefined) this.putFailure();
     this.flush();
-    this.close();
-    this.guard(() => renameSync(this.partPath, this.path));
+    this.guard(() => this.file.commit());
     this.removeFailures();
   }
 
   /** Leaves no file. */
   discard(): void {
-    this.close();
-    rmSync(this.partPath, { force: true });
+    this.file.discard();
     this.removeFailures();
-  }
-
-  private close(): void {
-    const { fd } = this;
-    this.fd = undefined;
-    if (fd !== undefined) closeSync(fd);
   }
 
   private removeFailures(): void {
     this.failures.return(undefined);
-    rmSync(failedRequestsPath(this.path), { force: true });
+    rmSync(this.run.failuresPath, { force: true });
   }
 
   private formatMeasured({ request, answered, finishReason, error }: MeasuredRequest, endNs: bigint): string {
@@ -181,12 +169,10 @@ export class RecordsFile {
   }
 
   private flush(): void {
-    const bytes = Buffer.from(this.buffer.join(""));
+    const text = this.buffer.join("");
     this.buffer = [];
     this.bufferedCharacters = 0;
-    this.guard(() => {
-      for (let offset = 0; offset < bytes.length; ) offset += writeSync(this.fd as number, bytes, offset);
-    });
+    this.guard(() => this.file.write(text));
   }
 
   private guard<T>(action: () => T): T {

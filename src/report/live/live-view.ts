@@ -136,7 +136,7 @@ class Live implements LiveView {
     }
     // One text: no half of it is seen.
     const lines = formatLiveLines(state).map((line) => `${line.slice(0, errColumns - 1)}\u001b[K\n`);
-    this.target.err(`${this.toTop()}${lines.join("").slice(0, -1)}\r`);
+    this.move(`${this.toTop()}${lines.join("").slice(0, -1)}\r`);
     this.drawnLines = lines.length;
   }
 
@@ -163,8 +163,14 @@ class Live implements LiveView {
   private clear(): void {
     if (this.drawnLines === 0) return;
     // To the end of the screen.
-    this.target.err(`${this.toTop()}\u001b[J`);
+    this.move(`${this.toTop()}\u001b[J`);
     this.drawnLines = 0;
+  }
+
+  private move(text: string): void {
+    const { target } = this;
+    if (target.draw === undefined) target.err(text);
+    else target.draw(text);
   }
 
   /** From the last line that was drawn to the first. */

@@ -1,10 +1,10 @@
-import { writeFileSync } from "node:fs";
 import { GpuTally } from "../../measure/gpu-tally.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
+import { writeOutput } from "../output-file.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatComposingCsv } from "./composing-csv.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
@@ -34,7 +34,7 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
 
 function writeCsv(path: string, text: string): void {
   try {
-    writeFileSync(path, text);
+    writeOutput(path, text);
   } catch (error) {
     throw new RunError(
       "output",

@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, RunError } from "../../plan/problem.ts";
+import { writeOutput } from "../output-file.ts";
 import { createSvgPainter, readChartLibrary, type SvgPainter } from "./chart-library.ts";
 import { toChartOption } from "./chart-option.ts";
 import { formatPlotPage, type PageText } from "./page.ts";
@@ -36,7 +37,7 @@ export async function writePlots(
   }
   try {
     await mkdir(folder, { recursive: true });
-    for (const [name, content] of files) await writeFile(join(folder, name), content);
+    for (const [name, content] of files) writeOutput(join(folder, name), content);
   } catch (error) {
     const hint = "Give another folder with --artifact-dir.";
     throw new RunError("output", `plots cannot be written to ${folder}: ${messageOf(error)}`, hint);

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import {
@@ -13,8 +12,10 @@ import {
 import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
+import { withoutSecrets } from "../../plan/secrets.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
 import { describeRepeats } from "../load-notes.ts";
+import { writeOutput } from "../output-file.ts";
 import type { Report } from "../report.ts";
 import { toClientJson } from "./client.ts";
 import { toGpuJson } from "./gpus.ts";
@@ -32,7 +33,7 @@ export function createJsonReport(plan: Plan): Report {
   return {
     finish: (result) => {
       try {
-        writeFileSync(plan.outputs.jsonFile, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`);
+        writeOutput(plan.outputs.jsonFile, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`);
       } catch (error) {
         throw new RunError(
           "output",
@@ -84,7 +85,7 @@ export function toReportJson(plan: Plan, result: RunResult): object {
       const { isMet, level, measured, text } = judge(assertion, levels, plan.target.batchSize);
       return { text, isMet, level, measured, limit: assertion.limit };
     }),
-    plan,
+    plan: withoutSecrets(plan),
   };
 }
 

@@ -1,3 +1,4 @@
+import { maskSecrets } from "../../plan/secrets.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import { TEXT_LENGTH_BYTES } from "../payload-tensor.ts";
@@ -90,7 +91,8 @@ function readError(text: string): string | undefined {
 
 function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {
   if (failure.kind !== "http" || body === undefined) return failure;
-  const text = decoder.decode(body).trim();
+  // Before it is cut to length: half a key is not found.
+  const text = maskSecrets(decoder.decode(body).trim());
   const said = readError(text) ?? text;
   if (said === "") return failure;
   const message = `${failure.message}: ${said.slice(0, MAX_EXPLANATION_CHARACTERS)}`;

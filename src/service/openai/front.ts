@@ -3,7 +3,6 @@ import { RunError } from "../../plan/problem.ts";
 import { PAYLOAD } from "../payload-tensor.ts";
 import type { Service, ServiceFront } from "../service.ts";
 import { createPayloadCodec, RESPONSE } from "./codec.ts";
-import { hideSecrets, secretsOf } from "./secrets.ts";
 
 /** A target's service. Nothing is asked of the server: what it takes, the payloads say. */
 export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {
@@ -24,7 +23,7 @@ function describeService(target: OpenAiTargetPlan): Service {
     ({ name, datatype: "BYTES", shape: [1], isOptional: false, isShapeTensor: false }) as const;
   return {
     model: { name: model, version: "", maxBatchSize: 0, inputs: [text(PAYLOAD)], outputs: [text(RESPONSE)] },
-    codec: hideSecrets(createPayloadCodec(withoutLeadingSlashes(endpoint), isStreaming), secretsOf(target)),
+    codec: createPayloadCodec(withoutLeadingSlashes(endpoint), isStreaming),
     wire: "http",
     batchSize: 1,
     isSequence: false,

@@ -1,3 +1,5 @@
+import { maskSecrets } from "../../plan/secrets.ts";
+
 const PAGE = /^\uFEFF?\s*(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i;
 const SHOWN_CHARACTERS = 200;
 
@@ -12,5 +14,5 @@ export function explainPage(reads: readonly string[]): string | undefined {
   const text = reads.join("");
   if (!PAGE.test(text)) return undefined;
   const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1] ?? text;
-  return `an HTML page came in place of an answer: ${title.trim().replace(/\s+/g, " ").slice(0, SHOWN_CHARACTERS)}`;
+  return `an HTML page came in place of an answer: ${maskSecrets(title.trim()).replace(/\s+/g, " ").slice(0, SHOWN_CHARACTERS)}`;
 }

@@ -1,5 +1,6 @@
 import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import { UserError } from "../../plan/problem.ts";
+import { readApiKey } from "../../plan/secrets.ts";
 import type { ServiceKind } from "../service.ts";
 import { openAiTargetSchema } from "./target.ts";
 
@@ -13,15 +14,14 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
     url,
     wire: "http",
     defaultPort: DEFAULT_PORT,
-    headers: apiKeyEnv === undefined ? headers : [...headers, ["Authorization", `Bearer ${readApiKey(apiKeyEnv)}`]],
+    headers: apiKeyEnv === undefined ? headers : [...headers, ["Authorization", `Bearer ${requireApiKey(apiKeyEnv)}`]],
   }),
   open: async (target) => (await import("./front.ts")).createOpenAiFront(target),
 };
 
-/** Throws `UserError` when the environment has no such variable. */
-function readApiKey(name: string): string {
-  const key = process.env[name];
-  if (key !== undefined && key !== "") return key;
-  const message = `the environment has no variable ${name}`;
-  throw new UserError([{ path: "target.apiKeyEnv", message, hint: `Set it: export ${name}=…` }]);
+/** Throws `UserError` when the environment has no such key. */
+function requireApiKey(name: string): string {
+  const read = readApiKey(name);
+  if ("key" in read) return read.key;
+  throw new UserError([{ path: "target.apiKeyEnv", message: read.problem, hint: `Set it: export ${name}=…` }]);
 }

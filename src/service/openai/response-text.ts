@@ -1,3 +1,4 @@
+import { maskSecrets } from "../../plan/secrets.ts";
 import type { AnswerKind } from "./answer-kind.ts";
 import { type AnswerPart, readFieldPart, readPart, type ServerUsage } from "./answer-parts.ts";
 import { type ServerEvent, splitEvents } from "./events.ts";
@@ -97,7 +98,11 @@ function readEvent(kind: AnswerKind, event: ServerEvent, field: ResponseField | 
   } catch {
     // Services of no standard form may stream the bare text.
     if (kind === "custom" && field === undefined && !isError) return { text: data, reasoning: "" };
-    return { text: "", reasoning: "", error: isError ? data || name : `unreadable response: ${data.slice(0, 200)}` };
+    return {
+      text: "",
+      reasoning: "",
+      error: isError ? data || name : `unreadable response: ${maskSecrets(data).slice(0, 200)}`,
+    };
   }
 }
 

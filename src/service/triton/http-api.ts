@@ -1,3 +1,4 @@
+import { maskSecrets } from "../../plan/secrets.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import type { SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
 import type { Query } from "../service.ts";
@@ -53,7 +54,9 @@ export function httpQuery(method: "GET" | "POST", path: string, body = ""): Quer
       try {
         return JSON.parse(text) as unknown;
       } catch {
-        throw new ProtocolError(`answer to ${method} ${path} is not JSON: ${JSON.stringify(text.slice(0, 60))}`);
+        throw new ProtocolError(
+          `answer to ${method} ${path} is not JSON: ${JSON.stringify(maskSecrets(text).slice(0, 60))}`,
+        );
       }
     },
     format: (bytes) => decoder.decode(bytes),

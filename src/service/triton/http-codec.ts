@@ -1,4 +1,5 @@
 import { RunError } from "../../plan/problem.ts";
+import { maskSecrets } from "../../plan/secrets.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
@@ -166,7 +167,7 @@ function parseJson(text: string): Record<string, unknown> {
   } catch {
     // Told below.
   }
-  throw new ProtocolError(`response is not a JSON object: ${JSON.stringify(text.slice(0, 60))}`);
+  throw new ProtocolError(`response is not a JSON object: ${JSON.stringify(maskSecrets(text).slice(0, 60))}`);
 }
 
 function readOutput(
@@ -177,7 +178,7 @@ function readOutput(
 ): Tensor {
   const { name, datatype, shape } = output;
   if (typeof name !== "string" || typeof datatype !== "string" || !isDatatype(datatype) || !Array.isArray(shape)) {
-    throw new ProtocolError(`output ${JSON.stringify(output).slice(0, 80)} lacks name, datatype or shape`);
+    throw new ProtocolError(`output ${maskSecrets(JSON.stringify(output)).slice(0, 80)} lacks name, datatype or shape`);
   }
   const place = places?.get(name);
   if (place !== undefined) return { name, datatype, shape: shape as number[], bytes: NO_BYTES, place };
@@ -196,7 +197,7 @@ function readOutput(
 
 function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {
   if (failure.kind !== "http" || body === undefined) return failure;
-  const text = decoder.decode(body);
+  const text = maskSecrets(decoder.decode(body));
   try {
     const error = (JSON.parse(text) as { error?: unknown }).error;
     if (typeof error === "string") return { ...failure, message: error };

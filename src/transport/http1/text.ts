@@ -1,4 +1,9 @@
+import { maskSecrets } from "../../plan/secrets.ts";
+
 /** Reading the text of heads and chunk sizes from bytes. */
+
+const SHOWN_CHARACTERS = 60;
+const LOOKED_AT_BYTES = 1024;
 
 /** Whether a header line's name is `name` (lower case), compared without case and up to its colon. */
 export function isName(input: Uint8Array, start: number, end: number, name: string): boolean {
@@ -55,7 +60,10 @@ export function text(input: Uint8Array, start: number, end: number): string {
   return result;
 }
 
-/** Bytes for an error message: printable, in quotes, at most 60 of them. */
+/** Bytes for an error message: printable, in quotes, at most 60 of them, without secrets. */
 export function quote(input: Uint8Array, start: number, end: number): string {
-  return JSON.stringify(text(input, start, Math.min(end, start + 60)));
+  // A secret that lies across the end is masked as a whole.
+  return JSON.stringify(
+    maskSecrets(text(input, start, Math.min(end, start + LOOKED_AT_BYTES))).slice(0, SHOWN_CHARACTERS),
+  );
 }

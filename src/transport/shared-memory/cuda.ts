@@ -93,6 +93,11 @@ class CudaMemory implements SharedMemory {
     };
   }
 
+  /** CUDA's handles work for every process of the machine that has one. */
+  widen(): boolean {
+    return false;
+  }
+
   release(): void {
     for (const address of this.addresses.splice(0)) this.library.functions.cudaFree(address);
   }

@@ -39,6 +39,11 @@ export interface SharedMemory {
    * @throws RunError when there is no such memory
    */
   create(name: string, sizeBytes: number): SharedRegion | undefined;
+  /**
+   * Lets more users of this machine open a region, and those made after it; false where everybody may already. At first only the user of
+   * this process may.
+   */
+  widen(region: SharedRegion): boolean;
   /** Gives all memory back, at once and whatever happened before. May be called again. */
   release(): void;
 }

@@ -1,17 +1,20 @@
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { fileSystem } from "../../runtime/files.ts";
-import type { SharedMemory, SystemRegion } from "./shared-memory.ts";
+import type { SharedMemory, SharedRegion, SystemRegion } from "./shared-memory.ts";
 
 /** On Linux an object of `shm_open` is a file in this folder, so that sharing memory takes ordinary file calls. */
 const FOLDER = "/dev/shm";
-/** The server may run as another user, and writes outputs. */
-const MODE = 0o666;
+/** Tensors may be private, so a region is first for this user, then for its group, then for all; servers read and write them. */
+const MODES = [0o600, 0o660, 0o666] as const;
 
 const CHUNK_BYTES = 1024 * 1024; // 1 MiB
 
 /** POSIX shared memory. */
 export class SystemMemory implements SharedMemory {
   private readonly fds: number[] = [];
+  private readonly fdOf = new Map<string, number>();
+  /** Index in {@link MODES}. */
+  private width = 0;
   private readonly paths: string[] = [];
 
   constructor() {
@@ -29,16 +32,18 @@ export class SystemMemory implements SharedMemory {
     const path = `${FOLDER}/${name}`;
     let fd: number;
     try {
-      fd = files.openSync(path, "wx+", MODE);
+      // Narrow until the rest is known.
+      fd = files.openSync(path, "wx+", MODES[0]);
     } catch (error) {
       if ((error as { code?: unknown }).code === "EEXIST") return undefined;
       throw toRunError(name, sizeBytes, error);
     }
     this.fds.push(fd);
     this.paths.push(path);
+    this.fdOf.set(name, fd);
     try {
       // What the umask took away.
-      files.fchmodSync(fd, MODE);
+      files.fchmodSync(fd, MODES[this.width] as number);
     } catch (error) {
       throw toRunError(name, sizeBytes, error);
     }
@@ -63,8 +68,18 @@ export class SystemMemory implements SharedMemory {
     };
   }
 
+  widen({ name }: SharedRegion): boolean {
+    const mode = MODES[this.width + 1];
+    const fd = this.fdOf.get(name);
+    if (mode === undefined || fd === undefined) return false;
+    this.width++;
+    fileSystem().fchmodSync(fd, mode);
+    return true;
+  }
+
   release(): void {
     const files = fileSystem();
+    this.fdOf.clear();
     for (const path of this.paths.splice(0)) files.rmSync(path, { force: true });
     for (const fd of this.fds.splice(0)) files.closeSync(fd);
   }

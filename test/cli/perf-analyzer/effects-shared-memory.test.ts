@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { runtimeName } from "../../../src/runtime/runtime.ts";
@@ -415,4 +425,30 @@ test("a region that a request still uses is unregistered as soon as it can be", 
     assert.equal(server.regions.size, 0);
     assert.doesNotMatch(err, /unregistered/);
   });
+});
+
+test("regions are closed to others, but for a server that runs as another user", LIMIT, async () => {
+  const refusal = "failed to register shared memory region: Unable to open shared memory region";
+  for (const { needed, mode, warning } of [
+    { needed: 0, mode: 0o600, warning: false },
+    { needed: 0o060, mode: 0o660, warning: true },
+    { needed: 0o006, mode: 0o666, warning: true },
+  ]) {
+    const names = namesFor(`mode${needed}`);
+    const modeOf = (name: string): number => statSync(join("/dev/shm", name)).mode & 0o777;
+    const modes: number[] = [];
+    const onRegion = (verb: string, name: string): string | undefined =>
+      verb === "register" && (modeOf(name) & needed) !== needed ? refusal : undefined;
+    const onInfer = (request: SeenInfer): undefined => {
+      modes.push(...Object.values(names).map((name) => modeOf(leftovers({ name })[0] as string)));
+      return addInMemory(request);
+    };
+    await withServer(adder(names, { onRegion, onInfer }), async ({ url }) => {
+      const { code, err } = await runCommand(`-m simple -u ${url} --shared-memory system --request-count 1`.split(" "));
+      assert.equal(code, 0, err);
+      assert.equal(/the server runs as another user/.test(err), warning, err);
+    });
+    assert.ok(modes.length > 0 && modes.every((one) => one === mode), `${modes.map((one) => one.toString(8))}`);
+    assert.deepEqual(leftovers(names), []);
+  }
 });

@@ -18,7 +18,7 @@ test("a region is zeros of its size, is written, read back and removed", () => {
     assert.ok(region);
     assert.deepEqual([region.kind, region.name, region.key, region.sizeBytes], ["system", name, `/${name}`, 1000]);
     assert.deepEqual(new Uint8Array(readFileSync(pathOf(name))), new Uint8Array(1000));
-    assert.equal(statSync(pathOf(name)).mode & 0o777, 0o666, "the server may be another user");
+    assert.equal(statSync(pathOf(name)).mode & 0o777, 0o600, "nobody else may look");
     region.write(10, Uint8Array.of(1, 2, 3));
     assert.deepEqual(new Uint8Array(readFileSync(pathOf(name))).subarray(9, 14), Uint8Array.of(0, 1, 2, 3, 0));
     const bytes = new Uint8Array(1000).fill(7);
@@ -71,4 +71,26 @@ test("a region that cannot be made is an error that names it, and nothing is lef
     },
   );
   memory.release();
+});
+
+test("regions are for this user, and for more only as far as they must be", () => {
+  const memory = new SystemMemory();
+  const mode = (name: string): number => statSync(pathOf(name)).mode & 0o777;
+  const before = process.umask(0o077);
+  try {
+    const first = memory.create(own("first"), 4);
+    assert.ok(first);
+    assert.equal(mode(first.name), 0o600);
+    assert.equal(memory.widen(first), true);
+    assert.equal(mode(first.name), 0o660);
+    const second = memory.create(own("second"), 4);
+    assert.ok(second);
+    assert.equal(mode(second.name), 0o660);
+    assert.equal(memory.widen(second), true);
+    assert.deepEqual([mode(first.name), mode(second.name)], [0o660, 0o666]);
+    assert.equal(memory.widen(second), false);
+  } finally {
+    process.umask(before);
+    memory.release();
+  }
 });

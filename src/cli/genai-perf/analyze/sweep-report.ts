@@ -1,8 +1,9 @@
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, RunError } from "../../../plan/problem.ts";
 import { formatSweepCsv, type SweepRow } from "../../../report/genai-perf/sweep-csv.ts";
 import { type FailedPoint, formatSweepJson, type SearchSummary } from "../../../report/genai-perf/sweep-json.ts";
+import { writeOutput } from "../../../report/output-file.ts";
 import { removePlots } from "../profile/plots.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { PointOutcome } from "./measure-point.ts";
@@ -65,13 +66,10 @@ function describeLoad({ perfAnalyzer: { stimulus }, input }: GenaiSettings): Pic
 }
 
 async function write(path: string, text: string): Promise<void> {
-  const part = `${path}.${process.pid}.part`;
   try {
     await mkdir(join(path, ".."), { recursive: true });
-    await writeFile(part, text);
-    await rename(part, path);
+    writeOutput(path, text);
   } catch (error) {
-    await rm(part, { force: true }).catch(() => {});
     const hint = "Give another folder with --artifact-dir.";
     throw new RunError("output", `${path} cannot be written: ${messageOf(error)}`, hint);
   }

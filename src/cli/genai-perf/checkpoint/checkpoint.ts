@@ -1,9 +1,10 @@
-import { access, constants, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
 import { formatPythonJson, type PythonJson } from "../../../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { writeOutput } from "../../../report/output-file.ts";
 import { restoreResult, STORED_RESULT, storeResult } from "./stored-result.ts";
 
 /** Results that are kept from one command to the next: `checkpoint.json`, laid out as genai-perf has it, with Rampart's own part in each entry. */
@@ -88,13 +89,10 @@ export class Checkpoint {
     const text = formatPythonJson({
       Results: { run_configs: [...others, { name, ...original, rampart: own }] },
     } as PythonJson);
-    const part = `${this.path}.${process.pid}.part`;
     try {
       await mkdir(this.folder, { recursive: true });
-      await writeFile(part, text);
-      await rename(part, this.path);
+      writeOutput(this.path, text);
     } catch (error) {
-      await rm(part, { force: true }).catch(() => {});
       const hint = "Give another folder with --checkpoint-dir.";
       throw new RunError("output", `${this.path} cannot be written: ${messageOf(error)}`, hint);
     }

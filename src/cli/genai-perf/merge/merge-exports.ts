@@ -11,6 +11,7 @@ import { formatTelemetryConsole } from "../../../report/genai-perf/telemetry.ts"
 import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
+import { findReadOutputs, textsIn } from "../../output-files.ts";
 import { readingOf } from "../profile/answer-rules.ts";
 import { nameFolder } from "../profile/folder-name.ts";
 import { drawProfile, removePlots } from "../profile/plots.ts";
@@ -48,6 +49,12 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   }
   const folder = join(settings.output.artifactDir, nameFolder(merged));
   const files = artifactFiles(settings.output.profileExportFile);
+  const outputs = Object.values(files).map((name) => ["--artifact-dir", join(folder, name)] as const);
+  const problems = findReadOutputs(
+    outputs,
+    hosts.flatMap((host) => textsIn([host.source.path, host.files])),
+  );
+  if (problems.length > 0) throw new UserError(problems);
   await writeExport(join(folder, files.profileExport), folder, hosts);
   await writeReports({ settings: merged, given: first.builder.given, place: { folder, files }, io }, measured);
   await removePlots(folder);
@@ -160,7 +167,7 @@ function mergeSettings({ builder }: HostRun, asked: GenaiSettings): GenaiSetting
 async function writeExport(path: string, folder: string, hosts: readonly HostRun[]): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
-    await writeMergedExport(
+    writeMergedExport(
       path,
       hosts.map(({ source }) => source),
     );

@@ -1,26 +1,19 @@
-import { open, rename, rm } from "node:fs/promises";
+import { OutputFile } from "../../../report/output-file.ts";
 import type { ProfileExport } from "../../../report/read/profile-export.ts";
 import { readRawParts } from "../../../report/read/raw-export.ts";
 import { removingPart } from "../../../run/process-end.ts";
 
 /** Writes several exports as one: the requests of all first experiments as they stand there, in the frame of the first. The file appears whole. */
 export async function writeMergedExport(path: string, sources: readonly ProfileExport[]): Promise<void> {
-  const part = `${path}.${process.pid}.part`;
+  const file = new OutputFile(path);
   try {
-    await removingPart(part, () => writeWhole(part, sources));
-    await rename(part, path);
+    await removingPart(path, async () => {
+      for (const text of mergeTexts(sources)) file.write(text);
+      file.commit();
+    });
   } catch (error) {
-    await rm(part, { force: true }).catch(() => {});
+    file.discard();
     throw error;
-  }
-}
-
-async function writeWhole(path: string, sources: readonly ProfileExport[]): Promise<void> {
-  const file = await open(path, "w");
-  try {
-    for (const text of mergeTexts(sources)) await file.write(text);
-  } finally {
-    await file.close();
   }
 }
 

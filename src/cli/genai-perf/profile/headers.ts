@@ -1,4 +1,5 @@
 import { type Problem, UserError } from "../../../plan/problem.ts";
+import { readApiKey, registerHeaders } from "../../../plan/secrets.ts";
 import type { GenaiSettings } from "../settings.ts";
 
 /** The only one there has been; servers that follow the API want it named. */
@@ -21,8 +22,9 @@ export function headersOf(
     problems.push({ path: "--header", message: "is no header", value: text, hint: "Write Name:Value." });
     return [];
   });
+  registerHeaders(headers);
   if (rampart.apiKeyEnv !== "") {
-    const key = env[rampart.apiKeyEnv];
+    const read = readApiKey(rampart.apiKeyEnv, env);
     const name = endpoint.type === "messages" ? "x-api-key" : "Authorization";
     if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase()))
       problems.push({
@@ -30,11 +32,11 @@ export function headersOf(
         message: `--header and --api-key-env both give ${name}`,
         hint: "Leave one of them out: servers take either.",
       });
-    else if (key !== undefined && key !== "") headers.push([name, name === "x-api-key" ? key : `Bearer ${key}`]);
+    else if ("key" in read) headers.push([name, name === "x-api-key" ? read.key : `Bearer ${read.key}`]);
     else
       problems.push({
         path: "--api-key-env",
-        message: `the environment has no variable ${rampart.apiKeyEnv}`,
+        message: read.problem,
         hint: `Set it: export ${rampart.apiKeyEnv}=…`,
       });
   }

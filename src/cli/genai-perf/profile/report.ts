@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import { tokenWarnings } from "../../../measure/token-warnings.ts";
@@ -20,6 +19,7 @@ import {
   toTelemetryStatistics,
 } from "../../../report/genai-perf/telemetry.ts";
 import { joinOutputErrors } from "../../../report/guard-report.ts";
+import { writeOutput } from "../../../report/output-file.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import type { ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { CommandIo } from "../../execute.ts";
@@ -101,11 +101,11 @@ async function writeFiles(parts: WrittenParts, measured: Measured): Promise<RunE
   const warnings = tokenWarnings(columns);
   for (const warning of warnings) io.err(`rampart: ${warning}.\n`);
   const config = toInputConfig(settings, given);
-  const lost = await write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
-  lost.push(...(await write(join(folder, files.csv), formatGenAiPerfCsv(measured.result))));
+  const lost = write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
+  lost.push(...write(join(folder, files.csv), formatGenAiPerfCsv(measured.result)));
   const about = { models: settings.modelNames, endpointType: settings.endpoint.type, isStreaming: result.isStreaming };
   const own = { summary, columns, run, goodput, about, warnings: [...doubts, ...warnings], version: VERSION };
-  lost.push(...(await write(join(folder, files.rampart), formatRampartJson(own))));
+  lost.push(...write(join(folder, files.rampart), formatRampartJson(own)));
   return lost;
 }
 
@@ -117,8 +117,8 @@ async function reportServers(
 ): Promise<RunError[]> {
   if (settings.isVerbose) io.out(formatTelemetryConsole(telemetry ?? new Map()) + formatServerMetricsConsole(scrape));
   const [json, csv] = SERVER_METRICS_FILES;
-  const lost = await write(join(place.folder, json), formatServerMetricsJson(scrape, VERSION));
-  return [...lost, ...(await write(join(place.folder, csv), formatServerMetricsCsv(scrape)))];
+  const lost = write(join(place.folder, json), formatServerMetricsJson(scrape, VERSION));
+  return [...lost, ...write(join(place.folder, csv), formatServerMetricsCsv(scrape))];
 }
 
 function toResult({ settings, answers, run }: ReportParts): GenAiPerfResult {
@@ -133,9 +133,9 @@ function toResult({ settings, answers, run }: ReportParts): GenAiPerfResult {
 }
 
 /** Returns the error where it cannot be written. */
-async function write(path: string, text: string): Promise<RunError[]> {
+function write(path: string, text: string): RunError[] {
   try {
-    await writeFile(path, text);
+    writeOutput(path, text);
     return [];
   } catch (error) {
     const message = `${path} cannot be written: ${messageOf(error)}`;

@@ -3,17 +3,19 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import type { Plan } from "../../../plan/plan.ts";
-import type { RunError } from "../../../plan/problem.ts";
+import { type RunError, UserError } from "../../../plan/problem.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
 import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.ts";
-import { RecordsFile, recordsPartOf } from "../../../report/genai-perf/records-file.ts";
+import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
+import { removeOutput } from "../../../report/output-file.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import { removingPart } from "../../../run/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
+import { checkOutputs } from "./check-outputs.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
 import { isUnstable } from "./instability.ts";
@@ -23,7 +25,7 @@ import { type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.
 import { findDoubts, tellRun } from "./tell-run.ts";
 import type { AskedRecords, TokenWork } from "./token-work.ts";
 import { SharedTokenWork } from "./token-work-thread.ts";
-import { inputsPartOf } from "./write-inputs.ts";
+import { INPUTS_FILE } from "./write-inputs.ts";
 
 /** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
 
@@ -77,18 +79,31 @@ interface ProfileParts {
   readonly tokens: SharedTokenWork;
 }
 
-async function profile({ settings, given, place, io, tokens }: ProfileParts): Promise<Profile> {
+/** Writes the requests, and makes the plan that sends them. */
+async function prepare({ settings, given, place, io, tokens }: ProfileParts): Promise<{ plan: Plan; work: TokenWork }> {
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const { folder, files } = place;
   const headers = headersOf(settings, process.env);
+  checkOutputs(settings, given, place);
   const work = await tokens.open(settings, note);
   const entryLimit = await countNeededEntries(settings, given);
-  const inputs = await removingPart(inputsPartOf(folder), () => work.write({ settings, given, folder, entryLimit }));
+  const inputs = await removingPart(join(folder, INPUTS_FILE), () =>
+    work.write({ settings, given, folder, entryLimit }),
+  );
   for (const text of inputs.notes) note(text);
   const profileExportFile = join(folder, files.profileExport);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
   const plan = await toPassedPlan(settings, given, sources, headers);
-  checkPlan(plan);
+  return { plan: checkPlan(plan), work };
+}
+
+async function profile(parts: ProfileParts): Promise<Profile> {
+  const { settings, given, place, io } = parts;
+  const note = (text: string): void => io.err(`rampart: ${text}\n`);
+  const { plan, work } = await prepare(parts).catch(async (error: unknown) => {
+    if (!(error instanceof UserError)) await removeEarlier(place, settings);
+    throw error;
+  });
   await removeEarlier(place, settings);
   const { recordsFile } = settings.rampart;
   try {
@@ -100,7 +115,7 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
     tellRun(run, settings, doubts, note);
     const records = recordsFile === "" ? undefined : recordsOf(recordsFile, plan, run);
     const report = () => reportRun(work, records, { settings, given, place, run, doubts, io });
-    const measured = await (records === undefined ? report() : removingPart(recordsPartOf(recordsFile), report));
+    const measured = await (records === undefined ? report() : removingPart(recordsFile, report));
     if (measured?.columns.count === 0) note(noContent(settings));
     return {
       ...place,
@@ -117,9 +132,9 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
 
 /** What an earlier run left would pass for this one's, should this one fail. */
 async function removeEarlier({ folder, files }: ProfilePlace, { rampart }: GenaiSettings): Promise<void> {
-  for (const name of [...Object.values(files), ...SERVER_METRICS_FILES]) await rm(join(folder, name), { force: true });
+  for (const name of [...Object.values(files), ...SERVER_METRICS_FILES]) removeOutput(join(folder, name));
   await removePlots(folder);
-  if (rampart.recordsFile !== "") await rm(rampart.recordsFile, { force: true });
+  if (rampart.recordsFile !== "") removeOutput(rampart.recordsFile);
 }
 
 function isWell(run: RunResult, measured: Profile["measured"], settings: GenaiSettings): boolean {
@@ -134,7 +149,8 @@ function noContent({ endpoint }: GenaiSettings): string {
 }
 
 function recordsOf(path: string, plan: Plan, { startEpochNs }: RunResult): AskedRecords {
-  return { path, startEpochNs, model: plan.target.kind === "embedded" ? "" : plan.target.model };
+  const model = plan.target.kind === "embedded" ? "" : plan.target.model;
+  return { path, startEpochNs, model, failuresPath: failedRequestsPath(path) };
 }
 
 /** Undefined when there is nothing to report on. */

@@ -1,12 +1,10 @@
+import { HIDDEN_VALUE, isSecretName } from "../../../plan/secrets.ts";
 import { PythonFloat, type PythonJson } from "../../../report/genai-perf/python-format.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import { type Field, type FieldGroup, isGroup } from "../field.ts";
 import { FIELDS } from "../fields.ts";
 import { type GenaiSettings, getSetting, type Stimulus, type Sweep } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
-
-/** Headers that carry a secret: exports name them without their value. */
-const SECRET_HEADER = /^\s*(authorization|proxy-authorization|cookie|[^:]*(api-?key|token|secret)[^:]*)\s*:/i;
 
 /**
  * The `input_config` of profile_export_genai_perf.json: the whole configuration in the original's order. Secrets in headers are left out; the
@@ -123,8 +121,9 @@ function exportSweep(sweep: Sweep): unknown {
 }
 
 /** A header, `Name:Value`, as it may be shown: without its value where that may be a secret. */
-export function hideSecret(header: string): string {
-  return SECRET_HEADER.test(header) ? `${header.slice(0, header.indexOf(":"))}:<hidden>` : header;
+function hideSecret(header: string): string {
+  const name = header.slice(0, Math.max(0, header.indexOf(":")));
+  return isSecretName(name) ? `${name}:${HIDDEN_VALUE}` : header;
 }
 
 function mapValues(record: Readonly<Record<string, number>>, map: (value: number) => unknown): Record<string, unknown> {

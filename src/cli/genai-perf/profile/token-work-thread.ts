@@ -1,6 +1,7 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 import { TokenColumns, type TokenRows } from "../../../measure/token-metrics.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
+import { registeredSecrets, registerSecret } from "../../../plan/secrets.ts";
 import { receiveError, type SentError, sendError } from "../../../plan/sent-error.ts";
 import { startWorker } from "../../../runtime/workers.ts";
 import { formatJson, parseJson } from "../../../service/json-text.ts";
@@ -25,14 +26,21 @@ type Task =
 export interface SentSettings {
   readonly settings: GenaiSettings;
   readonly extraJson: string;
+  /** The thread writes files too. */
+  readonly secrets: readonly string[];
 }
 
 function sendSettings(settings: GenaiSettings): SentSettings {
   const { extra } = settings.input;
-  return { settings: { ...settings, input: { ...settings.input, extra: null } }, extraJson: formatJson(extra) };
+  return {
+    settings: { ...settings, input: { ...settings.input, extra: null } },
+    extraJson: formatJson(extra),
+    secrets: registeredSecrets(),
+  };
 }
 
-function receiveSettings({ settings, extraJson }: SentSettings): GenaiSettings {
+function receiveSettings({ settings, extraJson, secrets }: SentSettings): GenaiSettings {
+  for (const secret of secrets) registerSecret(secret);
   const extra = parseJson(extraJson) as GenaiSettings["input"]["extra"];
   return { ...settings, input: { ...settings.input, extra } };
 }

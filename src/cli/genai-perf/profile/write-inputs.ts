@@ -1,9 +1,10 @@
-import { mkdir, open, rename, rm, rmdir } from "node:fs/promises";
+import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { createEntries } from "../../../inputs/prompts/entries.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
+import { OutputFile } from "../../../report/output-file.ts";
 import { formatInputsFile } from "../../../service/openai/inputs-file.ts";
 import type { Payload } from "../../../service/openai/payload.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
@@ -15,7 +16,8 @@ import { openLayout, type PayloadLayout } from "./payload-layout.ts";
 import { toPromptSettings } from "./prompt-settings.ts";
 import { schedulePartOf } from "./to-load.ts";
 
-const FILE = "inputs.json";
+/** The name of a run's requests in its folder. */
+export const INPUTS_FILE = "inputs.json";
 /** Written at once: a million small writes would take a minute. */
 const PIECE_CHARACTERS = 256 * 1024;
 
@@ -27,11 +29,6 @@ export interface WriteTask {
   readonly folder: string;
   /** Requests to make at most, from the first on. Default all. */
   readonly entryLimit?: number | undefined;
-}
-
-/** Where {@link writeInputs} writes until the file is whole. */
-export function inputsPartOf(folder: string): string {
-  return `${join(folder, FILE)}.${process.pid}.part`;
 }
 
 /** What was written. */
@@ -55,32 +52,28 @@ interface CountedInputs extends WrittenInputs {
  */
 export async function writeInputs(task: WriteTask, tokenizer: Tokenizer | undefined): Promise<CountedInputs> {
   const { settings, given, folder } = task;
-  const path = join(folder, FILE);
-  const part = inputsPartOf(folder);
+  const path = join(folder, INPUTS_FILE);
   const prompts = toPromptSettings(settings, given);
   const layout = await openLayout(settings, tokenizer);
   const payloads = countPayloads(task, layout, createEntries(prompts, tokenizer));
   let made: string | undefined;
+  let file: OutputFile | undefined;
   try {
     made = await mkdir(folder, { recursive: true });
-    const file = await open(part, "w");
-    try {
-      const order = prompts.source.kind === "synthetic" ? "session" : "trace";
-      let piece = "";
-      for await (const text of formatInputsFile(payloads.each(), order)) {
-        piece += text;
-        if (piece.length < PIECE_CHARACTERS) continue;
-        await file.write(piece);
-        piece = "";
-      }
-      await file.write(piece);
-    } finally {
-      await file.close();
+    // It is read again and sent.
+    file = new OutputFile(path, { isMasked: false });
+    const order = prompts.source.kind === "synthetic" ? "session" : "trace";
+    let piece = "";
+    for await (const text of formatInputsFile(payloads.each(), order)) {
+      piece += text;
+      if (piece.length < PIECE_CHARACTERS) continue;
+      file.write(piece);
+      piece = "";
     }
-    await rename(part, path);
+    file.write(piece);
+    file.commit();
   } catch (error) {
-    // What could not be made can not be removed either, where a file stands in the folder's place.
-    await rm(part, { force: true }).catch(() => {});
+    file?.discard();
     if (made !== undefined) await removeEmpty(folder, made);
     if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
     throw new RunError(
@@ -123,7 +116,7 @@ export async function checkInputs(task: WriteTask, tokenizer: Tokenizer | undefi
   const payloads = countPayloads(task, layout, createEntries(toPromptSettings(settings, given), tokenizer));
   let first: Payload["body"] | undefined;
   for await (const { body } of payloads.each()) first ??= body;
-  return { path: join(folder, FILE), entryCount: payloads.count(), notes: payloads.notes(), first };
+  return { path: join(folder, INPUTS_FILE), entryCount: payloads.count(), notes: payloads.notes(), first };
 }
 
 function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {

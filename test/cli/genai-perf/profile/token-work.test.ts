@@ -52,7 +52,12 @@ async function doAll(work: TokenWork, { settings, given }: Read, path: string): 
     const { path: inputsFile, ...written } = await work.write({ settings, given, folder });
     const recordsPath = join(folder, "records.jsonl");
     await writeFile(failedRequestsPath(recordsPath), "");
-    const records = { path: recordsPath, startEpochNs: 5n, model: "tiny" };
+    const records = {
+      path: recordsPath,
+      startEpochNs: 5n,
+      model: "tiny",
+      failuresPath: failedRequestsPath(recordsPath),
+    };
     const { columns, ...rest } = await work.measure({ settings, path, records });
     const inputs = await readFile(inputsFile, "utf8");
     return { inputs, written, rows: columns.rows(), rest, records: await readFile(recordsPath, "utf8") };
@@ -132,7 +137,9 @@ test("what is wrong is told as without a thread, and the thread works on", LIMIT
         return true;
       });
       await writeFile(failedRequestsPath(join(folder, "records")), "");
-      const records = { path: join(folder, "records"), startEpochNs: 0n, model: "" };
+      const recordsPath = join(folder, "records");
+      const failuresPath = failedRequestsPath(recordsPath);
+      const records = { path: recordsPath, startEpochNs: 0n, model: "", failuresPath };
       await assert.rejects(work.measure({ ...read, path: file, records }), UserError);
       assert.ok(!existsSync(failedRequestsPath(records.path)));
       assert.equal((await work.write({ ...read, folder })).entryCount, 100);

@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { UserError } from "../../../plan/problem.ts";
+import type { ArtifactFiles } from "../../../report/genai-perf/artifacts.ts";
+import { findReadOutputs, textsIn } from "../../output-files.ts";
+import type { GenaiSettings } from "../settings.ts";
+import type { GivenSettings } from "../settings-builder.ts";
+import { SERVER_METRICS_FILES } from "./report.ts";
+import { INPUTS_FILE } from "./write-inputs.ts";
+
+/** Refuses a profile whose files would replace what it reads. @throws UserError with each of them */
+export function checkOutputs(
+  settings: GenaiSettings,
+  given: GivenSettings,
+  { folder, files }: { readonly folder: string; readonly files: ArtifactFiles },
+): void {
+  const artifacts = [INPUTS_FILE, ...Object.values(files), ...SERVER_METRICS_FILES];
+  const outputs = [
+    ...artifacts.map((name) => ["--artifact-dir", join(folder, name)] as const),
+    ["--records-file", settings.rampart.recordsFile] as const,
+  ];
+  const problems = findReadOutputs(outputs, readPaths(settings, given));
+  if (problems.length > 0) throw new UserError(problems);
+}
+
+/** Every text in the settings that may be the path of a file that is read, and the settings' own files. */
+function readPaths({ input, tokenizer }: GenaiSettings, given: GivenSettings): string[] {
+  const prefixed = /^(?:payload|synthetic):(.*)$/s.exec(input.file)?.[1];
+  const configs = [...given.values()].flatMap(({ source, place }) =>
+    source === "file" ? [place.replace(/:\d+:\d+$/, "")] : [],
+  );
+  return [
+    ...textsIn(input),
+    ...(prefixed === undefined ? [] : [prefixed, ...prefixed.split(",")]),
+    ...["", "tokenizer.json", "tokenizer_config.json"].map((name) => join(tokenizer.name, name)),
+    ...new Set(configs),
+  ];
+}

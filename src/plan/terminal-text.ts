@@ -1,0 +1,12 @@
+/**
+ * - C0 and C1, which move the cursor, colour and retitle a terminal; not tab and line feed, and not the carriage return before one
+ * - marks, embeddings, overrides and isolates of direction, which show a text in another order than it has
+ * - line and paragraph separators
+ */
+const CONTROLS =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\r(?!\n)/g;
+
+/** A text of anybody's that a terminal can only show: control characters as in JSON, such as `\u001b`. */
+export function escapeControls(text: string): string {
+  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

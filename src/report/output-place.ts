@@ -1,0 +1,118 @@
+import type { Stats } from "node:fs";
+import type { Plan } from "../plan/plan.ts";
+import { fileSystem } from "../runtime/files.ts";
+
+/** Where a path leads, and whether what is there may be replaced. What it needs is loaded when a path is asked about: most runs write no file. */
+
+/** Links that lead to each other. */
+const MOST_LINKS = 40;
+
+/** Where text goes in the end. */
+export type OutputPlace =
+  /** Renamed into place; `mode` is that of the file it replaces. */
+  | { readonly kind: "file"; readonly path: string; readonly mode: number | undefined }
+  /** Written to: a pipe, a terminal, a device, or a file in a folder in which nothing can be renamed. */
+  | { readonly kind: "stream"; readonly path: string; readonly isRegular: boolean };
+
+/** The files that a plan writes, by their flags. @param csvFlag what the front door calls that of the CSV */
+export function outputFilesOf({ outputs }: Plan, csvFlag = "--csv"): (readonly [flag: string, path: string])[] {
+  const { jsonFile, csvFile, profileExportFile, recordsFile = "" } = outputs;
+  const files = [
+    ["--json", jsonFile],
+    [csvFlag, csvFile],
+    ["--profile-export-file", profileExportFile],
+    ["--records-file", recordsFile],
+  ] as const;
+  return files.filter(([, path]) => path !== "");
+}
+
+/** Why nothing can be written at a path, in words; undefined when it can. Touches nothing. */
+export function whyNotWritable(path: string): string | undefined {
+  try {
+    const place = findPlace(path);
+    const { accessSync, constants, statSync } = fileSystem();
+    const { dirname } = process.getBuiltinModule("node:path");
+    const isThere = place.kind === "stream" || place.mode !== undefined;
+    const at = isThere ? place.path : dirname(place.path);
+    accessSync(at, constants.W_OK);
+    if (!isThere && !statSync(at).isDirectory()) throw systemError("ENOTDIR", "is no folder", at);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Whether two paths are of the same file, or would be. */
+export function isSameFile(a: string, b: string): boolean {
+  const one = statOf(a);
+  const other = statOf(b);
+  if (one !== undefined && other !== undefined) return one.ino === other.ino && one.dev === other.dev;
+  if (one !== undefined || other !== undefined) return false;
+  return followLinks(a) === followLinks(b);
+}
+
+/** @throws for what can never be written: a folder, a disk, a path without its folder, links in a circle */
+export function findPlace(path: string): OutputPlace {
+  const stats = statOf(path);
+  if (stats?.isDirectory() === true) throw systemError("EISDIR", "is a folder", path);
+  if (stats?.isBlockDevice() === true) throw systemError("EINVAL", "is a disk", path);
+  if (stats?.isSocket() === true) throw systemError("EINVAL", "is a socket", path);
+  const isOpenFile = /^\/(?:proc|dev\/fd)\/|^\/dev\/std(?:in|out|err)$/.test(path);
+  if (stats !== undefined && (isOpenFile || !stats.isFile())) return { kind: "stream", path, isRegular: false };
+  const real = followLinks(path);
+  if (stats === undefined) return { kind: "file", path: real, mode: undefined };
+  // A file that may not be written is not replaced either.
+  fileSystem().accessSync(real, fileSystem().constants.W_OK);
+  return { kind: "file", path: real, mode: stats.mode & 0o7777 };
+}
+
+/** The same place, to be written to. */
+export function toStream({ path }: OutputPlace): OutputPlace {
+  return { kind: "stream", path, isRegular: statOf(path)?.isFile() === true };
+}
+
+/** Undefined where nothing is. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return fileSystem().statSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+/** Where a path leads, also when nothing is there yet: a link stays, and what it points to is written. */
+function followLinks(path: string): string {
+  const { basename, dirname, join, resolve } = process.getBuiltinModule("node:path");
+  let at = resolve(path);
+  for (let count = 0; count < MOST_LINKS; count++) {
+    const folder = realOr(dirname(at));
+    at = join(folder, basename(at));
+    const link = linkOf(at);
+    if (link === undefined) return at;
+    at = resolve(folder, link);
+  }
+  throw systemError("ELOOP", "is a circle of links", path);
+}
+
+function realOr(folder: string): string {
+  try {
+    return fileSystem().realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}
+
+function linkOf(path: string): string | undefined {
+  try {
+    return fileSystem().readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An error as the system gives it. */
+export function systemError(code: string, message: string, path: string): Error {
+  return Object.assign(new Error(`'${path}' ${message}`), { code });
+}

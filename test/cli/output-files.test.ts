@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { after, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { runCommandLine } from "../../src/cli/commands.ts";
+import { startMock } from "../../src/mock/server.ts";
+import { inFolder } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
+
+/** What the commands of all front doors do to files that are there already. */
+
+const LIMIT = { timeout: 60_000 };
+const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
+const mock = await startMock(
+  { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
+  { host: "127.0.0.1", httpPort: 0, grpcPort: 0 },
+);
+after(() => mock.stop());
+const URL_OF_MOCK = `127.0.0.1:${mock.httpPort}`;
+const NOBODY = "127.0.0.1:1";
+
+const PAYLOADS = JSON.stringify({ data: [{ payload: [{ model: "m", messages: [{ role: "user", content: "hi" }] }] }] });
+const scenario = (url: string): string =>
+  scenarioText({
+    target: `openai("${url}", { model: "m", tokenizer: "none" })`,
+    inputs: 'payloads("./in.json")',
+    load: "hold(1, { requests: 2 })",
+  });
+const perf = (url: string): string[] =>
+  `perf_analyzer -m m -u ${url} --async --service-kind openai --endpoint v1/chat/completions --input-data in.json --request-count 2`.split(
+    " ",
+  );
+const profile = (url: string): string[] => [
+  ...`genai-perf profile -m tiny -u ${url} --endpoint-type chat --osl 2 --request-count 2`.split(" "),
+  ...["--tokenizer", TINY, "--artifact-dir", "out"],
+];
+const ARTIFACTS = "out/tiny-openai-chat-concurrency1";
+
+interface Result {
+  readonly code: number;
+  readonly text: string;
+}
+
+async function run(folder: string, args: readonly string[]): Promise<Result> {
+  let text = "";
+  const add = (more: string): void => {
+    text += more;
+  };
+  const io = { out: add, err: add, onInterrupt: () => () => {}, loadApi: () => import("../../src/index.ts") };
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    return { code: await runCommandLine("rampart", args, io), text };
+  } finally {
+    process.chdir(before);
+  }
+}
+
+const FILES = { "in.json": PAYLOADS, "x.ts": scenario(URL_OF_MOCK), "lines.jsonl": '{"text":"hello"}\n' };
+
+interface Clash {
+  readonly what: string;
+  readonly args: readonly string[];
+  readonly code: number;
+  /** What must stay as it is. */
+  readonly input: string;
+  readonly said: RegExp;
+}
+
+const CLASHES: readonly Clash[] = [
+  {
+    what: "scenario, its payloads",
+    args: ["run", "x.ts", "--json", "in.json"],
+    code: 64,
+    input: "in.json",
+    said: /--json: is also a file that the run reads, .*in\.json \(got in\.json\)/,
+  },
+  {
+    what: "scenario, its payloads by another name",
+    args: ["run", "x.ts", "--profile-export-file", "hard.json"],
+    code: 64,
+    input: "in.json",
+    said: /--profile-export-file: is also a file that the run reads/,
+  },
+  {
+    what: "perf_analyzer, its input data",
+    args: [...perf(URL_OF_MOCK), "-f", "in.json"],
+    code: 99,
+    input: "in.json",
+    said: /is also a file that the run reads \(got 'in\.json'\)/,
+  },
+  {
+    what: "perf_analyzer, its input data by a link",
+    args: [...perf(URL_OF_MOCK), "--json", "soft.json"],
+    code: 99,
+    input: "in.json",
+    said: /is also a file that the run reads, in\.json/,
+  },
+  {
+    what: "genai-perf, its prompts",
+    args: [...profile(URL_OF_MOCK), "--input-file", "lines.jsonl", "--records-file", "lines.jsonl"],
+    code: 1,
+    input: "lines.jsonl",
+    said: /--records-file: is also a file that the run reads/,
+  },
+  {
+    what: "genai-perf, the requests of the run before",
+    args: [...profile(URL_OF_MOCK), "--input-file", "payload:out/tiny-openai-chat/inputs.json"],
+    code: 1,
+    input: "out/tiny-openai-chat/inputs.json",
+    said: /--artifact-dir: is also a file that the run reads/,
+  },
+];
+
+describe("output files", () => {
+  for (const { what, args, code, input, said } of CLASHES)
+    test(`are never an input of the same run: ${what}`, LIMIT, () =>
+      inFolder(FILES, async (folder) => {
+        linkSync(join(folder, "in.json"), join(folder, "hard.json"));
+        symlinkSync("in.json", join(folder, "soft.json"));
+        const path = join(folder, input);
+        mkdirSync(dirname(path), { recursive: true });
+        if (!existsSync(path)) writeFileSync(path, '{"text":"old"}\n');
+        const before = readFileSync(path, "utf8");
+        const result = await run(folder, args);
+        assert.equal(result.code, code, result.text);
+        assert.match(result.text, said);
+        assert.equal(readFileSync(path, "utf8"), before);
+        assert.ok(lstatSync(join(folder, "soft.json")).isSymbolicLink());
+      }),
+    );
+
+  const OUTPUTS = ["r.json", "r.csv", "p.json"] as const;
+  // As in the original its export must not be there already.
+  const PERF_OUTPUTS = ["r.json", "r.csv"] as const;
+  const flags = (csv: string): string[] => ["--json", "r.json", csv, "r.csv", "--profile-export-file", "p.json"];
+  const RUNS: readonly (readonly [what: string, args: (url: string) => string[], stale: readonly string[]])[] = [
+    ["scenario", () => ["run", "x.ts", ...flags("--csv")], OUTPUTS],
+    ["perf_analyzer, openai", (url) => [...perf(url), ...flags("-f")], PERF_OUTPUTS],
+    ["perf_analyzer, triton", (url) => `perf_analyzer -m m -u ${url}`.split(" ").concat(flags("-f")), PERF_OUTPUTS],
+    [
+      "genai-perf",
+      (url) => [...profile(url), "--records-file", "r.jsonl"],
+      ["profile_export.json", "profile_export_genai_perf.json", "profile_export_genai_perf.csv"].map(
+        (name) => `${ARTIFACTS}/${name}`,
+      ),
+    ],
+  ];
+  for (const [what, args, stale] of RUNS)
+    test(`of an earlier run do not outlive one that fails: ${what}`, LIMIT, () =>
+      inFolder({ ...FILES, "x.ts": scenario(NOBODY) }, async (folder) => {
+        for (const name of stale) {
+          mkdirSync(dirname(join(folder, name)), { recursive: true });
+          writeFileSync(join(folder, name), "stale");
+        }
+        const { code, text } = await run(folder, args(NOBODY));
+        assert.notEqual(code, 0, text);
+        for (const name of stale) {
+          const path = join(folder, name);
+          assert.ok(!existsSync(path) || !readFileSync(path, "utf8").includes("stale"), `${name} is left`);
+        }
+        const parts = readdirSync(folder, { recursive: true }).filter((name) =>
+          /\.(?:part|failed)$/.test(String(name)),
+        );
+        assert.deepEqual(parts, []);
+      }),
+    );
+
+  test("of an earlier run stay where a mistake kept the run from beginning", LIMIT, () =>
+    inFolder({ ...FILES, "r.json": "earlier" }, async (folder) => {
+      const wrong = await run(folder, ["run", "x.ts", "--json", "r.json", "--url", "not an address"]);
+      assert.equal(wrong.code, 64, wrong.text);
+      assert.equal(readFileSync(join(folder, "r.json"), "utf8"), "earlier");
+    }),
+  );
+
+  const PIPES: readonly (readonly [what: string, args: readonly string[], expected: RegExp])[] = [
+    ["scenario", ["run", "x.ts", "--json", "pipe"], /"version": 1,[\s\S]*\n\}\n$/],
+    ["scenario, export", ["run", "x.ts", "--profile-export-file", "pipe"], /^\{"experiments":\[[\s\S]*\}$/],
+    ["perf_analyzer, JSON", [...perf(URL_OF_MOCK), "--json", "pipe"], /"version": 1,[\s\S]*\n\}\n$/],
+    ["perf_analyzer, CSV", [...perf(URL_OF_MOCK), "-f", "pipe"], /^Concurrency,Inferences\/Second[\s\S]*\n$/],
+    ["genai-perf, records", [...profile(URL_OF_MOCK), "--records-file", "pipe"], /^(?:\{"metadata".*\}\n){2}$/],
+  ];
+  for (const [what, args, expected] of PIPES)
+    test(`are written to a pipe, which stays one: ${what}`, LIMIT, () =>
+      inFolder(FILES, async (folder) => {
+        const pipe = join(folder, "pipe");
+        execFileSync("mkfifo", [pipe]);
+        const fd = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+        try {
+          const { code, text } = await run(folder, args);
+          assert.equal(code, 0, text);
+          const bytes = Buffer.alloc(256 * 1024);
+          assert.match(bytes.toString("utf8", 0, readSync(fd, bytes)), expected);
+        } finally {
+          closeSync(fd);
+        }
+        assert.ok(lstatSync(pipe).isFIFO());
+      }),
+    );
+
+  test("leave devices alone", LIMIT, () =>
+    inFolder(FILES, async (folder) => {
+      // Not /dev/null itself: where this fails, it would be gone.
+      symlinkSync("/dev/null", join(folder, "null"));
+      for (const args of [
+        ["run", "x.ts", "--json", "null", "--csv", "null", "--profile-export-file", "null"],
+        [...perf(URL_OF_MOCK), "--json", "null", "-f", "null"],
+        [...profile(URL_OF_MOCK), "--records-file", "null"],
+      ]) {
+        const { code, text } = await run(folder, args);
+        assert.equal(code, 0, text);
+        assert.ok(lstatSync(join(folder, "null")).isSymbolicLink());
+      }
+    }),
+  );
+});
