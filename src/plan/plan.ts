@@ -280,6 +280,8 @@ export interface ClientPlan {
   readonly maxLanes: number | null;
   /** A request without a byte for so long has failed. */
   readonly stallTimeoutMs: number;
+  /** A response with more bytes has failed: its body, or all messages for one request, decompressed. Left out: 256 MiB. */
+  readonly maxResponseBytes?: number | undefined;
   /** The ranks of an MPI job begin each level together, and measure it until it is stable for all of them. */
   readonly isMpi: boolean;
 }

@@ -25,6 +25,8 @@ export interface LaneOptions {
 export interface DriverOptions extends LaneOptions {
   /** As {@link ClientOptions} has it. */
   readonly stallTimeoutNs: number;
+  /** As {@link ClientOptions} has it. */
+  readonly maxResponseBytes: number;
   readonly createClient: (options: ClientOptions) => LoadClient;
   /** Gives up some of the requests; absent: none are. */
   readonly canceller?: Canceller | undefined;

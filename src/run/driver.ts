@@ -52,7 +52,7 @@ export class Driver implements Sender {
   private readonly quiet = new Quiet();
   private onFinished: (() => void) | undefined;
 
-  constructor({ stallTimeoutNs, createClient, canceller, ...lanes }: DriverOptions) {
+  constructor({ stallTimeoutNs, maxResponseBytes, createClient, canceller, ...lanes }: DriverOptions) {
     this.lanes = lanes;
     this.canceller = canceller;
     const driver = this;
@@ -61,6 +61,7 @@ export class Driver implements Sender {
         return driver.laneCount;
       },
       stallTimeoutNs,
+      maxResponseBytes,
       get keepBodies() {
         return driver.work?.needsBodies !== false;
       },

@@ -3,6 +3,7 @@ import type { PreparedLoad } from "../load/load-mode.ts";
 import type { TokenThread } from "../measure/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
+import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { WireRequest } from "../transport/request.ts";
@@ -73,6 +74,7 @@ async function runPlan(
       canceller,
       ...laneOptionsOf(plan, load.search, UNKNOWN_MODEL),
       stallTimeoutNs: plan.client.stallTimeoutMs * 1e6,
+      maxResponseBytes: maxResponseBytesOf(plan.client),
       createClient: (options) => {
         const client = target.createClient(options);
         return isTracing(plan) ? traceSends(client, (request) => traceSend(request, session, observer)) : client;

@@ -1,3 +1,4 @@
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Call, ClientOptions, LoadClient } from "./client.ts";
 import type { Failure } from "./failure.ts";
 import type { WireRequest } from "./request.ts";
@@ -31,9 +32,17 @@ export class ControlClient {
   /** By slot; undefined when it is free. */
   private readonly current: (Waiting | undefined)[] = [];
 
-  /** @param create makes the client; `keepBodies`, `laneCount` and `onDone` are given by this class */
-  constructor(stallTimeoutNs: number, create: (options: ClientOptions) => LoadClient) {
-    this.client = create({ keepBodies: true, stallTimeoutNs, laneCount: 1, onDone: (call) => this.done(call) });
+  /**
+   * @param create makes the client; the options besides the limits are given by this class
+   * @param maxResponseBytes most bytes of an answer; default: that of a plan
+   */
+  constructor(
+    stallTimeoutNs: number,
+    create: (options: ClientOptions) => LoadClient,
+    maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES,
+  ) {
+    const limits = { stallTimeoutNs, maxResponseBytes };
+    this.client = create({ ...limits, keepBodies: true, laneCount: 1, onDone: (call) => this.done(call) });
   }
 
   /** Resolves with the answer's payload. Rejects with {@link ControlError}. */

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { OpenSocket, Socket } from "../../src/runtime/socket.ts";
 import { openSocket } from "../../src/runtime/sockets.ts";
 import { openNodeSocket } from "../../src/runtime/sockets-node.ts";
-import { describeConnectError } from "../../src/transport/failure.ts";
+import { describeConnectError } from "../../src/transport/connect-failure.ts";
 
 /**
  * The contract of sockets, the same on each runtime: for this runtime's own plain sockets, and for those of `node:net`, which carry TLS

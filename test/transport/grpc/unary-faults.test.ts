@@ -166,8 +166,8 @@ const FAULTS: readonly FaultCase[] = [
   {
     name: "a message of 4 GiB",
     answer: join(headers(1, GRPC_HEADERS), frame(TYPE.data, 0, 1, hex("00 ffffffff"))),
-    kind: "protocol",
-    message: /^gRPC message of 4294967295 bytes is too large$/,
+    kind: "limit",
+    message: /^the response is longer than the 64,000,000 bytes allowed for one response$/,
   },
   {
     name: "a reset stream",

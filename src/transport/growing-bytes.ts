@@ -1,0 +1,44 @@
+const FIRST_CAPACITY_BYTES = 4096;
+const NOTHING = new Uint8Array(0);
+
+/** Bytes that arrive in pieces, in one buffer: what it takes is in proportion to what arrived, however small the pieces are. */
+export class GrowingBytes {
+  /** Number of bytes held. */
+  length = 0;
+  private buffer: Uint8Array = NOTHING;
+
+  /** Adds a copy of `bytes[start, end)`. */
+  append(bytes: Uint8Array, start: number, end: number): void {
+    const needed = this.length + end - start;
+    if (this.length === 0 && this.buffer.length < needed) {
+      // Most often there is no second piece.
+      this.buffer = bytes.slice(start, end);
+      this.length = needed;
+      return;
+    }
+    if (this.buffer.length < needed) {
+      const grown = new Uint8Array(Math.max(needed, FIRST_CAPACITY_BYTES, this.buffer.length * 2));
+      grown.set(this.view());
+      this.buffer = grown;
+    }
+    this.buffer.set(bytes.subarray(start, end), this.length);
+    this.length = needed;
+  }
+
+  /** The bytes where they lie, valid until the next change. */
+  view(): Uint8Array {
+    return this.buffer.subarray(0, this.length);
+  }
+
+  /** Hands over the bytes, which are the caller's from now on, and begins anew. */
+  take(): Uint8Array {
+    const { buffer, length } = this;
+    this.clear();
+    return buffer.length === length ? buffer : buffer.slice(0, length);
+  }
+
+  clear(): void {
+    this.length = 0;
+    this.buffer = NOTHING;
+  }
+}
