@@ -3,25 +3,18 @@ import { nowNs } from "../../runtime/clock.ts";
 import { isRefusedAfterClose, type OpenSocket, type Socket } from "../../runtime/socket.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { connectFailure, describeConnectError } from "../connect-failure.ts";
-import {
-  type Failure,
-  failureOfReading,
-  MAX_ERROR_BODY_BYTES,
-  ProtocolError,
-  ResponseTooLargeError,
-} from "../failure.ts";
-import { GrowingBytes } from "../growing-bytes.ts";
+import { type Failure, failureOfReading } from "../failure.ts";
 import type { Endpoint } from "../request.ts";
-import { expectResponses, isTooLarge } from "../streamed-responses.ts";
-import type { Http1Message } from "./encode.ts";
-import { EventSplitter } from "./event-splitter.ts";
-import { ResponseParser, type ResponseSink } from "./parser.ts";
+import { expectResponses } from "../streamed-responses.ts";
+import { type Http1Message, headOf } from "./encode.ts";
+import { ResponseParser } from "./parser.ts";
+import { ReceivedResponse } from "./received-response.ts";
 import { ReuseTrust, type ServerReuse } from "./reuse-trust.ts";
 
 const MAX_RESENDS = 2;
 
 /** A slot's keep-alive connection, which carries one request at a time and is made again when it was lost. */
-export class Connection implements ResponseSink {
+export class Connection {
   /** Connections opened so far. */
   openedCount = 0;
   /** Requests sent again so far, each time counted. */
@@ -30,7 +23,7 @@ export class Connection implements ResponseSink {
   private readonly endpoint: Endpoint;
   private readonly options: ClientOptions;
   private readonly trust: ReuseTrust;
-  private parser = new ResponseParser(this);
+  private parser: ResponseParser;
   private socket: Socket | undefined;
   private isOpen = false;
   private waiting: Uint8Array | undefined;
@@ -38,11 +31,7 @@ export class Connection implements ResponseSink {
   /** This slot's own copy of an encoding with a stamp, so that the shared one stays as it is while bytes are under way. */
   private scratch: Uint8Array = new Uint8Array(0);
   private lastActivityNs = 0;
-  private readNs = 0;
-  private readonly body = new GrowingBytes();
-  private isComplete = false;
-  /** Set while the response is a stream of events, each of which is a response of its own. */
-  private events: EventSplitter | undefined;
+  private readonly response: ReceivedResponse;
   /** Responses that the present connection has carried. */
   private servedCount = 0;
   /** When the latest of them ended. */
@@ -62,6 +51,8 @@ export class Connection implements ResponseSink {
     this.call = call;
     this.endpoint = endpoint;
     this.options = options;
+    this.response = new ReceivedResponse(call, options);
+    this.parser = new ResponseParser(this.response);
   }
 
   preconnect(): Promise<void> {
@@ -94,7 +85,7 @@ export class Connection implements ResponseSink {
       call.isSending = true;
       this.waiting = bytes;
       if (this.socket === undefined) this.connect();
-      else if (holdNs > 0) this.holdTimer = setTimeout(() => this.release(), holdNs / 1e6);
+      else if (holdNs > 0) this.hold(this.socket, holdNs);
     }
   }
 
@@ -115,45 +106,6 @@ export class Connection implements ResponseSink {
     this.finish(failure);
   }
 
-  onHead(parser: ResponseParser): boolean {
-    if (this.isComplete) throw new ProtocolError("a second response to one request");
-    this.options.onWire?.("<", parser.head);
-    this.events = undefined;
-    if (parser.isEventStream && parser.status < 300) {
-      expectResponses(this.call);
-      this.events = new EventSplitter((event) => this.receivedEvent(event));
-      return true;
-    }
-    return this.options.keepBodies || parser.status >= 400;
-  }
-
-  onBody(bytes: Uint8Array, start: number, end: number): void {
-    if (this.events !== undefined) {
-      this.events.feed(bytes, start, end);
-      return;
-    }
-    if (this.parser.status >= 400 && this.body.length > MAX_ERROR_BODY_BYTES) return;
-    this.body.append(bytes, start, end);
-  }
-
-  onComplete(): void {
-    this.events?.end();
-    this.isComplete = true;
-  }
-
-  /** All events of one read have its time: nobody can tell when they came otherwise. */
-  private receivedEvent(event: Uint8Array): void {
-    const { call, readNs } = this;
-    call.messageCount++;
-    call.responseBytes += event.length;
-    const { maxResponseBytes } = this.options;
-    if (isTooLarge(call, maxResponseBytes)) throw new ResponseTooLargeError(maxResponseBytes);
-    call.responseCount++;
-    call.lastMessageNs = readNs;
-    if (this.options.keepBodies) call.responses.push({ readNs, body: event, isEmpty: false });
-    this.options.onResponse?.(call);
-  }
-
   private withStamp(message: Http1Message, stamp: Uint8Array): Uint8Array {
     if (this.scratch.length !== message.bytes.length) this.scratch = new Uint8Array(message.bytes.length);
     this.scratch.set(message.bytes);
@@ -162,12 +114,11 @@ export class Connection implements ResponseSink {
   }
 
   private connect(): void {
-    this.parser = new ResponseParser(this);
+    this.parser = new ResponseParser(this.response);
     this.parser.keepsHead = this.options.onWire !== undefined;
     this.parser.maxBodyBytes = this.options.maxResponseBytes;
-    this.isComplete = false;
+    this.response.reset();
     this.servedCount = 0;
-    this.body.clear();
     this.openedCount++;
     this.lastActivityNs = nowNs();
     const socket: Socket = this.open(this.endpoint, {
@@ -198,12 +149,15 @@ export class Connection implements ResponseSink {
     this.options.onSent?.(call);
   }
 
-  /** The server has kept the connection: the request that waited for that leaves. */
-  private release(): void {
-    this.holdTimer = undefined;
-    if (this.waiting === undefined || !this.isOpen) return;
-    this.startAnew();
-    this.writeWaiting(this.socket as Socket);
+  /** The request waits to see whether the server closes the connection, and leaves when it has not. */
+  private hold(socket: Socket, holdNs: number): void {
+    const release = (): void => {
+      if (socket !== this.socket || this.waiting === undefined) return;
+      this.startAnew();
+      this.writeWaiting(socket);
+    };
+    // One turn of the event loop later: a close that has come meanwhile is read first.
+    this.holdTimer = setTimeout(() => setImmediate(release), holdNs / 1e6);
   }
 
   /** The request, of which nothing has been written, begins now: what it waited for was this client's caution. */
@@ -226,7 +180,7 @@ export class Connection implements ResponseSink {
     const call = this.call;
     const readNs = nowNs();
     this.lastActivityNs = readNs;
-    this.readNs = readNs;
+    this.response.readNs = readNs;
     if (!call.isActive) {
       this.drop();
       return;
@@ -243,7 +197,7 @@ export class Connection implements ResponseSink {
       this.failReading(error);
       return;
     }
-    if (this.isComplete) this.responded(socket);
+    if (this.response.isComplete) this.responded(socket);
   }
 
   private failReading(error: unknown): void {
@@ -256,22 +210,28 @@ export class Connection implements ResponseSink {
       return;
     }
     // That the server reports an error matters more than at what length.
-    call.endNs = this.readNs;
-    call.body = this.body.take();
+    call.endNs = this.response.readNs;
+    this.response.giveBody();
     this.finish({ kind: "http", status, message: `HTTP status ${status}` });
+  }
+
+  /** All of the response has been read. */
+  private concludeResponse(): void {
+    const { call, response } = this;
+    response.isComplete = false;
+    call.endNs = response.readNs;
+    call.jsonBytes = this.parser.jsonBytes;
+    response.giveBody();
   }
 
   private responded(socket: Socket): void {
     const parser = this.parser;
     const call = this.call;
-    this.isComplete = false;
-    call.endNs = this.readNs;
-    call.jsonBytes = parser.jsonBytes;
-    if (this.body.length > 0) call.body = this.body.take();
+    this.concludeResponse();
     // A response that overtook its own request leaves the connection in an unknown state.
     const overtaken = socket.pendingBytes > 0;
     const extra = !parser.isBetweenResponses;
-    this.servedNs = this.readNs;
+    this.servedNs = call.endNs;
     if (++this.servedCount === 2) this.trust.prove();
     if (!parser.keepAlive || overtaken || extra) this.drop();
     if (extra) {
@@ -303,7 +263,7 @@ export class Connection implements ResponseSink {
   }
 
   private closedWhileOpen(error: Error | undefined): void {
-    this.readNs = nowNs();
+    this.response.readNs = nowNs();
     if (this.call.firstByteNs === 0) {
       if (this.canResend(error)) this.resend();
       else this.finish({ kind: "closed", message: describeClose(error, "before any byte of the response") });
@@ -315,7 +275,7 @@ export class Connection implements ResponseSink {
       this.finish({ kind: "closed", message: failureOfReading(problem).message });
       return;
     }
-    if (this.isComplete) this.respondedByClose();
+    if (this.response.isComplete) this.respondedByClose();
     else this.finish({ kind: "closed", message: describeClose(error, "within the response") });
   }
 
@@ -344,10 +304,7 @@ export class Connection implements ResponseSink {
   /** The response lasted until the connection closed. */
   private respondedByClose(): void {
     const call = this.call;
-    this.isComplete = false;
-    call.endNs = this.readNs;
-    call.jsonBytes = this.parser.jsonBytes;
-    if (this.body.length > 0) call.body = this.body.take();
+    this.concludeResponse();
     if (this.parser.status >= 300) {
       this.finish({ kind: "http", status: this.parser.status, message: `HTTP status ${this.parser.status}` });
       return;
@@ -364,7 +321,7 @@ export class Connection implements ResponseSink {
     call.failure = failure;
     call.isActive = false;
     call.isSending = false;
-    this.body.clear();
+    this.response.reset();
     this.options.onDone(call);
   }
 
@@ -394,10 +351,4 @@ function expectOneResponse(call: Call): void {
 
 function describeClose(error: Error | undefined, when: string): string {
   return error === undefined ? `server closed the connection ${when}` : `${describeConnectError(error)} ${when}`;
-}
-
-/** A request's head as text. */
-function headOf(message: Uint8Array): string {
-  const text = new TextDecoder("latin1").decode(message);
-  return text.slice(0, text.indexOf("\r\n\r\n") + 4);
 }
