@@ -82,6 +82,8 @@ export interface ScenarioDefinition<
   readonly client?: ClientOf<P>;
   /** A request without a byte for so long has failed. Default: `"60 s"`. */
   readonly stallTimeout?: Duration;
+  /** A response of more bytes has failed: its body, or all messages for one request, decompressed. Default: 268,435,456 (256 MiB). */
+  readonly maxResponseBytes?: number;
 }
 
 const BRAND = Symbol.for("rampart.scenario");

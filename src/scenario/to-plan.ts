@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
+import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
@@ -51,6 +52,7 @@ interface CheckedDefinition {
   readonly maxFailureRatio?: number;
   readonly client?: Plan["client"]["kind"];
   readonly stallTimeout?: Duration;
+  readonly maxResponseBytes?: number;
 }
 
 /**
@@ -103,6 +105,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       callMode: isAsync ? "async" : "auto",
       maxLanes: null,
       stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
+      ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
       isMpi: false,
     },
     failures: { maxRatio: definition.maxFailureRatio ?? null },
@@ -194,6 +197,9 @@ function definitionSchema(): Schema<CheckedDefinition> {
     maxFailureRatio: v.optional(ratio),
     client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),
     stallTimeout: v.optional(spanSchema()),
+    maxResponseBytes: v.optional(
+      v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
+    ),
   }) as unknown as Schema<CheckedDefinition>;
 }
 

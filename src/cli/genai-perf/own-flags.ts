@@ -173,6 +173,14 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     unit: "seconds",
     help: "A request without a byte for so long has failed.",
   },
+  {
+    names: ["--max-response-bytes"],
+    shape: "one",
+    kind: "integer",
+    at: "rampart.maxResponseBytes",
+    unit: "bytes",
+    help: "A request whose response is longer has failed; events count together.",
+  },
   PLOT_FORMATS_FLAG,
   {
     names: ["--records-file"],

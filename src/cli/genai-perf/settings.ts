@@ -1,4 +1,5 @@
 import type { InputFormat } from "../../inputs/prompts/settings.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import type { EndpointTypeName } from "./endpoints.ts";
 
 /** What a command line and a YAML file say, value by value, with genai-perf's defaults. Grouped as the YAML's top-level keys. */
@@ -67,6 +68,7 @@ export interface OwnSettings {
   /** Share of requests that may fail, 0 to 1. Default 1: failures are counted and end nothing. */
   maxFailureRatio: number;
   stallTimeoutSec: number;
+  maxResponseBytes: number;
   plotFormats: string[];
   recordsFile: string;
   isLive: boolean;
@@ -261,6 +263,7 @@ function defaultOwn(): OwnSettings {
     searchLimits: null,
     maxFailureRatio: 1,
     stallTimeoutSec: 60,
+    maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
     plotFormats: ["html"],
     recordsFile: "",
     isLive: false,

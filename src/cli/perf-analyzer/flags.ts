@@ -105,6 +105,7 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "dry-run", isOwn: true },
   { name: "client", value: "own|undici|grpc-js", isOwn: true },
   { name: "stall-timeout", value: "SEC", isOwn: true },
+  { name: "max-response-bytes", value: "N", isOwn: true },
   { name: "max-failure-ratio", value: "RATIO", isOwn: true },
   { name: "json", value: "FILE", isOwn: true },
 ];

@@ -73,6 +73,8 @@ export interface Settings {
   profileExportFile: string;
   client: "own" | "undici" | "grpc-js";
   stallTimeoutMs: number;
+  /** Undefined: the default of plans. */
+  maxResponseBytes: number | undefined;
   isMpi: boolean;
   maxFailureRatio: number;
   isDryRun: boolean;
@@ -166,6 +168,7 @@ function defaults(): Settings {
     profileExportFile: "",
     client: "own",
     stallTimeoutMs: 60_000,
+    maxResponseBytes: undefined,
     isMpi: false,
     maxFailureRatio: 0,
     isDryRun: false,

@@ -230,6 +230,7 @@ function clientFlags({ client, failures }: Plan): string[] {
   if (client.kind !== "own") args.push("--client", client.kind);
   if (client.stallTimeoutMs !== DEFAULTS.stallTimeoutMs)
     args.push("--stall-timeout", String(client.stallTimeoutMs / 1000));
+  if (client.maxResponseBytes !== undefined) args.push("--max-response-bytes", String(client.maxResponseBytes));
   if (failures.maxRatio !== null) args.push("--max-failure-ratio", String(failures.maxRatio));
   return args;
 }

@@ -59,6 +59,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       callMode: isAsync ? "async" : settings.isSync ? "sync" : "auto",
       maxLanes: toMaxLanes(settings, load, isAsync),
       stallTimeoutMs: settings.stallTimeoutMs,
+      ...(settings.maxResponseBytes === undefined ? {} : { maxResponseBytes: settings.maxResponseBytes }),
       isMpi: settings.isMpi,
     },
     failures: { maxRatio: settings.maxFailureRatio },

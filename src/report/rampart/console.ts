@@ -18,6 +18,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
 import { describeLoadNotes } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
+import { describeResends } from "../resend-note.ts";
 import { askedPerSec, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
@@ -87,6 +88,8 @@ class RampartConsole implements Report {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
     }
     out(`\n${formatTotals(result)}\n`);
+    const resends = describeResends(result);
+    if (resends !== undefined) out(`${resends}\n`);
     if (result.sessions !== undefined) out(`${formatSessions(result.sessions)}\n`);
     if (result.failures.length > 0) out(`\n${formatFailures(result)}\n`);
     if (this.plan.assertions.length > 0) out(`\n${this.formatVerdicts(measured)}\n`);

@@ -56,6 +56,7 @@ function toJson(plan: Plan, result: RunResult): object {
       completed: result.completedCount,
       failed: result.failedCount,
       ...(result.cancelledCount === 0 ? {} : { cancelled: result.cancelledCount }),
+      ...(result.resendCount === 0 ? {} : { resent: result.resendCount }),
     },
     ...(result.warmup === undefined
       ? {}

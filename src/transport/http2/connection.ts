@@ -210,9 +210,9 @@ export class Http2Connection implements FrameSink {
 
   private closed(error: Error | undefined): void {
     if (this.isClosed) return;
-    if (!this.isOpen) return this.end(connectFailure(error));
     const reason = error === undefined ? "server closed the connection" : describeConnectError(error);
-    this.end({ kind: "closed", message: `${reason} before the response was complete` });
+    if (this.isOpen) this.end({ kind: "closed", message: `${reason} before the response was complete` });
+    else this.end(connectFailure(error));
   }
 
   /** Ends the connection for a reason of its own. */

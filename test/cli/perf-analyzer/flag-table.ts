@@ -246,6 +246,11 @@ export const OBEYED: readonly FlagRow[] = [
   { flag: "--client", effect: "wire", test: "--client chooses what sends the requests" },
   { flag: "--stall-timeout", effect: "schedule", test: "--stall-timeout ends a run whose server answers nothing" },
   {
+    flag: "--max-response-bytes",
+    effect: "wire",
+    test: "--max-response-bytes fails requests whose responses are longer",
+  },
+  {
     flag: "--max-failure-ratio",
     effect: "schedule",
     test: "--max-failure-ratio lets a run go on in spite of failed requests",
