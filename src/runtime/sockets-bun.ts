@@ -27,6 +27,8 @@ export function openBunSocket(target: SocketTarget, handlers: SocketHandlers): S
 
 async function connect(connection: BunConnection, target: SocketTarget): Promise<void> {
   const { Bun } = globalThis as unknown as { Bun: BunConnectApi };
+  // Bun tells of some failures, such as that of having no file descriptor left, from inside the call: then nobody has the socket yet.
+  await Promise.resolve();
   try {
     const options = { hostname: target.host, port: target.port, data: connection, allowHalfOpen: true };
     await Bun.connect({ ...options, socket: nativeHandlers });

@@ -3,10 +3,12 @@ import type { Failure } from "./failure.ts";
 
 /** Why no connection could be made, in plain words, whatever the runtime calls it. */
 
+const REFUSED = "Connection refused";
+const UNKNOWN_HOST = "Unknown host";
 const MESSAGES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "Connection refused",
-  ENOTFOUND: "Unknown host",
-  EAI_AGAIN: "Unknown host",
+  ECONNREFUSED: REFUSED,
+  ENOTFOUND: UNKNOWN_HOST,
+  EAI_AGAIN: UNKNOWN_HOST,
   EHOSTUNREACH: "No route to host",
   ENETUNREACH: "Network is unreachable",
   ETIMEDOUT: "Connection timed out",
@@ -15,8 +17,9 @@ const MESSAGES: Readonly<Record<string, string>> = {
 
 /** The failure of a request for which no connection could be made. */
 export function connectFailure(error: Error | undefined): Failure {
-  if (isForWantOfFiles(error)) return { kind: "limit", message: describeFileLimit() };
-  return { kind: isTlsError(error) ? "tls" : "connect", message: describeConnectError(error) };
+  const message = describeConnectError(error);
+  if (isForWantOfFiles(error, message)) return { kind: "limit", message: describeFileLimit() };
+  return { kind: isTlsError(error) ? "tls" : "connect", message };
 }
 
 /** Why connecting failed. */
@@ -29,9 +32,8 @@ export function describeConnectError(error: Error | undefined): string {
   if (known !== undefined) return known;
   const inner = (error as { errors?: Error[] }).errors?.[0];
   if (inner !== undefined) return describeConnectError(inner);
-  if (/refused/i.test(error.message)) return "Connection refused";
-  if (/ENOTFOUND|getaddrinfo|failed to lookup|name or service not known|DNS/i.test(error.message))
-    return "Unknown host";
+  if (/refused/i.test(error.message)) return REFUSED;
+  if (/ENOTFOUND|getaddrinfo|failed to lookup|name or service not known|DNS/i.test(error.message)) return UNKNOWN_HOST;
   return error.message === "" ? code || error.name : error.message;
 }
 
@@ -52,11 +54,10 @@ function codeOf(error: Error): string {
  * Whether the process could open no file for the connection. Bun reports it as a refused connection, and every runtime's look-up of names
  * as an unknown host, so that the limit itself is tried.
  */
-function isForWantOfFiles(error: Error | undefined): boolean {
+function isForWantOfFiles(error: Error | undefined, message: string): boolean {
   if (error === undefined) return false;
-  const code = codeOf(error);
-  if (code === "EMFILE" || code === "ENFILE" || /EMFILE|ENFILE/.test(error.message)) return true;
-  return (code === "ECONNREFUSED" || code === "ENOTFOUND" || code === "EAI_AGAIN") && isOutOfFiles();
+  if (/^(?:EMFILE|ENFILE)$/.test(codeOf(error)) || /\b(?:EMFILE|ENFILE)\b/.test(error.message)) return true;
+  return (message === REFUSED || message === UNKNOWN_HOST) && isOutOfFiles();
 }
 
 function describeFileLimit(): string {
