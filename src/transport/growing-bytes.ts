@@ -1,4 +1,4 @@
-const FIRST_CAPACITY_BYTES = 4096;
+const KEPT_CAPACITY_BYTES = 64 * 1024; // 64 KiB
 const NOTHING = new Uint8Array(0);
 
 /** Bytes that arrive in pieces, in one buffer: what it takes is in proportion to what arrived, however small the pieces are. */
@@ -17,7 +17,7 @@ export class GrowingBytes {
       return;
     }
     if (this.buffer.length < needed) {
-      const grown = new Uint8Array(Math.max(needed, FIRST_CAPACITY_BYTES, this.buffer.length * 2));
+      const grown = new Uint8Array(Math.max(needed, this.buffer.length * 2));
       grown.set(this.view());
       this.buffer = grown;
     }
@@ -35,6 +35,13 @@ export class GrowingBytes {
     const { buffer, length } = this;
     this.clear();
     return buffer.length === length ? buffer : buffer.slice(0, length);
+  }
+
+  /** Drops the first `count` bytes. */
+  drop(count: number): void {
+    if (this.buffer.length > KEPT_CAPACITY_BYTES) this.buffer = this.buffer.slice(count, this.length);
+    else if (count < this.length) this.buffer.copyWithin(0, count, this.length);
+    this.length -= count;
   }
 
   clear(): void {

@@ -34,11 +34,8 @@ export class EventSplitter {
       return;
     }
     this.carry.append(bytes, start, end);
-    const { length } = this.carry;
-    const rest = this.split(this.carry.view(), 0, this.lineStart, this.searched, length);
-    if (rest === 0) return;
-    const left = this.carry.take();
-    if (rest < length) this.carry.append(left, rest, length);
+    const rest = this.split(this.carry.view(), 0, this.lineStart, this.searched, this.carry.length);
+    if (rest > 0) this.carry.drop(rest);
   }
 
   /** The body ended: what is left is an event too, although nothing ended it. */
@@ -84,7 +81,14 @@ export class EventSplitter {
         this.isAfterCr = true;
       }
       line = next;
-      if (!isEmpty) continue;
+      if (!isEmpty) {
+        // Most events end here: the empty line is next.
+        if (isCr || line === end || bytes[line] !== LF) continue;
+        line++;
+        this.onEvent(bytes.slice(position, line));
+        position = line;
+        continue;
+      }
       if (position < lineEnd) this.onEvent(bytes.slice(position, next));
       position = next;
     }
