@@ -1,4 +1,5 @@
 const KEPT_CAPACITY_BYTES = 64 * 1024; // 64 KiB
+const LARGE_BYTES = 16 * 1024 * 1024; // 16 MiB: from here on a buffer grows by a quarter, and is not copied to fit
 const NOTHING = new Uint8Array(0);
 
 /** Bytes that arrive in pieces, in one buffer: what it takes is in proportion to what arrived, however small the pieces are. */
@@ -17,7 +18,8 @@ export class GrowingBytes {
       return;
     }
     if (this.buffer.length < needed) {
-      const grown = new Uint8Array(Math.max(needed, this.buffer.length * 2));
+      const factor = needed < LARGE_BYTES ? 2 : 1.25;
+      const grown = new Uint8Array(Math.max(needed, Math.ceil(this.buffer.length * factor)));
       grown.set(this.view());
       this.buffer = grown;
     }
@@ -34,7 +36,8 @@ export class GrowingBytes {
   take(): Uint8Array {
     const { buffer, length } = this;
     this.clear();
-    return buffer.length === length ? buffer : buffer.slice(0, length);
+    if (buffer.length === length) return buffer;
+    return length < LARGE_BYTES ? buffer.slice(0, length) : buffer.subarray(0, length);
   }
 
   /** Drops the first `count` bytes. */
