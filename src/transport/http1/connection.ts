@@ -76,7 +76,8 @@ export class Connection {
     call.sendStartNs = startNs;
     call.firstByteNs = 0;
     this.lastActivityNs = startNs;
-    const holdNs = this.isOpen && this.servedCount === 1 ? this.trust.waitNs(this.servedNs, startNs) : 0;
+    const isSecond = this.isOpen && this.servedCount === 1;
+    const holdNs = isSecond ? this.trust.waitNs(this.servedNs, this.response.isStream, startNs) : 0;
     if (this.isOpen && holdNs <= 0) {
       (this.socket as Socket).write(bytes);
       call.sendEndNs = nowNs();

@@ -23,6 +23,11 @@ export class ReceivedResponse implements ResponseSink {
     this.options = options;
   }
 
+  /** Whether the latest response is a stream of events. */
+  get isStream(): boolean {
+    return this.events !== undefined;
+  }
+
   /** Forgets what has been read. */
   reset(): void {
     this.isComplete = false;
