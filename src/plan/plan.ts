@@ -298,6 +298,8 @@ export interface ClientPlan {
   readonly stallTimeoutMs: number;
   /** A request without its complete answer for this long has failed, however often bytes arrive. Left out: no limit. */
   readonly requestTimeoutMs?: number | undefined;
+  /** A response with more bytes has failed: its body, or all messages for one request, decompressed. Left out: 256 MiB. */
+  readonly maxResponseBytes?: number | undefined;
   /** The ranks of an MPI job begin each level together, and measure it until it is stable for all of them. */
   readonly isMpi: boolean;
 }

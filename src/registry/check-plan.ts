@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { sequencesSchema } from "../load/sequences-schema.ts";
 import type { LoadPlan, Plan, TelemetryPlan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
+import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import { TOKEN_COUNTS, TOKEN_TIMES, type TokensPlan } from "../plan/tokens.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
@@ -56,6 +57,9 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       maxLanes: v.nullable(count),
       stallTimeoutMs: positive,
       requestTimeoutMs: v.exactOptional(positive),
+      maxResponseBytes: v.optional(
+        v.pipe(count, v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
+      ),
       isMpi: v.boolean(),
     }),
     failures: v.object({ maxRatio: v.nullable(ratio) }),

@@ -27,6 +27,8 @@ export interface DriverOptions extends LaneOptions {
   readonly stallTimeoutNs: number;
   /** A request without its complete answer for this long has failed; absent: no limit. */
   readonly requestTimeoutNs?: number | undefined;
+  /** As {@link ClientOptions} has it. */
+  readonly maxResponseBytes: number;
   readonly createClient: (options: ClientOptions) => LoadClient;
   /** Gives up some of the requests; absent: none are. */
   readonly canceller?: Canceller | undefined;

@@ -54,7 +54,14 @@ export class Driver implements Sender {
   private readonly quiet = new Quiet();
   private onFinished: (() => void) | undefined;
 
-  constructor({ stallTimeoutNs, requestTimeoutNs, createClient, canceller, ...lanes }: DriverOptions) {
+  constructor({
+    stallTimeoutNs,
+    requestTimeoutNs,
+    maxResponseBytes,
+    createClient,
+    canceller,
+    ...lanes
+  }: DriverOptions) {
     this.lanes = lanes;
     this.canceller = canceller;
     const driver = this;
@@ -63,6 +70,7 @@ export class Driver implements Sender {
         return driver.laneCount;
       },
       stallTimeoutNs,
+      maxResponseBytes,
       get keepBodies() {
         return driver.work?.needsBodies !== false;
       },

@@ -289,6 +289,7 @@ export class MeasuredRun {
       failures: this.policy.log.list(),
       ...(warmup.sentCount > 0 ? { warmup } : {}),
       connectionCount: this.driver.client.connectionCount,
+      resendCount: this.driver.client.resendCount,
       servers: this.driver.client.servers,
       sessions: this.sessions?.tally,
       server,

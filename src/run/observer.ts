@@ -79,6 +79,8 @@ export interface RunResult {
   /** The part of the requests above that went before measurements; absent where there was no warm-up. */
   readonly warmup?: { readonly sentCount: number; readonly failedCount: number } | undefined;
   readonly connectionCount: number;
+  /** Times that a request was sent again, as the server cannot have processed it; each request counts once as sent all the same. */
+  readonly resendCount: number;
   /** What each of several servers was sent; absent where there is one. */
   readonly servers?: readonly ServerLoad[] | undefined;
   /** What became of sessions; undefined where there are none. */

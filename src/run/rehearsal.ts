@@ -1,3 +1,4 @@
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { OpenSocket, Socket, SocketHandlers } from "../runtime/socket.ts";
 import { Http1Client } from "../transport/http1/client.ts";
 import { Driver } from "./driver.ts";
@@ -45,6 +46,7 @@ export async function rehearse({ service, dataset, warnings }: Session, isStream
     sequenceCount: 1,
     isSerial: false,
     stallTimeoutNs: STALL_TIMEOUT_NS,
+    maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
     createClient: (options) => new Http1Client(NOWHERE, options, openStage(pieces)),
   });
   driver.take({

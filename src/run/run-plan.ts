@@ -3,6 +3,7 @@ import type { PreparedLoad } from "../load/load-mode.ts";
 import type { TokenThread } from "../measure/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
+import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs } from "../runtime/clock.ts";
@@ -76,6 +77,7 @@ async function runPlan(
       ...laneOptionsOf(plan, load.search, UNKNOWN_MODEL),
       stallTimeoutNs: msToNs(stallTimeoutMs),
       requestTimeoutNs: requestTimeoutMs === undefined ? undefined : msToNs(requestTimeoutMs),
+      maxResponseBytes: maxResponseBytesOf(plan.client),
       createClient: (options) => {
         const client = target.createClient(options);
         return isTracing(plan) ? traceSends(client, (request) => traceSend(request, session, observer)) : client;

@@ -10,6 +10,9 @@ import { resolveEndpoint } from "./endpoint.ts";
 /** A page that is not whole by then counts as unreachable; the next reading follows it. */
 const FETCH_TIMEOUT_NS = 10e9; // 10 s
 
+/** A page of metrics is read again and again, and every line of it is looked at: a longer one is not read. */
+const MAX_PAGE_BYTES = 16 * 1024 * 1024; // 16 MiB
+
 /** The metrics of a plan's server, over a client of their own. */
 export interface ServerMetrics {
   readonly poller: MetricsPoller;
@@ -50,7 +53,8 @@ export function openMetricsSource(url: URL, tls: TlsPlan, timeoutNs: number): Me
   const address = { url: `${url.protocol}//${url.host}`, wire: "http", defaultPort: 80, headers: [] } as const;
   // Whether the model's port speaks TLS says nothing of this one; the URL does.
   const endpoint = resolveEndpoint(address, { ...tls, isEnabled: false });
-  const control = new ControlClient(timeoutNs, (options) => new Http1Client(endpoint, options), timeoutNs);
+  const limits = { limitNs: timeoutNs, maxResponseBytes: MAX_PAGE_BYTES };
+  const control = new ControlClient(timeoutNs, (options) => new Http1Client(endpoint, options), limits);
   const request: WireRequest = {
     path: `${url.pathname}${url.search}`,
     method: "GET",

@@ -3,6 +3,7 @@ import { applyShapes } from "../inputs/shapes.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
+import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import { setting } from "../plan/setting-names.ts";
 import { loadInputs } from "../registry/input-kinds.ts";
@@ -164,7 +165,10 @@ function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, 
       ? (direction: ">" | "<", head: string) => observer.onTrace?.({ kind: "wire", direction, head })
       : undefined;
   if (isTracing && address.wire !== "http") observer.onTrace?.({ kind: "connect", url: address.url });
-  return new ControlClient(plan.client.stallTimeoutMs * 1e6, (options) => create({ ...options, onWire }));
+  const stallTimeoutNs = plan.client.stallTimeoutMs * 1e6;
+  return new ControlClient(stallTimeoutNs, (options) => create({ ...options, onWire }), {
+    maxResponseBytes: maxResponseBytesOf(plan.client),
+  });
 }
 
 /** Questions through a client, with failures in words for the user: throws `RunError`. */
@@ -218,6 +222,12 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
         "stalled",
         `${failed}${server} accepted the connection but did not answer: ${failure.message}`,
         `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`,
+      );
+    case "limit":
+      return new RunError(
+        "refused",
+        `${failed}${failure.message}`,
+        `Look at what ${server} answers to such questions.`,
       );
     case "http":
     case "grpc":

@@ -6,6 +6,8 @@ import { Slots } from "./slots.ts";
 const SLICE_NS = 200_000;
 /** More are not kept: a client that has no idle moment looks into them as they come. */
 const MAX_WAITING = 256;
+/** Nor are more bytes of them kept. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024; // 16 MiB
 
 /** Takes a request that waited. @param lane of the slot that carried it */
 export type JudgeAnswer = (call: Call, slots: Slots, lane: number) => void;
@@ -22,6 +24,9 @@ export class WaitingAnswers {
   private readonly lanes: number[] = [];
   private first = 0;
   private count = 0;
+  /** Bytes of the answers that wait; by row in `rowBytes`. */
+  private bytes = 0;
+  private readonly rowBytes: number[] = [];
   private timer: NodeJS.Immediate | undefined;
 
   constructor(judge: JudgeAnswer) {
@@ -31,6 +36,8 @@ export class WaitingAnswers {
   /** Takes a request that has ended; its slot is free for the next one. */
   add(call: Call, slots: Slots, lane: number): void {
     if (this.count === MAX_WAITING) this.judgeFirst();
+    const bytes = bytesOf(call);
+    while (this.count > 0 && this.bytes + bytes > MAX_WAITING_BYTES) this.judgeFirst();
     const row = (this.first + this.count) % MAX_WAITING;
     let waiting = this.calls[row];
     if (waiting === undefined) {
@@ -40,6 +47,8 @@ export class WaitingAnswers {
     waiting.takeOver(call);
     this.slots.copy(row, slots, call.slot);
     this.lanes[row] = lane;
+    this.rowBytes[row] = bytes;
+    this.bytes += bytes;
     this.count++;
     // One turn of the event loop later: what is to be sent first leaves in this one.
     this.timer ??= setImmediate(() => {
@@ -65,9 +74,17 @@ export class WaitingAnswers {
     const row = this.first;
     this.first = (row + 1) % MAX_WAITING;
     this.count--;
+    this.bytes -= this.rowBytes[row] as number;
     const call = this.calls[row] as Call;
     this.judge(call, this.slots, this.lanes[row] as number);
     call.responses = [];
     call.body = undefined;
   }
+}
+
+/** Bytes that an answer holds. */
+function bytesOf({ body, responses }: Call): number {
+  let bytes = body?.length ?? 0;
+  for (const response of responses) bytes += response.body.length;
+  return bytes;
 }

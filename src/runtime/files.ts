@@ -15,3 +15,15 @@ export function openFileLimit(): number | undefined {
     return undefined;
   }
 }
+
+/** Whether this process can open no more files just now. */
+export function isOutOfFiles(): boolean {
+  const { closeSync, openSync } = fileSystem();
+  try {
+    closeSync(openSync("/dev/null", "r"));
+    return false;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    return code === "EMFILE" || code === "ENFILE";
+  }
+}

@@ -31,8 +31,24 @@ export interface SocketHandlers {
   onOpen(): void;
   /** Bytes that arrived; valid only during the call unless the callee copies them. */
   onData(bytes: Uint8Array): void;
-  /** The stream ended. `error` is absent when the peer closed in an orderly way or `close` was called. */
+  /**
+   * The stream ended. `error` is absent when the peer closed in an orderly way or `close` was called; {@link isRefusedAfterClose} recognises
+   * what is told after `isUnanswered`.
+   */
   onClose(error: Error | undefined): void;
+  /**
+   * Asked when the peer has closed its side of a plain connection: whether bytes were written to which nothing was answered. Then the
+   * connection stays half open for {@link REFUSAL_WAIT_MS} at most, to learn whether the peer's host refused them. Default: no.
+   */
+  isUnanswered?(): boolean;
+}
+
+/** Milliseconds that a refusal is waited for. */
+export const REFUSAL_WAIT_MS = 50;
+
+/** Whether a connection ended because its peer, which had closed it already, refused what was written to it: no program has read that. */
+export function isRefusedAfterClose(error: Error | undefined): boolean {
+  return (error as { code?: string } | undefined)?.code === "EPIPE";
 }
 
 /** An open or opening connection. */

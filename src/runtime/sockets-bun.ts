@@ -1,4 +1,4 @@
-import type { Socket, SocketHandlers, SocketTarget } from "./socket.ts";
+import { REFUSAL_WAIT_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 
 /** The part of Bun's native TCP socket that is used here. */
 interface BunSocket {
@@ -13,6 +13,7 @@ interface BunConnectApi {
     hostname: string;
     port: number;
     data: BunConnection;
+    allowHalfOpen: boolean;
     socket: Record<string, unknown>;
   }): Promise<BunSocket>;
 }
@@ -26,8 +27,11 @@ export function openBunSocket(target: SocketTarget, handlers: SocketHandlers): S
 
 async function connect(connection: BunConnection, target: SocketTarget): Promise<void> {
   const { Bun } = globalThis as unknown as { Bun: BunConnectApi };
+  // Bun tells of some failures, such as that of having no file descriptor left, from inside the call: then nobody has the socket yet.
+  await Promise.resolve();
   try {
-    await Bun.connect({ hostname: target.host, port: target.port, data: connection, socket: nativeHandlers });
+    const options = { hostname: target.host, port: target.port, data: connection, allowHalfOpen: true };
+    await Bun.connect({ ...options, socket: nativeHandlers });
   } catch (error) {
     connection.finish(error instanceof Error ? error : new Error(String(error)));
   }
@@ -98,6 +102,13 @@ class BunConnection implements Socket {
     if (!this.finished) this.handlers.onData(bytes);
   }
 
+  /** The peer closed its side: nothing more can arrive, so the connection is of no further use to a client. */
+  ended(): void {
+    if (this.finished || this.handlers.isUnanswered?.() !== true) this.close();
+    // A refusal closes the connection with an error of its own.
+    else setTimeout(() => this.close(), REFUSAL_WAIT_MS);
+  }
+
   finish(error: Error | undefined): void {
     if (this.finished) return;
     this.finished = true;
@@ -117,8 +128,7 @@ const nativeHandlers = {
   open: (socket: BunSocket) => socket.data.opened(socket),
   data: (socket: BunSocket, bytes: Uint8Array) => socket.data.received(bytes),
   drain: (socket: BunSocket) => socket.data.drain(),
-  // The peer's FIN: nothing more can arrive, so the connection is of no further use to a client.
-  end: (socket: BunSocket) => socket.data.close(),
+  end: (socket: BunSocket) => socket.data.ended(),
   close: (socket: BunSocket, error?: Error) => socket.data.finish(error instanceof Error ? error : undefined),
   error: (socket: BunSocket, error: Error) => socket.data.finish(error),
   connectError: (socket: BunSocket, error: Error) => socket.data.finish(error),

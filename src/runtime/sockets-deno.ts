@@ -1,4 +1,4 @@
-import type { Socket, SocketHandlers, SocketTarget } from "./socket.ts";
+import { REFUSAL_WAIT_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 
 /** The part of Deno's TCP connection that is used here. */
 interface DenoConn {
@@ -89,10 +89,17 @@ class DenoConnection implements Socket {
         if (this.finished) return;
         this.handlers.onData(buffer.subarray(0, size));
       }
+      if (this.handlers.isUnanswered?.() === true) await this.probe(native);
       this.finish(undefined);
     } catch (error) {
       this.finish(toError(error));
     }
+  }
+
+  /** Only a write reports a refusal: it throws. The byte means nothing to a peer that has closed its side. */
+  private async probe(native: DenoConn): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, REFUSAL_WAIT_MS));
+    if (!this.finished) await native.write(new Uint8Array([10]));
   }
 
   private finish(error: Error | undefined): void {

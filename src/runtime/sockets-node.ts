@@ -1,6 +1,6 @@
 import type { Socket as NetSocket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Socket, SocketHandlers, SocketTarget } from "./socket.ts";
+import { REFUSAL_WAIT_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 import { findNameError, verifyOptions } from "./tls.ts";
 
 /**
@@ -21,7 +21,7 @@ class NodeConnection implements Socket {
     this.handlers = handlers;
     const native =
       target.tls === undefined
-        ? process.getBuiltinModule("node:net").connect(target.port, target.host)
+        ? process.getBuiltinModule("node:net").connect({ port: target.port, host: target.host, allowHalfOpen: true })
         : connectTls(target, target.tls);
     this.native = native;
     native.setNoDelay(true);
@@ -40,7 +40,11 @@ class NodeConnection implements Socket {
     native.on("error", (error: Error) => {
       this.error = error;
     });
-    native.on("end", () => this.close());
+    native.on("end", () => {
+      if (target.tls === undefined && handlers.isUnanswered?.() === true)
+        setTimeout(() => this.probe(), REFUSAL_WAIT_MS);
+      else this.close();
+    });
     native.on("close", () => this.finish(this.error));
   }
 
@@ -59,6 +63,14 @@ class NodeConnection implements Socket {
     if (this.finished) return;
     this.native.destroy();
     this.finish(undefined);
+  }
+
+  /** Only a write reports a refusal. The byte means nothing to a peer that has closed its side. */
+  private probe(): void {
+    if (this.finished) return;
+    this.native.write("\n", (error) => {
+      if (error === undefined || error === null) this.close();
+    });
   }
 
   private finish(error: Error | undefined): void {

@@ -87,6 +87,8 @@ export interface ScenarioDefinition<
   readonly stallTimeout?: Duration;
   /** A request without its complete answer for this long has failed, however often bytes arrive. Default: no limit. */
   readonly requestTimeout?: Duration;
+  /** A response of more bytes has failed: its body, or all messages for one request, decompressed. Default: 268,435,456 (256 MiB). */
+  readonly maxResponseBytes?: number;
 }
 
 const BRAND = Symbol.for("rampart.scenario");

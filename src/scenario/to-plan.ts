@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
+import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
 import { maskSecrets, registerHeaders, registerPlan, registerUrl } from "../plan/secrets.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
@@ -54,6 +55,7 @@ interface CheckedDefinition {
   readonly client?: Plan["client"]["kind"];
   readonly stallTimeout?: Duration;
   readonly requestTimeout?: Duration;
+  readonly maxResponseBytes?: number;
 }
 
 /**
@@ -122,6 +124,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
       maxLanes: null,
       stallTimeoutMs: overrides.stallTimeoutMs ?? stallTimeoutMs,
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+      ...(definition.maxResponseBytes === undefined ? {} : { maxResponseBytes: definition.maxResponseBytes }),
       isMpi: false,
     },
     failures: { maxRatio: definition.maxFailureRatio ?? null },
@@ -214,6 +217,9 @@ function definitionSchema(): Schema<CheckedDefinition> {
     client: v.optional(v.picklist(["own", "undici", "grpc-js"], 'must be "own", "undici" or "grpc-js"')),
     stallTimeout: v.optional(spanSchema()),
     requestTimeout: v.optional(spanSchema()),
+    maxResponseBytes: v.optional(
+      v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
+    ),
   }) as unknown as Schema<CheckedDefinition>;
 }
 

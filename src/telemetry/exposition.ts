@@ -29,6 +29,9 @@ interface Line {
   readonly key: SampleKey | undefined;
 }
 
+/** Series and families that are known again at the next reading; of a server that has others at every reading no more are remembered. */
+const MOST_KNOWN = 50_000;
+
 const KINDS: ReadonlySet<string> = new Set(["gauge", "counter", "histogram", "summary"]);
 const SUFFIX = /_(?:bucket|sum|count)$/;
 /** OpenMetrics declares a counter without it. */
@@ -38,7 +41,7 @@ const TOTAL = /_total$/;
 export class Exposition {
   private readonly families = new Map<string, Family>();
   private readonly keys = new Map<string, Line>();
-  private lines: Line[] = [];
+  private readonly lines: Line[] = [];
 
   /** Reads a text and tells each sample with its value, NaN and infinities included. Lines that are none are passed over. */
   read(text: string, onSample: (key: SampleKey, value: number) => void): void {
@@ -77,7 +80,7 @@ export class Exposition {
     if (known !== undefined) return known;
     const key = { family: this.familyOf(series.name), name: series.name, labels: series.labels };
     const made = { head, key };
-    this.keys.set(head, made);
+    if (this.keys.size < MOST_KNOWN) this.keys.set(head, made);
     return made;
   }
 
@@ -104,7 +107,7 @@ export class Exposition {
     let family = this.families.get(name);
     if (family === undefined) {
       family = { name, kind: "unknown", help: "" };
-      this.families.set(name, family);
+      if (this.families.size < MOST_KNOWN) this.families.set(name, family);
     }
     return family;
   }

@@ -6,6 +6,8 @@ import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries } from "./scrape-res
 
 /** A server with more series than this is not read whole. */
 const MOST_SERIES = 5000;
+/** Those beyond are told apart up to this number. */
+const MOST_LEFT_OUT = 50_000;
 
 /** One sample's state. Counters and the parts of histograms grow; gauges are read over time. */
 class SampleState {
@@ -23,7 +25,6 @@ class SampleState {
 export class ScrapeTally {
   private readonly exposition = new Exposition();
   private states = new Map<SampleKey, SampleState>();
-  private leftOutCount = 0;
   private readonly leftOut = new Set<SampleKey>();
   private hasBaseline = false;
   private baseNs = 0;
@@ -76,7 +77,7 @@ export class ScrapeTally {
       durationSec: has ? (this.lastNs - this.baseNs) / 1e9 : 0,
       fetchMeanMs: this.fetchNs / this.scrapeCount / 1e6,
       families: has ? toFamilies(this.states) : [],
-      leftOutCount: this.leftOutCount,
+      leftOutCount: this.leftOut.size,
     };
   }
 
@@ -100,8 +101,7 @@ export class ScrapeTally {
     const known = this.states.get(key);
     if (known !== undefined) return known;
     if (this.states.size >= MOST_SERIES) {
-      if (!this.leftOut.has(key)) this.leftOutCount++;
-      this.leftOut.add(key);
+      if (this.leftOut.size < MOST_LEFT_OUT) this.leftOut.add(key);
       return undefined;
     }
     const made = new SampleState();

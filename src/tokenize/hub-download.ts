@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 // The real package: Bun replaces a bare `undici` import by a stub of its own.
 import { type Dispatcher, EnvHttpProxyAgent, request } from "undici/index.js";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
-import { describeConnectError } from "../transport/failure.ts";
+import { describeConnectError } from "../transport/connect-failure.ts";
 import { USER_AGENT } from "../transport/user-agent.ts";
 import { type Environment, type HubModel, isCommit, modelFolder } from "./hub-cache.ts";
 

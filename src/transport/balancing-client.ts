@@ -28,6 +28,10 @@ export class BalancingClient implements LoadClient {
     return this.parts.reduce((sum, { client }) => sum + client.connectionCount, 0);
   }
 
+  get resendCount(): number {
+    return this.parts.reduce((sum, { client }) => sum + client.resendCount, 0);
+  }
+
   get servers(): readonly ServerLoad[] {
     return this.parts.map(({ name, sentCount, failedCount }) => ({ name, sentCount, failedCount }));
   }

@@ -34,6 +34,8 @@ export class Call {
   responseCount = 1;
   /** Messages received for the request, an empty last one included. */
   messageCount = 1;
+  /** Bytes of the responses so far, where a stream carries them. */
+  responseBytes = 0;
   /** The responses one by one, where a stream carries them and bodies are kept. They are the reader's to keep. */
   responses: ReceivedResponse[] = [];
   /** Time spent reading the response's bytes apart, in nanoseconds, where a client measures it. */
@@ -82,6 +84,11 @@ export interface ClientOptions {
   /** A request whose connection brings no byte for so long has failed. In nanoseconds. */
   readonly stallTimeoutNs: number;
   /**
+   * A response of more bytes has failed: its body, or all messages that answer one request, decompressed. It is not read to its end, and no
+   * more than this is held of it.
+   */
+  readonly maxResponseBytes: number;
+  /**
    * Slots are dealt to lanes in turn: slot `s` belongs to lane `s % laneCount`. A lane is what perf_analyzer calls a worker thread;
    * lanes share gRPC connections and own gRPC streams.
    */
@@ -120,6 +127,11 @@ export interface LoadClient {
   close(): void;
   /** Connections opened so far, the re-opened ones included. */
   readonly connectionCount: number;
+  /**
+   * Times that a request was sent again so far, which is only done where the server cannot have processed it. A library that repeats requests
+   * by itself does not report it.
+   */
+  readonly resendCount: number;
   /** What each server was sent; absent where there is one. */
   readonly servers?: readonly ServerLoad[] | undefined;
   /** Counts a request's failure for its server, and gives it with the server's name; absent where there is one server. */

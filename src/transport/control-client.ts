@@ -1,3 +1,4 @@
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import type { Call, ClientOptions, LoadClient } from "./client.ts";
 import type { Failure } from "./failure.ts";
@@ -29,6 +30,14 @@ const MIN_LIMIT_NS = 2e9; // 2 s
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const NO_BYTES = new Uint8Array(0);
 
+/** What a control client bounds besides the stall timeout. */
+export interface ControlLimits {
+  /** A whole call may take this long, however often bytes arrive. Default: twice the stall timeout, and 2 s at least. */
+  readonly limitNs?: number;
+  /** Most bytes of an answer. Default: that of a plan. */
+  readonly maxResponseBytes?: number;
+}
+
 /** Single calls over any client, as promises, a few at a time: for metadata and statistics, whatever transport carries the load. */
 export class ControlClient {
   private readonly client: LoadClient;
@@ -41,12 +50,16 @@ export class ControlClient {
 
   /**
    * @param stallTimeoutNs a call without a byte for this long has failed
-   * @param create makes the client; `keepBodies`, `laneCount` and `onDone` are given by this class
-   * @param limitNs a whole call may take this long, however often bytes arrive; default: twice the stall timeout, and 2 s at least
+   * @param create makes the client; the options besides the limits are given by this class
    */
-  constructor(stallTimeoutNs: number, create: (options: ClientOptions) => LoadClient, limitNs?: number) {
+  constructor(
+    stallTimeoutNs: number,
+    create: (options: ClientOptions) => LoadClient,
+    { limitNs, maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES }: ControlLimits = {},
+  ) {
     this.limitNs = limitNs ?? Math.max(2 * stallTimeoutNs, MIN_LIMIT_NS);
-    this.client = create({ keepBodies: true, stallTimeoutNs, laneCount: 1, onDone: (call) => this.done(call) });
+    const limits = { stallTimeoutNs, maxResponseBytes };
+    this.client = create({ ...limits, keepBodies: true, laneCount: 1, onDone: (call) => this.done(call) });
   }
 
   /** Resolves with the answer's payload. Rejects with {@link ControlError}. */

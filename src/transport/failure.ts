@@ -7,6 +7,7 @@
  * - `stalled`: no byte arrived for the stall timeout
  * - `timeout`: no complete answer came within the request timeout
  * - `protocol`: the bytes received are not valid HTTP or gRPC
+ * - `limit`: a limit of this client was reached: the largest response, or the open files of its host
  * - `http`: an HTTP status of 400 or more
  * - `grpc`: a gRPC status other than OK
  * - `model`: the server answered, and the answer says that the inference failed
@@ -23,6 +24,7 @@ export type FailureKind =
   | "stalled"
   | "timeout"
   | "protocol"
+  | "limit"
   | "http"
   | "grpc"
   | "model"
@@ -39,6 +41,7 @@ export const FAILURE_KINDS: readonly FailureKind[] = [
   "stalled",
   "timeout",
   "protocol",
+  "limit",
   "http",
   "grpc",
   "model",
@@ -73,50 +76,35 @@ export function isGivenUp({ kind }: Pick<Failure, "kind">): boolean {
 
 /** True when the connection itself failed: the next request on it or on a new one is likely to fail too. */
 export function isConnectionFailure({ kind }: Failure): boolean {
-  return kind === "connect" || kind === "tls" || kind === "closed" || kind === "protocol";
+  return kind === "connect" || kind === "tls" || kind === "closed" || kind === "protocol" || kind === "limit";
 }
+
+/** Most bytes that are kept of an error's body. */
+export const MAX_ERROR_BODY_BYTES = 64 * 1024; // 64 KiB are enough to explain it
 
 /** Bytes that are not what the protocol allows; the message says what was wrong. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
 
-const CONNECT_MESSAGES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "Connection refused",
-  ENOTFOUND: "Unknown host",
-  EAI_AGAIN: "Unknown host",
-  EHOSTUNREACH: "No route to host",
-  ENETUNREACH: "Network is unreachable",
-  ETIMEDOUT: "Connection timed out",
-  ECONNRESET: "Connection reset by peer",
-};
+/** The server sends more for one request than this client is to hold in memory. */
+export class ResponseTooLargeError extends Error {
+  override readonly name = "ResponseTooLargeError";
 
-/** What connecting ran into, in plain words, whatever the runtime calls it. */
-export function describeConnectError(error: Error | undefined): string {
-  if (error === undefined) return "Connection closed before it was established";
-  const code = (error as { code?: string }).code ?? "";
-  const known = CONNECT_MESSAGES[code];
-  if (known !== undefined) return known;
-  const inner = (error as { errors?: Error[] }).errors?.[0];
-  if (inner !== undefined) return describeConnectError(inner);
-  if (/refused/i.test(error.message)) return "Connection refused";
-  if (/ENOTFOUND|getaddrinfo|failed to lookup|name or service not known|DNS/i.test(error.message))
-    return "Unknown host";
-  return error.message === "" ? code || error.name : error.message;
+  /** @param maxBytes the limit that was reached */
+  constructor(maxBytes: number) {
+    super(`the response is longer than the ${maxBytes.toLocaleString("en-US")} bytes allowed for one response`);
+  }
 }
 
-/** True for errors of certificates and handshakes, as the three runtimes name them. */
-export function isTlsError(error: Error | undefined): boolean {
-  if (error === undefined) return false;
-  const code = (error as { code?: string }).code ?? "";
-  return (
-    /^(ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH)/.test(code) ||
-    /certificate|handshake|SSL|TLS|UnknownIssuer|self.signed/i.test(error.message)
-  );
+/** The failure of a request whose response has more than `maxBytes`. */
+export function tooLarge(maxBytes: number): Failure {
+  return { kind: "limit", message: new ResponseTooLargeError(maxBytes).message };
 }
 
-/** The text of a protocol error; anything else thrown while parsing is a defect of the parser and goes on. */
-export function messageOfProtocol(error: unknown): string {
-  if (error instanceof ProtocolError) return error.message;
+/** What an error thrown while a response is read means for its request. Any other error is a defect of the reader and is thrown again. */
+export function failureOfReading(error: unknown): Failure {
+  if (error instanceof ProtocolError) return { kind: "protocol", message: error.message };
+  if (error instanceof ResponseTooLargeError) return { kind: "limit", message: error.message };
   throw error;
 }

@@ -23,14 +23,25 @@ export type ReadStreamed = (message: Uint8Array) => StreamedResponse;
 export function expectResponses(call: Call): void {
   call.responseCount = 0;
   call.messageCount = 0;
+  call.responseBytes = 0;
   call.lastMessageNs = 0;
   if (call.responses.length > 0) call.responses = [];
+}
+
+/** What is held of a response besides its bytes, roughly. */
+const BYTES_PER_RESPONSE = 256;
+const MIN_RESPONSES = 4096;
+
+/** Whether the responses of one request are more, in bytes or however small in number, than the largest response may be. */
+export function isTooLarge({ messageCount, responseBytes }: Call, maxBytes: number): boolean {
+  return responseBytes > maxBytes || (messageCount > MIN_RESPONSES && messageCount * BYTES_PER_RESPONSE > maxBytes);
 }
 
 /** Adds a response to its call; after the last one, or a failure, the call is over. */
 export function addResponse(call: Call, response: StreamedResponse, readNs: number, keepsBodies: boolean): void {
   const { failure, isEmpty, body } = response;
   call.messageCount++;
+  call.responseBytes += body.length;
   call.lastMessageNs = readNs;
   if (call.messageCount === 1) call.firstByteNs = readNs;
   // The latency of a request is that of its last response with content.

@@ -125,6 +125,8 @@ const unsound: readonly (readonly [path: string, value: unknown, reported?: stri
   ["client.callMode", "both"],
   ["client.maxLanes", 0],
   ["client.stallTimeoutMs", 0],
+  ["client.maxResponseBytes", 0],
+  ["client.maxResponseBytes", 2 ** 31],
   ["client.isMpi", "yes"],
   ["failures.maxRatio", 1.01],
   ["failures.maxRatio", -0.1],

@@ -188,6 +188,21 @@ test("a profile export of a run that could not begin leaves nothing behind", () 
   });
 });
 
+test("the JSON report counts requests that were sent again, each of which counts once as sent", () => {
+  withFolder((folder) => {
+    const jsonFile = join(folder, "out.json");
+    const plan = makePlan({ outputs: { jsonFile } });
+    for (const [resendCount, resent] of [
+      [0, {}],
+      [2, { resent: 2 }],
+    ] as const) {
+      tell(createJsonReport(plan), makeResult(plan, [makeLevel()], { resendCount }));
+      const { requests } = JSON.parse(readFileSync(jsonFile, "utf8")) as { requests: object };
+      assert.deepEqual(requests, { sent: 30, completed: 30, failed: 0, ...resent });
+    }
+  });
+});
+
 test("the JSON report holds the plan, every level and every verdict", () => {
   withFolder((folder) => {
     const jsonFile = join(folder, "out.json");

@@ -17,6 +17,8 @@ import { type KserveServer, withServer } from "./kserve-server.ts";
 
 /** Runs end in bounded time whatever is outstanding at the server, and every request is counted. */
 
+/** More than drips ever bring, and below every limit of an answer. */
+const DRIPPED_BYTES = 10_000_000;
 const LIMIT = { timeout: 30_000 };
 const NEVER = new Promise<undefined>(() => {});
 /** A run that the user ends has this long, on a machine that does nothing else. */
@@ -101,7 +103,7 @@ function repeat(response: ServerResponse, text: string): void {
 const ENDLESS: Readonly<Record<string, Fault>> = {
   "brings no byte": () => {},
   "brings its body byte by byte": (response) => {
-    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": 1e9 });
+    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": DRIPPED_BYTES });
     repeat(response, " ");
   },
   "streams events without an end": (response) => {
@@ -215,7 +217,7 @@ async function withDrips(
   const proxy = createServer(async (request, response) => {
     const path = request.url ?? "";
     if (isDripping(path)) {
-      response.writeHead(200, { "Content-Type": "application/json", "Content-Length": 1e9 });
+      response.writeHead(200, { "Content-Type": "application/json", "Content-Length": DRIPPED_BYTES });
       repeat(response, " ");
       resolve();
       return;

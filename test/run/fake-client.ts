@@ -24,6 +24,7 @@ export class FakeClient implements LoadClient {
   readonly calls: Call[] = [];
   readonly sent: SentRequest[] = [];
   connectionCount = 0;
+  resendCount = 0;
   maxActive = 0;
   isClosed = false;
   private readonly onDone: OnDone;
@@ -152,6 +153,7 @@ export function makeDriver(
     sequenceCount: 4,
     isSerial: false,
     stallTimeoutNs: 1e9,
+    maxResponseBytes: 1e6,
     createClient: ({ onDone }) => {
       client = new FakeClient(onDone);
       return client;

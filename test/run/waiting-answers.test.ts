@@ -82,3 +82,26 @@ test("no more than 256 answers wait, in the order in which they came, each with 
     Array.from({ length: 600 }, (_, i) => i % 251),
   );
 });
+
+test("no more than 16 MiB of answers wait, however few they are", () => {
+  let judged = 0;
+  const waiting = new WaitingAnswers(() => judged++);
+  const slots = new Slots();
+  const answer = (body: Uint8Array | undefined, ...events: number[]): void => {
+    const call = new Call(0);
+    call.body = body;
+    call.responses = events.map((bytes) => ({ readNs: 0, body: new Uint8Array(bytes), isEmpty: false }));
+    waiting.add(call, slots, 0);
+  };
+  answer(new Uint8Array(9e6));
+  answer(undefined, 3e6, 3e6);
+  assert.equal(judged, 0);
+  answer(new Uint8Array(9e6));
+  assert.equal(judged, 1, "the first one made room");
+  answer(new Uint8Array(30e6));
+  assert.equal(judged, 3, "one that is longer by itself waits alone");
+  answer(undefined);
+  assert.equal(judged, 4);
+  waiting.flush();
+  assert.equal(judged, 5);
+});

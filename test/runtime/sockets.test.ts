@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type AddressInfo, createServer, type Socket as NetSocket, type Server } from "node:net";
 import { test } from "node:test";
-import type { OpenSocket, Socket } from "../../src/runtime/socket.ts";
+import { isRefusedAfterClose, type OpenSocket, type Socket, type SocketHandlers } from "../../src/runtime/socket.ts";
 import { openSocket } from "../../src/runtime/sockets.ts";
 import { openNodeSocket } from "../../src/runtime/sockets-node.ts";
-import { describeConnectError } from "../../src/transport/failure.ts";
+import { describeConnectError } from "../../src/transport/connect-failure.ts";
 
 /**
  * The contract of sockets, the same on each runtime: for this runtime's own plain sockets, and for those of `node:net`, which carry TLS
@@ -261,6 +261,65 @@ for (const [name, open] of IMPLEMENTATIONS) {
         await new Promise((resolve) => setImmediate(resolve));
         assert.equal(listener.closeCount, 1);
         assert.deepEqual(listener.events, ["open", "close"]);
+      },
+    );
+  });
+
+  for (const [what, isUnanswered, expected] of [
+    ["what the peer refused after it had closed is told from an orderly close", true, true],
+    ["nobody waits for a refusal where nothing is unanswered", false, false],
+  ] as const) {
+    test(`${name}: ${what}`, async () => {
+      await withServer(
+        (socket) => {
+          socket.once("data", () => {
+            socket.write("bye");
+            socket.end();
+            socket.destroySoon();
+          });
+        },
+        async (port) => {
+          const listener = new Listener();
+          const handlers: SocketHandlers = {
+            onOpen: () => listener.onOpen(),
+            onData: (bytes) => listener.onData(bytes),
+            onClose: (error) => listener.onClose(error),
+            isUnanswered: () => isUnanswered,
+          };
+          const socket = open({ host: "127.0.0.1", port }, handlers);
+          // The close has arrived by now, and has not been read.
+          listener.onPiece = () => socket.write(encode("late"));
+          await listener.opened;
+          socket.write(encode("x"));
+          await listener.closed;
+          assert.equal(isRefusedAfterClose(listener.error), expected);
+        },
+      );
+    });
+  }
+
+  test(`${name}: what the peer read before it closed is not refused`, async () => {
+    let text = "";
+    await withServer(
+      (socket) => {
+        socket.on("data", (piece: Buffer) => {
+          text += String(piece);
+          socket.end();
+        });
+      },
+      async (port) => {
+        const listener = new Listener();
+        const handlers: SocketHandlers = {
+          onOpen: () => listener.onOpen(),
+          onData: (bytes) => listener.onData(bytes),
+          onClose: (error) => listener.onClose(error),
+          isUnanswered: () => true,
+        };
+        const socket = open({ host: "127.0.0.1", port }, handlers);
+        await listener.opened;
+        socket.write(encode("x"));
+        await listener.closed;
+        assert.deepEqual([text[0], isRefusedAfterClose(listener.error)], ["x", false]);
       },
     );
   });

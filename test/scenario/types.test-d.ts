@@ -84,6 +84,7 @@ export const sound = [
     maxFailureRatio: 0.1,
     client: "undici",
     stallTimeout: "10 s",
+    maxResponseBytes: 1_000_000,
   }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7 }), client: "grpc-js" }),
   defineScenario({ ...grpc, load: ramp(1, 50, { step: 7, requests: 100 }), client: "own" }),

@@ -94,10 +94,13 @@ test("a request that waits for its connection is told as sent once it is", LIMIT
     assert.equal(driver.client.calls[0]?.isSending, true);
     await answer;
     assert.deepEqual(sent, [true]);
-    const again = driver.request(0, postRequest("/infer", latin1("two")));
+    // The second one waits to see whether the server keeps the connection.
+    await driver.request(0, postRequest("/infer", latin1("two")));
+    assert.deepEqual(sent, [true, true]);
+    const again = driver.request(0, postRequest("/infer", latin1("three")));
     assert.equal(driver.client.calls[0]?.isSending, false);
     await again;
-    assert.deepEqual(sent, [true]);
+    assert.deepEqual(sent, [true, true]);
   } finally {
     driver.close();
     await server.stop();

@@ -25,6 +25,7 @@ export class Driver {
     this.client = create({
       keepBodies: true,
       stallTimeoutNs: 4e9,
+      maxResponseBytes: 64e6,
       laneCount: 1,
       ...options,
       onDone: (call) => this.done(call),

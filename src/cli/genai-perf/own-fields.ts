@@ -1,3 +1,4 @@
+import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import type { FieldGroup } from "./field.ts";
 
 /** Rampart's own YAML keys, below the top-level key `rampart`; each has a flag of its own. */
@@ -171,6 +172,14 @@ export const OWN_FIELDS: FieldGroup = {
       kind: "decimal",
       min: 0.001,
       about: "Seconds without the complete answer after which a request has failed.",
+    },
+    {
+      key: "max_response_bytes",
+      at: "rampart.maxResponseBytes",
+      kind: "integer",
+      min: 1,
+      max: MOST_RESPONSE_BYTES,
+      about: "Bytes of a response beyond which its request has failed.",
     },
     {
       key: "plot_formats",

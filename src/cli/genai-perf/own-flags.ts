@@ -188,6 +188,14 @@ const OWN_FLAGS: readonly GenaiFlag[] = [
     unit: "seconds",
     help: "A request without its complete answer for this long has failed, however often bytes arrive.",
   },
+  {
+    names: ["--max-response-bytes"],
+    shape: "one",
+    kind: "integer",
+    at: "rampart.maxResponseBytes",
+    unit: "bytes",
+    help: "A request whose response is longer has failed; events count together.",
+  },
   PLOT_FORMATS_FLAG,
   {
     names: ["--records-file"],

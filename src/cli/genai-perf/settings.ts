@@ -1,4 +1,5 @@
 import type { InputFormat } from "../../inputs/prompts/settings.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import type { EndpointTypeName } from "./endpoints.ts";
 
 /** What a command line and a YAML file say, value by value, with genai-perf's defaults. Grouped as the YAML's top-level keys. */
@@ -71,6 +72,7 @@ export interface OwnSettings {
   stallTimeoutSec: number;
   /** Null: no limit. */
   requestTimeoutSec: number | null;
+  maxResponseBytes: number;
   plotFormats: string[];
   recordsFile: string;
   isLive: boolean;
@@ -267,6 +269,7 @@ function defaultOwn(): OwnSettings {
     maxFailureRatio: 1,
     stallTimeoutSec: 60,
     requestTimeoutSec: null,
+    maxResponseBytes: DEFAULT_MAX_RESPONSE_BYTES,
     plotFormats: ["html"],
     recordsFile: "",
     isLive: false,

@@ -1,3 +1,5 @@
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../../plan/response-limit.ts";
+
 /** What help says of each flag that is obeyed. */
 
 /** Headings of the help text. */
@@ -278,6 +280,12 @@ export const FLAG_HELP: Readonly<Record<string, FlagHelp>> = {
     group: "rampart",
     unit: "seconds",
     help: "A request without its complete answer for this long has failed, however often bytes arrive.",
+  },
+  "--max-response-bytes": {
+    group: "rampart",
+    unit: "bytes",
+    default: String(DEFAULT_MAX_RESPONSE_BYTES),
+    help: "A request whose response is longer has failed: its body, or all messages for it, decompressed.",
   },
   "--max-failure-ratio": {
     group: "rampart",

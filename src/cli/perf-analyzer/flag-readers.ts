@@ -1,3 +1,4 @@
+import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import {
   checkRange,
@@ -309,6 +310,17 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
         "Give seconds, for example 300.",
       );
     else if (seconds !== undefined) settings.requestTimeoutMs = seconds * 1000;
+  },
+  "--max-response-bytes": (settings, reader, value) => {
+    const bytes = reader.integer("--max-response-bytes", "--max-response-bytes", value);
+    if (bytes !== undefined && (bytes <= 0 || bytes > MOST_RESPONSE_BYTES))
+      reader.fail(
+        "--max-response-bytes",
+        `Failed to parse --max-response-bytes. The value must be from 1 to ${MOST_RESPONSE_BYTES} bytes.`,
+        value,
+        "Give bytes, for example 1000000000.",
+      );
+    else settings.maxResponseBytes = bytes;
   },
   "--max-failure-ratio": (settings, reader, value) => {
     const ratio = reader.decimal("--max-failure-ratio", "--max-failure-ratio", value);

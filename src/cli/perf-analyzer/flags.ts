@@ -106,6 +106,7 @@ export const OBEYED_FLAGS: readonly FlagSpec[] = [
   { name: "client", value: "own|undici|grpc-js", isOwn: true },
   { name: "stall-timeout", value: "SEC", isOwn: true },
   { name: "request-timeout", value: "SEC", isOwn: true },
+  { name: "max-response-bytes", value: "N", isOwn: true },
   { name: "max-failure-ratio", value: "RATIO", isOwn: true },
   { name: "json", value: "FILE", isOwn: true },
 ];

@@ -75,6 +75,8 @@ export interface Settings {
   stallTimeoutMs: number;
   /** Undefined: no limit. */
   requestTimeoutMs: number | undefined;
+  /** Undefined: the default of plans. */
+  maxResponseBytes: number | undefined;
   isMpi: boolean;
   maxFailureRatio: number;
   isDryRun: boolean;
@@ -169,6 +171,7 @@ function defaults(): Settings {
     client: "own",
     stallTimeoutMs: 60_000,
     requestTimeoutMs: undefined,
+    maxResponseBytes: undefined,
     isMpi: false,
     maxFailureRatio: 0,
     isDryRun: false,

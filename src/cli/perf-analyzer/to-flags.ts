@@ -231,6 +231,7 @@ function clientFlags({ client, failures }: Plan): string[] {
   if (client.stallTimeoutMs !== DEFAULTS.stallTimeoutMs)
     args.push("--stall-timeout", String(client.stallTimeoutMs / 1000));
   if (client.requestTimeoutMs !== undefined) args.push("--request-timeout", String(client.requestTimeoutMs / 1000));
+  if (client.maxResponseBytes !== undefined) args.push("--max-response-bytes", String(client.maxResponseBytes));
   if (failures.maxRatio !== null) args.push("--max-failure-ratio", String(failures.maxRatio));
   return args;
 }

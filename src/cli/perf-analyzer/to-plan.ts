@@ -62,6 +62,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       maxLanes: toMaxLanes(settings, load, isAsync),
       stallTimeoutMs: settings.stallTimeoutMs,
       ...(settings.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: settings.requestTimeoutMs }),
+      ...(settings.maxResponseBytes === undefined ? {} : { maxResponseBytes: settings.maxResponseBytes }),
       isMpi: settings.isMpi,
     },
     failures: { maxRatio: settings.maxFailureRatio },

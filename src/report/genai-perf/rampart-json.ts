@@ -60,6 +60,7 @@ function describeRun(run: RunResult): object {
     isPartial: run.isInterrupted || error !== undefined,
     ...(error === undefined ? {} : { error: { kind: error.kind, message: error.message } }),
     connections: run.connectionCount,
+    ...(run.resendCount === 0 ? {} : { resent: run.resendCount }),
     ...(run.servers === undefined
       ? {}
       : {

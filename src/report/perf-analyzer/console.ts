@@ -13,6 +13,7 @@ import type { Plan } from "../../plan/plan.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning, TraceEvent } from "../../run/observer.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
+import { describeResends } from "../resend-note.ts";
 import { formatPerfAnalyzerWarning } from "../warnings.ts";
 import { formatGpuSection } from "./gpu-section.ts";
 import { printedLevels, reportedPercentiles } from "./levels.ts";
@@ -120,6 +121,8 @@ class PerfAnalyzerConsole implements Report {
   }
 
   finish(result: RunResult): void {
+    const resends = describeResends(result);
+    if (resends !== undefined) this.note(`${resends}.`);
     const levels = printedLevels(result);
     if (levels.length === 0 || this.isSilent) return;
     const { percentile } = this.plan.measurement;

@@ -19,6 +19,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
 import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
+import { describeResends } from "../resend-note.ts";
 import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
@@ -88,6 +89,8 @@ class RampartConsole implements Report {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
     }
     out(`\n${formatTotals(result)}\n`);
+    const resends = describeResends(result);
+    if (resends !== undefined) out(`${resends}\n`);
     if (result.sessions !== undefined) out(`${formatSessions(result.sessions)}\n`);
     const repeats = describeRepeats(result);
     if (repeats !== undefined) out(`${repeats}\n`);

@@ -62,6 +62,7 @@ export function toReportJson(plan: Plan, result: RunResult): object {
       completed: result.completedCount,
       failed: result.failedCount,
       ...(result.cancelledCount === 0 ? {} : { cancelled: result.cancelledCount }),
+      ...(result.resendCount === 0 ? {} : { resent: result.resendCount }),
     },
     ...(result.warmup === undefined
       ? {}

@@ -13,7 +13,7 @@ import { USER_AGENT } from "../user-agent.ts";
 import { JsLane } from "./grpc-js-lane.ts";
 import { JsSlot } from "./grpc-js-slot.ts";
 
-const MAX_MESSAGE_BYTES = -1; // no limit, as the own client
+const NO_LIMIT = -1;
 
 /** Stands for an address where a name is needed (RFC 2606: no host is called that). */
 const ADDRESS_NAME = "address.invalid";
@@ -33,6 +33,8 @@ export class GrpcJsClient implements LoadClient {
   private readonly metadata = new Metadata();
   private readonly stallWatch: StallWatch;
   private isClosed = false;
+  /** grpc-js does not report the requests that it sends again by itself. */
+  readonly resendCount = 0;
 
   /** @param readStreamed given: one bidirectional stream per lane instead of unary calls */
   constructor(endpoint: Endpoint, options: ClientOptions, readStreamed: ReadStreamed | undefined) {
@@ -59,7 +61,7 @@ export class GrpcJsClient implements LoadClient {
       const channelIndex = lineIndexOf(index, this.options.laneCount);
       let channel = this.channels[channelIndex];
       if (channel === undefined) {
-        channel = createChannel(this.endpoint);
+        channel = createChannel(this.endpoint, this.options);
         this.channels[channelIndex] = channel;
         opening.push(waitForReady(channel, this.options.stallTimeoutNs / 1e6));
       }
@@ -95,14 +97,14 @@ export class GrpcJsClient implements LoadClient {
     const index = slot % this.options.laneCount;
     let lane = this.lanes[index];
     if (lane === undefined) {
-      lane = new JsLane(channel, this.metadata, this.readStreamed);
+      lane = new JsLane(channel, this.metadata, this.readStreamed, this.options.maxResponseBytes);
       this.lanes[index] = lane;
     }
     return lane;
   }
 }
 
-function createChannel(endpoint: Endpoint): Client {
+function createChannel(endpoint: Endpoint, { maxResponseBytes }: ClientOptions): Client {
   const { tls } = endpoint;
   const isAddress = tls !== undefined && isIP(endpoint.host) !== 0;
   const secure =
@@ -118,8 +120,8 @@ function createChannel(endpoint: Endpoint): Client {
     "grpc.primary_user_agent": USER_AGENT,
     // grpc-js sends what it connects to as the server's name, which TLS forbids for addresses and Bun refuses.
     ...(isAddress ? { "grpc.ssl_target_name_override": ADDRESS_NAME } : {}),
-    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-    "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_receive_message_length": maxResponseBytes,
+    "grpc.max_send_message_length": NO_LIMIT,
     // Each channel has a connection of its own, as the own client's lines have.
     "grpc.use_local_subchannel_pool": 1,
     "grpc.default_compression_algorithm": ALGORITHMS[endpoint.compression ?? "identity"],

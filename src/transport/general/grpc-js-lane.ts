@@ -6,7 +6,7 @@ import {
   type StatusObject,
 } from "@grpc/grpc-js";
 import { nowNs } from "../../runtime/clock.ts";
-import { type Failure, messageOfProtocol } from "../failure.ts";
+import { type Failure, failureOfReading } from "../failure.ts";
 import type { ReadStreamed, StreamedResponse } from "../streamed-responses.ts";
 import { type JsSlot, sameBytes, toFailure } from "./grpc-js-slot.ts";
 
@@ -16,9 +16,11 @@ export class JsLane {
   private readonly metadata: Metadata;
   private readonly readStreamed: ReadStreamed;
   private readonly active = new Map<string, JsSlot>();
+  private readonly maxResponseBytes: number;
   private stream: ClientDuplexStream<Buffer, Buffer> | undefined;
 
-  constructor(channel: Client, metadata: Metadata, readStreamed: ReadStreamed) {
+  constructor(channel: Client, metadata: Metadata, readStreamed: ReadStreamed, maxResponseBytes: number) {
+    this.maxResponseBytes = maxResponseBytes;
     this.channel = channel;
     this.metadata = metadata;
     this.readStreamed = readStreamed;
@@ -63,7 +65,7 @@ export class JsLane {
       // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
       response = this.readStreamed(new Uint8Array(message.buffer, message.byteOffset, message.length));
     } catch (error) {
-      this.abandon({ kind: "protocol", message: messageOfProtocol(error) });
+      this.abandon(failureOfReading(error));
       return;
     }
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
@@ -86,7 +88,7 @@ export class JsLane {
     const failure: Failure =
       status.code === grpcStatus.OK
         ? { kind: "closed", message: "server ended the stream" }
-        : toFailure(status.code, status.details);
+        : toFailure(status.code, status.details, this.maxResponseBytes);
     this.failAll(failure);
   }
 

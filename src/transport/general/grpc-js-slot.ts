@@ -8,9 +8,10 @@ import {
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { describeConnectError, type Failure } from "../failure.ts";
+import { connectFailure } from "../connect-failure.ts";
+import { type Failure, tooLarge } from "../failure.ts";
 import type { Header, WireRequest } from "../request.ts";
-import { addResponse, expectResponses, type StreamedResponse } from "../streamed-responses.ts";
+import { addResponse, expectResponses, isTooLarge, type StreamedResponse } from "../streamed-responses.ts";
 import type { JsLane } from "./grpc-js-lane.ts";
 
 const latin1 = new TextDecoder("latin1");
@@ -70,6 +71,10 @@ export class JsSlot {
     if (!call.isActive) return;
     this.heardNs = readNs;
     addResponse(call, response, readNs, this.options.keepBodies);
+    if (isTooLarge(call, this.options.maxResponseBytes)) {
+      this.cancel(tooLarge(this.options.maxResponseBytes));
+      return;
+    }
     if (!isOver) {
       this.options.onResponse?.(call);
       return;
@@ -118,7 +123,7 @@ export class JsSlot {
       this.metadata,
       (error: ServiceError | null, value?: Buffer) => {
         if (started !== this.current) return;
-        if (error !== null) this.fail(toFailure(error.code, error.details));
+        if (error !== null) this.fail(toFailure(error.code, error.details, this.options.maxResponseBytes));
         else this.finish(new Uint8Array(value ?? Buffer.alloc(0)), nowNs());
       },
     );
@@ -137,13 +142,17 @@ function toHeaders(metadata: Metadata): Header[] {
   );
 }
 
-/** What a status of gRPC says of a request. */
-export function toFailure(code: number, details: string): Failure {
+/** What a status of gRPC says of a request. @param maxResponseBytes grpc-js reports a longer response as a status of its own */
+export function toFailure(code: number, details: string, maxResponseBytes: number): Failure {
+  // A server says the same of requests, with another number.
+  const [, most] =
+    /^Received message (?:larger than max \(\d+ vs|that decompresses to a size larger than) (\d+)/.exec(details) ?? [];
+  if (code === grpcStatus.RESOURCE_EXHAUSTED && Number(most) === maxResponseBytes) return tooLarge(maxResponseBytes);
   if (
     code === grpcStatus.UNAVAILABLE &&
     /No connection established|ECONNREFUSED|ENOTFOUND|Name resolution/.test(details)
   ) {
-    return { kind: "connect", message: describeConnectError(new Error(details)) };
+    return connectFailure(new Error(details));
   }
   return { kind: "grpc", status: code, message: details === "" ? (grpcStatus[code] ?? String(code)) : details };
 }

@@ -6,7 +6,9 @@ import { nowNs } from "../../runtime/clock.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 import { findNameError, verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
-import { describeConnectError, type Failure, isTlsError } from "../failure.ts";
+import { connectFailure } from "../connect-failure.ts";
+import { type Failure, MAX_ERROR_BODY_BYTES, tooLarge } from "../failure.ts";
+import { GrowingBytes } from "../growing-bytes.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
 
@@ -14,6 +16,8 @@ import { USER_AGENT } from "../user-agent.ts";
 export class UndiciClient implements LoadClient {
   readonly calls: Call[] = [];
   connectionCount = 0;
+  /** undici sends no request again. */
+  readonly resendCount = 0;
   private readonly endpoint: Endpoint;
   private readonly options: ClientOptions;
   private readonly slots: UndiciSlot[] = [];
@@ -144,7 +148,8 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly options: ClientOptions;
   private controller: Dispatcher.DispatchController | undefined;
   private status = 0;
-  private pieces: Buffer[] = [];
+  private receivedBytes = 0;
+  private readonly body = new GrowingBytes();
   private isOver = false;
 
   constructor(call: Call, options: ClientOptions) {
@@ -178,17 +183,23 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.status = status;
     this.call.firstByteNs = nowNs();
     this.call.jsonBytes = Number(headers["inference-header-content-length"] ?? 0);
+    if (Number(headers["content-length"] ?? 0) > this.options.maxResponseBytes) this.refuse();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.options.keepBodies || this.status >= 400) this.pieces.push(Buffer.from(chunk));
+    if (this.isOver) return;
+    this.receivedBytes += chunk.length;
+    if (this.receivedBytes > this.options.maxResponseBytes) this.refuse();
+    else if (this.status < 400 ? this.options.keepBodies : this.body.length < MAX_ERROR_BODY_BYTES)
+      // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
+      this.body.append(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), 0, chunk.length);
   }
 
   onResponseEnd(): void {
     if (this.isOver) return;
     const call = this.call;
     call.endNs = nowNs();
-    if (this.pieces.length > 0) call.body = new Uint8Array(Buffer.concat(this.pieces));
+    if (this.body.length > 0) call.body = this.body.take();
     if (this.status >= 300) {
       this.finish({ kind: "http", status: this.status, message: `HTTP status ${this.status}` });
       return;
@@ -200,6 +211,18 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.finish(toFailure(error, this.options.stallTimeoutNs));
+  }
+
+  /** Reads no more of a response that is too long; an error is one at whatever length. */
+  private refuse(): void {
+    const { call, controller, status } = this;
+    call.endNs = nowNs();
+    if (status >= 400 && this.body.length > 0) call.body = this.body.take();
+    const failure: Failure =
+      status >= 400
+        ? { kind: "http", status, message: `HTTP status ${status}` }
+        : tooLarge(this.options.maxResponseBytes);
+    this.finish(failure, () => controller?.abort(new Error(failure.message)));
   }
 
   /** @param leave what else ends with it, before the slot goes on */
@@ -232,6 +255,5 @@ function toFailure(error: Error, stallTimeoutNs: number): Failure {
   if (code === "UND_ERR_SOCKET" || code === "ECONNRESET")
     return { kind: "closed", message: `server closed the connection (${error.message})` };
   if (code.startsWith("HPE_") || error.name === "HTTPParserError") return { kind: "protocol", message: error.message };
-  if (isTlsError(error)) return { kind: "tls", message: describeConnectError(error) };
-  return { kind: "connect", message: describeConnectError(error) };
+  return connectFailure(error);
 }

@@ -44,6 +44,10 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
     return this.lines.reduce((sum, line) => sum + line.connectionCount, 0);
   }
 
+  get resendCount(): number {
+    return this.lines.reduce((sum, line) => sum + line.resendCount, 0);
+  }
+
   async reserve(count: number): Promise<void> {
     const opening: Promise<void>[] = [];
     while (this.slots.length < count) {

@@ -1,4 +1,5 @@
-import { ProtocolError } from "../failure.ts";
+import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
+import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
 import type { MessageCompression } from "../request.ts";
 import { adlerOf, CRC_OF_NOTHING, crcOf, joinAdlers, joinCrcs, toCrcShift } from "./checksums.ts";
 
@@ -6,9 +7,6 @@ import { adlerOf, CRC_OF_NOTHING, crcOf, joinAdlers, joinCrcs, toCrcShift } from
 
 /** What `grpc-accept-encoding` says: what {@link decompressMessage} reads, in the words of gRPC's C++ library. */
 export const ACCEPTED_ENCODINGS = "identity, deflate, gzip";
-
-/** Most bytes of a message, compressed or not: what fits the 32-bit integers of gRPC's own libraries. */
-export const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
 
 /** Bytes before the stamp that are not worth a block of their own. */
 const MAX_STORED_BYTES = 512;
@@ -47,15 +45,19 @@ export function compressMessage(
   return compressed.bytes.length < payload.length ? compressed : undefined;
 }
 
-/** The message in a compressed one. Throws {@link ProtocolError} when there is none, or `encoding` is not one of {@link ACCEPTED_ENCODINGS}. */
-export function decompressMessage(bytes: Uint8Array, encoding: string): Uint8Array {
+/**
+ * The message in a compressed one. Throws {@link ProtocolError} when there is none, or `encoding` is not one of {@link ACCEPTED_ENCODINGS},
+ * and {@link ResponseTooLargeError} when it has more than `maxBytes`.
+ */
+export function decompressMessage(bytes: Uint8Array, encoding: string, maxBytes = MOST_RESPONSE_BYTES): Uint8Array {
   const { gunzipSync, inflateSync } = zlib();
   const decompress = encoding === "gzip" ? gunzipSync : inflateSync;
   try {
-    const { buffer, byteOffset, length } = decompress(bytes, { maxOutputLength: MAX_MESSAGE_BYTES });
+    const { buffer, byteOffset, length } = decompress(bytes, { maxOutputLength: maxBytes });
     // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
     return new Uint8Array(buffer, byteOffset, length);
   } catch (error) {
+    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") throw new ResponseTooLargeError(maxBytes);
     throw new ProtocolError(`bad ${encoding} data in a gRPC message: ${(error as Error).message}`);
   }
 }

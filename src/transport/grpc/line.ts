@@ -16,6 +16,8 @@ export interface LineUser {
 /** One of the client's connections, replaced by a new one when it becomes unusable. */
 export class Line {
   connectionCount = 0;
+  /** Requests sent again so far, each time counted. */
+  resendCount = 0;
   private readonly endpoint: Endpoint;
   private headers: RepeatedHeaders | undefined;
   private headersPath = "";

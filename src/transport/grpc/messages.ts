@@ -1,5 +1,6 @@
-import { ProtocolError } from "../failure.ts";
-import { checkEncoding, decompressMessage, MAX_MESSAGE_BYTES } from "./compression.ts";
+import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
+import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
+import { checkEncoding, decompressMessage } from "./compression.ts";
 
 /** gRPC's length-prefixed messages inside HTTP/2 data. */
 
@@ -26,11 +27,15 @@ export interface MessageSink {
 const NO_BYTES = new Uint8Array(0);
 const NO_ENCODING = "identity";
 
-/** Cuts the data of one stream into messages, and decompresses those that are compressed. */
+/**
+ * Cuts the data of one stream into messages, and decompresses those that are compressed. Throws {@link ProtocolError}, or
+ * {@link ResponseTooLargeError} for a message that is longer than allowed.
+ */
 export class MessageReader {
   /** The stream's `grpc-encoding`: what its compressed messages are compressed with. */
   encoding = NO_ENCODING;
   private readonly sink: MessageSink;
+  private readonly maxBytes: number;
   private keepsBytes: boolean;
   private readonly prefix = new Uint8Array(MESSAGE_PREFIX_BYTES);
   private prefixBytes = 0;
@@ -40,9 +45,11 @@ export class MessageReader {
 
   /**
    * @param keepsBytes false only counts bytes: nothing is copied or decompressed, and the sink learns of a message without its content
+   * @param maxBytes most bytes of a message, compressed or not; default: what lengths of 32 bits hold
    */
-  constructor(sink: MessageSink, keepsBytes: boolean) {
+  constructor(sink: MessageSink, keepsBytes: boolean, maxBytes = MOST_RESPONSE_BYTES) {
     this.sink = sink;
+    this.maxBytes = maxBytes;
     this.keepsBytes = keepsBytes;
   }
 
@@ -86,7 +93,7 @@ export class MessageReader {
     this.size =
       (prefix[1] as number) * 2 ** 24 +
       (((prefix[2] as number) << 16) | ((prefix[3] as number) << 8) | (prefix[4] as number));
-    if (this.size > MAX_MESSAGE_BYTES) throw new ProtocolError(`gRPC message of ${this.size} bytes is too large`);
+    if (this.size > this.maxBytes) throw new ResponseTooLargeError(this.maxBytes);
     this.received = 0;
     return position;
   }
@@ -123,7 +130,7 @@ export class MessageReader {
       this.sink.onMessage(bytes, start, end);
       return;
     }
-    const message = decompressMessage(bytes.subarray(start, end), this.encoding);
+    const message = decompressMessage(bytes.subarray(start, end), this.encoding, this.maxBytes);
     this.sink.onMessage(message, 0, message.length);
   }
 }

@@ -1,11 +1,17 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, messageOfProtocol } from "../failure.ts";
+import { type Failure, failureOfReading, tooLarge } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import type { Endpoint, Header } from "../request.ts";
-import { addResponse, expectResponses, type ReadStreamed, type StreamedResponse } from "../streamed-responses.ts";
+import {
+  addResponse,
+  expectResponses,
+  isTooLarge,
+  type ReadStreamed,
+  type StreamedResponse,
+} from "../streamed-responses.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
 import { type GrpcMessage, StampScratch } from "./encode.ts";
 import type { Line, LineUser } from "./line.ts";
@@ -26,7 +32,7 @@ export class GrpcStreamClient extends GrpcClient<StreamSlot> {
     const index = call.slot % this.options.laneCount;
     let lane = this.lanes[index];
     if (lane === undefined) {
-      lane = new LaneStream(line, this.readStreamed);
+      lane = new LaneStream(line, this.readStreamed, this.options.maxResponseBytes);
       this.lanes[index] = lane;
     }
     return new StreamSlot(call, lane, this.options);
@@ -46,7 +52,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
   path = "";
   private readonly line: Line;
   private readonly readStreamed: ReadStreamed;
-  private readonly reader = new MessageReader(this, true);
+  private readonly reader: MessageReader;
   /** Requests under way, oldest first. */
   private readonly active = new Map<string, StreamSlot>();
   private readonly unsent: StreamSlot[] = [];
@@ -56,7 +62,8 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
   private isOpening = false;
   private head: GrpcHead | undefined;
 
-  constructor(line: Line, readStreamed: ReadStreamed) {
+  constructor(line: Line, readStreamed: ReadStreamed, maxResponseBytes: number) {
+    this.reader = new MessageReader(this, true, maxResponseBytes);
     this.line = line;
     this.readStreamed = readStreamed;
   }
@@ -123,7 +130,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
       const outcome = head.grpcStatus >= 0 ? head : (this.head ?? head);
       this.failAll(toFailure(outcome) ?? { kind: "closed", message: "server ended the stream" });
     } catch (error) {
-      this.abandon({ kind: "protocol", message: messageOfProtocol(error) });
+      this.abandon(failureOfReading(error));
     }
   }
 
@@ -131,7 +138,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
     try {
       this.reader.feed(bytes, start, end);
     } catch (error) {
-      this.abandon({ kind: "protocol", message: messageOfProtocol(error) });
+      this.abandon(failureOfReading(error));
       return;
     }
     if (!isLast) return;
@@ -223,6 +230,10 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.heardNs = readNs;
     call.decodeNs += decodeNs;
     addResponse(call, response, atNs, this.options.keepBodies);
+    if (isTooLarge(call, this.options.maxResponseBytes)) {
+      this.cancel(tooLarge(this.options.maxResponseBytes));
+      return;
+    }
     if (!isOver) {
       this.options.onResponse?.(call);
       return;

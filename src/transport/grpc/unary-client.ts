@@ -1,7 +1,7 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, messageOfProtocol } from "../failure.ts";
+import { type Failure, failureOfReading } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import type { Header } from "../request.ts";
@@ -44,7 +44,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     this.call = call;
     this.line = line;
     this.options = options;
-    this.reader = new MessageReader(this, options.keepBodies);
+    this.reader = new MessageReader(this, options.keepBodies, options.maxResponseBytes);
   }
 
   send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
@@ -87,7 +87,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     try {
       head = readHead(headers);
     } catch (error) {
-      this.giveUp({ kind: "protocol", message: messageOfProtocol(error) });
+      this.giveUp(failureOfReading(error));
       return;
     }
     if (isLast) this.finish(head.grpcStatus < 0 && this.head !== undefined ? this.head : head);
@@ -102,7 +102,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     try {
       this.reader.feed(bytes, start, end);
     } catch (error) {
-      this.giveUp({ kind: "protocol", message: messageOfProtocol(error) });
+      this.giveUp(failureOfReading(error));
       return;
     }
     if (isLast) this.fail(this.toUnterminated());
@@ -117,6 +117,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     if (problem.isUnprocessed && this.call.firstByteNs === 0 && this.resends < MAX_RESENDS) {
       // The server said that it never looked at the request: sending it again cannot run it twice.
       this.resends++;
+      this.line.resendCount++;
       this.line.begin(this);
       this.line.flush();
       return;

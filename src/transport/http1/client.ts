@@ -4,8 +4,9 @@ import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
-import { Connection, type ServerHabits } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { encodeHttp1, type Http1Message } from "./encode.ts";
+import type { ServerReuse } from "./reuse-trust.ts";
 
 /** The HTTP/1.1 client of the measured path: one keep-alive connection per slot, no pipelining. */
 export class Http1Client implements LoadClient {
@@ -15,7 +16,7 @@ export class Http1Client implements LoadClient {
   private readonly connections: Connection[] = [];
   private readonly encoded = new Map<WireRequest, Http1Message>();
   private readonly stallWatch: StallWatch;
-  private readonly habits: ServerHabits = { closesAfterStreams: false };
+  private readonly reuse: ServerReuse = { isProven: false };
   private readonly open: OpenSocket;
   private isClosed = false;
 
@@ -35,11 +36,17 @@ export class Http1Client implements LoadClient {
     return count;
   }
 
+  get resendCount(): number {
+    let count = 0;
+    for (const { resendCount } of this.connections) count += resendCount;
+    return count;
+  }
+
   async reserve(count: number): Promise<void> {
     const opening: Promise<void>[] = [];
     while (this.connections.length < count) {
       const call = new Call(this.connections.length);
-      const connection = new Connection(call, this.endpoint, this.options, this.habits, this.open);
+      const connection = new Connection(call, this.endpoint, this.options, this.reuse, this.open);
       this.calls.push(call);
       this.connections.push(connection);
       opening.push(connection.preconnect());

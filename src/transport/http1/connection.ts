@@ -1,31 +1,29 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import type { OpenSocket, Socket } from "../../runtime/socket.ts";
+import { isRefusedAfterClose, type OpenSocket, type Socket } from "../../runtime/socket.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { describeConnectError, type Failure, isTlsError, messageOfProtocol, ProtocolError } from "../failure.ts";
+import { connectFailure, describeConnectError } from "../connect-failure.ts";
+import { type Failure, failureOfReading } from "../failure.ts";
 import type { Endpoint } from "../request.ts";
 import { expectResponses } from "../streamed-responses.ts";
-import type { Http1Message } from "./encode.ts";
-import { EventSplitter } from "./event-splitter.ts";
-import { ResponseParser, type ResponseSink } from "./parser.ts";
+import { type Http1Message, headOf } from "./encode.ts";
+import { ResponseParser } from "./parser.ts";
+import { ReceivedResponse } from "./received-response.ts";
+import { ReuseTrust, type ServerReuse } from "./reuse-trust.ts";
 
-const MAX_ERROR_BODY_BYTES = 64 * 1024; // 64 KiB of an error's text are enough to explain it
-
-/** What the connections of a client have learnt of their server. */
-export interface ServerHabits {
-  /** It closes a connection that carried a stream of events, although it did not say so. */
-  closesAfterStreams: boolean;
-}
+const MAX_RESENDS = 2;
 
 /** A slot's keep-alive connection, which carries one request at a time and is made again when it was lost. */
-export class Connection implements ResponseSink {
+export class Connection {
   /** Connections opened so far. */
   openedCount = 0;
+  /** Requests sent again so far, each time counted. */
+  resendCount = 0;
   private readonly call: Call;
   private readonly endpoint: Endpoint;
   private readonly options: ClientOptions;
-  private readonly habits: ServerHabits;
-  private parser = new ResponseParser(this);
+  private readonly trust: ReuseTrust;
+  private parser: ResponseParser;
   private socket: Socket | undefined;
   private isOpen = false;
   private waiting: Uint8Array | undefined;
@@ -33,25 +31,28 @@ export class Connection implements ResponseSink {
   /** This slot's own copy of an encoding with a stamp, so that the shared one stays as it is while bytes are under way. */
   private scratch: Uint8Array = new Uint8Array(0);
   private lastActivityNs = 0;
-  private readNs = 0;
-  private bodyPieces: Uint8Array[] = [];
-  private bodyBytes = 0;
-  private isComplete = false;
-  /** Set while the response is a stream of events, each of which is a response of its own. */
-  private events: EventSplitter | undefined;
-  /** Whether the latest response on the present connection was such a stream. */
-  private hasStreamed = false;
+  private readonly response: ReceivedResponse;
+  /** Responses that the present connection has carried. */
+  private servedCount = 0;
+  /** When the latest of them ended. */
+  private servedNs = 0;
+  /** Runs while a request waits to see whether the server closes the connection. */
+  private holdTimer: ReturnType<typeof setTimeout> | undefined;
   /** The present request's bytes. */
   private sent: Uint8Array = new Uint8Array(0);
+  /** How often the present request was sent again. */
+  private resends = 0;
 
   private readonly open: OpenSocket;
 
-  constructor(call: Call, endpoint: Endpoint, options: ClientOptions, habits: ServerHabits, open: OpenSocket) {
-    this.habits = habits;
+  constructor(call: Call, endpoint: Endpoint, options: ClientOptions, reuse: ServerReuse, open: OpenSocket) {
+    this.trust = new ReuseTrust(reuse);
     this.open = open;
     this.call = call;
     this.endpoint = endpoint;
     this.options = options;
+    this.response = new ReceivedResponse(call, options);
+    this.parser = new ResponseParser(this.response);
   }
 
   preconnect(): Promise<void> {
@@ -69,12 +70,15 @@ export class Connection implements ResponseSink {
     if (call.lastMessageNs !== 0 || call.responseCount !== 1) expectOneResponse(call);
     const bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.withStamp(message, stamp);
     this.sent = bytes;
+    this.resends = 0;
     this.options.onWire?.(">", headOf(bytes));
     const startNs = nowNs();
     call.sendStartNs = startNs;
     call.firstByteNs = 0;
     this.lastActivityNs = startNs;
-    if (this.isOpen) {
+    const isSecond = this.isOpen && this.servedCount === 1;
+    const holdNs = isSecond ? this.trust.waitNs(this.servedNs, this.response.isStream, startNs) : 0;
+    if (this.isOpen && holdNs <= 0) {
       (this.socket as Socket).write(bytes);
       call.sendEndNs = nowNs();
     } else {
@@ -82,6 +86,7 @@ export class Connection implements ResponseSink {
       call.isSending = true;
       this.waiting = bytes;
       if (this.socket === undefined) this.connect();
+      else if (holdNs > 0) this.hold(this.socket, holdNs);
     }
   }
 
@@ -102,43 +107,6 @@ export class Connection implements ResponseSink {
     this.finish(failure);
   }
 
-  onHead(parser: ResponseParser): boolean {
-    if (this.isComplete) throw new ProtocolError("a second response to one request");
-    this.options.onWire?.("<", parser.head);
-    this.events = undefined;
-    if (parser.isEventStream && parser.status < 300) {
-      expectResponses(this.call);
-      this.events = new EventSplitter((event) => this.receivedEvent(event));
-      return true;
-    }
-    return this.options.keepBodies || parser.status >= 400;
-  }
-
-  onBody(bytes: Uint8Array, start: number, end: number): void {
-    if (this.events !== undefined) {
-      this.events.feed(bytes, start, end);
-      return;
-    }
-    if (!this.options.keepBodies && this.bodyBytes > MAX_ERROR_BODY_BYTES) return;
-    this.bodyPieces.push(bytes.slice(start, end));
-    this.bodyBytes += end - start;
-  }
-
-  onComplete(): void {
-    this.events?.end();
-    this.isComplete = true;
-  }
-
-  /** All events of one read have its time: nobody can tell when they came otherwise. */
-  private receivedEvent(event: Uint8Array): void {
-    const { call, readNs } = this;
-    call.messageCount++;
-    call.responseCount++;
-    call.lastMessageNs = readNs;
-    if (this.options.keepBodies) call.responses.push({ readNs, body: event, isEmpty: false });
-    this.options.onResponse?.(call);
-  }
-
   private withStamp(message: Http1Message, stamp: Uint8Array): Uint8Array {
     if (this.scratch.length !== message.bytes.length) this.scratch = new Uint8Array(message.bytes.length);
     this.scratch.set(message.bytes);
@@ -147,16 +115,17 @@ export class Connection implements ResponseSink {
   }
 
   private connect(): void {
-    this.parser = new ResponseParser(this);
+    this.parser = new ResponseParser(this.response);
     this.parser.keepsHead = this.options.onWire !== undefined;
-    this.isComplete = false;
-    this.hasStreamed = false;
-    this.clearBody();
+    this.parser.maxBodyBytes = this.options.maxResponseBytes;
+    this.response.reset();
+    this.servedCount = 0;
     this.openedCount++;
     this.lastActivityNs = nowNs();
     const socket: Socket = this.open(this.endpoint, {
       onOpen: () => this.opened(socket),
       onData: (bytes) => this.received(bytes, socket),
+      isUnanswered: () => socket === this.socket && this.isUnanswered(),
       onClose: (error) => this.closed(error, socket),
     });
     this.socket = socket;
@@ -167,14 +136,44 @@ export class Connection implements ResponseSink {
     this.isOpen = true;
     this.lastActivityNs = nowNs();
     this.settlePreconnect();
-    if (this.waiting === undefined) return;
-    const bytes = this.waiting;
+    this.writeWaiting(socket);
+  }
+
+  private writeWaiting(socket: Socket): void {
+    const { call, waiting } = this;
+    if (waiting === undefined) return;
     this.waiting = undefined;
-    socket.write(bytes);
-    this.call.sendEndNs = nowNs();
-    if (!this.call.isSending) return;
-    this.call.isSending = false;
-    this.options.onSent?.(this.call);
+    socket.write(waiting);
+    call.sendEndNs = nowNs();
+    if (!call.isSending) return;
+    call.isSending = false;
+    this.options.onSent?.(call);
+  }
+
+  /** The request waits to see whether the server closes the connection, and leaves when it has not. */
+  private hold(socket: Socket, holdNs: number): void {
+    const release = (): void => {
+      if (socket !== this.socket || this.waiting === undefined) return;
+      this.startAnew();
+      this.writeWaiting(socket);
+    };
+    // One turn of the event loop later: a close that has come meanwhile is read first.
+    this.holdTimer = setTimeout(() => setImmediate(release), holdNs / 1e6);
+  }
+
+  /** The request, of which nothing has been written, begins now: what it waited for was this client's caution. */
+  private startAnew(): void {
+    this.call.sendStartNs = nowNs();
+    this.lastActivityNs = this.call.sendStartNs;
+  }
+
+  /** The request that waits goes over a new connection. */
+  private moveWaiting(): void {
+    const { waiting } = this;
+    this.drop();
+    this.waiting = waiting;
+    this.startAnew();
+    this.connect();
   }
 
   private received(bytes: Uint8Array, socket: Socket): void {
@@ -182,35 +181,60 @@ export class Connection implements ResponseSink {
     const call = this.call;
     const readNs = nowNs();
     this.lastActivityNs = readNs;
-    this.readNs = readNs;
+    this.response.readNs = readNs;
     if (!call.isActive) {
       this.drop();
+      return;
+    }
+    if (this.waiting !== undefined) {
+      // Nobody asked for these bytes: the request has not left yet.
+      this.moveWaiting();
       return;
     }
     if (call.firstByteNs === 0) call.firstByteNs = readNs;
     try {
       this.parser.feed(bytes);
     } catch (error) {
-      this.drop();
-      this.finish({ kind: "protocol", message: messageOfProtocol(error) });
+      this.failReading(error);
       return;
     }
-    if (this.isComplete) this.responded(socket);
+    if (this.response.isComplete) this.responded(socket);
+  }
+
+  private failReading(error: unknown): void {
+    const { status } = this.parser;
+    const failure = failureOfReading(error);
+    const { call } = this;
+    this.drop();
+    if (failure.kind !== "limit" || status < 400) {
+      this.finish(failure);
+      return;
+    }
+    // That the server reports an error matters more than at what length.
+    call.endNs = this.response.readNs;
+    this.response.giveBody();
+    this.finish({ kind: "http", status, message: `HTTP status ${status}` });
+  }
+
+  /** All of the response has been read. */
+  private concludeResponse(): void {
+    const { call, response } = this;
+    response.isComplete = false;
+    call.endNs = response.readNs;
+    call.jsonBytes = this.parser.jsonBytes;
+    response.giveBody();
   }
 
   private responded(socket: Socket): void {
     const parser = this.parser;
     const call = this.call;
-    this.isComplete = false;
-    call.endNs = this.readNs;
-    call.jsonBytes = parser.jsonBytes;
-    if (this.bodyPieces.length > 0) call.body = this.takeBody();
+    this.concludeResponse();
     // A response that overtook its own request leaves the connection in an unknown state.
     const overtaken = socket.pendingBytes > 0;
     const extra = !parser.isBetweenResponses;
-    this.hasStreamed = this.events !== undefined;
-    const isOver = this.hasStreamed && this.habits.closesAfterStreams;
-    if (!parser.keepAlive || overtaken || extra || isOver) this.drop();
+    this.servedNs = call.endNs;
+    if (++this.servedCount === 2) this.trust.prove();
+    if (!parser.keepAlive || overtaken || extra) this.drop();
     if (extra) {
       this.finish({ kind: "protocol", message: "bytes after the end of the response" });
     } else if (parser.status >= 400) {
@@ -229,41 +253,51 @@ export class Connection implements ResponseSink {
     this.socket = undefined;
     this.isOpen = false;
     this.settlePreconnect();
+    if (wasOpen && this.servedCount > 0) this.trust.refute(this.servedNs, nowNs());
     if (!this.call.isActive) return;
-    if (wasOpen) this.closedWhileOpen(error);
+    if (wasOpen && this.waiting !== undefined) this.moveWaiting();
+    else if (wasOpen) this.closedWhileOpen(error);
     else {
       this.waiting = undefined;
-      const kind = isTlsError(error) ? "tls" : "connect";
-      this.finish({ kind, message: describeConnectError(error) });
+      this.finish(connectFailure(error));
     }
   }
 
   private closedWhileOpen(error: Error | undefined): void {
-    this.readNs = nowNs();
+    this.response.readNs = nowNs();
     if (this.call.firstByteNs === 0) {
-      if (this.hasStreamed) {
-        this.sendAnew();
-        return;
-      }
-      this.finish({ kind: "closed", message: describeClose(error, "before any byte of the response") });
+      if (this.canResend(error)) this.resend();
+      else this.finish({ kind: "closed", message: describeClose(error, "before any byte of the response") });
       return;
     }
     try {
       this.parser.end();
     } catch (problem) {
-      this.finish({ kind: "closed", message: messageOfProtocol(problem) });
+      this.finish({ kind: "closed", message: failureOfReading(problem).message });
       return;
     }
-    if (this.isComplete) this.respondedByClose();
+    if (this.response.isComplete) this.respondedByClose();
     else this.finish({ kind: "closed", message: describeClose(error, "within the response") });
   }
 
+  /** Whether a request was written to a connection that had answered others, and no byte of an answer has come. */
+  private isUnanswered(): boolean {
+    const { call } = this;
+    return call.isActive && call.firstByteNs === 0 && this.servedCount > 0 && this.waiting === undefined;
+  }
+
   /**
-   * Some servers (llama.cpp's) close a connection after a stream without a word, at the same moment as the next request is sent on it, and
-   * never see that request. It is sent again on a new connection, as every HTTP client does, and from now on none follows a stream.
+   * Whether the server certainly has not read the request: it had closed the connection when the request came, and its host refused it.
+   * Under TLS that proves nothing, because what is refused may be the answer to the goodbye.
    */
-  private sendAnew(): void {
-    this.habits.closesAfterStreams = true;
+  private canResend(error: Error | undefined): boolean {
+    const isReused = this.servedCount > 0 && this.endpoint.tls === undefined;
+    return isReused && isRefusedAfterClose(error) && this.resends < MAX_RESENDS;
+  }
+
+  private resend(): void {
+    this.resends++;
+    this.resendCount++;
     this.waiting = this.sent;
     this.connect();
   }
@@ -271,10 +305,7 @@ export class Connection implements ResponseSink {
   /** The response lasted until the connection closed. */
   private respondedByClose(): void {
     const call = this.call;
-    this.isComplete = false;
-    call.endNs = this.readNs;
-    call.jsonBytes = this.parser.jsonBytes;
-    if (this.bodyPieces.length > 0) call.body = this.takeBody();
+    this.concludeResponse();
     if (this.parser.status >= 300) {
       this.finish({ kind: "http", status: this.parser.status, message: `HTTP status ${this.parser.status}` });
       return;
@@ -291,7 +322,7 @@ export class Connection implements ResponseSink {
     call.failure = failure;
     call.isActive = false;
     call.isSending = false;
-    this.clearBody();
+    this.response.reset();
     this.options.onDone(call);
   }
 
@@ -300,6 +331,8 @@ export class Connection implements ResponseSink {
     this.socket = undefined;
     this.isOpen = false;
     this.waiting = undefined;
+    if (this.holdTimer !== undefined) clearTimeout(this.holdTimer);
+    this.holdTimer = undefined;
     this.settlePreconnect();
     socket?.close();
   }
@@ -308,24 +341,6 @@ export class Connection implements ResponseSink {
     const settle = this.onPreconnected;
     this.onPreconnected = undefined;
     settle?.();
-  }
-
-  private takeBody(): Uint8Array {
-    const pieces = this.bodyPieces;
-    const body = new Uint8Array(this.bodyBytes);
-    let offset = 0;
-    for (const piece of pieces) {
-      body.set(piece, offset);
-      offset += piece.length;
-    }
-    this.clearBody();
-    return body;
-  }
-
-  private clearBody(): void {
-    if (this.bodyBytes === 0) return;
-    this.bodyPieces = [];
-    this.bodyBytes = 0;
   }
 }
 
@@ -337,10 +352,4 @@ function expectOneResponse(call: Call): void {
 
 function describeClose(error: Error | undefined, when: string): string {
   return error === undefined ? `server closed the connection ${when}` : `${describeConnectError(error)} ${when}`;
-}
-
-/** A request's head as text. */
-function headOf(message: Uint8Array): string {
-  const text = new TextDecoder("latin1").decode(message);
-  return text.slice(0, text.indexOf("\r\n\r\n") + 4);
 }

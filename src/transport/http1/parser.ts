@@ -1,4 +1,4 @@
-import { ProtocolError } from "../failure.ts";
+import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
 import { decimal, digits, hexadecimal, isName, quote, text } from "./text.ts";
 
 /**
@@ -25,7 +25,10 @@ export interface ResponseSink {
 
 type State = "head" | "length" | "chunk-size" | "chunk-data" | "chunk-end" | "trailers" | "until-close";
 
-/** Parses a sequence of responses on one connection. Throws {@link ProtocolError}; after that the connection is of no use. */
+/**
+ * Parses a sequence of responses on one connection. Throws {@link ProtocolError}, or {@link ResponseTooLargeError} for a body of more than
+ * `maxBodyBytes`; after that the connection is of no use.
+ */
 export class ResponseParser {
   /** Status code of the current response, 200 to 599. */
   status = 0;
@@ -36,6 +39,8 @@ export class ResponseParser {
   /** Status line and headers as text; only when `keepsHead` is set. */
   head = "";
   keepsHead = false;
+  /** Most bytes of one response's body, chunk framing left out. */
+  maxBodyBytes = Number.POSITIVE_INFINITY;
   /** Whether the connection may carry another request after this response. */
   keepAlive = true;
 
@@ -43,6 +48,8 @@ export class ResponseParser {
   private state: State = "head";
   private wantsBody = false;
   private remaining = 0;
+  /** Bytes of the body so far, where its length is not known from the head. */
+  private bodyBytes = 0;
   private contentLength = -1;
   private isChunked = false;
   private hasTransferEncoding = false;
@@ -108,6 +115,7 @@ export class ResponseParser {
       case "trailers":
         return this.readTrailer(input, position, end);
       case "until-close":
+        this.countBody(end - position);
         if (this.wantsBody) this.sink.onBody(input, position, end);
         return end;
     }
@@ -144,7 +152,9 @@ export class ResponseParser {
 
   private readStatusLine(input: Uint8Array, start: number, end: number): void {
     checkStatusPrefix(input, start, end);
-    const status = end - start >= 12 ? digits(input, start + 9, start + 12) : -1;
+    // Three digits, and a blank unless the line ends there.
+    const isWhole = end - start === 12 || (end - start > 12 && input[start + 12] === 0x20);
+    const status = isWhole ? digits(input, start + 9, start + 12) : -1;
     if (status < 100 || status > 599) throw new ProtocolError(`bad status line ${quote(input, start, end)}`);
     this.status = status;
     // HTTP/1.0 closes unless told otherwise.
@@ -209,16 +219,24 @@ export class ResponseParser {
     } else if (this.isChunked) {
       // Transfer-Encoding overrides Content-Length (RFC 9112, 6.3); both together smell of smuggling, so the connection ends.
       if (this.hasTransferEncoding && this.contentLength >= 0) this.keepAlive = false;
+      this.bodyBytes = 0;
       this.state = "chunk-size";
     } else if (this.contentLength === 0) {
       this.complete();
     } else if (this.contentLength > 0) {
+      if (this.contentLength > this.maxBodyBytes) throw new ResponseTooLargeError(this.maxBodyBytes);
       this.remaining = this.contentLength;
       this.state = "length";
     } else {
       this.keepAlive = false;
+      this.bodyBytes = 0;
       this.state = "until-close";
     }
+  }
+
+  private countBody(bytes: number): void {
+    this.bodyBytes += bytes;
+    if (this.bodyBytes > this.maxBodyBytes) throw new ResponseTooLargeError(this.maxBodyBytes);
   }
 
   private readCounted(input: Uint8Array, position: number, end: number): number {
@@ -241,6 +259,7 @@ export class ResponseParser {
     const lineEnd = input[lineFeed - 1] === CR && lineFeed > position ? lineFeed - 1 : lineFeed;
     const size = hexadecimal(input, position, lineEnd);
     if (size < 0) throw new ProtocolError(`bad chunk size ${quote(input, position, lineEnd)}`);
+    this.countBody(size);
     this.remaining = size;
     this.trailerBytes = 0;
     this.state = size === 0 ? "trailers" : "chunk-data";

@@ -1,7 +1,8 @@
 import { nowNs } from "../../runtime/clock.ts";
 import type { Socket, SocketTarget } from "../../runtime/socket.ts";
 import { openSocket } from "../../runtime/sockets.ts";
-import { describeConnectError, type Failure, isTlsError, messageOfProtocol, ProtocolError } from "../failure.ts";
+import { connectFailure, describeConnectError } from "../connect-failure.ts";
+import { type Failure, failureOfReading, ProtocolError } from "../failure.ts";
 import { FrameReader, type FrameSink } from "./frame-reader.ts";
 import {
   CONNECTION_PREFACE,
@@ -201,7 +202,7 @@ export class Http2Connection implements FrameSink {
       this.reader.feed(bytes);
     } catch (error) {
       this.sender.put(encodeWords(FRAME.goaway, 0, [0, ERROR.protocol]));
-      this.end({ kind: "protocol", message: messageOfProtocol(error) });
+      this.end(failureOfReading(error));
     }
     this.isReading = false;
     this.flush();
@@ -209,12 +210,9 @@ export class Http2Connection implements FrameSink {
 
   private closed(error: Error | undefined): void {
     if (this.isClosed) return;
-    if (this.isOpen) {
-      const reason = error === undefined ? "server closed the connection" : describeConnectError(error);
-      this.end({ kind: "closed", message: `${reason} before the response was complete` });
-    } else {
-      this.end({ kind: isTlsError(error) ? "tls" : "connect", message: describeConnectError(error) });
-    }
+    const reason = error === undefined ? "server closed the connection" : describeConnectError(error);
+    if (this.isOpen) this.end({ kind: "closed", message: `${reason} before the response was complete` });
+    else this.end(connectFailure(error));
   }
 
   /** Ends the connection for a reason of its own. */

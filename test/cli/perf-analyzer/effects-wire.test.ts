@@ -319,3 +319,14 @@ test("--client chooses what sends the requests", LIMIT, async () => {
     await recorder.stop();
   }
 });
+
+test("--max-response-bytes fails requests whose responses are longer", LIMIT, async () => {
+  for (const client of ["own", "undici"])
+    await withServer({}, async (server) => {
+      const args = ["-m", server.model, "-u", server.url, "--request-count", "1", "--client", client];
+      const { code, err } = await runCommand([...args, "--max-response-bytes", "20"]);
+      assert.deepEqual([code, server.infers.length], [99, 0]);
+      assert.match(err, /the response is longer than the 20 bytes allowed for one response/);
+      assert.equal((await runCommand([...args, "--max-response-bytes", "20000"])).code, 0);
+    });
+});

@@ -145,6 +145,7 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
   ["--client curl", "Failed to parse --client. Unsupported type provided: 'curl'."],
   ["--request-timeout 0", "Failed to parse --request-timeout. The value must be > 0 seconds."],
   ["--stall-timeout 0", "Failed to parse --stall-timeout. The value must be > 0 seconds."],
+  ["--max-response-bytes 0", "Failed to parse --max-response-bytes. The value must be from 1 to 2147483647 bytes."],
   ["--max-failure-ratio 1.5", "Failed to parse --max-failure-ratio. The value must be from 0 to 1."],
   // Rules between flags.
   ["--concurrency-range 1 --request-rate-range 1", "Cannot use both Concurrency and RequestRate inference load modes."],

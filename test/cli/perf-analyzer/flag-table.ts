@@ -247,6 +247,11 @@ export const OBEYED: readonly FlagRow[] = [
   { flag: "--stall-timeout", effect: "schedule", test: "--stall-timeout ends a run whose server answers nothing" },
   { flag: "--request-timeout", effect: "schedule", test: "--request-timeout fails a request that takes too long" },
   {
+    flag: "--max-response-bytes",
+    effect: "wire",
+    test: "--max-response-bytes fails requests whose responses are longer",
+  },
+  {
     flag: "--max-failure-ratio",
     effect: "schedule",
     test: "--max-failure-ratio lets a run go on in spite of failed requests",

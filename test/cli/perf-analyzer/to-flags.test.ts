@@ -159,6 +159,7 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
   ["a count and a warm-up", { measurement: { mode: { kind: "requests", count: 500 }, warmupRequests: 7 } }],
   ["the ranks of an MPI job", { client: { isMpi: true } }],
   ["another client", { client: { kind: "undici", stallTimeoutMs: 2000, requestTimeoutMs: 90_000 } }],
+  ["the largest response", { client: { maxResponseBytes: 1_000_000 } }],
   ["failures", { failures: { maxRatio: 0.25 } }],
   [
     "metrics where Triton has them",

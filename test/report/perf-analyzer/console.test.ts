@@ -133,6 +133,15 @@ test("what Rampart adds goes to stderr: failures, a busy client, missing server 
   assert.doesNotMatch(out, /rampart|Server: /);
 });
 
+test("a request that was sent again is told on stderr, and only then", () => {
+  const { out, err } = print({}, [makeLevel()], { resendCount: 1 });
+  assert.match(
+    err,
+    /^rampart: 1 request was sent again, because the server had ended the connection without processing it; /m,
+  );
+  assert.doesNotMatch(out + print({}, [makeLevel()]).err, /sent again/);
+});
+
 test("a client that is mostly idle between answers is warned of", () => {
   const { out } = print({}, [makeLevel({ window: makeWindow({ overheadPct: 51 }) })]);
   assert.match(out, /^\[WARNING\] Perf Analyzer is not able to keep up with the desired load\./m);

@@ -26,6 +26,15 @@ test("a run reads as a row per level, what stands behind it, and totals", () => 
   assert.match(out, /^sent 60 requests over 1 connections in 3\.5 s: 60 completed, 0 failed$/m);
 });
 
+test("requests that were sent again are told below the totals, and only then", () => {
+  const out = print({}, [makeLevel()], { resendCount: 3 });
+  assert.match(
+    out,
+    /^sent 30 requests .*\n3 requests were sent again, because the server had ended the connection without processing them;/m,
+  );
+  assert.doesNotMatch(print({}, [makeLevel()]), /sent again/);
+});
+
 test("a model that calls others is told with them, each below its caller", () => {
   const leaf = makeDelta(8, { name: "leaf", version: "2", cacheHitCount: 3, cacheMissCount: 5 });
   const inner = makeDelta(4, { name: "inner", composing: [leaf] });

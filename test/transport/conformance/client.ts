@@ -1,3 +1,4 @@
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../../../src/plan/response-limit.ts";
 import {
   decodeMessage,
   encodeMessage,
@@ -20,7 +21,7 @@ const CALLS_AT_ONCE = 4;
 const COMPRESSION_GZIP = 2;
 const STALL_TIMEOUT_NS = 5e9;
 /** gRPC's codes for failures that carry none (specification "HTTP to gRPC status code mapping"). */
-const CODES = { cancelled: 1, unknown: 2, deadline: 4, internal: 13, unavailable: 14 } as const;
+const CODES = { cancelled: 1, unknown: 2, deadline: 4, exhausted: 8, internal: 13, unavailable: 14 } as const;
 const HTTP_CODES: Readonly<Record<number, number>> = {
   400: 13,
   401: 16,
@@ -80,6 +81,7 @@ async function makeCall(request: ProtoObject): Promise<ProtoObject> {
   const client = openClient(request, {
     keepBodies: true,
     stallTimeoutNs: STALL_TIMEOUT_NS,
+    maxResponseBytes: numberOf(request["message_receive_limit"]) || DEFAULT_MAX_RESPONSE_BYTES,
     laneCount: 1,
     onDone: done.resolve,
     onMetadata: (_call, headers, isTrailers) => heads.push({ headers, isTrailers }),
@@ -189,6 +191,8 @@ function codeOf({ kind, status, message }: Failure): number {
       return PROTOCOL_CODES.find(([words]) => words.test(message))?.[1] ?? CODES.internal;
     case "cancelled":
       return CODES.cancelled;
+    case "limit":
+      return CODES.exhausted;
     case "stalled":
       return CODES.deadline;
     default:

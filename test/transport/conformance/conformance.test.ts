@@ -21,7 +21,7 @@ const FEATURES = `features:
   streamTypes: [STREAM_TYPE_UNARY]
   supportsTls: true
   supportsTlsClientCerts: true
-  supportsMessageReceiveLimit: false
+  supportsMessageReceiveLimit: true
 `;
 const MIN_CASES = 250;
 

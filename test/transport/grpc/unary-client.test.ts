@@ -221,6 +221,7 @@ describe("own gRPC client", () => {
       const client: GrpcUnaryClient = new GrpcUnaryClient(endpointAt(server.port), {
         keepBodies: false,
         stallTimeoutNs: 4e9,
+        maxResponseBytes: 1e6,
         laneCount: 1,
         onDone: ({ slot }) => {
           if (--left === 0) {

@@ -255,6 +255,7 @@ describe("own HTTP/1.1 client", () => {
         const client: Http1Client = new Http1Client(endpointAt(server.port), {
           keepBodies: false,
           stallTimeoutNs: 4e9,
+          maxResponseBytes: 1e6,
           laneCount: 1,
           onDone: ({ slot }) => (--left === 0 ? finish() : client.send(slot, getRequest("/"), undefined)),
         });

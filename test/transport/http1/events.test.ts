@@ -123,33 +123,6 @@ describe("streams of events over HTTP/1.1", () => {
     assert.deepEqual(whole && textsOf(whole), ["data: b\n\n"]);
   });
 
-  test("a server that closes after streams without a word loses no request", async () => {
-    let connectionCount = 0;
-    let requestCount = 0;
-    const server = await startRawServer(async (connection) => {
-      connectionCount++;
-      await connection.until(({ bytes }) => requestsIn(bytes).length > 0);
-      requestCount++;
-      connection.write(latin1(`${HEAD + chunk("data: a\n\n")}0\r\n\r\n`));
-      // The next request is on its way, or has come, when the connection ends.
-      if (connectionCount === 1) await connection.until(({ bytes }) => requestsIn(bytes).length > 1);
-      connection.destroy();
-    });
-    const driver = new Driver((given) => new Http1Client(endpointAt(server.port), given));
-    try {
-      await driver.client.reserve(1);
-      for (let i = 0; i < 5; i++) {
-        const outcome = await driver.request(0, REQUEST);
-        assert.equal(outcome.failure, undefined);
-        assert.deepEqual(textsOf(outcome), ["data: a\n\n"]);
-      }
-      assert.deepEqual([requestCount, connectionCount, driver.client.connectionCount], [5, 5, 5]);
-    } finally {
-      driver.close();
-      await server.stop();
-    }
-  });
-
   test("a stream may last until the connection closes; what nothing ended is an event too", async () => {
     const [outcome] = await outcomes([
       (connection) => {

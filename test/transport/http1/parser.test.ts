@@ -138,6 +138,8 @@ const BAD: readonly (readonly [name: string, bytes: string, message: RegExp, isE
   ["no blank after the version", "HTTP/1.1200 OK\r\n\r\n", /^bad HTTP version in "HTTP\/1\.12/],
   ["a short status line", "HTTP/1.1 20\r\n\r\n", /^bad status line "HTTP\/1\.1 20"/],
   ["a status of letters", "HTTP/1.1 2x0 OK\r\n\r\n", /^bad status line "HTTP\/1\.1 2x0 OK"/],
+  ["a status of four digits", "HTTP/1.1 2000 OK\r\n\r\n", /^bad status line "HTTP\/1\.1 2000 OK"/],
+  ["no blank after the status", "HTTP/1.1 200OK\r\n\r\n", /^bad status line "HTTP\/1\.1 200OK"/],
   ["status 099", "HTTP/1.1 099 Low\r\n\r\n", /^bad status line/],
   ["status 600", "HTTP/1.1 600 High\r\n\r\n", /^bad status line/],
   ["101 unasked", "HTTP/1.1 101 Switching Protocols\r\n\r\n", /switched protocols \(101\)/],

@@ -2,6 +2,7 @@ import { saturationReason } from "../../../measure/metrics.ts";
 import type { WindowResult } from "../../../measure/window.ts";
 import { formatDurationNs } from "../../../plan/units.ts";
 import { describeLoadNotes, describeRepeats } from "../../../report/load-notes.ts";
+import { describeResends } from "../../../report/resend-note.ts";
 import type { FailureCount } from "../../../run/failure-log.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import { isGivenUp } from "../../../transport/failure.ts";
@@ -25,9 +26,11 @@ export function findDoubts(result: RunResult, settings: GenaiSettings): string[]
   const { failedCount, sentCount, error, isInterrupted, prepared, levels, sessions } = result;
   const doubts = [...prepared.warnings];
   const needed = neededConnections(settings, result);
-  if (failedCount + result.cancelledCount === 0 && result.connectionCount > needed + 1)
+  const resends = describeResends(result);
+  if (resends !== undefined) doubts.push(resends);
+  if (failedCount + result.cancelledCount === 0 && result.connectionCount > needed + result.resendCount + 1)
     doubts.push(
-      `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that; a request that a closed one did not take went on the next`,
+      `the server closed connections between requests: ${result.connectionCount} were made for ${sentCount} requests, whose times contain that`,
     );
   const repeats = describeRepeats(result);
   if (repeats !== undefined)

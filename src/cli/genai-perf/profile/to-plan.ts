@@ -1,5 +1,6 @@
 import type { CancellationPlan } from "../../../plan/cancellation.ts";
 import type { Plan } from "../../../plan/plan.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
 import { NO_TELEMETRY, type ScrapePlan } from "../../../plan/telemetry.ts";
 import { defaultSettings, type GenaiSettings, isDefault } from "../settings.ts";
@@ -47,6 +48,9 @@ export function toProfilePlan(
       maxLanes: null,
       stallTimeoutMs: rampart.stallTimeoutSec * 1000,
       ...(rampart.requestTimeoutSec === null ? {} : { requestTimeoutMs: rampart.requestTimeoutSec * 1000 }),
+      ...(rampart.maxResponseBytes === DEFAULT_MAX_RESPONSE_BYTES
+        ? {}
+        : { maxResponseBytes: rampart.maxResponseBytes }),
       isMpi: false,
     },
     failures: { maxRatio: rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : null },

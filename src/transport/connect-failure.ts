@@ -1,0 +1,82 @@
+import { isOutOfFiles, openFileLimit } from "../runtime/files.ts";
+import type { Failure } from "./failure.ts";
+
+/** Why no connection could be made, in plain words, whatever the runtime calls it. */
+
+const REFUSED = "Connection refused";
+const UNKNOWN_HOST = "Unknown host";
+const MESSAGES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: REFUSED,
+  ENOTFOUND: UNKNOWN_HOST,
+  EAI_AGAIN: UNKNOWN_HOST,
+  EHOSTUNREACH: "No route to host",
+  ENETUNREACH: "Network is unreachable",
+  ETIMEDOUT: "Connection timed out",
+  ECONNRESET: "Connection reset by peer",
+};
+
+/** The failure of a request for which no connection could be made. */
+export function connectFailure(error: Error | undefined): Failure {
+  const message = describeConnectError(error);
+  if (isForWantOfFiles(error, message)) return { kind: "limit", message: describeFileLimit() };
+  return { kind: isTlsError(error) ? "tls" : "connect", message };
+}
+
+/** Why connecting failed. */
+export function describeConnectError(error: Error | undefined): string {
+  if (error === undefined) return "Connection closed before it was established";
+  const wrongName = describeWrongName(error.message);
+  if (wrongName !== undefined) return wrongName;
+  const code = codeOf(error);
+  const known = MESSAGES[code];
+  if (known !== undefined) return known;
+  const inner = (error as { errors?: Error[] }).errors?.[0];
+  if (inner !== undefined) return describeConnectError(inner);
+  if (/refused/i.test(error.message)) return REFUSED;
+  if (/ENOTFOUND|getaddrinfo|failed to lookup|name or service not known|DNS/i.test(error.message)) return UNKNOWN_HOST;
+  return error.message === "" ? code || error.name : error.message;
+}
+
+/** True for errors of certificates and handshakes, as the three runtimes name them. */
+export function isTlsError(error: Error | undefined): boolean {
+  if (error === undefined) return false;
+  return (
+    /^(ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH)/.test(codeOf(error)) ||
+    /certificate|handshake|SSL|TLS|UnknownIssuer|self.signed/i.test(error.message)
+  );
+}
+
+function codeOf(error: Error): string {
+  return (error as { code?: string }).code ?? "";
+}
+
+/**
+ * Whether the process could open no file for the connection. Bun reports it as a refused connection, and every runtime's look-up of names
+ * as an unknown host, so that the limit itself is tried.
+ */
+function isForWantOfFiles(error: Error | undefined, message: string): boolean {
+  if (error === undefined) return false;
+  if (/^(?:EMFILE|ENFILE)$/.test(codeOf(error)) || /\b(?:EMFILE|ENFILE)\b/.test(error.message)) return true;
+  return (message === REFUSED || message === UNKNOWN_HOST) && isOutOfFiles();
+}
+
+function describeFileLimit(): string {
+  const limit = openFileLimit();
+  const most = limit === undefined ? "" : `: this process may have ${limit} open`;
+  return `this host, not the server, ran out of file descriptors${most}. Raise the limit (ulimit -n), or lower the load`;
+}
+
+/** `node:tls`' words for a name that is not among those of a certificate. */
+const WRONG_NAME =
+  /does not match certificate's altnames: (?:Host|IP): (\S+?)\.? is not (?:in the cert's (?:altnames|list)|cert's CN): ?([^\n"]*)/;
+
+function describeWrongName(message: string): string | undefined {
+  const [, wanted, names] = WRONG_NAME.exec(message) ?? [];
+  if (wanted === undefined || names === undefined) return undefined;
+  const list = names
+    .split(/,\s*/)
+    .map((name) => name.replace(/^(?:DNS|IP Address):/, "").trim())
+    .filter((name) => name !== "");
+  const holder = list.length === 0 ? "names no such address" : `is for ${list.join(", ")}`;
+  return `the server's certificate ${holder}, not for ${wanted}`;
+}
