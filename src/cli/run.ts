@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -7,6 +7,7 @@ import { parseDurationNs } from "../plan/units.ts";
 import type { RunResult } from "../run/observer.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
+import { toLaterError } from "../scenario/scenario-error.ts";
 import { type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
 import { type CommandIo, executePlan } from "./execute.ts";
 import { EXIT, exitCodeOfResult, hasOnlyFailures } from "./exit-codes.ts";
@@ -69,12 +70,12 @@ export async function runEntryScenario(
       io.out(formatHelp(file));
       return EXIT.passed;
     }
-    return runLoaded({ scenario, folder: dirname(file) }, readOverrides(flags, []), flags.has("dry-run"), io);
+    return runLoaded({ scenario, file, folder: dirname(file) }, readOverrides(flags, []), flags.has("dry-run"), io);
   });
 }
 
 async function runLoaded(
-  { scenario, folder }: LoadedScenario,
+  { scenario, file, folder }: LoadedScenario,
   overrides: PlanOverrides,
   isDryRun: boolean,
   io: CommandIo,
@@ -84,14 +85,30 @@ async function runLoaded(
     io.out(`${JSON.stringify(plan, null, 2)}\n`);
     return EXIT.passed;
   }
-  const result = await executePlan(plan, io, () =>
-    io.err("rampart: interrupted, waiting for what is outstanding (Ctrl-C again ends at once)\n"),
-  );
+  const onInterrupt = (): void =>
+    io.err("rampart: interrupted, waiting for what is outstanding (Ctrl-C again ends at once)\n");
+  const result = await withoutErrorsOf(file, executePlan(plan, io, onInterrupt));
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
   }
   return exitCodeOfResult(result, areAssertionsMet(plan, result));
+}
+
+/** Code of the scenario may throw while it runs, in a timer or a promise that nobody waits for. Rejects then. */
+async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T> {
+  let listener = (_error: unknown): void => {};
+  const thrown = new Promise<never>((_resolve, reject) => {
+    listener = (error) => reject(toLaterError(error, file, resolve(file)) ?? error);
+  });
+  process.on("uncaughtException", listener);
+  process.on("unhandledRejection", listener);
+  try {
+    return await Promise.race([running, thrown]);
+  } finally {
+    process.off("uncaughtException", listener);
+    process.off("unhandledRejection", listener);
+  }
 }
 
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { isTooDeep, TOO_DEEP } from "../plan/json-depth.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -87,6 +88,7 @@ class DatasetReader {
   private parse(path: string, text: string): Entry | undefined {
     try {
       const root = parseLossless(text);
+      if (isTooDeep(root)) throw new SyntaxError(`it ${TOO_DEEP}`);
       if (typeof root === "object" && root !== null && !Array.isArray(root)) return root as Entry;
       this.report(path, "The json file doesn't contain data field", 'Write {"data": [{"INPUT": [...]}]}.');
     } catch (error) {

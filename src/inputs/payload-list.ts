@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import { parseOutsideJson } from "../plan/json-depth.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { PAYLOAD, TEXT_LENGTH_BYTES } from "../service/payload-tensor.ts";
 import type { DataOrder, DataStep, Dataset, StepInputs } from "./dataset.ts";
@@ -132,7 +133,7 @@ async function read(path: string): Promise<string> {
 function parse(path: string, text: string): readonly unknown[] {
   let data: unknown;
   try {
-    data = (JSON.parse(text) as { data?: unknown } | null)?.data;
+    data = (parseOutsideJson(text) as { data?: unknown } | null)?.data;
   } catch (error) {
     throw new UserError([{ path, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
   }
@@ -149,7 +150,7 @@ function parseLines(path: string, text: string): readonly unknown[] {
 /** An entry from a line, which may be a body alone. Throws {@link UserError}. */
 export function parseLine(line: string, place: string): unknown {
   try {
-    const entry: unknown = JSON.parse(line);
+    const entry = parseOutsideJson(line);
     return typeof entry === "object" && entry !== null && "payload" in entry ? entry : { payload: [entry] };
   } catch (error) {
     throw new UserError([{ path: place, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);

@@ -10,6 +10,7 @@ const MAX_ITEMS = 8;
  */
 export function showValue(value: unknown): string {
   if (value === undefined) return "nothing";
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "symbol") return String(value);
   let text: string;
   try {
     text = JSON.stringify(prune(value, 0)) ?? String(value);
@@ -27,7 +28,7 @@ export function shorten(text: string): string {
 /** A copy that is small enough to be written out. */
 function prune(value: unknown, depth: number): unknown {
   if (typeof value === "string") return value.slice(0, 2 * MAX_CHARACTERS);
-  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   if (typeof value === "function") return "a function";
   if (typeof value === "bigint" || typeof value === "symbol") return String(value);
   if (typeof value !== "object" || value === null) return value;

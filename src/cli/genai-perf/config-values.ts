@@ -1,4 +1,5 @@
 import { isMap, isScalar, type Node } from "yaml";
+import { showValue } from "../../plan/show-value.ts";
 import type { PlaceOf } from "./config.ts";
 import type { Field } from "./field.ts";
 import { isFileOrFolder } from "./flag-values.ts";
@@ -58,7 +59,7 @@ function tellWrong(builder: SettingsBuilder, field: Field, value: unknown, from:
   builder.fail(
     from.place,
     `User Config: ${field.key} must be ${expected}`,
-    typeof value === "string" ? value : JSON.stringify(value),
+    typeof value === "string" ? value : showValue(value),
     `Give ${expected}.`,
   );
 }
@@ -168,7 +169,7 @@ function readSweeps(builder: SettingsBuilder, field: Field, node: Node, from: Gi
   const sweeps: Sweep[] = [];
   for (const { key, value } of node.items) {
     const name = isScalar(key) ? String(key.value) : String(key);
-    const type = SWEEP_TYPES[name];
+    const type = Object.hasOwn(SWEEP_TYPES, name) ? SWEEP_TYPES[name] : undefined;
     const place = placeOf(key as Node);
     if (type === undefined) {
       const types = Object.keys(SWEEP_TYPES).join(", ");
