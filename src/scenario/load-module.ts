@@ -163,7 +163,7 @@ function describeSyntaxError(error: unknown, url: string): SyntaxError {
   const { message, stack = "" } = error as Error;
   const line = (/stripTypeScriptTypes\.ts:(\d+):/.exec(message) ?? /^\S*:(\d+)\n/.exec(stack))?.[1];
   const [first = ""] = message.split("\n", 1);
-  const described = new SyntaxError(first.replace(/^SyntaxError: /, ""), { cause: error });
-  const position = line === undefined ? undefined : { file: fileURLToPath(url), line: Number(line) };
-  return Object.assign(described, { position });
+  // As in a stack, since all that Deno passes on of an error in a load hook is its message.
+  const place = line === undefined ? "" : ` (${fileURLToPath(url)}:${line})`;
+  return new SyntaxError(`${first.replace(/^SyntaxError: /, "")}${place}`, { cause: error });
 }

@@ -27,7 +27,9 @@ export function toLaterError(error: unknown, file: string, path: string): UserEr
 
 function toProblem(error: unknown, what: string, file: string, path: string): Problem {
   const place = placeOf(error, path);
-  const message = `${what}: ${messageOf(error).replace(/\.+$/, "")}`;
+  const message = `${what}: ${messageOf(error)
+    .replace(PLACE_IN_MESSAGE, "")
+    .replace(/^SyntaxError: |\.+$/g, "")}`;
   if (place === undefined) return { path: file, message, hint: HINT };
   const shown = place.path === path ? file : basename(place.path);
   const column = place.column === undefined ? "" : `:${place.column}`;
@@ -49,6 +51,9 @@ interface WithPlace {
 /** A place in a stack's frame, or above the stack as Node draws those of syntax. */
 const FRAME = /(?:^|[\s(])((?:file:\/\/)?\/[^\s()]+?):(\d+)(?::(\d+))?(?=[)\s]|$)/g;
 
+/** Where a syntax error is told by its message alone. */
+const PLACE_IN_MESSAGE = / \(\/[^()]+:\d+\)$/;
+
 /** The innermost place of an error in the folder of a scenario. */
 function placeOf(error: unknown, path: string): Place | undefined {
   let stack: unknown;
@@ -56,7 +61,7 @@ function placeOf(error: unknown, path: string): Place | undefined {
     const { position, stack: text } = (error ?? {}) as WithPlace;
     if (position?.file !== undefined && position.line !== undefined)
       return { path: position.file, line: position.line, column: position.column };
-    stack = text;
+    stack = typeof text === "string" ? `${messageOf(error)}\n${text}` : undefined;
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { messageOf, UserError } from "../plan/problem.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision } from "./hub-cache.ts";
 import { JsonTokenizer } from "./json-tokenizer.ts";
-import { isObject, TokenizerFileError } from "./part-config.ts";
+import { isObject, TOKENIZER_FILE_HINT, TokenizerFileError } from "./part-config.ts";
 import { findEncoding } from "./tiktoken-names.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -114,8 +114,7 @@ async function readTokenizer(name: string, path: string): Promise<Tokenizer> {
     return new JsonTokenizer(name, file, readExtraTokens(extra));
   } catch (error) {
     if (!(error instanceof TokenizerFileError)) throw error;
-    const hint = "Give a tokenizer.json of HuggingFace's tokenizers library.";
-    throw new UserError([{ path, message: `cannot be used: ${error.message}`, hint }]);
+    throw new UserError([{ path, message: `cannot be used: ${error.reason}`, hint: TOKENIZER_FILE_HINT }]);
   }
 }
 

@@ -145,7 +145,7 @@ function readStimulus(
   const isGood = kind === "request_rate" ? Number.isFinite(number) : Number.isSafeInteger(number);
   if (kind === "fixed_schedule") builder.store(field.at, { kind }, from);
   else if (!isGood || (number as number) <= 0)
-    builder.fail(from.place, `User Config: ${kind} must be a number above 0`, String(number), `Write {${kind}: 1}.`);
+    builder.fail(from.place, `User Config: ${kind} must be a number above 0`, showValue(number), `Write {${kind}: 1}.`);
   else builder.store(field.at, makeStimulus(kind, number as number), from);
 }
 
