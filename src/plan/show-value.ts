@@ -20,6 +20,15 @@ export function showValue(value: unknown): string {
   return shorten(text);
 }
 
+/** A value as JSON, whole; as {@link showValue} has it where it is nested too deep to be written. */
+export function writeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return showValue(value);
+  }
+}
+
 /** Text of at most 80 characters, cut with `…`. */
 export function shorten(text: string): string {
   return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS - 1)}…`;

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { parseOutsideJson } from "../plan/json-depth.ts";
 import { messageOf, UserError } from "../plan/problem.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision } from "./hub-cache.ts";
@@ -128,7 +129,7 @@ async function readJson(path: string, isNeeded: boolean): Promise<unknown> {
     throw new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint }]);
   }
   try {
-    return JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
+    return parseOutsideJson(text.startsWith("\uFEFF") ? text.slice(1) : text);
   } catch (error) {
     const hint = `Give a ${basename(path)} as HuggingFace's libraries write it.`;
     throw new UserError([{ path, message: `is not JSON: ${messageOf(error)}`, hint }]);

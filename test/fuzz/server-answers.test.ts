@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
+import { startAnsweringServer } from "../servers/answering-server.ts";
 import {
   type AnsweringKserve,
   DOORS,
@@ -153,5 +157,21 @@ describe("fuzz: what a KServe server says over gRPC", () => {
         fewerRuns(door === "statistics" ? 60 : 10),
       );
     });
+  }
+});
+
+test("an OpenAI server's error nested 100,000 deep is a failure with its reason", LIMIT, async () => {
+  const server = await startAnsweringServer((response) => response.writeHead(500).end(`{"error":${DEEP_OBJECT}}`));
+  const folder = await mkdtemp(join(tmpdir(), "rampart-fuzz-"));
+  try {
+    const input = join(folder, "in.json");
+    await writeFile(input, '{"data":[{"payload":[{"model":"m"}]}]}');
+    const args = "perf_analyzer -m m --service-kind openai --endpoint v1/chat/completions --async --request-count 1";
+    const ended = await runDoor([...args.split(" "), "--input-data", input, "-u", server.url]);
+    assertEndsWell(ended, [99], "an error");
+    assert.match(ended.err, /\{"a":\{"a"/);
+  } finally {
+    server.close();
+    await rm(folder, { recursive: true, force: true });
   }
 });
