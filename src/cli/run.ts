@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -9,8 +9,9 @@ import { outputFilesOf } from "../report/output-place.ts";
 import type { RunResult } from "../run/observer.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { type LoadedScenario, loadScenario } from "../scenario/load-module.ts";
+import { toLaterError } from "../scenario/scenario-error.ts";
 import { type PlanOverrides, toPlan } from "../scenario/to-plan.ts";
-import { type CommandIo, executePlan } from "./execute.ts";
+import { type CommandIo, type EndSignal, executePlan } from "./execute.ts";
 import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
@@ -79,12 +80,12 @@ export async function runEntryScenario(
       io.out(formatHelp(file));
       return EXIT.passed;
     }
-    return runLoaded({ scenario, folder: dirname(file) }, readOverrides(flags, []), flags.has("dry-run"), io);
+    return runLoaded({ scenario, file, folder: dirname(file) }, readOverrides(flags, []), flags.has("dry-run"), io);
   }).then((code) => withOutputFailure(code, io));
 }
 
 async function runLoaded(
-  { scenario, folder }: LoadedScenario,
+  { scenario, file, folder }: LoadedScenario,
   overrides: PlanOverrides,
   isDryRun: boolean,
   io: CommandIo,
@@ -96,9 +97,9 @@ async function runLoaded(
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
-  const { result, outputError } = await executePlan(plan, io, (signal) =>
-    io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`),
-  );
+  const onInterrupt = (signal: EndSignal): void =>
+    io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`);
+  const { result, outputError } = await withoutErrorsOf(file, executePlan(plan, io, onInterrupt));
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
@@ -106,6 +107,22 @@ async function runLoaded(
   if (outputError !== undefined) io.err(`rampart: ${outputError.message}. ${outputError.hint}\n`);
   const code = exitCodeOfResult(result, areAssertionsMet(plan, result));
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
+}
+
+/** Code of the scenario may throw while it runs, in a timer or a promise that nobody waits for. Rejects then. */
+async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T> {
+  let listener = (_error: unknown): void => {};
+  const thrown = new Promise<never>((_resolve, reject) => {
+    listener = (error) => reject(toLaterError(error, file, resolve(file)) ?? error);
+  });
+  process.on("uncaughtException", listener);
+  process.on("unhandledRejection", listener);
+  try {
+    return await Promise.race([running, thrown]);
+  } finally {
+    process.off("uncaughtException", listener);
+    process.off("unhandledRejection", listener);
+  }
 }
 
 function areAssertionsMet(plan: Plan, result: RunResult): boolean {

@@ -1,7 +1,6 @@
 import { type Problem, UserError } from "../plan/problem.ts";
-import { joinBytesElements } from "../service/json-tensors.ts";
 import type { ModelInfo } from "../service/service.ts";
-import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
+import { elementCount, formatShape, type TensorSpec, tensorBytes } from "../service/tensor.ts";
 import type { Dataset, StepTensor } from "./dataset.ts";
 import { glibcRandomBytes } from "./glibc-random.ts";
 import { dynamicShapeProblem } from "./shapes.ts";
@@ -19,18 +18,21 @@ export interface GenerateOptions {
 
 const CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .?!";
 
+/** Protobuf's messages are shorter than 2 GiB, and larger bodies over HTTP help nobody. */
+const MAX_INPUT_BYTES = 2 ** 31 - 1;
+
 const encoder = new TextEncoder();
 
 /**
  * Makes one step. As in perf_analyzer all inputs of fixed-size elements begin with the same bytes, and strings are random even when
  * zero data is asked for.
- * @throws UserError for shape tensors and shapes that vary
+ * @throws UserError for shape tensors, shapes that vary, and inputs of 2 GiB or more
  */
 export function generateDataset(model: ModelInfo, options: GenerateOptions): Dataset {
   const problems: Problem[] = [];
   let largest = 0;
   for (const input of model.inputs) {
-    problems.push(...checkInput(input));
+    problems.push(...checkInput(input, options));
     largest = Math.max(largest, tensorBytes(input.shape, input.datatype));
   }
   if (problems.length > 0) throw new UserError(problems);
@@ -47,7 +49,7 @@ export function generateDataset(model: ModelInfo, options: GenerateOptions): Dat
   return { streams: [[{ inputs, expected: new Map() }]], isFromJson: false, warnings: [] };
 }
 
-function checkInput(input: TensorSpec): Problem[] {
+function checkInput(input: TensorSpec, options: GenerateOptions): Problem[] {
   if (input.isShapeTensor) {
     return [
       {
@@ -57,14 +59,35 @@ function checkInput(input: TensorSpec): Problem[] {
       },
     ];
   }
-  return elementCount(input.shape) < 0 ? [dynamicShapeProblem(input)] : [];
+  if (elementCount(input.shape) < 0) return [dynamicShapeProblem(input)];
+  const bytes = input.datatype === "BYTES" ? stringBytes(input, options) : tensorBytes(input.shape, input.datatype);
+  return bytes > MAX_INPUT_BYTES ? [tooLargeProblem(input, bytes)] : [];
+}
+
+/** Bytes of an input of strings, each of which has a length of 4 bytes before it. */
+function stringBytes({ shape }: TensorSpec, { stringData, stringLength }: GenerateOptions): number {
+  return elementCount(shape) * (4 + (stringData === "" ? stringLength : encoder.encode(stringData).length));
+}
+
+function tooLargeProblem(input: TensorSpec, bytes: number): Problem {
+  return {
+    path: `input ${input.name}`,
+    message: `data of shape ${formatShape(input.shape)} and type ${input.datatype} takes ${bytes} bytes, more than the ${MAX_INPUT_BYTES} that a request can carry`,
+    hint: "Look at the model's shape, or give smaller sizes where it varies.",
+  };
 }
 
 function makeStrings(input: TensorSpec, options: GenerateOptions, random: () => number): Uint8Array {
-  const count = elementCount(input.shape);
-  const make = (): Uint8Array =>
-    encoder.encode(options.stringData === "" ? randomText(options.stringLength, random) : options.stringData);
-  return joinBytesElements(Array.from({ length: count }, make));
+  const bytes = new Uint8Array(stringBytes(input, options));
+  const view = new DataView(bytes.buffer);
+  for (let offset = 0; offset < bytes.length; ) {
+    const text = options.stringData === "" ? randomText(options.stringLength, random) : options.stringData;
+    const element = encoder.encode(text);
+    view.setUint32(offset, element.length, true);
+    bytes.set(element, offset + 4);
+    offset += 4 + element.length;
+  }
+  return bytes;
 }
 
 function randomText(length: number, random: () => number): string {

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { isTooDeep, TOO_DEEP } from "../plan/json-depth.ts";
 import { messageOf, UserError } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -86,6 +87,7 @@ class DatasetReader {
   parse(path: string, text: string): Entry | undefined {
     try {
       const root = parseLossless(text);
+      if (isTooDeep(root)) throw new SyntaxError(`it ${TOO_DEEP}`);
       if (typeof root === "object" && root !== null && !Array.isArray(root)) return root as Entry;
       this.entries.report(path, NO_DATA_FIELD, NO_DATA_FIELD_HINT);
     } catch (error) {

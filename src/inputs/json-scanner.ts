@@ -1,3 +1,4 @@
+import { MAX_JSON_DEPTH, TOO_DEEP } from "../plan/json-depth.ts";
 import { UserError } from "../plan/problem.ts";
 
 /** Where bytes come from. */
@@ -183,8 +184,12 @@ export class JsonScanner {
         else if (byte === QUOTE) isInString = false;
         else continue;
       } else if (byte === QUOTE) isInString = true;
-      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
-      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        if (++depth > MAX_JSON_DEPTH) {
+          this.position = position;
+          this.fail(`a value ${TOO_DEEP}`);
+        }
+      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
       else continue;
       if (depth === 0 && !isInString) break;
     }

@@ -15,7 +15,11 @@ export interface ShapedModel<M extends ModelInfo> {
 export function applyShapes<M extends ModelInfo>(model: M, shapes: ShapeOverrides): ShapedModel<M> {
   const warnings: string[] = [];
   const inputs: TensorSpec[] = [];
-  for (const input of model.inputs) inputs.push(applyShape(input, shapes[input.name], warnings));
+  for (const input of model.inputs) {
+    // A server may call an input `__proto__`.
+    const given = Object.hasOwn(shapes, input.name) ? shapes[input.name] : undefined;
+    inputs.push(applyShape(input, given, warnings));
+  }
   for (const name of Object.keys(shapes)) {
     if (model.inputs.some((input) => input.name === name)) continue;
     warnings.push(

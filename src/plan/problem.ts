@@ -12,15 +12,25 @@ export interface Problem {
   readonly hint: string;
 }
 
-/** Bad input: everything wrong with it at once. Nothing was started or written when it is thrown. */
+/** Enough to recognise a value by; a whole file on one line helps nobody. */
+const MAX_VALUE_CHARACTERS = 300;
+
+/** Bad input: everything wrong with it at once, each with its value cut to 300 characters. Nothing was started or written when it is thrown. */
 export class UserError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(problems.map(formatProblem).join("\n"));
+    const shown = problems.map(withShortValue);
+    super(shown.map(formatProblem).join("\n"));
     this.name = "UserError";
-    this.problems = problems;
+    this.problems = shown;
   }
+}
+
+function withShortValue(problem: Problem): Problem {
+  const { value = "" } = problem;
+  if (value.length <= MAX_VALUE_CHARACTERS) return problem;
+  return { ...problem, value: `${value.slice(0, MAX_VALUE_CHARACTERS)}…` };
 }
 
 /** One problem as text: `PATH: message (got VALUE). Hint.` */
@@ -54,7 +64,11 @@ export class RunError extends Error {
   }
 }
 
-/** The message of anything caught. */
+/** The message of anything caught, which code of a user's may make unreadable. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return "an error that cannot be read";
+  }
 }

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import * as nodeModule from "node:module";
-import { basename, dirname, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { messageOf, UserError } from "../plan/problem.ts";
+import { UserError } from "../plan/problem.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { isScenario, type Scenario } from "./define.ts";
+import { toLoadError } from "./scenario-error.ts";
 
 /**
  * Loads a user's scenario file. `import … from "rampart"` gives it the API of the running program, so that it also works from an
@@ -19,6 +20,8 @@ const API_URL = "data:text/javascript,rampart";
 /** A loaded scenario and the folder its relative paths start in. */
 export interface LoadedScenario {
   readonly scenario: Scenario;
+  /** As the user named it. */
+  readonly file: string;
   readonly folder: string;
 }
 
@@ -29,12 +32,16 @@ interface BunPlugins {
   }): void;
 }
 
+/** A scenario may start a server before it is loaded. */
+const LOAD_LIMIT_MS = 300_000;
+
 /**
  * Loads a scenario.
  * @param api what `"rampart"` exports to it
- * @throws UserError when there is no such file, it does not load, or it has no scenario as its default export
+ * @param limitMs for the whole of its loading, top-level `await` included; default: 5 min
+ * @throws UserError when there is no such file, it does not load in time, or it has no scenario as its default export
  */
-export async function loadScenario(file: string, api: object): Promise<LoadedScenario> {
+export async function loadScenario(file: string, api: object, limitMs = LOAD_LIMIT_MS): Promise<LoadedScenario> {
   const path = resolve(file);
   if (!existsSync(path) || !statSync(path).isFile()) {
     throw new UserError([
@@ -48,12 +55,10 @@ export async function loadScenario(file: string, api: object): Promise<LoadedSce
   const takeBack = injectApi(api);
   let loaded: { default?: unknown };
   try {
-    loaded = (await import(pathToFileURL(path).href)) as { default?: unknown };
+    loaded = (await beforeLimit(import(pathToFileURL(path).href), file, limitMs)) as { default?: unknown };
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError([
-      { path: file, message: `does not load: ${describeLoadError(error)}`, hint: "Correct the file." },
-    ]);
+    throw toLoadError(error, file, path);
   } finally {
     takeBack();
   }
@@ -66,7 +71,22 @@ export async function loadScenario(file: string, api: object): Promise<LoadedSce
       },
     ]);
   }
-  return { scenario: loaded.default, folder: dirname(path) };
+  return { scenario: loaded.default, file, folder: dirname(path) };
+}
+
+/** The timer also keeps a process alive whose scenario waits for nothing at all: Node would end without a word. */
+async function beforeLimit<T>(loading: Promise<T>, file: string, limitMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const message = `is still loading after ${limitMs / 1000} s`;
+    const hint = "Look at what its top-level await waits for.";
+    timer = setTimeout(() => reject(new UserError([{ path: file, message, hint }])), limitMs);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Makes `"rampart"` resolve to the API in modules loaded until what is returned is called. */
@@ -119,31 +139,34 @@ function stripTypes(text: string, url: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {
-    return nodeModule.stripTypeScriptTypes(text, { mode: "transform" });
+    return stripOrTransform(text);
   } catch (error) {
-    throw new SyntaxError(describeSyntaxError(error, url), { cause: error });
+    throw describeSyntaxError(error, url);
   } finally {
     process.emitWarning = emitWarning;
   }
 }
 
+/**
+ * So that errors tell lines and columns of the user's file: Node has them where types give way to blanks, and otherwise (enums, parameter
+ * properties) from a source map. Deno always looks them up in the source map of its own transformation.
+ */
+function stripOrTransform(text: string): string {
+  if (runtimeName === "deno") return nodeModule.stripTypeScriptTypes(text, { mode: "transform" });
+  try {
+    return nodeModule.stripTypeScriptTypes(text);
+  } catch {
+    process.setSourceMapsEnabled(true);
+    return nodeModule.stripTypeScriptTypes(text, { mode: "transform", sourceMap: true });
+  }
+}
+
 /** Node draws the place above the stack, Deno into the message; neither knows the file. */
-function describeSyntaxError(error: unknown, url: string): string {
+function describeSyntaxError(error: unknown, url: string): SyntaxError {
   const { message, stack = "" } = error as Error;
   const line = (/stripTypeScriptTypes\.ts:(\d+):/.exec(message) ?? /^\S*:(\d+)\n/.exec(stack))?.[1];
   const [first = ""] = message.split("\n", 1);
-  const text = first.replace(/^SyntaxError: /, "");
-  return `${text} (${basename(fileURLToPath(url))}${line === undefined ? "" : ` line ${line}`})`;
-}
-
-function describeLoadError(error: unknown): string {
-  // Bun gives several errors of one file at once, each with its place.
-  const parts = error instanceof AggregateError ? error.errors : [error];
-  return parts.map(describePart).join("; ");
-}
-
-function describePart(part: unknown): string {
-  const position = (part as { position?: { file?: string; line?: number } | null } | null | undefined)?.position;
-  const place = position?.line === undefined ? "" : ` (${basename(position.file ?? "")} line ${position.line})`;
-  return `${messageOf(part)}${place}`;
+  // As in a stack, since all that Deno passes on of an error in a load hook is its message.
+  const place = line === undefined ? "" : ` (${fileURLToPath(url)}:${line})`;
+  return new SyntaxError(`${first.replace(/^SyntaxError: /, "")}${place}`, { cause: error });
 }

@@ -188,7 +188,7 @@ export function targetSchema(): Schema<CheckedTarget> {
           ["options", "streaming"],
           ["options", "protocol"],
         ],
-        ({ options }) => options.streaming !== true || options.protocol === "grpc",
+        ({ options }) => options?.streaming !== true || options.protocol === "grpc",
         'needs protocol: "grpc"',
       ),
       ["options", "streaming"],
@@ -199,7 +199,7 @@ export function targetSchema(): Schema<CheckedTarget> {
           ["options", "compression"],
           ["options", "protocol"],
         ],
-        ({ options }) => !("compression" in options) || options.protocol === "grpc",
+        ({ options }) => !isGiven(options, "compression") || options.protocol === "grpc",
         'needs protocol: "grpc"',
       ),
       ["options", "compression"],
@@ -210,7 +210,7 @@ export function targetSchema(): Schema<CheckedTarget> {
           ["options", "parameters"],
           ["options", "protocol"],
         ],
-        ({ options }) => !("parameters" in options) || options.protocol === "grpc",
+        ({ options }) => !isGiven(options, "parameters") || options.protocol === "grpc",
         'needs protocol: "grpc"',
       ),
       ["options", "parameters"],
@@ -219,6 +219,11 @@ export function targetSchema(): Schema<CheckedTarget> {
   const llms = v.variant("kind", llmTargetSchemas());
   const isLlm = (input: unknown): boolean => ["openai", "embedded-llm"].includes((input as Target | null)?.kind ?? "");
   return v.lazy((input): v.GenericSchema => (isLlm(input) ? llms : checked)) as unknown as Schema<CheckedTarget>;
+}
+
+/** A rule about two options is also asked about targets that have no options at all. */
+function isGiven(options: object | null | undefined, name: string): boolean {
+  return typeof options === "object" && options !== null && name in options;
 }
 
 /** The target of a plan. */

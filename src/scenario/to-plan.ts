@@ -4,6 +4,7 @@ import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
 import { maskSecrets, registerHeaders, registerPlan, registerUrl } from "../plan/secrets.ts";
+import { showValue } from "../plan/show-value.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
@@ -17,6 +18,7 @@ import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fie
 import { type Inputs, inputsSchema, random, toInputsPlan } from "./inputs.ts";
 import { type LlmContent, llmContent, toTokensPlan } from "./llm-targets.ts";
 import { type CheckedLoad, checkLoad, isScheduled, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
+import { copyPlainData } from "./plain-data.ts";
 import { asksLength, toPromptsPlan } from "./prompts.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
 import { type CheckedTarget, targetSchema, toTargetPlan } from "./targets.ts";
@@ -64,9 +66,10 @@ interface CheckedDefinition {
  * @throws UserError with everything that is wrong with the scenario, by its path in the definition
  */
 export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverrides = {}): Plan {
-  registerGiven(scenario.definition);
-  const parsed = v.safeParse(definitionSchema(), scenario.definition);
-  if (!parsed.success) throw new UserError([...parsed.issues.map(toProblem), ...checkLoadAlone(scenario)]);
+  const given = copyPlainData(scenario.definition);
+  registerGiven(given);
+  const parsed = v.safeParse(definitionSchema(), given);
+  if (!parsed.success) throw new UserError([...parsed.issues.map(toProblem), ...checkLoadAlone(given)]);
   const definition = parsed.output;
   const problems = checkTogether(definition, overrides);
   if (problems.length > 0) throw new UserError(problems);
@@ -87,8 +90,8 @@ function registerGiven(definition: unknown): void {
 }
 
 /** The rules of a load that is sound by itself in a definition that is not. */
-function checkLoadAlone({ definition }: Scenario): Problem[] {
-  const load = v.safeParse(loadSchema(), (definition as Partial<Scenario["definition"]> | undefined)?.load);
+function checkLoadAlone(definition: unknown): Problem[] {
+  const load = v.safeParse(loadSchema(), (definition as { readonly load?: unknown } | undefined)?.load);
   return load.success ? checkLoad(load.output) : [];
 }
 
@@ -225,7 +228,6 @@ function definitionSchema(): Schema<CheckedDefinition> {
 
 /** Parts of a definition that only its objects have; in the words of the scenario they are the builder itself. */
 const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values"]);
-const MAX_VALUE_CHARACTERS = 60;
 
 function toProblem(issue: v.BaseIssue<unknown>): Problem {
   const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));
@@ -241,14 +243,14 @@ function toProblem(issue: v.BaseIssue<unknown>): Problem {
     }
     return { path, message: "is missing", hint: "Add it." };
   }
+  // The parts of what a builder makes have no words of their own.
+  if (issue.message.startsWith("Invalid "))
+    return { path, message: "is not what rampart's functions make", value, hint: "Write it with one of them." };
   return { path, message: issue.message, value, hint: "Correct it in the scenario." };
 }
 
 function describeValue(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (typeof value === "function") return "a function, which was not called";
-  if (typeof value !== "object" && typeof value !== "string") return String(value);
-  return maskSecrets(JSON.stringify(value)).slice(0, MAX_VALUE_CHARACTERS);
+  return typeof value === "function" ? "a function, which was not called" : maskSecrets(showValue(value));
 }
 
 /** Rules between the parts of a scenario. */

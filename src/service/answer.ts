@@ -1,4 +1,5 @@
-import { ProtocolError } from "../transport/failure.ts";
+import { RunError } from "../plan/problem.ts";
+import { showValue } from "../plan/show-value.ts";
 
 /**
  * Reads servers' answers field by field. Written by hand, not with schemas: it stands between the start of a run and its first request,
@@ -6,7 +7,15 @@ import { ProtocolError } from "../transport/failure.ts";
  * compiled from source at its first call, which takes longer than all this code.
  */
 
-/** An object of an answer, and where in the answer it stands. */
+/** An answer that is not what the protocol says. @param message which field of which answer it is, what it holds, and what it should hold */
+export function badAnswer(message: string): RunError {
+  return new RunError("refused", message, "Look at the server and its version: KServe v2 says what it answers.");
+}
+
+/** Protobuf's JSON mapping writes 64-bit integers as text. */
+const INTEGER_TEXT = /^-?\d{1,20}$/;
+
+/** An object of an answer, and where in the answer it stands. Its methods throw a `RunError` for a field that is not what they read. */
 export class AnswerObject {
   private readonly fields: Readonly<Record<string, unknown>>;
   private readonly path: string;
@@ -16,11 +25,11 @@ export class AnswerObject {
     this.path = path;
   }
 
-  /** @param what names the answer in errors. Throws {@link ProtocolError} when it is not an object. */
+  /** @param what names the answer in errors. Throws `RunError` when it is not an object. */
   static of(value: unknown, what: string): AnswerObject {
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return new AnswerObject(value as Record<string, unknown>, what);
-    throw new ProtocolError(`${what} is not an object`);
+    throw badAnswer(`${what} is ${showValue(value)}, expected an object`);
   }
 
   has(name: string): boolean {
@@ -34,11 +43,11 @@ export class AnswerObject {
     throw this.unexpected(name, "a string");
   }
 
-  /** A number; 0 when absent, since gRPC leaves zeros out. */
-  number(name: string): number {
-    const value = this.fields[name] ?? 0;
-    if (typeof value === "number") return value;
-    throw this.unexpected(name, "a number");
+  /** An integer of at least `least`, also as text; 0 when absent, since gRPC leaves zeros out. */
+  integer(name: string, least: number): number {
+    const value = toInteger(this.fields[name] ?? 0);
+    if (value !== undefined && value >= least) return value;
+    throw this.unexpected(name, `an integer of ${least} or more`);
   }
 
   /** A boolean; false when absent. */
@@ -66,10 +75,16 @@ export class AnswerObject {
     return list as string[];
   }
 
-  numbers(name: string): number[] {
-    const list = this.list(name);
-    for (const item of list) if (typeof item !== "number") throw this.unexpected(name, "a list of numbers");
-    return list as number[];
+  /** A list of integers of at least `least`, also as texts; empty when absent. */
+  integers(name: string, least: number): number[] {
+    const integers: number[] = [];
+    for (const item of this.list(name)) {
+      const value = toInteger(item);
+      if (value === undefined || value < least)
+        throw badAnswer(`${this.path}.${name} has ${showValue(item)}, expected integers of ${least} or more`);
+      integers.push(value);
+    }
+    return integers;
   }
 
   private list(name: string): unknown[] {
@@ -78,7 +93,13 @@ export class AnswerObject {
     throw this.unexpected(name, "a list");
   }
 
-  private unexpected(name: string, expected: string): ProtocolError {
-    return new ProtocolError(`${this.path}.${name} is ${JSON.stringify(this.fields[name])}, expected ${expected}`);
+  private unexpected(name: string, expected: string): RunError {
+    return badAnswer(`${this.path}.${name} is ${showValue(this.fields[name])}, expected ${expected}`);
   }
+}
+
+/** Counters may be above 2^53, where they are rounded; what is not a finite whole number is undefined. */
+function toInteger(value: unknown): number | undefined {
+  const number = typeof value === "string" && INTEGER_TEXT.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isInteger(number) ? number : undefined;
 }

@@ -1,3 +1,5 @@
+import { parseOutsideJson } from "../plan/json-depth.ts";
+
 /**
  * JSON that is sent as it was written. `JSON.parse` and `JSON.stringify` round long integers, print `1.0` as `1` and `1e400` as `null`, and move
  * keys that look like integers to the front. The functions here keep such values as text.
@@ -5,9 +7,6 @@
 
 /** Stands before keys that look like integers, which objects would move to the front. No input contains it by chance: it is drawn per process. */
 const KEY_MARK = `rampart-json-key-${crypto.randomUUID()}:`;
-
-/** Deeper text is refused where values are read one by one; no request is nested like this. */
-const MAX_DEPTH = 500;
 
 /** A JSON number that JavaScript would print otherwise. */
 export class JsonNumber {
@@ -36,11 +35,11 @@ const MAY_CHANGE = /\d[eE]|\d[\d.]{15}|\.\d*0(?!\d)|-0(?![.\d])|0\.00000|"\d+"\s
 /**
  * Parses JSON so that {@link formatJson} prints it as it was written. Numbers that JavaScript would print otherwise come as {@link JsonNumber};
  * keys that look like integers carry a mark, which keeps them in their place ({@link plainKey} removes it).
- * @throws SyntaxError for text that is not JSON
+ * @throws SyntaxError for text that is not JSON, or is nested too deep
  */
 export function parseJson(text: string): unknown {
-  const value: unknown = JSON.parse(text);
-  return MAY_CHANGE.test(text) ? new ExactReader(text).value(0) : value;
+  const value = parseOutsideJson(text);
+  return MAY_CHANGE.test(text) ? new ExactReader(text).value() : value;
 }
 
 /**
@@ -76,7 +75,7 @@ export function toPlainNumber(value: unknown): unknown {
 const TOKEN = /\s*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}[\],:"]+)/y;
 const INTEGER_KEY = /^(?:0|[1-9]\d{0,9})$/;
 
-/** Reads text that is known to be JSON, value by value. */
+/** Reads text that is known to be JSON of limited depth, value by value. */
 class ExactReader {
   private readonly text: string;
   private position = 0;
@@ -85,27 +84,25 @@ class ExactReader {
     this.text = text;
   }
 
-  value(depth: number, token = this.next()): unknown {
-    if (depth > MAX_DEPTH) throw new SyntaxError(`JSON is nested more than ${MAX_DEPTH} levels deep`);
-    if (token === "{") return this.object(depth + 1);
-    if (token === "[") return this.array(depth + 1);
+  value(token = this.next()): unknown {
+    if (token === "{") return this.object();
+    if (token === "[") return this.array();
     const value: unknown = JSON.parse(token);
     return typeof value === "number" && JSON.stringify(value) !== token ? new JsonNumber(token) : value;
   }
 
-  private array(depth: number): unknown[] {
+  private array(): unknown[] {
     const items: unknown[] = [];
-    for (let token = this.next(); token !== "]"; token = this.next())
-      if (token !== ",") items.push(this.value(depth, token));
+    for (let token = this.next(); token !== "]"; token = this.next()) if (token !== ",") items.push(this.value(token));
     return items;
   }
 
-  private object(depth: number): Record<string, unknown> {
+  private object(): Record<string, unknown> {
     const members = new Map<string, unknown>();
     for (let token = this.next(); token !== "}"; token = this.next()) {
       if (token === ",") continue;
       this.next(); // the colon
-      members.set(orderedKey(JSON.parse(token) as string), this.value(depth));
+      members.set(orderedKey(JSON.parse(token) as string), this.value());
     }
     return Object.fromEntries(members);
   }

@@ -38,7 +38,7 @@ const ELEMENT_BYTES: Readonly<Record<Datatype, number>> = {
 export const DATATYPES = Object.keys(ELEMENT_BYTES) as readonly Datatype[];
 
 export function isDatatype(text: string): text is Datatype {
-  return text in ELEMENT_BYTES;
+  return Object.hasOwn(ELEMENT_BYTES, text);
 }
 
 /** Bytes of one element; -1 for BYTES, whose elements vary. */

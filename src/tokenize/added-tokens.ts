@@ -38,6 +38,7 @@ export function readAddedToken(config: PartConfig, id: unknown, where: string): 
   const content = config["content"];
   if (typeof id !== "number" || typeof content !== "string")
     throw new TokenizerFileError(`${where} has no id or no content`);
+  if (!Number.isInteger(id) || id < 0) throw new TokenizerFileError(`${where}.id is ${id}, expected a whole number`);
   return {
     id,
     content,

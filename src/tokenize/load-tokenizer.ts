@@ -1,11 +1,12 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { parseOutsideJson } from "../plan/json-depth.ts";
 import { messageOf, UserError } from "../plan/problem.ts";
 import { registerSecret } from "../plan/secrets.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision } from "./hub-cache.ts";
 import { JsonTokenizer } from "./json-tokenizer.ts";
-import { isObject, TokenizerFileError } from "./part-config.ts";
+import { isObject, TOKENIZER_FILE_HINT, TokenizerFileError } from "./part-config.ts";
 import { findEncoding } from "./tiktoken-names.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
@@ -116,8 +117,7 @@ async function readTokenizer(name: string, path: string): Promise<Tokenizer> {
     return new JsonTokenizer(name, file, readExtraTokens(extra));
   } catch (error) {
     if (!(error instanceof TokenizerFileError)) throw error;
-    const hint = "Give a tokenizer.json of HuggingFace's tokenizers library.";
-    throw new UserError([{ path, message: `cannot be used: ${error.message}`, hint }]);
+    throw new UserError([{ path, message: `cannot be used: ${error.reason}`, hint: TOKENIZER_FILE_HINT }]);
   }
 }
 
@@ -131,7 +131,7 @@ async function readJson(path: string, isNeeded: boolean): Promise<unknown> {
     throw new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint }]);
   }
   try {
-    return JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
+    return parseOutsideJson(text.startsWith("\uFEFF") ? text.slice(1) : text);
   } catch (error) {
     const hint = `Give a ${basename(path)} as HuggingFace's libraries write it.`;
     throw new UserError([{ path, message: `is not JSON: ${messageOf(error)}`, hint }]);

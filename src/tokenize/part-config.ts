@@ -1,11 +1,23 @@
+import { UserError } from "../plan/problem.ts";
+
 /** Access to the parts of a `tokenizer.json`: plain data of which only the `type` is known beforehand. */
 
 /** One part, for example `{"type": "Strip", "content": " ", "start": 1, "stop": 0}`. */
 export type PartConfig = Readonly<Record<string, unknown>>;
 
-/** A `tokenizer.json` that cannot be used; the message says which part and why. */
-export class TokenizerFileError extends Error {
-  override readonly name = "TokenizerFileError";
+/** What to do about a `tokenizer.json` that cannot be used. */
+export const TOKENIZER_FILE_HINT = "Give a tokenizer.json of HuggingFace's tokenizers library.";
+
+/** A `tokenizer.json` that cannot be used. Some faults show only when a text is encoded. */
+export class TokenizerFileError extends UserError {
+  /** Which part, and why. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super([{ path: "tokenizer", message: `cannot be used: ${reason}`, hint: TOKENIZER_FILE_HINT }]);
+    this.name = "TokenizerFileError";
+    this.reason = reason;
+  }
 }
 
 /** True for JSON objects. */

@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, type Node } from "yaml";
+import { showValue } from "../../plan/show-value.ts";
 import { JsonNumber, orderedKey } from "../../service/json-text.ts";
 import type { PlaceOf } from "./config.ts";
 import type { Field } from "./field.ts";
@@ -75,7 +76,7 @@ function tellWrong(builder: SettingsBuilder, field: Field, value: unknown, from:
   builder.fail(
     from.place,
     `User Config: ${field.key} must be ${expected}`,
-    typeof value === "string" ? value : JSON.stringify(value),
+    typeof value === "string" ? value : showValue(value),
     `Give ${expected}.`,
   );
 }
@@ -161,7 +162,7 @@ function readStimulus(
   const isGood = kind === "request_rate" ? Number.isFinite(number) : Number.isSafeInteger(number);
   if (kind === "fixed_schedule") builder.store(field.at, { kind }, from);
   else if (!isGood || (number as number) <= 0)
-    builder.fail(from.place, `User Config: ${kind} must be a number above 0`, String(number), `Write {${kind}: 1}.`);
+    builder.fail(from.place, `User Config: ${kind} must be a number above 0`, showValue(number), `Write {${kind}: 1}.`);
   else builder.store(field.at, makeStimulus(kind, number as number), from);
 }
 
@@ -185,7 +186,7 @@ function readSweeps(builder: SettingsBuilder, field: Field, node: Node, from: Gi
   const sweeps: Sweep[] = [];
   for (const { key, value } of node.items) {
     const name = isScalar(key) ? String(key.value) : String(key);
-    const type = SWEEP_TYPES[name];
+    const type = Object.hasOwn(SWEEP_TYPES, name) ? SWEEP_TYPES[name] : undefined;
     const place = placeOf(key as Node);
     if (type === undefined) {
       const types = Object.keys(SWEEP_TYPES).join(", ");

@@ -1,4 +1,15 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml";
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from "yaml";
+import { isTooDeep, TOO_DEEP } from "../../plan/json-depth.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { registerArguments } from "../../plan/secrets.ts";
 import { fileSystem } from "../../runtime/files.ts";
@@ -36,7 +47,7 @@ export function readConfigText(builder: SettingsBuilder, text: string, path: str
     const { line, col } = lineCounter.linePos(error.pos[0]);
     builder.fail(`${path}:${line}:${col}`, error.message.replace(/\.$/, ""), undefined, "Mend the YAML there.");
   }
-  if (document.errors.length > 0) return false;
+  if (document.errors.length > 0 || !resolveAliases(builder, document, path)) return false;
   const placeOf: PlaceOf = (node) => {
     const { line, col } = lineCounter.linePos(node?.range?.[0] ?? 0);
     return `${path}:${line}:${col}`;
@@ -49,6 +60,19 @@ export function readConfigText(builder: SettingsBuilder, text: string, path: str
   }
   builder.fail(placeOf(root), "the file must hold keys with values", undefined, "See genai-perf create-template.");
   return false;
+}
+
+/** Puts what they stand for in the place of aliases. Returns false after a report where that has no end, or a merge key has no map. */
+function resolveAliases(builder: SettingsBuilder, document: Document.Parsed, path: string): boolean {
+  try {
+    if (isTooDeep(document.toJS())) throw new Error(`it ${TOO_DEEP}`);
+  } catch (error) {
+    const hint = "Write out what an alias (*) or a merge key (<<) stands for.";
+    builder.fail(path, `cannot be read: ${messageOf(error)}`, undefined, hint);
+    return false;
+  }
+  visit(document, { Alias: (_key, alias) => alias.resolve(document) });
+  return true;
 }
 
 function readEntries(

@@ -1,3 +1,4 @@
+import { parseOutsideJson } from "../../plan/json-depth.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import type { Json, JsonObject } from "../../service/openai/prompt-entry.ts";
 import { readLines, readText } from "./lines.ts";
@@ -32,7 +33,7 @@ export async function* readJsonLines(path: string): AsyncGenerator<WrittenRecord
 function parseLine(text: string, path: string, place: string, isFirst: boolean): JsonObject {
   let value: Json;
   try {
-    value = JSON.parse(text) as Json;
+    value = parseOutsideJson(text) as Json;
   } catch (error) {
     // The first line of JSON that is spread over lines ends in the middle.
     if (isFirst && /^(\[|\{)/.test(text) && !text.endsWith("}")) throw jsonInsteadOfLines(path);
@@ -84,7 +85,7 @@ export async function* readJsonObjects(path: string): AsyncGenerator<JsonRecord>
 function parseFound(found: { readonly text: string; readonly line: number }, path: string): JsonRecord {
   const place = `${path}, line ${found.line}`;
   try {
-    return { value: JSON.parse(found.text) as JsonObject, place };
+    return { value: parseOutsideJson(found.text) as JsonObject, place };
   } catch (error) {
     throw notObjects(place, `is no JSON: ${messageOf(error)}`);
   }

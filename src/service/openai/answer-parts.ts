@@ -1,3 +1,4 @@
+import { writeJson } from "../../plan/show-value.ts";
 import type { AnswerKind } from "./answer-kind.ts";
 import type { ResponseField } from "./response-field.ts";
 
@@ -143,8 +144,8 @@ function readAnthropicEvent(data: Json): AnswerPart {
 function readError(data: Json): string | undefined {
   const { error } = data;
   if (typeof error === "string" && error !== "") return error;
-  if (isObject(error)) return typeof error["message"] === "string" ? error["message"] : JSON.stringify(error);
-  if (data["object"] === "error" || data["type"] === "error") return toText(data["message"]) || JSON.stringify(data);
+  if (isObject(error)) return typeof error["message"] === "string" ? error["message"] : writeJson(error);
+  if (data["object"] === "error" || data["type"] === "error") return toText(data["message"]) || writeJson(data);
   return undefined;
 }
 

@@ -1,4 +1,5 @@
 import { maskSecrets } from "../../plan/secrets.ts";
+import { writeJson } from "../../plan/show-value.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import { TEXT_LENGTH_BYTES } from "../payload-tensor.ts";
@@ -86,7 +87,7 @@ function readError(text: string): string | undefined {
   if (error === undefined || error === null) return undefined;
   if (typeof error === "string") return error;
   const message = (error as { message?: unknown }).message;
-  return typeof message === "string" ? message : JSON.stringify(error);
+  return typeof message === "string" ? message : writeJson(error);
 }
 
 function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {

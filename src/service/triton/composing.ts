@@ -72,7 +72,7 @@ class ComposingFinder {
   async stepsOf(config: unknown): Promise<ComposingModel[]> {
     const models: ComposingModel[] = [];
     for (const step of AnswerObject.of(config, "model configuration").object("ensemble_scheduling").objects("step")) {
-      const version = step.number("model_version");
+      const version = step.integer("model_version", -1);
       const name = { name: step.string("model_name"), version: version === -1 ? "" : String(version) };
       insert(models, await this.find(name, `config of composing model '${name.name}'`));
     }

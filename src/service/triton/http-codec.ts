@@ -37,7 +37,8 @@ export function modelPath(model: Pick<ModelInfo, "name" | "version">, suffix: st
 
 /** A path segment. What RFC 3986 lets stand in one stands as it is: Triton decodes nothing. */
 export function encodeSegment(text: string): string {
-  const encoded = encodeURIComponent(text);
+  // A server's own name for its model may hold half a surrogate pair.
+  const encoded = encodeURIComponent(text.toWellFormed());
   if (encoded === text) return text;
   return encoded.replace(/%(?:2B|3D|40|3A|2C|26|24|3B)/g, decodeURIComponent);
 }

@@ -1,7 +1,7 @@
-import { ProtocolError } from "../../transport/failure.ts";
-import { AnswerObject } from "../answer.ts";
+import { shorten } from "../../plan/show-value.ts";
+import { AnswerObject, badAnswer } from "../answer.ts";
 import type { ModelInfo } from "../service.ts";
-import { isDatatype, type TensorSpec } from "../tensor.ts";
+import { DATATYPES, isDatatype, type TensorSpec } from "../tensor.ts";
 
 /** A Triton model: what its metadata and its configuration say together. */
 
@@ -20,12 +20,12 @@ export interface TritonModel extends ModelInfo {
 /**
  * Joins metadata and configuration, both as the server's JSON (or the same fields decoded from gRPC).
  * @param version the version asked for; empty for the server's choice
- * @throws ProtocolError when they are not what the protocol says
+ * @throws RunError when they are not what the protocol says
  */
 export function readModel(metadata: unknown, config: unknown, version: string): TritonModel {
   const meta = AnswerObject.of(metadata, "model metadata");
   const conf = AnswerObject.of(config, "model configuration");
-  const maxBatchSize = conf.number("max_batch_size");
+  const maxBatchSize = conf.integer("max_batch_size", 0);
   return {
     kind: "triton",
     name: meta.string("name"),
@@ -48,9 +48,14 @@ function readTensors(
   for (const tensor of metadata) {
     const name = tensor.string("name");
     const datatype = tensor.string("datatype");
-    if (!isDatatype(datatype)) throw new ProtocolError(`tensor '${name}' has the unknown datatype '${datatype}'`);
+    if (!isDatatype(datatype))
+      throw badAnswer(
+        `model metadata: tensor '${shorten(name)}' has the unknown datatype '${shorten(datatype)}', expected ${DATATYPES.join(", ")}`,
+      );
+    for (const other of tensors)
+      if (other.name === name) throw badAnswer(`model metadata: there are two tensors called '${shorten(name)}'`);
     const details = findNamed(config, name);
-    const shape = tensor.numbers("shape");
+    const shape = tensor.integers("shape", -1);
     tensors.push({
       name,
       datatype,

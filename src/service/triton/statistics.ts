@@ -1,7 +1,7 @@
 import { AnswerObject } from "../answer.ts";
 import type { ServerCounters } from "../statistics.ts";
 
-/** Reads Triton's statistics answer, one entry per model version. Throws `ProtocolError`. */
+/** Reads Triton's statistics answer, one entry per model version. Throws `RunError` where it is not what the protocol says. */
 export function readStatistics(data: unknown): ServerCounters[] {
   const counters: ServerCounters[] = [];
   for (const model of AnswerObject.of(data, "model statistics").objects("model_stats"))
@@ -21,22 +21,22 @@ function readCounters(model: AnswerObject): ServerCounters {
   return {
     name: model.string("name"),
     version: model.string("version"),
-    inferenceCount: model.number("inference_count"),
-    executionCount: model.number("execution_count"),
-    successCount: success.number("count"),
-    successNs: success.number("ns"),
-    failCount: fail.number("count"),
-    queueCount: queue.number("count"),
-    queueNs: queue.number("ns"),
-    computeInputCount: input.number("count"),
-    computeInputNs: input.number("ns"),
-    computeInferCount: infer.number("count"),
-    computeInferNs: infer.number("ns"),
-    computeOutputCount: output.number("count"),
-    computeOutputNs: output.number("ns"),
-    cacheHitCount: hit.number("count"),
-    cacheHitNs: hit.number("ns"),
-    cacheMissCount: miss.number("count"),
-    cacheMissNs: miss.number("ns"),
+    inferenceCount: model.integer("inference_count", 0),
+    executionCount: model.integer("execution_count", 0),
+    successCount: success.integer("count", 0),
+    successNs: success.integer("ns", 0),
+    failCount: fail.integer("count", 0),
+    queueCount: queue.integer("count", 0),
+    queueNs: queue.integer("ns", 0),
+    computeInputCount: input.integer("count", 0),
+    computeInputNs: input.integer("ns", 0),
+    computeInferCount: infer.integer("count", 0),
+    computeInferNs: infer.integer("ns", 0),
+    computeOutputCount: output.integer("count", 0),
+    computeOutputNs: output.integer("ns", 0),
+    cacheHitCount: hit.integer("count", 0),
+    cacheHitNs: hit.integer("ns", 0),
+    cacheMissCount: miss.integer("count", 0),
+    cacheMissNs: miss.integer("ns", 0),
   };
 }

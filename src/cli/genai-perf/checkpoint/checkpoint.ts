@@ -1,6 +1,7 @@
 import { access, constants, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
+import { parseOutsideJson } from "../../../plan/json-depth.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
 import { formatPythonJson, type PythonJson } from "../../../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
@@ -109,7 +110,7 @@ export class Checkpoint {
     }
     let document: unknown;
     try {
-      document = JSON.parse(text);
+      document = parseOutsideJson(text);
     } catch (error) {
       throw this.refuse(`is not JSON: ${messageOf(error)}`);
     }

@@ -1,4 +1,4 @@
-import { parseDocument } from "yaml";
+import { isMap, parseDocument } from "yaml";
 import { UserError } from "../../../plan/problem.ts";
 import { parseTelemetry } from "../../../report/genai-perf/merge-telemetry.ts";
 import type { TelemetryStatistics } from "../../../report/genai-perf/result.ts";
@@ -50,11 +50,16 @@ function readInputConfig(text: string, path: string): SettingsBuilder {
   const document = parseDocument(text);
   const all: unknown = document.toJS();
   if (typeof all !== "object" || all === null) throw refuse(path, "input_config holds no settings");
-  for (const key of Object.keys(all)) if (!(key in PARTS)) document.delete(key);
+  for (const key of Object.keys(all)) if (!Object.hasOwn(PARTS, key)) document.delete(key);
   const missing = NEEDED.filter((keys) => !document.hasIn(keys)).map((keys) => keys.join("."));
   if (missing.length > 0) throw refuse(path, `input_config has no ${missing.join(", ")}`);
-  const file = document.getIn(["input", "file"]);
-  for (const [part, keys] of Object.entries(PARTS)) for (const key of keys) document.deleteIn([part, key]);
+  const input = document.get("input");
+  const file = isMap(input) ? input.get("file") : undefined;
+  for (const [part, keys] of Object.entries(PARTS)) {
+    const node = document.get(part);
+    // What is no map is refused below, as a file with settings would be.
+    if (isMap(node)) for (const key of keys) node.delete(key);
+  }
   const builder = new SettingsBuilder();
   readConfigText(builder, String(document), `${path}, input_config`);
   if (builder.problems.length > 0) throw new UserError(builder.problems);
