@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { lagWarnings } from "../../../measure/client-lag.ts";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import { tokenWarnings } from "../../../measure/token-warnings.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
@@ -83,7 +84,8 @@ export async function writeReports(parts: WrittenParts, measured: Measured): Pro
   const summary = summarizeRun(columns, { family: result.family, isStreaming: result.isStreaming, goodput, run });
   io.out(formatGenAiPerfConsole(result));
   if (settings.isVerbose || summary.isRemarkable) io.out(formatMoreMetrics(summary));
-  const warnings = tokenWarnings(columns);
+  const windows = (run?.levels ?? []).map(({ window }) => window);
+  const warnings = [...lagWarnings(windows, columns, result.isStreaming), ...tokenWarnings(columns)];
   for (const warning of warnings) io.err(`rampart: ${warning}.\n`);
   const config = toInputConfig(settings, given);
   await write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
