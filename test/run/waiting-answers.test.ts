@@ -56,29 +56,34 @@ test("an answer that is found wrong later is a failure like any other, and one t
   driver.close();
 });
 
-test("no more than 256 answers wait, in the order in which they came, each with its own bodies", () => {
-  const judged: number[] = [];
-  const bodies: (number | undefined)[] = [];
-  const waiting = new WaitingAnswers((call) => {
-    judged.push(call.endNs);
-    bodies.push(call.body?.[0]);
+const LIMITS = [
+  { name: "by number", most: { answers: 256, bytes: 1e9 }, bodyBytes: 1, waiting: 256 },
+  { name: "by size", most: { answers: 1000, bytes: 10_500 }, bodyBytes: 922, waiting: 10 },
+  { name: "but for one, however large", most: { answers: 256, bytes: 100 }, bodyBytes: 1000, waiting: 1 },
+  { name: "by far more than 256, by default", most: undefined, bodyBytes: 1, waiting: 600 },
+] as const;
+for (const { name, most, bodyBytes, waiting: mostWaiting } of LIMITS)
+  test(`answers that wait are limited ${name}, and looked into in the order in which they came, each with its own body`, () => {
+    const judged: number[] = [];
+    const bodies: (number | undefined)[] = [];
+    const waiting = new WaitingAnswers((call) => {
+      judged.push(call.endNs);
+      bodies.push(call.body?.[0]);
+    }, most);
+    const slots = new Slots();
+    slots.grow(1);
+    const call = new Call(0);
+    const order = Array.from({ length: 600 }, (_, i) => i);
+    for (const i of order) {
+      call.endNs = i;
+      call.body = new Uint8Array(bodyBytes).fill(i % 251);
+      waiting.add(call, slots, 0);
+    }
+    assert.equal(judged.length, 600 - mostWaiting);
+    waiting.flush();
+    assert.deepEqual(judged, order);
+    assert.deepEqual(
+      bodies,
+      order.map((i) => i % 251),
+    );
   });
-  const slots = new Slots();
-  slots.grow(1);
-  const call = new Call(0);
-  for (let i = 0; i < 600; i++) {
-    call.endNs = i;
-    call.body = new Uint8Array([i % 251]);
-    waiting.add(call, slots, 0);
-  }
-  assert.equal(judged.length, 600 - 256);
-  waiting.flush();
-  assert.deepEqual(
-    judged,
-    Array.from({ length: 600 }, (_, i) => i),
-  );
-  assert.deepEqual(
-    bodies,
-    Array.from({ length: 600 }, (_, i) => i % 251),
-  );
-});
