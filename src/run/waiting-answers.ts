@@ -5,7 +5,7 @@ import { Slots } from "./slots.ts";
 /** Longer than this no socket waits for answers that are looked into. */
 const SLICE_NS = 200_000;
 /** More are not kept: a client that has no idle moment looks into them as they come. */
-const MOST_WAITING: WaitingLimits = { answers: 16_384, bytes: 32 * 1024 * 1024 };
+const MOST_WAITING: WaitingLimits = { answers: 4096, bytes: 8 * 1024 * 1024 };
 /** What a response takes besides its bytes, about. */
 const RESPONSE_BYTES = 128;
 
@@ -38,7 +38,7 @@ export class WaitingAnswers {
   private byteCount = 0;
   private timer: NodeJS.Immediate | undefined;
 
-  /** @param most default: 16,384 answers, 32 MiB */
+  /** @param most default: 4,096 answers, 8 MiB */
   constructor(judge: JudgeAnswer, most: WaitingLimits = MOST_WAITING) {
     this.judge = judge;
     this.most = most;

@@ -349,15 +349,15 @@ test("where reads come first, the next requests leave after all that has arrived
   driver.close();
 });
 
+/** 32 of it last longer than a slice. */
+function takeLong(): void {
+  const endNs = nowNs() + 0.1e6;
+  while (nowNs() < endNs);
+}
+
 test("where reads come first, many requests leave in slices, with what has arrived read between", async () => {
   const { driver, client } = makeDriver({ readsFirst: true });
-  // Each takes longer to send than a slice lasts.
-  driver.shareBursts(
-    new BurstSharing(() => {
-      const endNs = nowNs() + 0.1e6;
-      while (nowNs() < endNs);
-    }),
-  );
+  driver.shareBursts(new BurstSharing(takeLong, { nowNs: () => 0, cpuNs: () => 0 }));
   await driver.start(closed(100), ENDLESS);
   const atOnce = client.sent.length;
   assert.ok(atOnce >= 32 && atOnce < 100, `${atOnce} sent at once`);
@@ -379,12 +379,7 @@ test("where reads come first, many requests leave in slices, with what has arriv
 
 test("a stop takes back what waits for the next slice", async () => {
   const { driver, client } = makeDriver({ readsFirst: true });
-  driver.shareBursts(
-    new BurstSharing(() => {
-      const endNs = nowNs() + 0.1e6;
-      while (nowNs() < endNs);
-    }),
-  );
+  driver.shareBursts(new BurstSharing(takeLong, { nowNs: () => 0, cpuNs: () => 0 }));
   await driver.start(closed(100), ENDLESS);
   const sent = client.sent.length;
   const stopped = driver.stop();
