@@ -85,7 +85,12 @@ export function judgeLag(lag: ClientLag, times: readonly ReportedTime[]): LagBia
       biasNs: gaps === undefined ? readNs + sendNs : readNs,
     } as const;
     const p99 = { figure, statistic: "p99", reportedNs: p99Ns, biasNs: worstNs / (gaps ?? 1) } as const;
-    return [mean, p99].filter(({ reportedNs, biasNs }) => biasNs > MOST_RATIO * reportedNs);
+    // A stall may be longer than a time that it did not meet: no time is too long by more than itself.
+    const capped =
+      gaps === undefined
+        ? [mean, p99].map((one) => ({ ...one, biasNs: Math.min(one.biasNs, one.reportedNs) }))
+        : [mean, p99];
+    return capped.filter(({ reportedNs, biasNs }) => biasNs > MOST_RATIO * reportedNs);
   });
 }
 

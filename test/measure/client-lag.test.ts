@@ -80,6 +80,12 @@ const CASES: readonly (readonly [name: string, lag: ClientLag, times: readonly R
     [time("latency", 0.2, 0.3)],
     [],
   ],
+  [
+    "stalls longer than the time itself",
+    lagOf(120),
+    [time("timeToFirstToken", 60, 900)],
+    [bias("timeToFirstToken", "mean", 60, 60)],
+  ],
   ["the first response of several", lagOf(1), [time("firstResponse", 10, 20)], [bias("firstResponse", "mean", 10, 1)]],
 ];
 
