@@ -42,10 +42,19 @@ export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
       cpuRatio: overTime((window) => window.health.cpuRatio),
       loopLagMaxNs: Math.max(...windows.map((window) => window.health.loopLagMaxNs)),
       loopLagMeanNs: overTime((window) => window.health.loopLagMeanNs),
+      ...mergeP99(windows),
+      ...(windows.some(({ health }) => health.coreWaitRatio === undefined)
+        ? {}
+        : { coreWaitRatio: overTime((window) => window.health.coreWaitRatio ?? 0) }),
     },
     server: sumDeltas(windows.map((window) => window.server)),
     gpu: mergeGpus(windows.map((window) => window.gpu)),
   };
+}
+
+function mergeP99(windows: readonly WindowResult[]): Pick<WindowResult["health"], "loopLagP99Ns"> {
+  const known = windows.map(({ health }) => health.loopLagP99Ns).filter((lagNs) => lagNs !== undefined);
+  return known.length === 0 ? {} : { loopLagP99Ns: Math.max(...known) };
 }
 
 function mergeTallies(tallies: readonly LatencyTally[]): LatencyTally {

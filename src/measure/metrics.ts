@@ -96,8 +96,10 @@ const LAGGING_LOOP_NS = 20e6; // 20 ms
 
 /** Whether this tool, not the server, may have been the limit; the reason, or undefined. */
 export function saturationReason(window: WindowResult): string | undefined {
-  const { cpuRatio, loopLagMaxNs, loopLagMeanNs } = window.health;
+  const { cpuRatio, coreWaitRatio = 0, loopLagMaxNs, loopLagMeanNs } = window.health;
   if (cpuRatio >= SATURATED_CPU_RATIO) return `the client used ${Math.round(cpuRatio * 100)} % of a core`;
+  if (cpuRatio + coreWaitRatio >= SATURATED_CPU_RATIO)
+    return `the client used ${Math.round(cpuRatio * 100)} % of a core and waited for one ${Math.round(coreWaitRatio * 100)} % of the time`;
   if (loopLagMeanNs >= LAGGING_LOOP_NS)
     return `the client's event loop was ${(loopLagMeanNs / 1e6).toFixed(1)} ms late on average (at most ${(loopLagMaxNs / 1e6).toFixed(1)} ms)`;
   return undefined;

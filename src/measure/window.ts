@@ -6,14 +6,26 @@ import type { ServerDelta } from "./server-delta.ts";
 
 /** What was measured between two moments. */
 
-/** Health of this tool while it measured: what it took itself, and whether that spoiled the measurement. */
+/**
+ * Health of this tool while it measured: what it took itself, and whether that spoiled the measurement.
+ *
+ * The loop lag is how late the measuring thread comes to something that happens at a moment of its own, such as bytes that arrive: the wait for a
+ * core once the thread is woken, and the callbacks that come first. A timer samples it every 20 ms, and a stall counts for each sample that it
+ * swallowed. It is an estimate of how late answers are read, for reads get no better: the system keeps the moment of arrival for `recvmsg` alone,
+ * which no runtime reads sockets with. Answers that come in bursts are read later than it says, since each waits for those before; what a timer
+ * cannot tell (0.1 ms on Bun, 1 ms on Node and Deno) is not in it. `test/bench/wire` holds it against a capture of the network.
+ */
 export interface ClientHealth {
   /** CPU time of the measuring thread over wall time; 1 is a core fully busy. */
   readonly cpuRatio: number;
-  /** Largest delay of a timer of this process's event loop, in nanoseconds. */
+  /** Largest loop lag, in nanoseconds. */
   readonly loopLagMaxNs: number;
-  /** Mean delay of that timer, in nanoseconds. */
+  /** Mean loop lag, in nanoseconds. */
   readonly loopLagMeanNs: number;
+  /** 99th percentile of the loop lag, in nanoseconds; of merged windows the worst one's. Absent below 100 samples, which is 2 s. */
+  readonly loopLagP99Ns?: number | undefined;
+  /** Share of the time in which the measuring thread had work and no core, 0 to 1. Absent where the system does not count it: only Linux does. */
+  readonly coreWaitRatio?: number | undefined;
 }
 
 /** A measured stretch of time: a window, or several merged. Times are monotonic nanoseconds. */

@@ -1,6 +1,7 @@
 import type { Drive } from "../load/load-mode.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
+import { SendSlice } from "./send-slice.ts";
 
 const RAMP_STEP_MS = 20;
 
@@ -60,34 +61,54 @@ export class ClosedLoad implements ActiveLoad {
     if (slot >= this.target || this.sender.quota <= 0) this.endSequence(slot);
     else if (this.readsFirst) {
       this.waiting.push(slot);
-      this.immediate ??= setImmediate(() => this.sender.guard(() => this.sendWaiting()));
+      this.scheduleWaiting();
     } else this.sender.send(slot, slot, Number.NaN, false);
   }
 
   private sendWaiting(): void {
-    this.immediate = undefined;
+    this.clearImmediate();
     const { waiting, sender } = this;
     this.waiting = [];
-    // A change of load may have been quicker.
-    for (const slot of waiting)
+    const slice = new SendSlice();
+    let next = 0;
+    for (; next < waiting.length && slice.takeOne(); next++) {
+      const slot = waiting[next] as number;
+      // A change of load may have been quicker.
       if (slot < this.target && sender.isIdle(slot)) sender.send(slot, slot, Number.NaN, false);
+    }
     sender.flush();
+    if (next === waiting.length) return;
+    this.waiting = [...waiting.slice(next), ...this.waiting];
+    this.scheduleWaiting();
+  }
+
+  private scheduleWaiting(): void {
+    this.immediate ??= setImmediate(() => this.sender.guard(() => this.sendWaiting()));
   }
 
   stop(): void {
     this.stopRamp();
-    if (this.immediate !== undefined) clearImmediate(this.immediate);
-    this.immediate = undefined;
+    this.clearImmediate();
     this.waiting = [];
     this.reach(0);
+  }
+
+  private clearImmediate(): void {
+    if (this.immediate !== undefined) clearImmediate(this.immediate);
+    this.immediate = undefined;
   }
 
   private reach(target: number): void {
     const before = this.target;
     this.target = target;
+    // Those that waited are among the idle ones.
+    this.waiting = [];
     for (let slot = 0; slot < target; slot++) {
-      if (this.sender.isIdle(slot)) this.sender.send(slot, slot, Number.NaN, false);
+      if (!this.sender.isIdle(slot)) continue;
+      if (this.readsFirst) this.waiting.push(slot);
+      else this.sender.send(slot, slot, Number.NaN, false);
     }
+    if (this.readsFirst) this.sendWaiting();
     for (let slot = target; slot < before; slot++) if (this.sender.isIdle(slot)) this.endSequence(slot);
     this.sender.flush();
   }

@@ -83,6 +83,7 @@ async function runPlan(
         return isTracing(plan) ? traceSends(client, (request) => traceSend(request, session, observer)) : client;
       },
     });
+    const undos: (() => void)[] = [];
     try {
       driver.prepareFirst();
       session = await signal.unlessInterrupted(settingUp);
@@ -97,7 +98,9 @@ async function runPlan(
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
       const measuring = { plan, observer, signal, load, session, feed, driver, canceller, poller, tokens };
-      const rehearse = isRehearsed(plan) ? await loadRehearsal(plan, session, driver) : undefined;
+      const rehearse = isRehearsed(plan)
+        ? await loadRehearsal(plan, session, driver, (undo) => undos.push(undo))
+        : undefined;
       const parts: RunParts = { ...measuring, peers, rehearse, startNs, check };
       if (plan.telemetry.scrapes === undefined) return await new MeasuredRun(parts).execute();
       const { openScrapes } = await import("./scrapes.ts");
@@ -106,6 +109,7 @@ async function runPlan(
       );
     } finally {
       driver.close();
+      for (const undo of undos) undo();
     }
   } finally {
     metrics?.close();
@@ -120,15 +124,27 @@ function isRehearsed({ target, client, outputs }: Plan): boolean {
   return target.kind === "openai" && client.kind === "own" && outputs.style !== "perf_analyzer";
 }
 
-async function loadRehearsal({ target }: Plan, session: Session, driver: Driver): Promise<() => Promise<void>> {
+/** @param atEnd takes what is to be undone when the run is over */
+async function loadRehearsal(
+  { target }: Plan,
+  session: Session,
+  driver: Driver,
+  atEnd: (undo: () => void) => void,
+): Promise<() => Promise<void>> {
   const { rehearse } = await import("./rehearsal.ts");
   if (!target.isStreaming) return () => rehearse(session, false);
   const { openBurstSharing } = await import("./burst-sharing.ts");
   const { yieldBackgroundThreads } = await import("../runtime/background-threads.ts");
+  const { raiseThreadPriority } = await import("../runtime/thread-priority.ts");
+  const { isOwnHost } = await import("../runtime/own-host.ts");
+  const { parseUrl } = await import("./endpoint.ts");
+  const urls = target.kind === "openai" ? [target.url, ...(target.moreUrls ?? [])] : [];
   return async () => {
     await rehearse(session, true);
     // What matters is compiled: the rest may not come between the tokens' times.
     yieldBackgroundThreads();
+    // A server on the same cores would have to wait for it.
+    if (!urls.some((url) => isOwnHost(parseUrl(url, 0).host))) atEnd(raiseThreadPriority());
     driver.shareBursts(await openBurstSharing());
   };
 }

@@ -2,6 +2,7 @@ import { DueHeap } from "../load/due-heap.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { DueTimer } from "./due-timer.ts";
+import { SendSlice } from "./send-slice.ts";
 import type { SessionFeed, TurnOutcome } from "./session-feed.ts";
 
 /** A turn that is sent so much after it was due is late; less is the grain of an event loop. */
@@ -27,6 +28,8 @@ export class SessionLoad implements ActiveLoad {
   private readonly due = new DueHeap();
   private judged: JudgedTurn[] = [];
   private immediate: ReturnType<typeof setImmediate> | undefined;
+  /** Begins the slots that have not begun yet. */
+  private starting: ReturnType<typeof setImmediate> | undefined;
   /** Slots whose turn got no answer. */
   private readonly lost = new Set<number>();
   private concurrency = 0;
@@ -47,8 +50,16 @@ export class SessionLoad implements ActiveLoad {
     this.sender.setActiveLanes(concurrency);
     this.concurrency = concurrency;
     await this.sender.reserve(concurrency);
-    for (let slot = 0; slot < concurrency; slot++) this.begin(slot);
+    this.beginFrom(0);
+  }
+
+  private beginFrom(first: number): void {
+    this.starting = undefined;
+    const slice = new SendSlice();
+    let slot = first;
+    for (; slot < this.concurrency && slice.takeOne(); slot++) this.begin(slot);
     this.sender.flush();
+    if (slot < this.concurrency) this.starting = setImmediate(() => this.sender.guard(() => this.beginFrom(slot)));
   }
 
   /** Answers are judged later than their slots are free; only a request that got none is over by now. */
@@ -61,6 +72,8 @@ export class SessionLoad implements ActiveLoad {
     this.timer.clear();
     if (this.immediate !== undefined) clearImmediate(this.immediate);
     this.immediate = undefined;
+    if (this.starting !== undefined) clearImmediate(this.starting);
+    this.starting = undefined;
     this.judged = [];
   }
 
@@ -99,11 +112,12 @@ export class SessionLoad implements ActiveLoad {
     this.tick();
   }
 
-  /** Sends what is due by now. */
+  /** Sends what is due by now; where that is a lot, the timer comes back for the rest at once. */
   private tick(): void {
     if (this.concurrency === 0) return;
     const { due } = this;
-    for (let dueNs = due.firstDueNs; dueNs <= nowNs(); dueNs = due.firstDueNs)
+    const slice = new SendSlice();
+    for (let dueNs = due.firstDueNs; dueNs <= nowNs() && slice.takeOne(); dueNs = due.firstDueNs)
       this.sender.send(due.pop(), 0, dueNs, nowNs() - dueNs > DELAY_TOLERANCE_NS);
     this.sender.flush();
     this.timer.set(due.firstDueNs);

@@ -185,7 +185,8 @@ test("no request that has no end holds up a run that the user ends", LIMIT, asyn
       assert.ok(performance.now() - startMs < INTERRUPTED_MS, name);
       checkCounts(result);
       assert.deepEqual([result.isInterrupted, result.error], [true, undefined], name);
-      assert.deepEqual([result.completedCount, result.failedCount, result.cancelledCount], [2, 0, 1], name);
+      // A flood may reach the limit of bytes first.
+      assert.deepEqual([result.completedCount, result.failedCount + result.cancelledCount], [2, 1], name);
       assert.equal(result.levels[0]?.window.requestCount, 2, name);
       assert.match(result.failures[0]?.example ?? "", /when the run was interrupted/, name);
     }),

@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { RECORD_DELAYED, RECORD_FAILED } from "../../src/measure/records.ts";
 import { BurstSharing } from "../../src/run/burst-sharing.ts";
 import { RequestFeed } from "../../src/run/feed.ts";
+import { nowNs } from "../../src/runtime/clock.ts";
 import { makeDataset, makeDriver, makeService } from "./fake-client.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
@@ -345,6 +346,47 @@ test("where reads come first, the next requests leave after all that has arrived
   // The same slots can go on later, each once.
   await driver.start(closed(2), ENDLESS);
   assert.deepEqual([client.active, client.sent.length], [[0, 1], 7]);
+  driver.close();
+});
+
+/** 32 of it last longer than a slice. */
+function takeLong(): void {
+  const endNs = nowNs() + 0.1e6;
+  while (nowNs() < endNs);
+}
+
+test("where reads come first, many requests leave in slices, with what has arrived read between", async () => {
+  const { driver, client } = makeDriver({ readsFirst: true });
+  driver.shareBursts(new BurstSharing(takeLong, { nowNs: () => 0, cpuNs: () => 0 }));
+  await driver.start(closed(100), ENDLESS);
+  const atOnce = client.sent.length;
+  assert.ok(atOnce >= 32 && atOnce < 100, `${atOnce} sent at once`);
+  client.answer(0);
+  await until(() => client.active.length === 100);
+  const slots = client.sent.map(({ slot }) => slot);
+  assert.deepEqual(
+    slots.slice(0, 100).toSorted((a, b) => a - b),
+    slots.slice(0, 100),
+    "the slot that is free again waits for its turn",
+  );
+  assert.deepEqual(slots.slice(100), [0]);
+  const stopped = driver.stop();
+  for (const slot of client.active) client.answer(slot);
+  await stopped;
+  assert.equal(client.sent.length, 101);
+  driver.close();
+});
+
+test("a stop takes back what waits for the next slice", async () => {
+  const { driver, client } = makeDriver({ readsFirst: true });
+  driver.shareBursts(new BurstSharing(takeLong, { nowNs: () => 0, cpuNs: () => 0 }));
+  await driver.start(closed(100), ENDLESS);
+  const sent = client.sent.length;
+  const stopped = driver.stop();
+  for (const slot of client.active) client.answer(slot);
+  await stopped;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(client.sent.length, sent);
   driver.close();
 });
 

@@ -56,52 +56,34 @@ test("an answer that is found wrong later is a failure like any other, and one t
   driver.close();
 });
 
-test("no more than 256 answers wait, in the order in which they came, each with its own bodies", () => {
-  const judged: number[] = [];
-  const bodies: (number | undefined)[] = [];
-  const waiting = new WaitingAnswers((call) => {
-    judged.push(call.endNs);
-    bodies.push(call.body?.[0]);
-  });
-  const slots = new Slots();
-  slots.grow(1);
-  const call = new Call(0);
-  for (let i = 0; i < 600; i++) {
-    call.endNs = i;
-    call.body = new Uint8Array([i % 251]);
-    waiting.add(call, slots, 0);
-  }
-  assert.equal(judged.length, 600 - 256);
-  waiting.flush();
-  assert.deepEqual(
-    judged,
-    Array.from({ length: 600 }, (_, i) => i),
-  );
-  assert.deepEqual(
-    bodies,
-    Array.from({ length: 600 }, (_, i) => i % 251),
-  );
-});
-
-test("no more than 16 MiB of answers wait, however few they are", () => {
-  let judged = 0;
-  const waiting = new WaitingAnswers(() => judged++);
-  const slots = new Slots();
-  const answer = (body: Uint8Array | undefined, ...events: number[]): void => {
+const LIMITS = [
+  { name: "by number", most: { answers: 256, bytes: 1e9 }, bodyBytes: 1, waiting: 256 },
+  { name: "by size", most: { answers: 1000, bytes: 10_500 }, bodyBytes: 922, waiting: 10 },
+  { name: "but for one, however large", most: { answers: 256, bytes: 100 }, bodyBytes: 1000, waiting: 1 },
+  { name: "by far more than 256, by default", most: undefined, bodyBytes: 1, waiting: 600 },
+] as const;
+for (const { name, most, bodyBytes, waiting: mostWaiting } of LIMITS)
+  test(`answers that wait are limited ${name}, and looked into in the order in which they came, each with its own body`, () => {
+    const judged: number[] = [];
+    const bodies: (number | undefined)[] = [];
+    const waiting = new WaitingAnswers((call) => {
+      judged.push(call.endNs);
+      bodies.push(call.body?.[0]);
+    }, most);
+    const slots = new Slots();
+    slots.grow(1);
     const call = new Call(0);
-    call.body = body;
-    call.responses = events.map((bytes) => ({ readNs: 0, body: new Uint8Array(bytes), isEmpty: false }));
-    waiting.add(call, slots, 0);
-  };
-  answer(new Uint8Array(9e6));
-  answer(undefined, 3e6, 3e6);
-  assert.equal(judged, 0);
-  answer(new Uint8Array(9e6));
-  assert.equal(judged, 1, "the first one made room");
-  answer(new Uint8Array(30e6));
-  assert.equal(judged, 3, "one that is longer by itself waits alone");
-  answer(undefined);
-  assert.equal(judged, 4);
-  waiting.flush();
-  assert.equal(judged, 5);
-});
+    const order = Array.from({ length: 600 }, (_, i) => i);
+    for (const i of order) {
+      call.endNs = i;
+      call.body = new Uint8Array(bodyBytes).fill(i % 251);
+      waiting.add(call, slots, 0);
+    }
+    assert.equal(judged.length, 600 - mostWaiting);
+    waiting.flush();
+    assert.deepEqual(judged, order);
+    assert.deepEqual(
+      bodies,
+      order.map((i) => i % 251),
+    );
+  });

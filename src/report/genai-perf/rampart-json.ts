@@ -46,7 +46,7 @@ export function formatRampartJson(parts: RampartJsonParts): string {
     ...(run?.sessions === undefined ? {} : { sessions: run.sessions }),
     system: toSystemJson(summary, goodput),
     metrics: Object.fromEntries([...summary.samples].map(([metric, values]) => toMetricJson(metric, values))) as object,
-    ...(run === undefined ? {} : { levels: run.levels.map(({ window, ...level }) => toLevelJson(level, window)) }),
+    ...(run === undefined ? {} : { levels: toLevelsJson(run, columns, about.isStreaming) }),
     warnings,
   };
   return `${JSON.stringify(document, null, 2)}\n`;
@@ -119,10 +119,17 @@ function toMetricJson(metric: TokenMetric, values: Float64Array): [string, objec
   ];
 }
 
+/** The columns hold the requests of all levels. */
+function toLevelsJson({ levels }: RunResult, columns: TokenColumns, isStreaming: boolean): object[] {
+  const tokens = levels.length === 1 ? columns : undefined;
+  return levels.map(({ window, ...level }) => toLevelJson(level, window, toClientJson(window, tokens, isStreaming)));
+}
+
 /** How the load was kept up, and what that cost the client. */
 function toLevelJson(
   { unit, level, outcome, trials }: Omit<RunResult["levels"][number], "window">,
   window: WindowResult,
+  client: object,
 ): object {
   const isScheduled = window.scheduledLatency !== window.latency;
   return {
@@ -140,7 +147,7 @@ function toLevelJson(
     ...(isScheduled
       ? { latencyFromDueTimeMs: toTallyJson(window.scheduledLatency), sendDelayMs: toTallyJson(window.sendDelay) }
       : {}),
-    client: toClientJson(window),
+    client,
   };
 }
 

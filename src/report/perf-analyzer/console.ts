@@ -1,3 +1,4 @@
+import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import type { GpuTally } from "../../measure/gpu-tally.ts";
 import {
   inferPerSec,
@@ -102,6 +103,7 @@ class PerfAnalyzerConsole implements Report {
     const { latencyLimitMs } = this.plan.measurement;
     if (this.isSilent) {
       if (result.window.requestCount > 0) this.note(silentNote(result, this.plan));
+      this.noteLag(result.window);
       return;
     }
     if (result.isLatencyUnstable)
@@ -177,6 +179,12 @@ class PerfAnalyzerConsole implements Report {
     const reason = saturationReason(window);
     if (reason !== undefined && late.length === 0)
       this.note(`the client may have been the limit, not the server: ${reason}.`);
+    this.noteLag(window);
+  }
+
+  private noteLag(window: WindowResult): void {
+    const lag = explainLag(clientLagOf(window), reportedTimes(window));
+    if (lag !== undefined) this.note(`${lag}.`);
   }
 
   private printGpus(gpu: GpuTally): void {

@@ -1,15 +1,33 @@
+import { clientLagOf, explainLag, judgeLag, reportedTimes } from "../../measure/client-lag.ts";
 import { saturationReason } from "../../measure/metrics.ts";
+import type { TokenColumns } from "../../measure/token-metrics.ts";
 import type { WindowResult } from "../../measure/window.ts";
 
-/** What measuring cost this client, as plain data: whether it, not the server, was the limit. */
-export function toClientJson(window: WindowResult): object {
+/**
+ * What measuring cost this client, as plain data: whether it, not the server, was the limit, and which figures its own lag is not small beside.
+ * @param tokens of the window's requests; absent where none are measured
+ * @param isStreamed whether their answers were streamed
+ */
+export function toClientJson(window: WindowResult, tokens?: TokenColumns, isStreamed = false): object {
+  const { cpuRatio, coreWaitRatio, loopLagMaxNs, loopLagMeanNs, loopLagP99Ns } = window.health;
+  const times = reportedTimes(window, tokens, isStreamed);
+  const lag = clientLagOf(window);
   return {
     sendMeanUs: window.sendMeanNs / 1000,
     receiveMeanUs: window.receiveMeanNs / 1000,
     overheadPct: window.overheadPct,
-    cpuRatio: window.health.cpuRatio,
-    loopLagMaxMs: window.health.loopLagMaxNs / 1e6,
-    loopLagMeanMs: window.health.loopLagMeanNs / 1e6,
+    cpuRatio,
+    coreWaitRatio: coreWaitRatio ?? null,
+    loopLagMaxMs: loopLagMaxNs / 1e6,
+    loopLagMeanMs: loopLagMeanNs / 1e6,
+    loopLagP99Ms: loopLagP99Ns === undefined ? null : loopLagP99Ns / 1e6,
+    lagBias: judgeLag(lag, times).map(({ figure, statistic, reportedNs, biasNs }) => ({
+      figure,
+      statistic,
+      reportedMs: reportedNs / 1e6,
+      biasMs: biasNs / 1e6,
+    })),
+    lagWarning: explainLag(lag, times) ?? null,
     saturation: saturationReason(window) ?? null,
   };
 }

@@ -1,4 +1,5 @@
 import { describePart } from "../../load/schedule-part.ts";
+import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import { explainInstability, type Remedy } from "../../measure/instability.ts";
 import {
   errorRatio,
@@ -165,6 +166,8 @@ class RampartConsole implements Report {
     notes.push(...describeLoadNotes(this.plan, result));
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
+    const lag = explainLag(clientLagOf(window), reportedTimes(window, result.tokens, this.isStreamed));
+    if (lag !== undefined) notes.push(lag);
     notes.push(describeClient(window, isRamp(this.plan.load)));
     if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
     const server = window.server === undefined ? "" : formatComposing(window.server);

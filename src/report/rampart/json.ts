@@ -126,7 +126,7 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     ...(window.scheduledLatency === window.latency
       ? {}
       : { scheduledLatency: toLatencyJson(window.scheduledLatency), sendDelay: toLatencyJson(window.sendDelay) }),
-    client: toClientJson(window),
+    client: toClientJson(window, tokens, plan.measurement.tokens?.isStreamed),
     ...(window.server === undefined ? {} : { server: window.server }),
     ...(tokens === undefined
       ? {}

@@ -34,7 +34,10 @@ async function withMetrics<T>(options: MetricsStubOptions, use: (stub: MetricsSt
 /** What a command line did; what stderr says of this busy machine is left out. */
 async function runCommand(args: readonly string[]): Promise<CommandResult> {
   const result = await run(args);
-  return { ...result, err: result.err.replace(/^rampart: the client may have been the limit.*\n/gm, "") };
+  return {
+    ...result,
+    err: result.err.replace(/^rampart: the client (?:may have been the limit|read answers about).*\n/gm, ""),
+  };
 }
 
 /** Windows of 300 ms at concurrency 1 and 2, each answer after 5 ms. */

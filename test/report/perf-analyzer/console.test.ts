@@ -142,6 +142,17 @@ test("a request that was sent again is told on stderr, and only then", () => {
   assert.doesNotMatch(out + print({}, [makeLevel()]).err, /sent again/);
 });
 
+test("a client that reads late says on stderr what that does to the figures", () => {
+  const health = { loopLagMeanNs: 1e6, loopLagP99Ns: 3e6, loopLagMaxNs: 5e6 };
+  const { out, err } = print({}, [makeLevel({ window: makeWindow({ latenciesNs: [10e6, 10e6], health }) })]);
+  assert.match(
+    err,
+    /^rampart: the client read answers about 1 ms \(p99 3 ms\) after they came: latency, 10 ms, is likely too long by 1 ms \(10 %\), .*\.$/m,
+  );
+  assert.doesNotMatch(out, /likely/);
+  assert.doesNotMatch(print({}, [makeLevel({ window: makeWindow() })]).err, /likely/);
+});
+
 test("a client that is mostly idle between answers is warned of", () => {
   const { out } = print({}, [makeLevel({ window: makeWindow({ overheadPct: 51 }) })]);
   assert.match(out, /^\[WARNING\] Perf Analyzer is not able to keep up with the desired load\./m);

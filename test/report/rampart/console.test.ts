@@ -101,6 +101,16 @@ test("a load that changes within its level has a time line, and what its limit h
   );
 });
 
+test("what the client's own lag does to a level's figures is told below it", () => {
+  const health = { loopLagMeanNs: 2e6, loopLagP99Ns: 3e6 };
+  const out = print({}, [makeLevel({ window: makeWindow({ latenciesNs: [10e6, 10e6], health }) })]);
+  assert.match(
+    out,
+    /^ {2}the client read answers about 2 ms \(p99 3 ms\) after they came: latency, 10 ms, is likely too long by 2 ms \(20 %\)/m,
+  );
+  assert.doesNotMatch(print({}, [makeLevel({ window: makeWindow() })]), /likely/);
+});
+
 test("a run that ended early, failures and unstable levels are plain to see", () => {
   const out = print({}, [makeLevel({ outcome: "unstable", instability: makeInstability() })], {
     isInterrupted: true,

@@ -7,6 +7,7 @@ import { createRampartConsole } from "../../../src/report/rampart/console.ts";
 import { createJsonReport } from "../../../src/report/rampart/json.ts";
 import type { LevelResult } from "../../../src/run/observer.ts";
 import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
 
@@ -91,6 +92,23 @@ describe("tokens in the report for people", () => {
     tell(createRampartConsole(plan, sink), makeResult(plan, [makeLevel()]));
     assert.doesNotMatch(sink.printed.out, /tokens/);
     assert.doesNotMatch(print(new TokenColumns()), /average +min/);
+  });
+});
+
+test("the report for programs has the client's lag and what it does to the figures", async () => {
+  await withFolder(async (folder) => {
+    const jsonFile = join(folder, "report.json");
+    const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { jsonFile } });
+    const window = makeWindow({
+      latenciesNs: [1e9],
+      sendMeanNs: 1e6,
+      health: { loopLagMeanNs: 24e6, loopLagP99Ns: 30e6 },
+    });
+    createJsonReport(plan).finish(makeResult(plan, [{ ...makeLevel({ window }), tokens: makeTokens() }]));
+    const { client } = JSON.parse(await readFile(jsonFile, "utf8")).levels[0];
+    assert.deepEqual([client.loopLagMeanMs, client.loopLagP99Ms, client.coreWaitRatio], [24, 30, null]);
+    assert.deepEqual(client.lagBias[0], { figure: "timeToFirstToken", statistic: "mean", reportedMs: 250, biasMs: 25 });
+    assert.match(client.lagWarning, /time to first token, 250 ms, is likely too long by 25 ms \(10 %\)/);
   });
 });
 

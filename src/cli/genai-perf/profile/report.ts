@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { lagWarnings } from "../../../measure/client-lag.ts";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import { tokenWarnings } from "../../../measure/token-warnings.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
@@ -98,7 +99,8 @@ async function writeFiles(parts: WrittenParts, measured: Measured): Promise<RunE
   const summary = summarizeRun(columns, { family: result.family, isStreaming: result.isStreaming, goodput, run });
   io.out(formatGenAiPerfConsole(result));
   if (settings.isVerbose || summary.isRemarkable) io.out(formatMoreMetrics(summary));
-  const warnings = tokenWarnings(columns);
+  const windows = (run?.levels ?? []).map(({ window }) => window);
+  const warnings = [...lagWarnings(windows, columns, result.isStreaming), ...tokenWarnings(columns)];
   for (const warning of warnings) io.err(`rampart: ${warning}.\n`);
   const config = toInputConfig(settings, given);
   const lost = write(join(folder, files.json), formatGenAiPerfJson(measured.result, config));
