@@ -9,6 +9,7 @@
  * - `http`: an HTTP status of 400 or more
  * - `grpc`: a gRPC status other than OK
  * - `model`: the server answered, and the answer says that the inference failed
+ * - `unreadable`: the server answered with success, but with something that is no answer of the service
  * - `validation`: the output is not the expected one
  * - `cancelled`: given up by this client some time after it was sent, because the plan asks for that
  * - `unfinished`: given up by this client, as it had no answer when the measurement's grace period was over
@@ -23,6 +24,7 @@ export type FailureKind =
   | "http"
   | "grpc"
   | "model"
+  | "unreadable"
   | "validation"
   | "cancelled"
   | "unfinished"
@@ -38,6 +40,7 @@ export const FAILURE_KINDS: readonly FailureKind[] = [
   "http",
   "grpc",
   "model",
+  "unreadable",
   "validation",
   "cancelled",
   "unfinished",

@@ -1,7 +1,7 @@
+import { explainPage } from "../html-page.ts";
 import type { AnswerKind } from "./answer-kind.ts";
 import { type AnswerPart, readFieldPart, readPart, type ServerUsage } from "./answer-parts.ts";
 import { type ServerEvent, splitEvents } from "./events.ts";
-import { explainPage } from "./html-page.ts";
 import type { ResponseField } from "./response-field.ts";
 import { readStreamEnd, type StreamEnd } from "./stream-end.ts";
 

@@ -5,6 +5,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 import { findNameError, verifyOptions } from "../../runtime/tls.ts";
+import { explainEncoding, unreadable } from "../answer-check.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { describeConnectError, type Failure, isTlsError } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
@@ -144,6 +145,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly options: ClientOptions;
   private controller: Dispatcher.DispatchController | undefined;
   private status = 0;
+  private encoding = "";
   private pieces: Buffer[] = [];
   private isOver = false;
 
@@ -178,10 +180,15 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.status = status;
     this.call.firstByteNs = nowNs();
     this.call.jsonBytes = Number(headers["inference-header-content-length"] ?? 0);
+    this.call.isJson = /^\s*application\/json/i.test(String(headers["content-type"] ?? ""));
+    const encoding = String(headers["content-encoding"] ?? "").toLowerCase();
+    this.encoding = encoding === "identity" ? "" : encoding;
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.options.keepBodies || this.status >= 400) this.pieces.push(Buffer.from(chunk));
+    // Whoever looks at the answer does so when it is whole.
+    const { keepBodies, createCheck } = this.options;
+    if (keepBodies || createCheck !== undefined || this.status >= 400) this.pieces.push(Buffer.from(chunk));
   }
 
   onResponseEnd(): void {
@@ -191,6 +198,10 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     if (this.pieces.length > 0) call.body = new Uint8Array(Buffer.concat(this.pieces));
     if (this.status >= 300) {
       this.finish({ kind: "http", status: this.status, message: `HTTP status ${this.status}` });
+      return;
+    }
+    if (this.encoding !== "") {
+      this.finish(unreadable(explainEncoding(this.encoding)));
       return;
     }
     this.isOver = true;

@@ -1,11 +1,13 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { OpenSocket, Socket } from "../../runtime/socket.ts";
+import { unreadable } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { describeConnectError, type Failure, isTlsError, messageOfProtocol, ProtocolError } from "../failure.ts";
 import type { Endpoint } from "../request.ts";
 import { expectResponses } from "../streamed-responses.ts";
-import type { Http1Message } from "./encode.ts";
+import { CheckedBody } from "./checked-body.ts";
+import { type Http1Message, headOf } from "./encode.ts";
 import { EventSplitter } from "./event-splitter.ts";
 import { ResponseParser, type ResponseSink } from "./parser.ts";
 
@@ -37,13 +39,16 @@ export class Connection implements ResponseSink {
   private bodyPieces: Uint8Array[] = [];
   private bodyBytes = 0;
   private isComplete = false;
+  /** Looks at the response's body, where it is not kept. */
+  private readonly checked = new CheckedBody();
+  /** Whether the response is kept: the client's options may change while it is under way. */
+  private keeps = false;
   /** Set while the response is a stream of events, each of which is a response of its own. */
   private events: EventSplitter | undefined;
   /** Whether the latest response on the present connection was such a stream. */
   private hasStreamed = false;
   /** The present request's bytes. */
   private sent: Uint8Array = new Uint8Array(0);
-
   private readonly open: OpenSocket;
 
   constructor(call: Call, endpoint: Endpoint, options: ClientOptions, habits: ServerHabits, open: OpenSocket) {
@@ -106,12 +111,17 @@ export class Connection implements ResponseSink {
     if (this.isComplete) throw new ProtocolError("a second response to one request");
     this.options.onWire?.("<", parser.head);
     this.events = undefined;
+    const { call, options } = this;
+    call.jsonBytes = parser.jsonBytes;
+    call.isJson = parser.isJson;
+    this.keeps = options.keepBodies;
+    call.isChecked = this.checked.begin(this.keeps || parser.status >= 300 ? undefined : options.createCheck, call);
     if (parser.isEventStream && parser.status < 300) {
       expectResponses(this.call);
       this.events = new EventSplitter((event) => this.receivedEvent(event));
       return true;
     }
-    return this.options.keepBodies || parser.status >= 400;
+    return this.keeps || parser.status >= 400 || call.isChecked;
   }
 
   onBody(bytes: Uint8Array, start: number, end: number): void {
@@ -119,7 +129,11 @@ export class Connection implements ResponseSink {
       this.events.feed(bytes, start, end);
       return;
     }
-    if (!this.options.keepBodies && this.bodyBytes > MAX_ERROR_BODY_BYTES) return;
+    if (this.call.isChecked) {
+      this.checked.add(bytes, start, end);
+      return;
+    }
+    if (!this.keeps && this.bodyBytes > MAX_ERROR_BODY_BYTES) return;
     this.bodyPieces.push(bytes.slice(start, end));
     this.bodyBytes += end - start;
   }
@@ -135,7 +149,8 @@ export class Connection implements ResponseSink {
     call.messageCount++;
     call.responseCount++;
     call.lastMessageNs = readNs;
-    if (this.options.keepBodies) call.responses.push({ readNs, body: event, isEmpty: false });
+    if (this.keeps) call.responses.push({ readNs, body: event, isEmpty: false });
+    else if (call.isChecked) this.checked.addEvent(event);
     this.options.onResponse?.(call);
   }
 
@@ -196,14 +211,13 @@ export class Connection implements ResponseSink {
       return;
     }
     if (this.isComplete) this.responded(socket);
+    else this.checked.keep();
   }
 
   private responded(socket: Socket): void {
-    const parser = this.parser;
-    const call = this.call;
+    const { call, parser } = this;
     this.isComplete = false;
     call.endNs = this.readNs;
-    call.jsonBytes = parser.jsonBytes;
     if (this.bodyPieces.length > 0) call.body = this.takeBody();
     // A response that overtook its own request leaves the connection in an unknown state.
     const overtaken = socket.pendingBytes > 0;
@@ -217,10 +231,20 @@ export class Connection implements ResponseSink {
       this.finish({ kind: "http", status: parser.status, message: `HTTP status ${parser.status}` });
     } else if (parser.status >= 300) {
       this.finish({ kind: "http", status: parser.status, message: `unexpected HTTP status ${parser.status}` });
-    } else {
+    } else this.succeed();
+  }
+
+  /** Ends the request with its answer, unless that turns out to be none. */
+  private succeed(): void {
+    const { call } = this;
+    const fault = this.checked.end(this.parser.contentEncoding);
+    if (fault === undefined) {
       call.isActive = false;
       this.options.onDone(call);
+      return;
     }
+    call.body = fault.bytes;
+    this.finish(unreadable(fault.reason));
   }
 
   private closed(error: Error | undefined, socket: Socket): void {
@@ -270,23 +294,19 @@ export class Connection implements ResponseSink {
 
   /** The response lasted until the connection closed. */
   private respondedByClose(): void {
-    const call = this.call;
+    const { call } = this;
+    const { status } = this.parser;
     this.isComplete = false;
     call.endNs = this.readNs;
-    call.jsonBytes = this.parser.jsonBytes;
     if (this.bodyPieces.length > 0) call.body = this.takeBody();
-    if (this.parser.status >= 300) {
-      this.finish({ kind: "http", status: this.parser.status, message: `HTTP status ${this.parser.status}` });
-      return;
-    }
-    call.isActive = false;
-    this.options.onDone(call);
+    if (status >= 300) this.finish({ kind: "http", status, message: `HTTP status ${status}` });
+    else this.succeed();
   }
 
   private finish(failure: Failure): void {
     const call = this.call;
     if (!call.isActive) return;
-    if (failure.kind !== "http") call.endNs = nowNs();
+    if (failure.kind !== "http" && failure.kind !== "unreadable") call.endNs = nowNs();
     if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
     call.failure = failure;
     call.isActive = false;
@@ -323,8 +343,7 @@ export class Connection implements ResponseSink {
   }
 
   private clearBody(): void {
-    if (this.bodyBytes === 0) return;
-    this.bodyPieces = [];
+    if (this.bodyBytes > 0) this.bodyPieces = [];
     this.bodyBytes = 0;
   }
 }
@@ -337,10 +356,4 @@ function expectOneResponse(call: Call): void {
 
 function describeClose(error: Error | undefined, when: string): string {
   return error === undefined ? `server closed the connection ${when}` : `${describeConnectError(error)} ${when}`;
-}
-
-/** A request's head as text. */
-function headOf(message: Uint8Array): string {
-  const text = new TextDecoder("latin1").decode(message);
-  return text.slice(0, text.indexOf("\r\n\r\n") + 4);
 }

@@ -26,3 +26,9 @@ function formatHead(request: WireRequest, endpoint: Endpoint): string {
   if (request.method === "POST") head += `Content-Length: ${request.payload.length}\r\n`;
   return `${head}\r\n`;
 }
+
+/** A request's head as text. */
+export function headOf(message: Uint8Array): string {
+  const text = new TextDecoder("latin1").decode(message);
+  return text.slice(0, text.indexOf("\r\n\r\n") + 4);
+}
