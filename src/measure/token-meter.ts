@@ -15,14 +15,19 @@ const decoder = new TextDecoder();
 export class TokenMeter {
   private readonly kind: AnswerKind;
   private readonly countTokens: TokenCounter | undefined;
+  private readonly wantsStreams: boolean;
   private readonly inputTokens = new Map<number, number>();
   private windows: MeterWindow[] = [];
   private current = openWindow();
   /** Whether the server is known to mark the end of its streams. */
   private marksEnds = false;
 
-  /** @param countTokens without it only the server's counts are known */
-  constructor(kind: AnswerKind, countTokens: TokenCounter | undefined) {
+  /**
+   * @param countTokens without it only the server's counts are known
+   * @param wantsStreams whether answers are asked for as streams; one that is none has no times of tokens then
+   */
+  constructor(kind: AnswerKind, countTokens: TokenCounter | undefined, wantsStreams = false) {
+    this.wantsStreams = wantsStreams;
     this.kind = kind;
     this.countTokens = countTokens;
   }
@@ -51,7 +56,9 @@ export class TokenMeter {
         const inputTokens = this.inputTokens.get(step) ?? Number.NaN;
         const isUnmarked = end?.isMarked === false;
         if (isUnmarked) unmarked.example ??= explainCutStream(end);
-        (isUnmarked ? unmarked.columns : columns).add({ sendNs, times, inputTokens, usage: answer.usage });
+        const lacksStream = this.wantsStreams && !answer.isStreamed;
+        const request = { sendNs, times, inputTokens, usage: answer.usage, lacksStream };
+        (isUnmarked ? unmarked.columns : columns).add(request);
       },
       onFailure: () => {
         this.current.columns.addFailures(1);

@@ -44,6 +44,8 @@ export interface AnsweredRequest {
   /** Tokens of the request's text; NaN when they were not counted. */
   readonly inputTokens: number;
   readonly usage?: ServerUsage | undefined;
+  /** A stream was asked for, and the answer came whole: it has no first token. Default false. */
+  readonly lacksStream?: boolean | undefined;
   /** The conversation it is part of. */
   readonly session?: string | undefined;
 }
@@ -64,6 +66,7 @@ export interface TokenRows {
   readonly sessionNames: readonly string[];
   readonly sessionOf: Float64Array;
   readonly streamEnds: StreamEnds;
+  readonly unstreamedCount: number;
 }
 
 /** Streams whose protocol marks their end, by whether they had the mark; those that failed otherwise are in neither. */
@@ -87,6 +90,8 @@ export class TokenColumns {
   failureExample: string | undefined;
   /** Where some streams had their end mark, those without are failures too; where none had it they are measured. */
   streamEnds: StreamEnds = { markedCount: 0, unmarkedCount: 0, mark: undefined };
+  /** Rows whose answer came whole although a stream was asked for: they have no times of tokens. */
+  unstreamedCount = 0;
   private readonly sessionNames = new Map<string, number>();
   private readonly sessionOf = new Column();
 
@@ -99,7 +104,10 @@ export class TokenColumns {
   add(request: AnsweredRequest): void {
     const { contentNs } = request.times;
     if (contentNs.length === 0) this.emptyCount++;
-    else this.push(request, tokenValues(request));
+    else {
+      this.push(request, tokenValues(request));
+      if (request.lacksStream === true) this.unstreamedCount++;
+    }
   }
 
   /**
@@ -127,7 +135,7 @@ export class TokenColumns {
   /** Copies of all rows, to be merged or sent to another thread. */
   rows(): TokenRows {
     const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
-    const { emptyCount, failedCount, failureExample, streamEnds } = this;
+    const { emptyCount, failedCount, failureExample, streamEnds, unstreamedCount } = this;
     return {
       sendNs: this.sendNs.view().slice(),
       metrics: metrics as TokenRows["metrics"],
@@ -137,6 +145,7 @@ export class TokenColumns {
       sessionNames: [...this.sessionNames.keys()],
       sessionOf: this.sessionOf.view().slice(),
       streamEnds,
+      unstreamedCount,
     };
   }
 
@@ -148,6 +157,7 @@ export class TokenColumns {
       for (const name of TOKEN_METRICS) this.metrics[name].push(metrics[name][row] as number);
     }
     this.emptyCount += counts.emptyCount;
+    this.unstreamedCount += counts.unstreamedCount;
     this.addFailures(counts.failedCount, counts.failureExample);
     const { markedCount, unmarkedCount, mark } = this.streamEnds;
     this.streamEnds = {
@@ -190,11 +200,8 @@ export class TokenColumns {
 }
 
 /** What is measured of one request with content; metrics it has no value of are NaN. */
-export function tokenValues({
-  times,
-  inputTokens,
-  usage,
-}: AnsweredRequest): Partial<Readonly<Record<TokenMetric, number>>> {
+export function tokenValues(request: AnsweredRequest): Partial<Readonly<Record<TokenMetric, number>>> {
+  const { times, inputTokens, usage, lacksStream = false } = request;
   const { contentNs, outputTokens } = times;
   const firstNs = contentNs[0] as number;
   const lastNs = contentNs.at(-1) as number;
@@ -202,15 +209,15 @@ export function tokenValues({
   const interTokenLatencyNs = hasIntervals ? roundHalfEven((lastNs - firstNs) / (outputTokens - 1)) : Number.NaN;
   return {
     requestLatencyNs: lastNs,
-    timeToFirstTokenNs: firstNs,
+    timeToFirstTokenNs: lacksStream ? Number.NaN : firstNs,
     timeToSecondTokenNs: contentNs.length > 1 ? (contentNs[1] as number) - firstNs : Number.NaN,
     interTokenLatencyNs,
     // Where all tokens came at once there is no such rate; GenAI-Perf divides by zero there.
     outputTokensPerSecPerUser: interTokenLatencyNs > 0 ? 1 / (interTokenLatencyNs / 1e9) : Number.NaN,
     outputTokens,
     inputTokens,
-    timeToFirstOutputTokenNs: times.firstOutputNs,
-    timeToFirstReasoningTokenNs: times.firstReasoningNs,
+    timeToFirstOutputTokenNs: lacksStream ? Number.NaN : times.firstOutputNs,
+    timeToFirstReasoningTokenNs: lacksStream ? Number.NaN : times.firstReasoningNs,
     reasoningTokens: times.reasoningTokens,
     normalizedTimePerOutputTokenNs: outputTokens > 0 ? lastNs / outputTokens : Number.NaN,
     bunchedRatio: bunchedRatio(times, usage),

@@ -43,10 +43,10 @@ export async function serveTokenMeter(port: MessagePort, plan: TokensPlan): Prom
   }
 }
 
-async function createMeter({ answers, tokenizer: name, revision }: TokensPlan): Promise<TokenMeter> {
-  if (name === "none") return new TokenMeter(answers as AnswerKind, undefined);
+async function createMeter({ answers, isStreamed, tokenizer: name, revision }: TokensPlan): Promise<TokenMeter> {
+  if (name === "none") return new TokenMeter(answers as AnswerKind, undefined, isStreamed);
   const tokenizer = await loadTokenizer(name, { revision });
-  return new TokenMeter(answers as AnswerKind, (text) => tokenizer.count(text));
+  return new TokenMeter(answers as AnswerKind, (text) => tokenizer.count(text), isStreamed);
 }
 
 /** Where the run puts answers, and gets its levels' tokens from. */

@@ -4,7 +4,9 @@ import { formatDurationNs } from "../plan/units.ts";
 import { countGood } from "./goodput.ts";
 import { meanOf, percentileOf } from "./statistics.ts";
 import type { TokenColumns, TokenMetric } from "./token-metrics.ts";
+import { STREAMED_METRICS } from "./token-samples.ts";
 import { systemMetrics } from "./token-system.ts";
+import { explainUnstreamed } from "./token-warnings.ts";
 
 /** Metrics of tokens, as assertions look at them. */
 
@@ -32,10 +34,26 @@ export function tokenMetricValue(metric: TokenMetricPlan, columns: TokenColumns)
     const { outputTokensPerSec } = systemMetrics(columns);
     return columns.metrics.outputTokens.measured().length === 0 ? undefined : outputTokensPerSec;
   }
-  if (metric.kind === "goodput") return goodPerSec(metric.limits, columns);
+  if (metric.kind === "goodput") {
+    const isKnown = columns.unstreamedCount < columns.count || !needsStreams(metric);
+    return isKnown ? goodPerSec(metric.limits, columns) : undefined;
+  }
   const values = columns.metrics[columnOf(metric.of)].measured();
   if (values.length === 0) return undefined;
   return metric.kind === "token-average" ? meanOf(values) : percentileOf(values.toSorted(), metric.percentile);
+}
+
+/** Why a metric has no value; undefined where it has one, or the reason is not known. */
+export function explainNoValue(metric: TokenMetricPlan, columns: TokenColumns): string | undefined {
+  return tokenMetricValue(metric, columns) === undefined && needsStreams(metric)
+    ? explainUnstreamed(columns)
+    : undefined;
+}
+
+function needsStreams(metric: TokenMetricPlan): boolean {
+  if (metric.kind === "output-tokens-per-sec") return false;
+  if (metric.kind !== "goodput") return STREAMED_METRICS.has(columnOf(metric.of));
+  return Object.keys(metric.limits).some((name) => name !== "latency");
 }
 
 /** The metric in words: `p99 time to first token`. */

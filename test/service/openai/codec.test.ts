@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { unreadable } from "../../../src/transport/answer-check.ts";
 import { createPayloadCodec, RESPONSE } from "../../../src/service/openai/codec.ts";
+import { unreadable } from "../../../src/transport/answer-check.ts";
 
 /** Payloads as requests, and what answers say. */
 
