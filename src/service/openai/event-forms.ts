@@ -2,8 +2,8 @@ import { AnswerForm } from "../known-answers.ts";
 
 const LF = 10;
 const LETTER_D = 0x64;
-/** What stands before an event's text. */
-const HEAD_BYTES = 192;
+/** Enough to tell an event from anything else: this is looked at for every token. */
+const HEAD_BYTES = 64;
 /** The end of an event's JSON with its empty line, at least. */
 const TAIL_BYTES = 3;
 /** More kinds of events than any protocol has. */
