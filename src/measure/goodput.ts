@@ -1,4 +1,5 @@
 import type { TokenColumns, TokenMetric } from "./token-metrics.ts";
+import { STREAMED_METRICS } from "./token-samples.ts";
 
 /** What a good request keeps to, by GenAI-Perf's metric names: milliseconds at most, or a rate at least. */
 export type GoodputLimits = Readonly<Record<string, number>>;
@@ -41,17 +42,23 @@ export const GOODPUT_NAMES: readonly string[] = Object.keys({ ...TEXT_LIMITS, ..
  * @returns undefined when a name is unknown; GenAI-Perf gives a goodput of -1 for that
  */
 export function countGood(columns: TokenColumns, family: AnswerFamily, limits: GoodputLimits): number | undefined {
-  const checks: { values: Float64Array; isBroken: (value: number) => boolean }[] = [];
+  const checks: { values: Float64Array; isBroken: (value: number, row: number) => boolean }[] = [];
   for (const [name, limit] of Object.entries(limits)) {
     const limited = FAMILIES[family][name];
     if (limited === undefined) return undefined;
     const bound = limited.metric.endsWith("Ns") ? limit * 1e6 : limit;
     // A comparison with NaN is false.
-    const isBroken = limited.bound === "most" ? (value: number) => value > bound : (value: number) => value < bound;
+    const isBeyond = limited.bound === "most" ? (value: number) => value > bound : (value: number) => value < bound;
+    const lacksStream = STREAMED_METRICS.has(limited.metric) && columns.unstreamedCount > 0;
+    const firstNs = columns.metrics.timeToFirstTokenNs.view();
+    // Whoever did not get the stream that was asked for got no good answer.
+    const isBroken = lacksStream
+      ? (value: number, row: number) => isBeyond(value) || Number.isNaN(firstNs[row])
+      : isBeyond;
     checks.push({ values: columns.metrics[limited.metric].view(), isBroken });
   }
   let good = 0;
   for (let row = 0; row < columns.count; row++)
-    if (!checks.some(({ values, isBroken }) => isBroken(values[row] as number))) good++;
+    if (!checks.some(({ values, isBroken }) => isBroken(values[row] as number, row))) good++;
   return good;
 }

@@ -11,10 +11,19 @@ const KEPT_WINDOWS = 4;
 
 const decoder = new TextDecoder();
 
+/** What the requests of a run ask of their answers. */
+export interface AskedOfAnswers {
+  /** That they are streamed. Default: false. */
+  readonly wantsStreams?: boolean;
+  /** A number of tokens. Default: false. */
+  readonly isLengthAsked?: boolean;
+}
+
 /** Measures packed answers, window by window. */
 export class TokenMeter {
   private readonly kind: AnswerKind;
   private readonly countTokens: TokenCounter | undefined;
+  private readonly wantsStreams: boolean;
   private readonly isLengthAsked: boolean;
   private readonly inputTokens = new Map<number, number>();
   private readonly requestedTokens = new Map<number, number>();
@@ -25,9 +34,14 @@ export class TokenMeter {
 
   /**
    * @param countTokens without it only the server's counts are known
-   * @param isLengthAsked whether requests ask for the length of their answers
+   * @param asked an answer that is no stream where one was asked for has no times of tokens
    */
-  constructor(kind: AnswerKind, countTokens: TokenCounter | undefined, isLengthAsked = false) {
+  constructor(
+    kind: AnswerKind,
+    countTokens: TokenCounter | undefined,
+    { wantsStreams = false, isLengthAsked = false }: AskedOfAnswers = {},
+  ) {
+    this.wantsStreams = wantsStreams;
     this.kind = kind;
     this.isLengthAsked = isLengthAsked;
     this.countTokens = countTokens;
@@ -57,16 +71,12 @@ export class TokenMeter {
         this.marksEnds ||= end?.isMarked === true;
         const times = timeAnswer(answer, readNs, { countTokens: this.countTokens });
         const inputTokens = this.inputTokens.get(step) ?? Number.NaN;
-        const requestedTokens = this.requestedTokens.get(step);
         const isUnmarked = end?.isMarked === false;
         if (isUnmarked) unmarked.example ??= explainCutStream(end);
-        (isUnmarked ? unmarked.columns : columns).add({
-          sendNs,
-          times,
-          inputTokens,
-          requestedTokens,
-          usage: answer.usage,
-        });
+        const requestedTokens = this.requestedTokens.get(step);
+        const lacksStream = this.wantsStreams && !answer.isStreamed;
+        const request = { sendNs, times, inputTokens, requestedTokens, usage: answer.usage, lacksStream };
+        (isUnmarked ? unmarked.columns : columns).add(request);
       },
       onFailure: () => {
         this.current.columns.addFailures(1);

@@ -48,6 +48,8 @@ export interface AnsweredRequest {
   /** Tokens that the load asked for; absent or NaN where it left them to the server. */
   readonly requestedTokens?: number | undefined;
   readonly usage?: ServerUsage | undefined;
+  /** A stream was asked for, and the answer came whole: it has no first token. Default false. */
+  readonly lacksStream?: boolean | undefined;
   /** The conversation it is part of. */
   readonly session?: string | undefined;
 }
@@ -68,6 +70,7 @@ export interface TokenRows {
   readonly sessionNames: readonly string[];
   readonly sessionOf: Float64Array;
   readonly streamEnds: StreamEnds;
+  readonly unstreamedCount: number;
 }
 
 /** Streams whose protocol marks their end, by whether they had the mark; those that failed otherwise are in neither. */
@@ -91,6 +94,8 @@ export class TokenColumns {
   failureExample: string | undefined;
   /** Where some streams had their end mark, those without are failures too; where none had it they are measured. */
   streamEnds: StreamEnds = { markedCount: 0, unmarkedCount: 0, mark: undefined };
+  /** Rows whose answer came whole although a stream was asked for: they have no times of tokens. */
+  unstreamedCount = 0;
   private readonly sessionNames = new Map<string, number>();
   private readonly sessionOf = new Column();
 
@@ -103,7 +108,10 @@ export class TokenColumns {
   add(request: AnsweredRequest): void {
     const { contentNs } = request.times;
     if (contentNs.length === 0) this.emptyCount++;
-    else this.push(request, tokenValues(request));
+    else {
+      this.push(request, tokenValues(request));
+      if (request.lacksStream === true) this.unstreamedCount++;
+    }
   }
 
   /**
@@ -131,7 +139,7 @@ export class TokenColumns {
   /** Copies of all rows, to be merged or sent to another thread. */
   rows(): TokenRows {
     const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
-    const { emptyCount, failedCount, failureExample, streamEnds } = this;
+    const { emptyCount, failedCount, failureExample, streamEnds, unstreamedCount } = this;
     return {
       sendNs: this.sendNs.view().slice(),
       metrics: metrics as TokenRows["metrics"],
@@ -141,6 +149,7 @@ export class TokenColumns {
       sessionNames: [...this.sessionNames.keys()],
       sessionOf: this.sessionOf.view().slice(),
       streamEnds,
+      unstreamedCount,
     };
   }
 
@@ -152,6 +161,7 @@ export class TokenColumns {
       for (const name of TOKEN_METRICS) this.metrics[name].push(metrics[name][row] as number);
     }
     this.emptyCount += counts.emptyCount;
+    this.unstreamedCount += counts.unstreamedCount;
     this.addFailures(counts.failedCount, counts.failureExample);
     const { markedCount, unmarkedCount, mark } = this.streamEnds;
     this.streamEnds = {
@@ -199,6 +209,7 @@ export function tokenValues({
   inputTokens: countedInput,
   requestedTokens = Number.NaN,
   usage,
+  lacksStream = false,
 }: AnsweredRequest): Partial<Readonly<Record<TokenMetric, number>>> {
   const { contentNs } = times;
   // Without a tokenizer the server's counts are all there is.
@@ -210,15 +221,15 @@ export function tokenValues({
   const interTokenLatencyNs = hasIntervals ? roundHalfEven((lastNs - firstNs) / (outputTokens - 1)) : Number.NaN;
   return {
     requestLatencyNs: lastNs,
-    timeToFirstTokenNs: firstNs,
+    timeToFirstTokenNs: lacksStream ? Number.NaN : firstNs,
     timeToSecondTokenNs: contentNs.length > 1 ? (contentNs[1] as number) - firstNs : Number.NaN,
     interTokenLatencyNs,
     // Where all tokens came at once there is no such rate; GenAI-Perf divides by zero there.
     outputTokensPerSecPerUser: interTokenLatencyNs > 0 ? 1 / (interTokenLatencyNs / 1e9) : Number.NaN,
     outputTokens,
     inputTokens,
-    timeToFirstOutputTokenNs: times.firstOutputNs,
-    timeToFirstReasoningTokenNs: times.firstReasoningNs,
+    timeToFirstOutputTokenNs: lacksStream ? Number.NaN : times.firstOutputNs,
+    timeToFirstReasoningTokenNs: lacksStream ? Number.NaN : times.firstReasoningNs,
     reasoningTokens: Number.isNaN(times.reasoningTokens)
       ? (usage?.reasoningTokens ?? Number.NaN)
       : times.reasoningTokens,

@@ -1,7 +1,7 @@
 import { TOKEN_METRICS, type TokenColumns, type TokenMetric } from "./token-metrics.ts";
 
 /** Metrics that say something only where answers are streamed. */
-const STREAMED: ReadonlySet<TokenMetric> = new Set([
+export const STREAMED_METRICS: ReadonlySet<TokenMetric> = new Set([
   "timeToFirstTokenNs",
   "timeToFirstOutputTokenNs",
   "timeToFirstReasoningTokenNs",
@@ -19,7 +19,7 @@ export type TokenSamples = ReadonlyMap<TokenMetric, Float64Array>;
 
 /** The metrics that reports show, in the order of `TOKEN_METRICS`. */
 export function tokenSamples(columns: TokenColumns, isStreamed: boolean): TokenSamples {
-  const shown = TOKEN_METRICS.filter((metric) => isStreamed || !STREAMED.has(metric));
+  const shown = TOKEN_METRICS.filter((metric) => isStreamed || !STREAMED_METRICS.has(metric));
   const samples = shown.map((metric) => [metric, columns.metrics[metric].measured()] as const);
   return new Map(samples.filter(([metric, values]) => !isNothing(metric, values)));
 }

@@ -52,10 +52,12 @@ export async function serveTokenMeter(port: MessagePort, { plan, secrets }: Toke
   }
 }
 
-async function createMeter({ answers, tokenizer: name, revision, isLengthAsked }: TokensPlan): Promise<TokenMeter> {
-  if (name === "none") return new TokenMeter(answers as AnswerKind, undefined, isLengthAsked);
+async function createMeter(plan: TokensPlan): Promise<TokenMeter> {
+  const { answers, isStreamed, tokenizer: name, revision, isLengthAsked = false } = plan;
+  const asked = { wantsStreams: isStreamed, isLengthAsked };
+  if (name === "none") return new TokenMeter(answers as AnswerKind, undefined, asked);
   const tokenizer = await loadTokenizer(name, { revision });
-  return new TokenMeter(answers as AnswerKind, (text) => tokenizer.count(text), isLengthAsked);
+  return new TokenMeter(answers as AnswerKind, (text) => tokenizer.count(text), asked);
 }
 
 /** Where the run puts answers, and gets its levels' tokens from. */

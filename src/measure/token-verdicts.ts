@@ -5,6 +5,8 @@ import type { GoodputLimits } from "./goodput.ts";
 import { meanOf, percentileOf } from "./statistics.ts";
 import type { TokenColumns, TokenMetric } from "./token-metrics.ts";
 import { goodPerSec, outputTokensPerSec } from "./token-rates.ts";
+import { STREAMED_METRICS } from "./token-samples.ts";
+import { explainUnstreamed } from "./token-warnings.ts";
 import type { WindowResult } from "./window.ts";
 
 /** Metrics of tokens, as assertions look at them. */
@@ -34,10 +36,30 @@ export function tokenMetricValue(
   window: WindowResult,
 ): number | undefined {
   if (metric.kind === "output-tokens-per-sec") return outputTokensPerSec(columns, window);
-  if (metric.kind === "goodput") return goodPerSec(columns, window, toNamedLimits(metric.limits));
+  if (metric.kind === "goodput") {
+    const isKnown = columns.unstreamedCount < columns.count || !needsStreams(metric);
+    return isKnown ? goodPerSec(columns, window, toNamedLimits(metric.limits)) : undefined;
+  }
   const values = columns.metrics[columnOf(metric.of)].measured();
   if (values.length === 0) return undefined;
   return metric.kind === "token-average" ? meanOf(values) : percentileOf(values.toSorted(), metric.percentile);
+}
+
+/** Why a metric has no value; undefined where it has one, or the reason is not known. */
+export function explainNoValue(
+  metric: TokenMetricPlan,
+  columns: TokenColumns,
+  window: WindowResult,
+): string | undefined {
+  return tokenMetricValue(metric, columns, window) === undefined && needsStreams(metric)
+    ? explainUnstreamed(columns)
+    : undefined;
+}
+
+function needsStreams(metric: TokenMetricPlan): boolean {
+  if (metric.kind === "output-tokens-per-sec") return false;
+  if (metric.kind !== "goodput") return STREAMED_METRICS.has(columnOf(metric.of));
+  return Object.keys(metric.limits).some((name) => name !== "latency");
 }
 
 /** The metric in words: `p99 time to first token`. */

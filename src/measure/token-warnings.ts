@@ -9,6 +9,7 @@ const DIFFERENT_RATIO = 0.02;
 /** One sentence for each doubt; none when the numbers can be taken as they are. */
 export function tokenWarnings(columns: TokenColumns): string[] {
   return [
+    explainUnstreamed(columns),
     explainBunching(columns),
     explainUsage(columns, "output", "outputTokens", "serverOutputTokens"),
     explainUsage(columns, "input", "inputTokens", "serverInputTokens"),
@@ -17,6 +18,12 @@ export function tokenWarnings(columns: TokenColumns): string[] {
     explainUnmarkedEnds(columns),
     explainMissing(columns),
   ].filter((text) => text !== undefined);
+}
+
+/** Why answers have no times of tokens although streams were asked for; undefined where all were streamed. */
+export function explainUnstreamed({ unstreamedCount, count }: TokenColumns): string | undefined {
+  if (unstreamedCount === 0) return undefined;
+  return `${unstreamedCount} of ${count} answers were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
 }
 
 function explainBunching(columns: TokenColumns): string | undefined {

@@ -2,7 +2,13 @@ import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
 import type { TokenColumns } from "./token-metrics.ts";
-import { formatTokenMetric, isTokenMetric, tokenMetricText, tokenMetricValue } from "./token-verdicts.ts";
+import {
+  explainNoValue,
+  formatTokenMetric,
+  isTokenMetric,
+  tokenMetricText,
+  tokenMetricValue,
+} from "./token-verdicts.ts";
 import type { WindowResult } from "./window.ts";
 
 /** Assertions and what became of them. */
@@ -23,6 +29,8 @@ export interface Verdict {
   readonly level: number | undefined;
   /** Its value: nanoseconds, a rate, a count or a ratio; undefined without a measurement. */
   readonly measured: number | undefined;
+  /** Why there is no value, where that is known; absent otherwise. */
+  readonly reason?: string | undefined;
   /** The assertion as a sentence: `p99 latency below 25 ms`. */
   readonly text: string;
 }
@@ -40,8 +48,18 @@ export function judge(assertion: AssertionPlan, levels: readonly JudgedLevel[], 
     isMet: known.length === levels.length && known.length > 0 && known.every(({ value }) => holds(assertion, value)),
     level: worst?.level,
     measured: worst?.value,
+    reason: known.length === levels.length ? undefined : findReason(assertion.metric, levels),
     text: describe(assertion),
   };
+}
+
+function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string | undefined {
+  if (!isTokenMetric(metric)) return undefined;
+  for (const { tokens, window } of levels) {
+    const reason = tokens && explainNoValue(metric, tokens, window);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
 }
 
 /** A metric's value; undefined when the window has nothing to compute it from. */

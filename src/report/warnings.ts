@@ -34,6 +34,8 @@ function describe(warning: RunWarning): string {
       return `several versions of model ${warning.model} served requests; the server's times are those of the highest`;
     case "trace-kept":
       return `the server's trace settings could not be set back from ${warning.settings}: ${warning.reason}`;
+    case "no-statistics":
+      return `the server has no statistics, so its own times are not reported: ${warning.reason}`;
     case "memory-kept":
       return `the server may still have shared memory of this run: ${warning.reason}`;
   }

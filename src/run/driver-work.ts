@@ -1,4 +1,5 @@
 import type { RecordColumns } from "../measure/records.ts";
+import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { Call, ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { Canceller } from "./canceller.ts";
@@ -39,6 +40,8 @@ export interface DriverWork {
   readonly feed: RequestFeed;
   /** Whether `judge` looks at the bodies of responses. */
   readonly needsBodies: boolean;
+  /** What clients have answers looked at with whose bodies are not kept; absent: nobody looks. */
+  readonly createCheck?: CreateAnswerCheck;
   /** Whether `judge` can wait for a quiet moment, in which the slot may have its next request already. */
   readonly canWait: boolean;
   /** Whether what has arrived is read before the next requests of a closed loop are sent. Default false. */

@@ -74,6 +74,9 @@ export class Driver implements Sender {
       get keepBodies() {
         return driver.work?.needsBodies !== false;
       },
+      get createCheck() {
+        return driver.work?.createCheck;
+      },
       onDone: (call) => this.done(call),
       onSent: canceller === undefined ? undefined : (call) => canceller.sent(call),
       onResponse: (call) => this.guard(() => this.load.onResponse?.(call.slot, call.messageCount)),

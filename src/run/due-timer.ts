@@ -7,6 +7,8 @@ const TIMER_MARGIN_NS = runtimeName === "deno" ? 2.4e6 : 1.2e6;
 /** Shorter than this a sleep is not worth its wake-up. In nanoseconds. */
 const MIN_FINE_WAIT_NS = 20e3;
 const HOLD_MS = 1e9;
+/** Timers take 31 bits of milliseconds; a longer one would wake at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Wakes at a given moment: by a timer while it is far, then by a finer wait, or, where a runtime has none, by turning the event loop, so that
@@ -52,7 +54,7 @@ export class DueTimer {
           this.timer = undefined;
           this.arm();
         },
-        Math.floor((waitNs - TIMER_MARGIN_NS) / 1e6),
+        Math.min(MAX_TIMER_MS, Math.floor((waitNs - TIMER_MARGIN_NS) / 1e6)),
       );
     } else if (waitFinely !== undefined && waitNs >= MIN_FINE_WAIT_NS) {
       this.hold ??= setInterval(() => {}, HOLD_MS);

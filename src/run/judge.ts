@@ -6,6 +6,7 @@ import { toEpochNs } from "../runtime/clock.ts";
 import { PAYLOAD, TEXT_LENGTH_BYTES } from "../service/payload-tensor.ts";
 import type { InferResponse, Service } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
+import { type AnswerCheck, type AnswerFault, type CreateAnswerCheck, unreadable } from "../transport/answer-check.ts";
 import type { Call, ReceivedResponse } from "../transport/client.ts";
 import { type Failure, isGivenUp } from "../transport/failure.ts";
 import type { RequestFeed } from "./feed.ts";
@@ -16,7 +17,7 @@ import type { Slots } from "./slots.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Looks into finished requests as far as someone needs it: expected outputs, exports, traces. */
+/** Looks into finished requests: whether what came is an answer, and as far as someone needs it what is in it: expected outputs, exports, traces. */
 export class RequestJudge {
   private readonly service: Service;
   private readonly feed: RequestFeed;
@@ -30,6 +31,10 @@ export class RequestJudge {
   readonly needsBodies: boolean;
   /** Whether the slot may have its next request before its answer is judged. Traces tell what happens as it happens; shared memory is written anew. */
   readonly canWait: boolean;
+  /** For clients, which have answers looked at that are not kept. */
+  readonly createCheck: CreateAnswerCheck;
+  /** For those that are. */
+  private readonly check: AnswerCheck;
 
   /** @param answers takes the answers whose tokens are measured */
   constructor(
@@ -44,6 +49,8 @@ export class RequestJudge {
     this.shared = shared;
     this.feed = feed;
     this.observer = observer;
+    this.createCheck = service.codec.answerChecks();
+    this.check = this.createCheck();
     this.isTracing = verbosity === 2;
     this.needsBodies =
       this.isTracing ||
@@ -98,6 +105,8 @@ export class RequestJudge {
 
   private examine(call: Call, slots: Slots): Failure | undefined {
     if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
+    const fault = call.isChecked ? undefined : this.findFault(call);
+    if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
     if (!this.needsBodies) return undefined;
     const step = slots.steps[call.slot] as number;
     const isJudged = slots.isCut[call.slot] !== true;
@@ -122,11 +131,28 @@ export class RequestJudge {
     return undefined;
   }
 
+  /** Looks at an answer whose body was kept. */
+  private findFault(call: Call): AnswerFault | undefined {
+    const { check } = this;
+    const { responses, body = NO_BYTES } = call;
+    if (this.service.wire === "grpc-stream") {
+      for (const { isEmpty, body: response } of responses) {
+        const fault = isEmpty ? undefined : check.whole(response, 0, response.length, call);
+        if (fault !== undefined) return fault;
+      }
+      return undefined;
+    }
+    if (responses.length === 0) return check.whole(body, 0, body.length, call);
+    check.begin(call);
+    for (const response of responses) check.event(response.body);
+    return check.end();
+  }
+
   private decode({ body }: ReceivedResponse, jsonBytes: number): InferResponse | Failure {
     try {
       return this.service.codec.decode(body, jsonBytes);
     } catch (error) {
-      return { kind: "protocol", message: messageOf(error) };
+      return unreadable(messageOf(error));
     }
   }
 

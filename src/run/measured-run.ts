@@ -96,6 +96,7 @@ export class MeasuredRun {
     driver.take({
       feed,
       needsBodies: judge.needsBodies,
+      createCheck: judge.createCheck,
       canWait: judge.canWait,
       readsFirst: plan.target.kind === "openai" && plan.target.isStreaming,
       onRecords: (records: RecordColumns, count: number) => {

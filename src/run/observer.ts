@@ -156,6 +156,8 @@ export type RunWarning =
   | MetricsWarning
   /** Several versions of the model moved while none was asked for: the server's times are those of the highest. */
   | { readonly kind: "many-versions"; readonly model: string }
+  /** The server does not have the calls for its statistics. */
+  | { readonly kind: "no-statistics"; readonly reason: string }
   /** The server's trace settings could not be set back. */
   | { readonly kind: "trace-kept"; readonly settings: string; readonly reason: string }
   /** The server may still have a region of shared memory. */

@@ -52,6 +52,7 @@ export async function rehearse({ service, dataset, warnings }: Session, isStream
   driver.take({
     feed,
     needsBodies: judge.needsBodies,
+    createCheck: judge.createCheck,
     canWait: judge.canWait,
     readsFirst: isStreaming,
     onRecords: () => {},

@@ -9,6 +9,7 @@ import { setting } from "../plan/setting-names.ts";
 import { loadInputs } from "../registry/input-kinds.ts";
 import { type ServerTargetPlan, serviceKindOf } from "../registry/service-kinds.ts";
 import { toServerTarget } from "../service/embedded/target.ts";
+import { isMissingStatus, MissingCallError } from "../service/missing-call.ts";
 import type { Ask, Query, Service, ServiceAddress } from "../service/service.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import type { ClientOptions, LoadClient } from "../transport/client.ts";
@@ -93,7 +94,8 @@ export async function openTarget(
       }
       const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
       warnings.push(...unusedSequenceSettings(plan, service, dataset));
-      return { service, dataset, warnings, shared, counters: () => readCounters(service, ask) };
+      const counters = new CounterReader(service, ask, observer);
+      return { service, dataset, warnings, shared, counters: () => counters.read() };
     },
     createClient,
     close: async () => {
@@ -231,7 +233,7 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
       );
     case "http":
     case "grpc":
-      return new RunError(
+      return new (isMissingStatus(failure.kind, failure.status) ? MissingCallError : RunError)(
         "refused",
         `${failed}${readServerError(failure.message, body)}`,
         "Check the model's name and version, and that the server has loaded it.",
@@ -258,10 +260,31 @@ function readServerError(fallback: string, body: Uint8Array | undefined): string
   return fallback;
 }
 
-async function readCounters(service: Service, ask: Ask): Promise<ServerCounters[] | undefined> {
-  const statistics = await service.statistics();
-  if (statistics === undefined) return undefined;
-  return statistics.read(await ask(statistics.query, "model statistics"));
+/** Asks for a server's counters as long as it has any, and tells once why it has none. */
+class CounterReader {
+  private readonly service: Service;
+  private readonly ask: Ask;
+  private readonly observer: RunObserver;
+  private isMissing = false;
+
+  constructor(service: Service, ask: Ask, observer: RunObserver) {
+    this.service = service;
+    this.ask = ask;
+    this.observer = observer;
+  }
+
+  async read(): Promise<ServerCounters[] | undefined> {
+    if (this.isMissing) return undefined;
+    try {
+      const statistics = await this.service.statistics();
+      return statistics?.read(await this.ask(statistics.query, "model statistics"));
+    } catch (error) {
+      if (!(error instanceof MissingCallError)) throw error;
+      if (!this.isMissing) this.observer.onWarning?.({ kind: "no-statistics", reason: error.message });
+      this.isMissing = true;
+      return undefined;
+    }
+  }
 }
 
 /** What was asked of sequences that this run has none of, in sentences. */

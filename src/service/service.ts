@@ -1,5 +1,6 @@
 import type { TargetPlan } from "../plan/plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
+import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
 import type { SharedRegion } from "../transport/shared-memory/shared-memory.ts";
@@ -55,6 +56,8 @@ export interface InferCodec {
   encode(tensors: readonly Tensor[], idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
   /** The part of a request's stamp that tells of its sequence; it follows the id's digits. */
   stampSequence(mark: SequenceMark): Uint8Array;
+  /** A run's checks of answers: those of its slots share what they learn of them. */
+  answerChecks(): CreateAnswerCheck;
   /** Throws `ProtocolError` when the body is not a response. `jsonBytes` is the length of its JSON part, 0 for all of it. */
   decode(body: Uint8Array, jsonBytes: number): InferResponse;
   /** A failure with the server's own explanation in it, where the body has one. */

@@ -1,3 +1,4 @@
+import type { AnswerHead, CreateAnswerCheck } from "./answer-check.ts";
 import type { Failure } from "./failure.ts";
 import type { Header, WireRequest } from "./request.ts";
 
@@ -16,7 +17,7 @@ export interface ReceivedResponse {
 }
 
 /** The state of a slot's current or last request. Times are {@link nowNs} nanoseconds. */
-export class Call {
+export class Call implements AnswerHead {
   readonly slot: number;
   /** Which of several servers it is for, counted from 0. */
   server = 0;
@@ -46,6 +47,10 @@ export class Call {
   body: Uint8Array | undefined = undefined;
   /** Length of the response's leading JSON part (`Inference-Header-Content-Length`); 0 when the response did not say. */
   jsonBytes = 0;
+  /** Whether the response's content type is JSON; false where the protocol has none. */
+  isJson = false;
+  /** Whether the client had the response looked at, as {@link ClientOptions.createCheck} asks. */
+  isChecked = false;
   /** True between `send` and `onDone`. */
   isActive = false;
   /** True while bytes of the request have still to be handed to the socket, where a client knows; `onSent` follows. */
@@ -71,6 +76,8 @@ export class Call {
     this.failure = from.failure;
     this.body = from.body;
     this.jsonBytes = from.jsonBytes;
+    this.isJson = from.isJson;
+    this.isChecked = from.isChecked;
   }
 }
 
@@ -81,6 +88,11 @@ export type OnDone = (call: Call) => void;
 export interface ClientOptions {
   /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. May change until the first request. */
   readonly keepBodies: boolean;
+  /**
+   * Makes what looks at answers whose bodies are not kept, one for each slot: one that it refuses is a failure. Absent: nobody does, or
+   * bodies are kept to be looked at later. May appear until the first request.
+   */
+  readonly createCheck?: CreateAnswerCheck | undefined;
   /** A request whose connection brings no byte for so long has failed. In nanoseconds. */
   readonly stallTimeoutNs: number;
   /**

@@ -80,3 +80,8 @@ function describeWrongName(message: string): string | undefined {
   const holder = list.length === 0 ? "names no such address" : `is for ${list.join(", ")}`;
   return `the server's certificate ${holder}, not for ${wanted}`;
 }
+
+/** How a connection ended. @param when `before any byte of the response` */
+export function describeClose(error: Error | undefined, when: string): string {
+  return error === undefined ? `server closed the connection ${when}` : `${describeConnectError(error)} ${when}`;
+}

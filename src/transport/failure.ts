@@ -11,6 +11,7 @@
  * - `http`: an HTTP status of 400 or more
  * - `grpc`: a gRPC status other than OK
  * - `model`: the server answered, and the answer says that the inference failed
+ * - `unreadable`: the server answered with success, but with something that is no answer of the service
  * - `validation`: the output is not the expected one
  * - `cancelled`: given up by this client some time after it was sent, because the plan asks for that
  * - `unfinished`: cancelled by this client, because it had no complete answer when the measurement's grace period was over or the user
@@ -28,6 +29,7 @@ export type FailureKind =
   | "http"
   | "grpc"
   | "model"
+  | "unreadable"
   | "validation"
   | "cancelled"
   | "unfinished"
@@ -45,6 +47,7 @@ export const FAILURE_KINDS: readonly FailureKind[] = [
   "http",
   "grpc",
   "model",
+  "unreadable",
   "validation",
   "cancelled",
   "unfinished",

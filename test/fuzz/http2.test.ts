@@ -143,7 +143,7 @@ describe("fuzz: gRPC", () => {
     const messages: Uint8Array[] = [];
     const reader = new MessageReader(
       { onMessage: (bytes, start, end) => messages.push(bytes.slice(start, end)) },
-      true,
+      "whole",
     );
     for (const piece of pieces) reader.feed(piece, 0, piece.length);
     return messages;

@@ -100,6 +100,13 @@ export function makeService(batchSize = 1): Service {
       }),
       stampSequence: ({ id, isStart, isEnd }) =>
         new TextEncoder().encode(` ${id}${isStart ? " start" : ""}${isEnd ? " end" : ""}`),
+      answerChecks: () => () => ({
+        whole: () => undefined,
+        begin: () => {},
+        piece: () => {},
+        event: () => {},
+        end: () => undefined,
+      }),
       decode: () => ({ id: "", outputs: new Map(), describe: () => "" }),
       explain: (failure) => failure,
       describe: () => "",

@@ -231,3 +231,65 @@ test("streams without their end mark are counted as failed where others have it"
     server.close();
   }
 });
+
+test(
+  "answers that were not streamed have no time to first token, and whoever asserts one is told why",
+  LIMIT,
+  async () => {
+    const whole = '{"choices":[{"message":{"content":"the cat"}}]}';
+    const events =
+      'data: {"choices":[{"delta":{"content":"the"}}]}\n\ndata: {"choices":[{"delta":{"content":" cat"}}]}\n\n';
+    // A server that ignores the wish for a stream, one whose events come as one body, and one that streams to every other request.
+    const answersOf: readonly (readonly [string, (index: number) => readonly [type: string, text: string], number])[] =
+      [
+        ["JSON", () => ["application/json", whole], 6],
+        ["events as one body", () => ["application/json", events], 6],
+        ["both", (index) => (index % 2 === 0 ? ["text/event-stream", events] : ["application/json", whole]), 3],
+      ];
+    for (const [name, answer, unstreamedCount] of answersOf) {
+      let index = 0;
+      const server = createServer((request, response) => {
+        const [type, text] = answer(index++);
+        request.resume().on("end", () => response.writeHead(200, { "Content-Type": type }).end(text));
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      try {
+        const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+        const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+        const assertions = [
+          p99("timeToFirstToken").below("1 min"),
+          goodput({ timeToFirstToken: "1 min" }).above(0),
+          p99("latency").below("1 min"),
+        ];
+        const plan = planOf({}, { target, load: hold(1, { requests: 6 }), assert: assertions });
+        const { levels, failedCount } = await run(plan);
+        const tokens = tokensOf(levels[0]);
+        const { window } = levels[0] as (typeof levels)[number];
+        assert.deepEqual([failedCount, tokens.count, tokens.unstreamedCount], [0, 6, unstreamedCount], name);
+        const reason = new RegExp(`${unstreamedCount} of 6 answers were not streamed`);
+        const told = formatTokens(tokens, window, true);
+        assert.match(told, reason);
+        const json = toTokensJson(tokens, window, true) as {
+          metrics: Record<string, { count: number }>;
+          warnings: string[];
+        };
+        assert.match(json.warnings.join(), reason);
+        assert.equal(json.metrics["timeToFirstTokenUs"]?.count ?? 0, 6 - unstreamedCount);
+        assert.equal(/time to first token {2}/.test(told), unstreamedCount < 6);
+        const verdicts = plan.assertions.map((assertion) => judge(assertion, levels, 1));
+        const isMet = unstreamedCount < 6;
+        assert.deepEqual(
+          verdicts.map((verdict) => verdict.isMet),
+          [isMet, isMet, true],
+        );
+        for (const verdict of verdicts.slice(0, 2)) {
+          if (isMet) assert.equal(verdict.reason, undefined);
+          else assert.match(verdict.reason ?? "", reason);
+        }
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    }
+  },
+);

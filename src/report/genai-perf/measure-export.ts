@@ -22,6 +22,8 @@ export interface ExportCounts {
 export interface ExportRules extends Pick<AnswerRules, "countTokens" | "countsReasoning"> {
   /** Taken in place of `countTokens`. */
   readonly counts?: ExportCounts | undefined;
+  /** Whether answers were asked for as streams; one that is none has no times of tokens then. Default false: they are taken as they are. */
+  readonly wantsStreams?: boolean | undefined;
   /** What kind of answers they are; found out by {@link detectExportKind} without. */
   readonly kind?: AnswerKind | undefined;
   /** Where the text of answers is, for the kind `custom`. */
@@ -141,7 +143,9 @@ function addText(columns: TokenColumns, measurement: Measurement): void {
   }
   rules.onTimes?.(times);
   const requestedTokens = rules.isLengthAsked === true ? readTokenLimit(kind, payloadOf(request)) : undefined;
-  const answered = { sendNs, times, inputTokens, requestedTokens, usage: answer.usage, session: sessionOf(request) };
+  const lacksStream = rules.wantsStreams === true && !answer.isStreamed;
+  const session = sessionOf(request);
+  const answered = { sendNs, times, inputTokens, requestedTokens, usage: answer.usage, session, lacksStream };
   columns.add(answered);
   rules.onMeasured?.({ request, answered, finishReason });
 }

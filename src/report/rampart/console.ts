@@ -217,7 +217,8 @@ class RampartConsole implements Report {
         levels.length > 1 && verdict.level !== undefined
           ? ` at ${describeLevel(this.plan.load, unit, verdict.level)}`
           : "";
-      return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}`];
+      const reason = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
+      return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}${reason}`];
     });
     return formatTable(["", "assertion", "measured"], rows);
   }

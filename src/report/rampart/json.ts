@@ -83,8 +83,8 @@ export function toReportJson(plan: Plan, result: RunResult): object {
     ...(result.server === undefined ? {} : { server: result.server }),
     levels: levels.map((level) => toLevelJson(plan, level)),
     assertions: plan.assertions.map((assertion) => {
-      const { isMet, level, measured, text } = judge(assertion, levels, plan.target.batchSize);
-      return { text, isMet, level, measured, limit: assertion.limit };
+      const { isMet, level, measured, reason, text } = judge(assertion, levels, plan.target.batchSize);
+      return { text, isMet, level, measured, reason, limit: assertion.limit };
     }),
     plan: withoutSecrets(plan),
   };

@@ -1,10 +1,13 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { writeJson } from "../../plan/show-value.ts";
-import { type Failure, ProtocolError } from "../../transport/failure.ts";
+import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
+import { explainPage } from "../html-page.ts";
 import { TEXT_LENGTH_BYTES } from "../payload-tensor.ts";
 import type { InferCodec, InferResponse } from "../service.ts";
 import type { Tensor } from "../tensor.ts";
+import { createPayloadChecks } from "./answer-check.ts";
+import { detectAnswerKind } from "./answer-kind.ts";
 
 /** Name of the tensor that perf_analyzer makes of what comes back: one text. */
 export const RESPONSE = "response";
@@ -34,6 +37,7 @@ export function createPayloadCodec(path: string, isStreaming: boolean): InferCod
     stampSequence: () => {
       throw new Error("payloads belong to no sequences");
     },
+    answerChecks: () => createPayloadChecks(detectAnswerKind("openai", path, "", "")),
     decode: (body) => decodeResponse(body),
     explain: explainFailure,
     describe: ({ payload }) => decoder.decode(payload),
@@ -41,7 +45,6 @@ export function createPayloadCodec(path: string, isStreaming: boolean): InferCod
 }
 
 function decodeResponse(body: Uint8Array): InferResponse {
-  if (mayTellAnError(body)) refuseError(decoder.decode(body));
   const { length } = body;
   const bytes = new Uint8Array(TEXT_LENGTH_BYTES + length);
   // Byte by byte: a view of the buffer would cost more than all the rest, as the engine makes a buffer only when one is asked for.
@@ -54,26 +57,10 @@ function decodeResponse(body: Uint8Array): InferResponse {
   return { id: "", outputs, describe: () => decoder.decode(body) };
 }
 
-/** Whether an event or a JSON document may be an error although the request succeeded: nearly all begin otherwise, and are not read. */
-function mayTellAnError(body: Uint8Array): boolean {
-  return startsWith(body, 'data: {"error"') || startsWith(body, "event: error") || startsWith(body, '{"error"');
-}
-
-function startsWith(body: Uint8Array, text: string): boolean {
-  if (body.length < text.length) return false;
-  for (let i = 0; i < text.length; i++) if (body[i] !== text.charCodeAt(i)) return false;
-  return true;
-}
-
-/** Throws `ProtocolError` with what the server says; an error that is null is none. */
-function refuseError(text: string): void {
-  const data = text
-    .split(/\r?\n/)
-    .flatMap((line) => (line.startsWith("data:") ? [line.slice(5)] : []))
-    .join("\n");
-  const said = readError(data === "" ? text : data);
-  if (said === undefined && !text.startsWith("event: error")) return;
-  throw new ProtocolError(`the server sent an error within its answer: ${said ?? text.trim()}`);
+/** The data of an event; of anything else the text. */
+function dataOf(text: string): string {
+  const data = text.split(/\r\n|\n|\r/).flatMap((line) => (line.startsWith("data:") ? [line.slice(5)] : []));
+  return data.length === 0 ? text : data.join("\n").trim();
 }
 
 /** The message in a document such as `{"error": {"message": …}}`; undefined when it tells of no error. */
@@ -91,10 +78,13 @@ function readError(text: string): string | undefined {
 }
 
 function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {
-  if (failure.kind !== "http" || body === undefined) return failure;
+  const isUnreadable = failure.kind === "unreadable";
+  if ((failure.kind !== "http" && !isUnreadable) || body === undefined) return failure;
   // Before it is cut to length: half a key is not found.
   const text = maskSecrets(decoder.decode(body).trim());
-  const said = readError(text) ?? text;
+  const page = isUnreadable ? explainPage([text]) : undefined;
+  if (page !== undefined) return { ...failure, message: page };
+  const said = readError(isUnreadable ? dataOf(text) : text) ?? text;
   if (said === "") return failure;
   const message = `${failure.message}: ${said.slice(0, MAX_EXPLANATION_CHARACTERS)}`;
   return { ...failure, message, answer: text.slice(0, MAX_ANSWER_CHARACTERS) };

@@ -1,8 +1,8 @@
 import { maskSecrets } from "../../plan/secrets.ts";
+import { explainPage } from "../html-page.ts";
 import type { AnswerKind } from "./answer-kind.ts";
 import { type AnswerPart, readFieldPart, readPart, type ServerUsage } from "./answer-parts.ts";
 import { type ServerEvent, splitEvents } from "./events.ts";
-import { explainPage } from "./html-page.ts";
 import type { ResponseField } from "./response-field.ts";
 import { readStreamEnd, type StreamEnd } from "./stream-end.ts";
 
@@ -29,6 +29,8 @@ export interface Answer {
   readonly finishReason: string | undefined;
   /** How it ended, where it was streamed and its protocol marks that. */
   readonly end?: StreamEnd | undefined;
+  /** Whether it came as a stream: not as a JSON body or bare text, nor as events that all came as one body. */
+  readonly isStreamed: boolean;
   /** What the server said went wrong; undefined when nothing did. */
   readonly error: string | undefined;
 }
@@ -60,7 +62,8 @@ export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: R
     output.add(reads.length - 1, reads.join("").trim());
   if (field !== undefined && output.list.length === 0) error ??= `nothing is at ${field.text} in the answer`;
   const end = readStreamEnd(kind, reads[0] ?? "", events, finishReason);
-  return { output: output.list, reasoning: reasoning.list, usage, finishReason, end, error };
+  const isStreamed = isStream(reads, events.length);
+  return { output: output.list, reasoning: reasoning.list, usage, finishReason, end, isStreamed, error };
 }
 
 /**
@@ -71,7 +74,13 @@ export function readAnswer(kind: AnswerKind, reads: readonly string[], field?: R
  */
 export function readTensorAnswer(responses: readonly Readonly<Record<string, unknown>>[]): Answer {
   const output = responses.map((response, read) => ({ read, text: readPart("kserve", response).text, events: 1 }));
-  return { output, reasoning: [], usage: undefined, finishReason: undefined, error: undefined };
+  return { output, reasoning: [], usage: undefined, finishReason: undefined, isStreamed: true, error: undefined };
+}
+
+/** What came as one body has no times within it. An event's own read may lack only the end mark's. */
+function isStream([first = "", ...others]: readonly string[], eventCount: number): boolean {
+  if (eventCount === 0 || /^\s*[{[]/.test(first)) return false;
+  return others.length > 0 || eventCount === 1;
 }
 
 class Pieces {

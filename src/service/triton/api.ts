@@ -27,5 +27,6 @@ export interface FrontEnd {
   readonly api: TritonApi;
   readonly readStreamed?: ReadStreamed;
   traceQueries(): Promise<TraceQueries>;
-  createCodec(model: TritonModel): InferCodec;
+  /** @param isJson the server reads and writes no binary tensors, whatever the plan says */
+  createCodec(model: TritonModel, isJson: boolean): InferCodec;
 }

@@ -1,11 +1,14 @@
 import type { RequestParameterPlan, TritonTargetPlan } from "../../plan/plan.ts";
+import { unreadable } from "../../transport/answer-check.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { StreamedResponse } from "../../transport/streamed-responses.ts";
+import { fromJsonElements, joinBytesElements } from "../json-tensors.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
 import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
+import { createGrpcChecks, elementsOf } from "./grpc-answer-check.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
 import { toInferParameter } from "./parameters.ts";
 import { stampGrpcSequence } from "./sequence-stamp.ts";
@@ -15,6 +18,7 @@ import { stampGrpcSequence } from "./sequence-stamp.ts";
 const SERVICE = "/inference.GRPCInferenceService";
 const ID_FIELD = 3;
 const PARAMETERS_FIELD = 4;
+const RAW_CONTENTS_FIELD = 6;
 const FINAL_RESPONSE = "triton_final_response";
 const NO_BYTES = new Uint8Array(0);
 
@@ -43,6 +47,7 @@ export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): In
       encodeRequest(path, model, parameters, tensors, options.outputPlaces, idDigits, sequenceStamp),
     stampSequence: stampGrpcSequence,
     decode: (body) => decodeResponse(body, options.outputPlaces),
+    answerChecks: () => createGrpcChecks(options.outputPlaces),
     // gRPC failures carry the server's words in grpc-message already.
     explain: (failure) => failure,
     describe: (request) => formatText(INFER_REQUEST, decodeMessage(INFER_REQUEST, request.payload)),
@@ -103,7 +108,7 @@ function decodeResponse(body: Uint8Array, places: GrpcCodecOptions["outputPlaces
     const name = String(output["name"] ?? "");
     const datatype = String(output["datatype"] ?? "");
     const place = places?.get(name);
-    const bytes = place === undefined ? raw[index] : NO_BYTES;
+    const bytes = place === undefined ? (raw[index] ?? contentsOf(output, datatype)) : NO_BYTES;
     if (!isDatatype(datatype) || bytes === undefined) {
       throw new ProtocolError(
         `output '${name}' has ${bytes === undefined ? "no raw contents" : `the unknown datatype '${datatype}'`}`,
@@ -115,20 +120,43 @@ function decodeResponse(body: Uint8Array, places: GrpcCodecOptions["outputPlaces
   return { id: String(message["id"] ?? ""), outputs, describe: () => formatText(INFER_RESPONSE, message) };
 }
 
+/** Elements that a server sent one by one, as raw contents; undefined where it did not. */
+function contentsOf({ contents }: ProtoObject, datatype: string): Uint8Array | undefined {
+  if (contents === undefined || !isDatatype(datatype)) return undefined;
+  const elements = elementsOf(contents as ProtoObject);
+  return datatype === "BYTES"
+    ? joinBytesElements(elements as readonly Uint8Array[])
+    : fromJsonElements(datatype, elements);
+}
+
 const latin1 = new TextDecoder("latin1");
 
 /** Reads one `ModelStreamInferResponse`: only what tells whose it is and whether others follow, so that it costs little. */
 export function readStreamed(message: Uint8Array): StreamedResponse {
   const reader = new ProtoReader(message);
-  let body = new Uint8Array(0) as Uint8Array;
+  let body: Uint8Array | undefined;
   let failure: Failure | undefined;
+  let isForeign = false;
   while (reader.next()) {
-    if (reader.fieldNumber === 1) failure = { kind: "model", message: reader.string() };
-    else if (reader.fieldNumber === 2) body = reader.bytes();
-    else reader.skip();
+    const { fieldNumber } = reader;
+    if (fieldNumber === 1) failure = { kind: "model", message: reader.string() };
+    else if (fieldNumber === 2) body = reader.bytes();
+    else {
+      isForeign ||= fieldNumber >= ID_FIELD && fieldNumber <= RAW_CONTENTS_FIELD;
+      reader.skip();
+    }
   }
-  return { ...readEnvelope(body), failure: failure?.message === "" ? undefined : failure, body };
+  if (isForeign) failure = unreadable(BARE_RESPONSE);
+  else if (failure?.message === "") failure = undefined;
+  if (body === undefined && failure === undefined) failure = unreadable(NO_RESPONSE);
+  const response = body ?? NO_BYTES;
+  return { ...readEnvelope(isForeign ? NO_BYTES : response), failure, body: response };
 }
+
+/** What KServe's own streams would be, where Triton's wrap each answer. */
+const BARE_RESPONSE =
+  "the server streams ModelInferResponse messages as they are, where Triton's protocol has each in a ModelStreamInferResponse";
+const NO_RESPONSE = "the stream's message has neither a response nor an error";
 
 function readEnvelope(response: Uint8Array): Pick<StreamedResponse, "id" | "isFinal" | "isEmpty"> {
   const reader = new ProtoReader(response);

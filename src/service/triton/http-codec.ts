@@ -3,10 +3,12 @@ import { maskSecrets } from "../../plan/secrets.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
+import { explainPage } from "../html-page.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
 import { parseLossless } from "../lossless-json.ts";
 import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
+import { createHttpChecks } from "./http-answer-check.ts";
 import { stampHttpSequence } from "./sequence-stamp.ts";
 
 /** KServe v2 inference over HTTP, with Triton's binary tensor data extension or with JSON tensors. */
@@ -50,6 +52,7 @@ export function createHttpCodec(model: ModelInfo, options: HttpCodecOptions): In
     encode: (tensors, idDigits, sequenceStamp) =>
       encodeRequest(path, model, options, tensors, "0".repeat(idDigits), sequenceStamp),
     stampSequence: stampHttpSequence,
+    answerChecks: () => createHttpChecks(options.outputPlaces),
     decode: (body, jsonBytes) => decodeResponse(body, jsonBytes, options.outputPlaces),
     explain: explainFailure,
     describe: (request) => decoder.decode(request.payload.subarray(0, jsonBytesOf(request))),
@@ -197,11 +200,15 @@ function readOutput(
 }
 
 function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure {
-  if (failure.kind !== "http" || body === undefined) return failure;
+  const isUnreadable = failure.kind === "unreadable";
+  if ((failure.kind !== "http" && !isUnreadable) || body === undefined) return failure;
   const text = maskSecrets(decoder.decode(body));
+  const page = explainPage([text]);
+  if (isUnreadable && page !== undefined) return { ...failure, message: page };
   try {
     const error = (JSON.parse(text) as { error?: unknown }).error;
-    if (typeof error === "string") return { ...failure, message: error };
+    if (typeof error === "string")
+      return { ...failure, message: isUnreadable ? `${failure.message}: ${error}` : error };
   } catch {
     // Not JSON: the text itself is the explanation.
   }

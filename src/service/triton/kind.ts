@@ -2,8 +2,10 @@ import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { AnswerObject } from "../answer.ts";
+import { unlessMissing } from "../missing-call.ts";
 import type { Ask, Service, ServiceFront, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
 import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
+import type { BareServer } from "./bare-server.ts";
 import type { Composition } from "./composing.ts";
 import { httpApi } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
@@ -50,7 +52,9 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
   const configAnswer = ask(api.config(name), "model config");
   configAnswer.catch(() => {});
   const metadata = await metadataAnswer;
-  const config = await configAnswer;
+  const told = await unlessMissing(configAnswer);
+  const config = told ?? {};
+  const bare = told === undefined ? await describeBareServer(target, api, ask) : undefined;
   const ownModel = readModel(metadata, config, target.modelVersion);
   const composing = await findComposing(target, ownModel, config, api, ask);
   const model = composing.model;
@@ -58,7 +62,7 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
   let statistics: Promise<StatisticsQuery | undefined> | undefined;
   return {
     model,
-    codec: createCodec(model),
+    codec: createCodec(model, bare?.needsJson === true),
     wire: wireOf(target),
     batchSize: target.batchSize,
     isSequence: model.scheduler === "sequence" || model.scheduler === "ensemble-sequence",
@@ -67,11 +71,12 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
     isOwnResponseCacheEnabled: model.isResponseCacheEnabled,
     composing: composing.models,
     statistics: () => {
+      if (bare?.hasStatistics === false) return Promise.resolve(undefined);
       statistics ??= findStatistics(api, composing.models.length > 0 ? undefined : name, ask);
       return statistics;
     },
     sharedMemory: api.sharedMemory,
-    warnings: warningsOf(target),
+    warnings: [...warningsOf(target), ...(bare?.warnings ?? [])],
   };
 }
 
@@ -79,9 +84,15 @@ function httpFrontEnd(target: TritonTargetPlan): FrontEnd {
   const formats = { inputFormat: target.inputTensorFormat, outputFormat: target.outputTensorFormat };
   return {
     api: httpApi,
-    createCodec: (model) => createHttpCodec(model, formats),
+    createCodec: (model, isJson) =>
+      createHttpCodec(model, isJson ? { inputFormat: "json", outputFormat: "json" } : formats),
     traceQueries: async () => (await import("./http-trace.ts")).httpTrace,
   };
+}
+
+/** What a server can do that does not tell its models' configurations, as servers of KServe's protocol other than Triton; loaded for those. */
+async function describeBareServer(target: TritonTargetPlan, api: TritonApi, ask: Ask): Promise<BareServer> {
+  return (await import("./bare-server.ts")).describeBareServer(target, api, ask);
 }
 
 /** The model and those it calls; what finds them is loaded for models that call any. */

@@ -1,4 +1,5 @@
 import { AnswerObject } from "../answer.ts";
+import { unlessMissing } from "../missing-call.ts";
 import type { Ask, ListedModel } from "../service.ts";
 import type { TritonApi } from "./api.ts";
 import { readModel } from "./model.ts";
@@ -18,9 +19,9 @@ export async function listTritonModels(api: TritonApi, ask: Ask): Promise<Listed
     const asked = { name, version: "" };
     const [metadata, config] = await Promise.all([
       ask(api.metadata(asked), `metadata of ${name}`),
-      ask(api.config(asked), `config of ${name}`),
+      unlessMissing(ask(api.config(asked), `config of ${name}`)),
     ]);
-    const model = readModel(metadata, config, "");
+    const model = readModel(metadata, config ?? {}, "");
     models.push({ ...model, refusal: model.isDecoupled ? DECOUPLED : "" });
   }
   return models;

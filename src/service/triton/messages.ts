@@ -21,11 +21,24 @@ const inferParameter = message(() => ({
   uint64_param: [5, "uint64"],
 }));
 
+/** Elements one by one, in the list of their type: what servers may send in place of raw contents. */
+const tensorContents = message(() => ({
+  bool_contents: [1, "bool", "repeated"],
+  int_contents: [2, "int32", "repeated"],
+  int64_contents: [3, "int64", "repeated"],
+  uint_contents: [4, "uint32", "repeated"],
+  uint64_contents: [5, "uint64", "repeated"],
+  fp32_contents: [6, "float", "repeated"],
+  fp64_contents: [7, "double", "repeated"],
+  bytes_contents: [8, "bytes", "repeated"],
+}));
+
 const outputTensor = message(() => ({
   name: [1, "string"],
   datatype: [2, "string"],
   shape: [3, "int64", "repeated"],
   parameters: [4, inferParameter, "map"],
+  contents: [5, tensorContents],
 }));
 
 export const NAMED_REQUEST: MessageSpec = message(() => ({ name: [1, "string"], version: [2, "string"] }));

@@ -61,7 +61,7 @@ export class JsSlot {
     if (!call.isActive) return;
     call.firstByteNs = readNs;
     call.endNs = readNs;
-    call.body = this.options.keepBodies ? body.slice() : undefined;
+    call.body = this.keepsBodies ? body.slice() : undefined;
     call.isActive = false;
     this.options.onDone(call);
   }
@@ -70,7 +70,7 @@ export class JsSlot {
     const call = this.call;
     if (!call.isActive) return;
     this.heardNs = readNs;
-    addResponse(call, response, readNs, this.options.keepBodies);
+    addResponse(call, response, readNs, this.keepsBodies);
     if (isTooLarge(call, this.options.maxResponseBytes)) {
       this.cancel(tooLarge(this.options.maxResponseBytes));
       return;
@@ -105,6 +105,11 @@ export class JsSlot {
     this.lane?.forget(this.id);
     this.cancelCurrent();
     this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
+  }
+
+  /** Whoever looks at answers does so when the request is over. */
+  private get keepsBodies(): boolean {
+    return this.options.keepBodies || this.options.createCheck !== undefined;
   }
 
   private cancelCurrent(): void {

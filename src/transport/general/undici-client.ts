@@ -5,6 +5,7 @@ import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 import { findNameError, verifyOptions } from "../../runtime/tls.ts";
+import { explainEncoding, unreadable } from "../answer-check.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
 import { type Failure, MAX_ERROR_BODY_BYTES, tooLarge } from "../failure.ts";
@@ -148,6 +149,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly options: ClientOptions;
   private controller: Dispatcher.DispatchController | undefined;
   private status = 0;
+  private encoding = "";
   private receivedBytes = 0;
   private readonly body = new GrowingBytes();
   private isOver = false;
@@ -183,14 +185,21 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.status = status;
     this.call.firstByteNs = nowNs();
     this.call.jsonBytes = Number(headers["inference-header-content-length"] ?? 0);
+    this.call.isJson = /^\s*application\/json/i.test(String(headers["content-type"] ?? ""));
+    const encoding = String(headers["content-encoding"] ?? "").toLowerCase();
+    this.encoding = encoding === "identity" ? "" : encoding;
     if (Number(headers["content-length"] ?? 0) > this.options.maxResponseBytes) this.refuse();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
     this.receivedBytes += chunk.length;
-    if (this.receivedBytes > this.options.maxResponseBytes) this.refuse();
-    else if (this.status < 400 ? this.options.keepBodies : this.body.length < MAX_ERROR_BODY_BYTES)
+    // Whoever looks at the answer does so when it is whole.
+    const { keepBodies, createCheck, maxResponseBytes } = this.options;
+    const isKept =
+      this.status < 400 ? keepBodies || createCheck !== undefined : this.body.length < MAX_ERROR_BODY_BYTES;
+    if (this.receivedBytes > maxResponseBytes) this.refuse();
+    else if (isKept)
       // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
       this.body.append(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), 0, chunk.length);
   }
@@ -202,6 +211,10 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     if (this.body.length > 0) call.body = this.body.take();
     if (this.status >= 300) {
       this.finish({ kind: "http", status: this.status, message: `HTTP status ${this.status}` });
+      return;
+    }
+    if (this.encoding !== "") {
+      this.finish(unreadable(explainEncoding(this.encoding)));
       return;
     }
     this.isOver = true;

@@ -20,9 +20,19 @@ export function frameMessage(message: Uint8Array, isCompressed: boolean): Uint8A
 
 /** Receives complete messages. */
 export interface MessageSink {
-  /** A message `bytes[start, end)`, valid during the call. When bodies are not kept, start and end are 0. */
+  /** A message `bytes[start, end)`, valid during the call. When its bytes are not kept, or were told in pieces, start and end are 0. */
   onMessage(bytes: Uint8Array, start: number, end: number): void;
+  /** A piece of a message that did not come whole, valid during the call; `isFirst` begins one. Only where {@link Keep} is `pieces`. */
+  onPiece?(bytes: Uint8Array, start: number, end: number, isFirst: boolean): void;
 }
+
+/**
+ * What is done with the bytes of messages.
+ * - `whole`: each is put together
+ * - `pieces`: what does not come whole is told piece by piece, unless it is compressed
+ * - `none`: they are only counted; nothing is copied or decompressed
+ */
+export type Keep = "whole" | "pieces" | "none";
 
 const NO_BYTES = new Uint8Array(0);
 const NO_ENCODING = "identity";
@@ -36,21 +46,18 @@ export class MessageReader {
   encoding = NO_ENCODING;
   private readonly sink: MessageSink;
   private readonly maxBytes: number;
-  private keepsBytes: boolean;
+  private keep: Keep;
   private readonly prefix = new Uint8Array(MESSAGE_PREFIX_BYTES);
   private prefixBytes = 0;
   private size = 0;
   private received = 0;
   private body: Uint8Array | undefined;
 
-  /**
-   * @param keepsBytes false only counts bytes: nothing is copied or decompressed, and the sink learns of a message without its content
-   * @param maxBytes most bytes of a message, compressed or not; default: what lengths of 32 bits hold
-   */
-  constructor(sink: MessageSink, keepsBytes: boolean, maxBytes = MOST_RESPONSE_BYTES) {
+  /** @param maxBytes most bytes of a message, compressed or not; default: what lengths of 32 bits hold */
+  constructor(sink: MessageSink, keep: Keep, maxBytes = MOST_RESPONSE_BYTES) {
     this.sink = sink;
     this.maxBytes = maxBytes;
-    this.keepsBytes = keepsBytes;
+    this.keep = keep;
   }
 
   /** True when no message has begun that is not complete. */
@@ -58,9 +65,9 @@ export class MessageReader {
     return this.prefixBytes === 0;
   }
 
-  /** Ready for another stream. @param keepsBytes as for the constructor */
-  reset(keepsBytes: boolean): void {
-    this.keepsBytes = keepsBytes;
+  /** Ready for another stream. */
+  reset(keep: Keep): void {
+    this.keep = keep;
     this.encoding = NO_ENCODING;
     this.prefixBytes = 0;
     this.received = 0;
@@ -101,10 +108,14 @@ export class MessageReader {
   private readBody(bytes: Uint8Array, position: number, end: number): number {
     const stop = Math.min(end, position + this.size - this.received);
     const isWhole = this.received === 0 && stop - position === this.size;
-    if (this.keepsBytes && !isWhole) this.collect(bytes, position, stop);
+    const isCollected = this.keep === "whole" || (this.keep === "pieces" && this.prefix[0] === 1);
+    if (!isWhole) {
+      if (isCollected) this.collect(bytes, position, stop);
+      else if (this.keep === "pieces") this.sink.onPiece?.(bytes, position, stop, this.received === 0);
+    }
     this.received += stop - position;
     if (this.received === this.size) {
-      if (!this.keepsBytes) this.finish(NO_BYTES, 0, 0);
+      if (this.keep === "none" || (!isCollected && !isWhole)) this.finish(NO_BYTES, 0, 0);
       else if (isWhole) this.finish(bytes, position, stop);
       else this.finish(this.body as Uint8Array, 0, this.size);
     }
@@ -126,7 +137,7 @@ export class MessageReader {
     this.prefixBytes = 0;
     this.received = 0;
     this.body = undefined;
-    if (this.prefix[0] === 0 || !this.keepsBytes) {
+    if (this.prefix[0] === 0 || this.keep === "none") {
       this.sink.onMessage(bytes, start, end);
       return;
     }

@@ -1,5 +1,6 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
+import { type AnswerCheck, unreadable } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, tooLarge } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
@@ -63,7 +64,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
   private head: GrpcHead | undefined;
 
   constructor(line: Line, readStreamed: ReadStreamed, maxResponseBytes: number) {
-    this.reader = new MessageReader(this, true, maxResponseBytes);
+    this.reader = new MessageReader(this, "whole", maxResponseBytes);
     this.line = line;
     this.readStreamed = readStreamed;
   }
@@ -83,7 +84,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
 
   open(connection: Http2Connection, block: Uint8Array): void {
     this.connection = connection;
-    this.reader.reset(true);
+    this.reader.reset("whole");
     this.head = undefined;
     this.isOpening = false;
     this.isOpen = true;
@@ -150,14 +151,15 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
     const readNs = (this.connection as Http2Connection).readNs;
     const beganNs = nowNs();
     const response = this.readStreamed(bytes.subarray(start, end));
-    const decodeNs = nowNs() - beganNs;
     // An error without an id can only belong to the request that has waited longest.
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
     const slot = this.active.get(id);
     if (slot === undefined) return;
-    const isOver = response.isFinal || response.failure !== undefined;
+    const checked = slot.inspect(response);
+    const decodeNs = nowNs() - beganNs;
+    const isOver = checked.isFinal || checked.failure !== undefined;
     if (isOver) this.active.delete(id);
-    slot.receive(response, readNs, beganNs, decodeNs, isOver);
+    slot.receive(checked, readNs, beganNs, decodeNs, isOver);
   }
 
   onFailed(problem: StreamFailure): void {
@@ -183,6 +185,10 @@ class StreamSlot implements GrpcSlot, SendTicket {
   private scratch = new StampScratch();
   /** When this call's stream last brought a response, or the request was sent. */
   private heardNs = 0;
+  /** Looks at responses that are not kept; made with the first one. */
+  private check: AnswerCheck | undefined;
+  /** Whether the present request's responses are kept: the client's options may change while it is under way. */
+  private keeps = false;
 
   constructor(call: Call, lane: LaneStream, options: ClientOptions) {
     this.call = call;
@@ -198,6 +204,9 @@ class StreamSlot implements GrpcSlot, SendTicket {
     call.decodeNs = 0;
     call.isActive = true;
     call.firstByteNs = 0;
+    this.keeps = this.options.keepBodies;
+    if (!this.keeps) this.check ??= this.options.createCheck?.();
+    call.isChecked = !this.keeps && this.check !== undefined;
     expectResponses(call);
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
@@ -223,13 +232,23 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.fail(failure);
   }
 
+  /** The response, with its failure where it is none. */
+  inspect(response: StreamedResponse): StreamedResponse {
+    const { call, check } = this;
+    if (!call.isChecked || check === undefined) return response;
+    const { body, failure, isEmpty } = response;
+    if (isEmpty || failure !== undefined) return response;
+    const fault = check.whole(body, 0, body.length, call);
+    return fault === undefined ? response : { ...response, failure: unreadable(fault.reason) };
+  }
+
   receive(response: StreamedResponse, readNs: number, beganNs: number, decodeNs: number, isOver: boolean): void {
     const call = this.call;
     // Of responses that came in one piece each but the first has the time when its turn came: genai-perf divides by what is between.
     const atNs = readNs === this.heardNs ? beganNs : readNs;
     this.heardNs = readNs;
     call.decodeNs += decodeNs;
-    addResponse(call, response, atNs, this.options.keepBodies);
+    addResponse(call, response, atNs, this.keeps);
     if (isTooLarge(call, this.options.maxResponseBytes)) {
       this.cancel(tooLarge(this.options.maxResponseBytes));
       return;

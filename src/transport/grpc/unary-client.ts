@@ -1,5 +1,6 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
+import { type AnswerCheck, type AnswerFault, unreadable } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
@@ -8,7 +9,7 @@ import type { Header } from "../request.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
 import { type GrpcMessage, StampScratch } from "./encode.ts";
 import type { Line, LineUser } from "./line.ts";
-import { MessageReader, type MessageSink } from "./messages.ts";
+import { type Keep, MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
 
 const MAX_RESENDS = 2;
@@ -39,12 +40,18 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
   /** When this call's stream last brought a byte. */
   private heardNs = 0;
   private head: GrpcHead | undefined;
+  /** Looks at messages that are not kept; made with the first one. */
+  private check: AnswerCheck | undefined;
+  private fault: AnswerFault | undefined;
+  private isInPieces = false;
+  /** For the present request: the client's options may change while it is under way. */
+  private keep: Keep = "none";
 
   constructor(call: Call, line: Line, options: ClientOptions) {
     this.call = call;
     this.line = line;
     this.options = options;
-    this.reader = new MessageReader(this, options.keepBodies, options.maxResponseBytes);
+    this.reader = new MessageReader(this, "none", options.maxResponseBytes);
   }
 
   send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
@@ -67,7 +74,10 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     this.connection = connection;
     this.messageCount = 0;
     this.head = undefined;
-    this.reader.reset(this.options.keepBodies);
+    this.fault = undefined;
+    this.isInPieces = false;
+    this.keep = this.chooseKeep();
+    this.reader.reset(this.keep);
     this.streamId = connection.openStream(this, block);
     connection.sendData(this.streamId, this.bytes, true, this);
   }
@@ -109,8 +119,20 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
   }
 
   onMessage(bytes: Uint8Array, start: number, end: number): void {
+    const { call, check } = this;
     this.messageCount++;
-    if (this.options.keepBodies) this.call.body = bytes.slice(start, end);
+    if (!call.isChecked) {
+      if (this.keep === "whole") call.body = bytes.slice(start, end);
+    } else if (check !== undefined) {
+      this.fault = this.isInPieces ? check.end() : check.whole(bytes, start, end, call);
+      this.isInPieces = false;
+    }
+  }
+
+  onPiece(bytes: Uint8Array, start: number, end: number, isFirst: boolean): void {
+    this.isInPieces = true;
+    if (isFirst) this.check?.begin(this.call);
+    this.check?.piece(bytes, start, end);
   }
 
   onFailed(problem: StreamFailure): void {
@@ -141,6 +163,14 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     this.fail({ kind: "aborted", message: "still in flight when the run ended" });
   }
 
+  private chooseKeep(): Keep {
+    const { keepBodies, createCheck } = this.options;
+    this.call.isChecked = !keepBodies && createCheck !== undefined;
+    if (keepBodies) return "whole";
+    this.check ??= createCheck?.();
+    return this.check === undefined ? "none" : "pieces";
+  }
+
   private touch(): void {
     const call = this.call;
     this.heardNs = (this.connection as Http2Connection).readNs;
@@ -160,7 +190,8 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
   }
 
   private checkMessage(head: GrpcHead): Failure | undefined {
-    if (this.messageCount === 1 && this.reader.isBetweenMessages) return undefined;
+    if (this.messageCount === 1 && this.reader.isBetweenMessages)
+      return this.fault === undefined ? undefined : unreadable(this.fault.reason);
     if (head.httpStatus === 200 && this.messageCount === 0)
       return { kind: "protocol", message: "status OK without a message" };
     return { kind: "protocol", message: `${this.messageCount} messages in answer to a unary call` };

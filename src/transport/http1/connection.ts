@@ -1,8 +1,9 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { isRefusedAfterClose, type OpenSocket, type Socket } from "../../runtime/socket.ts";
+import { unreadable } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { connectFailure, describeConnectError } from "../connect-failure.ts";
+import { connectFailure, describeClose } from "../connect-failure.ts";
 import { type Failure, failureOfReading } from "../failure.ts";
 import type { Endpoint } from "../request.ts";
 import { expectResponses } from "../streamed-responses.ts";
@@ -199,6 +200,7 @@ export class Connection {
       return;
     }
     if (this.response.isComplete) this.responded(socket);
+    else this.response.keepRead();
   }
 
   private failReading(error: unknown): void {
@@ -221,7 +223,6 @@ export class Connection {
     const { call, response } = this;
     response.isComplete = false;
     call.endNs = response.readNs;
-    call.jsonBytes = this.parser.jsonBytes;
     response.giveBody();
   }
 
@@ -241,10 +242,20 @@ export class Connection {
       this.finish({ kind: "http", status: parser.status, message: `HTTP status ${parser.status}` });
     } else if (parser.status >= 300) {
       this.finish({ kind: "http", status: parser.status, message: `unexpected HTTP status ${parser.status}` });
-    } else {
+    } else this.succeed();
+  }
+
+  /** Ends the request with its answer, unless that turns out to be none. */
+  private succeed(): void {
+    const { call } = this;
+    const fault = this.response.findFault(this.parser.contentEncoding);
+    if (fault === undefined) {
       call.isActive = false;
       this.options.onDone(call);
+      return;
     }
+    call.body = fault.bytes;
+    this.finish(unreadable(fault.reason));
   }
 
   private closed(error: Error | undefined, socket: Socket): void {
@@ -304,20 +315,16 @@ export class Connection {
 
   /** The response lasted until the connection closed. */
   private respondedByClose(): void {
-    const call = this.call;
+    const { status } = this.parser;
     this.concludeResponse();
-    if (this.parser.status >= 300) {
-      this.finish({ kind: "http", status: this.parser.status, message: `HTTP status ${this.parser.status}` });
-      return;
-    }
-    call.isActive = false;
-    this.options.onDone(call);
+    if (status >= 300) this.finish({ kind: "http", status, message: `HTTP status ${status}` });
+    else this.succeed();
   }
 
   private finish(failure: Failure): void {
     const call = this.call;
     if (!call.isActive) return;
-    if (failure.kind !== "http") call.endNs = nowNs();
+    if (failure.kind !== "http" && failure.kind !== "unreadable") call.endNs = nowNs();
     if (call.firstByteNs === 0) call.firstByteNs = call.endNs;
     call.failure = failure;
     call.isActive = false;
@@ -348,8 +355,4 @@ function expectOneResponse(call: Call): void {
   expectResponses(call);
   call.responseCount = 1;
   call.messageCount = 1;
-}
-
-function describeClose(error: Error | undefined, when: string): string {
-  return error === undefined ? `server closed the connection ${when}` : `${describeConnectError(error)} ${when}`;
 }

@@ -36,6 +36,10 @@ export class ResponseParser {
   jsonBytes = 0;
   /** Whether the response's content is server-sent events. */
   isEventStream = false;
+  /** Whether the response's content is JSON, as its type says. */
+  isJson = false;
+  /** How the content is encoded, such as `gzip`; empty when it is not. */
+  contentEncoding = "";
   /** Status line and headers as text; only when `keepsHead` is set. */
   head = "";
   keepsHead = false;
@@ -161,6 +165,8 @@ export class ResponseParser {
     this.keepAlive = input[start + 7] !== 0x30;
     this.jsonBytes = 0;
     this.isEventStream = false;
+    this.isJson = false;
+    this.contentEncoding = "";
     this.contentLength = -1;
     this.isChunked = false;
     this.hasTransferEncoding = false;
@@ -172,11 +178,13 @@ export class ResponseParser {
     if (first === 0x63 /* c */) {
       if (isName(input, start, end, "content-length")) this.readContentLength(input, start + 15, end);
       else if (isName(input, start, end, "connection")) this.readConnection(input, start + 11, end);
-      else if (isName(input, start, end, "content-type"))
-        this.isEventStream = text(input, start + 13, end)
-          .trimStart()
-          .toLowerCase()
-          .startsWith("text/event-stream");
+      else if (isName(input, start, end, "content-type")) this.readContentType(input, start + 13, end);
+      else if (isName(input, start, end, "content-encoding")) {
+        const encoding = text(input, start + 17, end)
+          .trim()
+          .toLowerCase();
+        this.contentEncoding = encoding === "identity" ? "" : encoding;
+      }
     } else if (first === 0x69 /* i */) {
       if (isName(input, start, end, "inference-header-content-length")) {
         this.jsonBytes = Math.max(0, decimal(input, start + 32, end));
@@ -200,6 +208,12 @@ export class ResponseParser {
       throw new ProtocolError(`two different Content-Length values: ${this.contentLength} and ${length}`);
     }
     this.contentLength = length;
+  }
+
+  private readContentType(input: Uint8Array, start: number, end: number): void {
+    const type = text(input, start, end).trimStart().toLowerCase();
+    this.isEventStream = type.startsWith("text/event-stream");
+    this.isJson = type.startsWith("application/json");
   }
 
   private readConnection(input: Uint8Array, start: number, end: number): void {

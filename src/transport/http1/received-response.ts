@@ -1,7 +1,9 @@
+import type { AnswerFault } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { MAX_ERROR_BODY_BYTES, ProtocolError, ResponseTooLargeError } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
 import { expectResponses, isTooLarge } from "../streamed-responses.ts";
+import { CheckedBody } from "./checked-body.ts";
 import { EventSplitter } from "./event-splitter.ts";
 import type { ResponseParser, ResponseSink } from "./parser.ts";
 
@@ -14,7 +16,11 @@ export class ReceivedResponse implements ResponseSink {
   private readonly call: Call;
   private readonly options: ClientOptions;
   private readonly body = new GrowingBytes();
+  /** Looks at the response's body, where it is not kept. */
+  private readonly checked = new CheckedBody();
   private isError = false;
+  /** Whether the response is kept: the client's options may change while it is under way. */
+  private keeps = false;
   /** Set while the response is a stream of events, each of which is a response of its own. */
   private events: EventSplitter | undefined;
 
@@ -39,21 +45,37 @@ export class ReceivedResponse implements ResponseSink {
     if (this.body.length > 0) this.call.body = this.body.take();
   }
 
+  /** The read buffer is about to be overwritten: what is looked at later is copied. */
+  keepRead(): void {
+    this.checked.keep();
+  }
+
+  /** Why the complete response is no answer; undefined when it is one. @param encoding its content encoding; empty: none */
+  findFault(encoding: string): AnswerFault | undefined {
+    return this.checked.end(encoding);
+  }
+
   onHead(parser: ResponseParser): boolean {
     if (this.isComplete) throw new ProtocolError("a second response to one request");
     this.options.onWire?.("<", parser.head);
     this.events = undefined;
+    const { call, options } = this;
     this.isError = parser.status >= 400;
+    this.keeps = options.keepBodies;
+    call.jsonBytes = parser.jsonBytes;
+    call.isJson = parser.isJson;
+    call.isChecked = this.checked.begin(this.keeps || parser.status >= 300 ? undefined : options.createCheck, call);
     if (parser.isEventStream && parser.status < 300) {
-      expectResponses(this.call);
+      expectResponses(call);
       this.events = new EventSplitter((event) => this.receivedEvent(event));
       return true;
     }
-    return this.options.keepBodies || this.isError;
+    return this.keeps || this.isError || call.isChecked;
   }
 
   onBody(bytes: Uint8Array, start: number, end: number): void {
     if (this.events !== undefined) this.events.feed(bytes, start, end);
+    else if (this.call.isChecked) this.checked.add(bytes, start, end);
     else if (!this.isError || this.body.length < MAX_ERROR_BODY_BYTES) this.body.append(bytes, start, end);
   }
 
@@ -70,7 +92,8 @@ export class ReceivedResponse implements ResponseSink {
     call.responseBytes += event.length;
     call.lastMessageNs = readNs;
     if (isTooLarge(call, options.maxResponseBytes)) throw new ResponseTooLargeError(options.maxResponseBytes);
-    if (options.keepBodies) call.responses.push({ readNs, body: event, isEmpty: false });
+    if (this.keeps) call.responses.push({ readNs, body: event, isEmpty: false });
+    else if (call.isChecked) this.checked.addEvent(event);
     options.onResponse?.(call);
   }
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { countGood } from "../../../src/measure/goodput.ts";
 import { systemMetrics } from "../../../src/measure/token-system.ts";
+import { tokenWarnings } from "../../../src/measure/token-warnings.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { detectExportKind, measureExports } from "../../../src/report/genai-perf/measure-export.ts";
 import { openProfileExport, type ProfileExport } from "../../../src/report/read/profile-export.ts";
@@ -133,4 +135,17 @@ test("a payload that is no JSON is named with its request", () => {
     (error) =>
       error instanceof UserError && /^run\.json, request 1: the request's payload is not JSON/.test(error.message),
   );
+});
+
+test("an answer that came whole has no time to first token where a stream was asked for, and is no good one", () => {
+  const whole: Recorded = { sendMs: 10, reads: [[60, '{"choices":[{"message":{"content":"ab"}}]}']] };
+  const source = exportOf("v1/chat/completions", [good, whole]);
+  const streamed = measureExports([source], { countTokens, wantsStreams: true });
+  assert.deepEqual([...streamed.metrics.timeToFirstTokenNs.view()], [50e6, Number.NaN]);
+  assert.match(tokenWarnings(streamed).join(), /1 of 2 answers were not streamed/);
+  assert.equal(countGood(streamed, "text", { time_to_first_token: 1000 }), 1);
+  assert.equal(countGood(streamed, "text", { request_latency: 1000 }), 2);
+  const asItIs = measureExports([source], { countTokens });
+  assert.deepEqual([...asItIs.metrics.timeToFirstTokenNs.view()], [50e6, 60e6]);
+  assert.equal(countGood(asItIs, "text", { time_to_first_token: 1000 }), 2);
 });

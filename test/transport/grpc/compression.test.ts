@@ -145,7 +145,7 @@ function readMessages(pieces: readonly Uint8Array[], encoding: string, keepsByte
   const sink = {
     onMessage: (bytes: Uint8Array, start: number, end: number) => messages.push(toText(bytes.slice(start, end))),
   };
-  const reader = new MessageReader(sink, keepsBytes);
+  const reader = new MessageReader(sink, keepsBytes ? "whole" : "none");
   reader.encoding = encoding;
   for (const piece of pieces) reader.feed(piece, 0, piece.length);
   return messages;
@@ -165,7 +165,10 @@ describe("a compressed response", () => {
 
     test(`${algorithm}: its bytes may be kept: they are not written over`, () => {
       const kept: Uint8Array[] = [];
-      const reader = new MessageReader({ onMessage: (bytes, start, end) => kept.push(bytes.slice(start, end)) }, true);
+      const reader = new MessageReader(
+        { onMessage: (bytes, start, end) => kept.push(bytes.slice(start, end)) },
+        "whole",
+      );
       reader.encoding = algorithm;
       for (const text of ["one", "two"]) reader.feed(packed(text), 0, packed(text).length);
       assert.deepEqual(kept.map(toText), ["one", "two"]);
@@ -214,9 +217,9 @@ describe("a compressed response", () => {
   }
 
   test("an encoding is forgotten with its stream", () => {
-    const reader = new MessageReader({ onMessage: () => {} }, true);
+    const reader = new MessageReader({ onMessage: () => {} }, "whole");
     reader.encoding = "gzip";
-    reader.reset(true);
+    reader.reset("whole");
     assert.equal(reader.encoding, "identity");
   });
 });

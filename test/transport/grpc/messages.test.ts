@@ -13,7 +13,7 @@ function readMessages(
   const messages: Uint8Array[] = [];
   const reader = new MessageReader(
     { onMessage: (bytes, start, end) => messages.push(bytes.slice(start, end)) },
-    keepsBytes,
+    keepsBytes ? "whole" : "none",
   );
   for (const piece of pieces) reader.feed(piece, 0, piece.length);
   return { messages, isBetween: reader.isBetweenMessages };
@@ -58,11 +58,11 @@ describe("gRPC messages", () => {
     const messages: string[] = [];
     const reader = new MessageReader(
       { onMessage: (bytes, start, end) => messages.push(toText(bytes.subarray(start, end))) },
-      true,
+      "whole",
     );
     const half = grpcMessage(latin1("given up"));
     reader.feed(half, 0, 9);
-    reader.reset(true);
+    reader.reset("whole");
     const whole = grpcMessage(latin1("whole"));
     reader.feed(whole, 0, whole.length);
     assert.deepEqual(messages, ["whole"]);
@@ -71,7 +71,7 @@ describe("gRPC messages", () => {
   test("a prefix that promises 2 GiB costs no memory", () => {
     const before = process.memoryUsage().arrayBuffers;
     const readers = Array.from({ length: 50 }, () => {
-      const reader = new MessageReader({ onMessage: () => {} }, true);
+      const reader = new MessageReader({ onMessage: () => {} }, "whole");
       const piece = join(hex("00 7fffffff"), new Uint8Array(10));
       reader.feed(piece, 0, piece.length);
       return reader;

@@ -30,7 +30,7 @@ function readConnection(pieces: readonly Uint8Array[]): { streams: Map<number, R
     const sink = {
       onMessage: (bytes: Uint8Array, start: number, end: number) => stream.messages.push(bytes.slice(start, end)),
     };
-    readers.set(id, new MessageReader(sink, true));
+    readers.set(id, new MessageReader(sink, "whole"));
     return stream;
   };
   const headerReader = new HeaderReader();

@@ -88,6 +88,7 @@ export class LocalTokenWork implements TokenWork {
       const { kind, field, endpointType } = readingOf(settings, source);
       const columns = measureExports([source], {
         kind,
+        wantsStreams: settings.endpoint.isStreaming,
         countTokens: tokenizer && ((text) => tokenizer.count(text)),
         field,
         countPayload,

@@ -1,0 +1,143 @@
+import {
+  type AnswerCheck,
+  type AnswerFault,
+  type AnswerHead,
+  type CreateAnswerCheck,
+  faultOf,
+} from "../../transport/answer-check.ts";
+import { CollectedPieces } from "../collected-pieces.ts";
+import { isPage, PAGE_FOUND } from "../html-page.ts";
+import { AnswerForm } from "../known-answers.ts";
+import type { AnswerKind } from "./answer-kind.ts";
+import { isObject } from "./answer-parts.ts";
+import { explainEvent, isEventText, SENT_ERROR, tellsError } from "./event-fault.ts";
+import { EventForms } from "./event-forms.ts";
+
+/** Whether the body of an HTTP answer, or an event of a stream, is one that a service of payloads gives. */
+
+/**
+ * Checks for the slots of one run.
+ *
+ * @param kind the kind of answers; undefined where the path does not tell, which may have bare text
+ */
+export function createPayloadChecks(kind: AnswerKind | undefined): CreateAnswerCheck {
+  const bodies = new AnswerForm(BODY_HEAD_BYTES, BODY_TAIL_BYTES);
+  const events = new EventForms();
+  return () => new PayloadAnswerCheck(kind, bodies, events);
+}
+
+/** What stands before an answer's text. */
+const BODY_HEAD_BYTES = 256;
+const BODY_TAIL_BYTES = 2;
+
+const decoder = new TextDecoder();
+
+class PayloadAnswerCheck implements AnswerCheck {
+  private readonly kind: AnswerKind | undefined;
+  private readonly bodies: AnswerForm;
+  private readonly events: EventForms;
+  private readonly pieces = new CollectedPieces();
+  private head: AnswerHead = { jsonBytes: 0, isJson: false };
+  private eventCount = 0;
+  /** Events that are more than an end mark or a comment. */
+  private contentCount = 0;
+  private fault: AnswerFault | undefined;
+
+  constructor(kind: AnswerKind | undefined, bodies: AnswerForm, events: EventForms) {
+    this.kind = kind;
+    this.bodies = bodies;
+    this.events = events;
+  }
+
+  whole(bytes: Uint8Array, start: number, end: number, { isJson }: AnswerHead): AnswerFault | undefined {
+    if (this.bodies.has(bytes, start, end)) return undefined;
+    const text = decoder.decode(bytes.subarray(start, end));
+    const isEvents = isEventText(text);
+    const reason = isEvents ? this.explainEvents(text) : this.explainText(text, isJson);
+    if (reason !== undefined) return faultOf(reason, bytes, start, end);
+    if (!isEvents) this.bodies.add(bytes, start, end);
+    return undefined;
+  }
+
+  begin(head: AnswerHead): void {
+    this.head = head;
+    this.eventCount = 0;
+    this.contentCount = 0;
+    this.fault = undefined;
+    this.pieces.reset(Number.POSITIVE_INFINITY);
+  }
+
+  piece(bytes: Uint8Array, start: number, end: number): void {
+    this.pieces.add(bytes, start, end);
+  }
+
+  event(bytes: Uint8Array): void {
+    this.eventCount++;
+    if (this.fault !== undefined) return;
+    if (this.events.has(bytes)) {
+      this.contentCount++;
+      return;
+    }
+    const finding = explainEvent(this.kind, decoder.decode(bytes));
+    if (finding.reason !== undefined) this.fault = faultOf(finding.reason, bytes);
+    else if (finding.hasContent) {
+      this.contentCount++;
+      this.events.add(bytes);
+    }
+  }
+
+  end(): AnswerFault | undefined {
+    const { bytes, keptBytes } = this.pieces;
+    if (this.eventCount === 0) return this.whole(bytes, 0, keptBytes, this.head);
+    if (this.fault !== undefined || this.contentCount > 0) return this.fault;
+    return faultOf("the stream ended without an event that has data", NO_BYTES);
+  }
+
+  /** Events that came as one body: the server did not say that they are a stream. */
+  private explainEvents(text: string): string | undefined {
+    this.begin({ jsonBytes: 0, isJson: false });
+    for (const event of text.split(/(?<=\r\n\r\n|\n\n|\r\r)/)) {
+      const { reason, hasContent } = explainEvent(this.kind, event);
+      if (reason !== undefined) return reason;
+      if (hasContent) this.contentCount++;
+    }
+    return this.contentCount > 0 ? undefined : "the answer is events without data";
+  }
+
+  private explainText(text: string, isJson: boolean): string | undefined {
+    if (text.trim() === "") return "the answer is empty";
+    if (isPage(text)) return PAGE_FOUND;
+    const { kind } = this;
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      return kind === undefined && !isJson ? undefined : "the answer is no JSON";
+    }
+    const first: unknown = Array.isArray(json) ? json[0] : json;
+    if (isObject(first) && tellsError(first)) return SENT_ERROR;
+    if (kind === undefined) return undefined;
+    if (typeof json !== "object" || json === null) return "the answer is no JSON object";
+    return explainMissing(kind, first);
+  }
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** What answers cannot do without; those of other kinds differ too much between servers. */
+const NEEDED: Readonly<Partial<Record<AnswerKind, readonly string[]>>> = {
+  chat: ["choices"],
+  multimodal: ["choices"],
+  completions: ["choices"],
+  responses: ["output"],
+  anthropic: ["content"],
+  embeddings: ["data", "embeddings"],
+  nvclip: ["data", "embeddings"],
+};
+
+function explainMissing(kind: AnswerKind, json: unknown): string | undefined {
+  const needed = NEEDED[kind];
+  if (needed === undefined) return undefined;
+  if (isObject(json)) for (const name of needed) if (Array.isArray(json[name])) return undefined;
+  return `the answer has no list of ${needed[0]}`;
+}

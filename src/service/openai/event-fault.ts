@@ -1,0 +1,64 @@
+import { isPage, PAGE_FOUND } from "../html-page.ts";
+import type { AnswerKind } from "./answer-kind.ts";
+import { isObject } from "./answer-parts.ts";
+
+/** Whether a text is an event of a stream, and one that a service gives. */
+
+/** What an event is. */
+export interface EventFinding {
+  /** Why it is none; absent when it is one. */
+  readonly reason?: string;
+  /** It has data that is no end mark. */
+  readonly hasContent: boolean;
+}
+
+/** A line of an event: a field, with or without a value, or a comment. */
+const LINE = /^\uFEFF?(?:(?:data|event|id|retry)(?::|$)|:)/;
+
+const EMPTY: EventFinding = { hasContent: false };
+
+/** Whether a body begins as events do. */
+export function isEventText(text: string): boolean {
+  return /^\uFEFF?(?:(?:data|event|id|retry)?:)/.test(text);
+}
+
+/** @param kind as for bodies: undefined where data may be bare text */
+export function explainEvent(kind: AnswerKind | undefined, text: string): EventFinding {
+  const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== "");
+  if (lines.length === 0) return EMPTY;
+  if (!lines.some((line) => LINE.test(line)))
+    return { hasContent: false, reason: isPage(text) ? PAGE_FOUND : "the stream has something that is no event" };
+  const data = lines
+    .map((line) => line.replace(/^\uFEFF/, ""))
+    .filter((line) => line.startsWith("data:"))
+    .map((line) => line.slice("data:".length))
+    .join("\n")
+    .trim();
+  const isError = lines.some((line) => /^event:.*error/i.test(line));
+  if (isError) return { hasContent: data !== "", reason: SENT_ERROR };
+  return data === "" || data === "[DONE]" ? EMPTY : explainData(kind, data);
+}
+
+/** What is wrong where a server tells of an error after it began well. */
+export const SENT_ERROR = "the server sent an error within its answer";
+
+function explainData(kind: AnswerKind | undefined, data: string): EventFinding {
+  let json: unknown;
+  try {
+    json = JSON.parse(data);
+  } catch {
+    const isBareText = kind === undefined && !/^[{[]/.test(data);
+    return isBareText ? { hasContent: true } : { hasContent: true, reason: "the data of an event is no JSON" };
+  }
+  const first: unknown = Array.isArray(json) ? json[0] : json;
+  if (isObject(first) && tellsError(first)) return { hasContent: true, reason: SENT_ERROR };
+  if (kind !== undefined && !isObject(first))
+    return { hasContent: true, reason: "the data of an event is no JSON object" };
+  return { hasContent: true };
+}
+
+/** Whether a document tells of an error; one that is null or empty is none. */
+export function tellsError({ error, object, type }: Readonly<Record<string, unknown>>): boolean {
+  const isTold = error !== undefined && error !== null && error !== "" && error !== false;
+  return isTold || object === "error" || type === "error";
+}

@@ -1,0 +1,105 @@
+import { type AnswerCheck, type AnswerFault, type CreateAnswerCheck, faultOf } from "../../transport/answer-check.ts";
+import { failureOfReading } from "../../transport/failure.ts";
+import { KnownAnswers } from "../known-answers.ts";
+import { decodeMessage, type ProtoObject } from "../protobuf/message.ts";
+import { betweenPlaces, MessageOutline } from "../protobuf/outline.ts";
+import type { SharedPlace } from "../tensor.ts";
+import { explainOutput } from "./answer-outputs.ts";
+import { INFER_RESPONSE } from "./messages.ts";
+
+/** Whether a gRPC message is a `ModelInferResponse`. */
+
+const ID_FIELD = 3;
+const RAW_CONTENTS_FIELD = 6;
+
+type Places = ReadonlyMap<string, SharedPlace> | undefined;
+
+/** Checks for the slots of one run. @param places where outputs lie that are not sent, by name */
+export function createGrpcChecks(places: Places): CreateAnswerCheck {
+  const known = new KnownAnswers();
+  return () => new GrpcAnswerCheck(known, places);
+}
+
+class GrpcAnswerCheck implements AnswerCheck {
+  private readonly known: KnownAnswers;
+  private readonly places: Places;
+  private readonly outline = new MessageOutline(RAW_CONTENTS_FIELD, ID_FIELD);
+  private reason: string | undefined;
+
+  constructor(known: KnownAnswers, places: Places) {
+    this.known = known;
+    this.places = places;
+  }
+
+  whole(bytes: Uint8Array, start: number, end: number): AnswerFault | undefined {
+    const length = end - start;
+    if (this.known.has(bytes, start, length, length)) return undefined;
+    this.begin();
+    this.piece(bytes, start, end);
+    const fault = this.end();
+    if (fault !== undefined) return faultOf(fault.reason, bytes, start, end);
+    this.known.add(bytes, start, length, length, betweenPlaces(this.outline.places, length));
+    return undefined;
+  }
+
+  begin(): void {
+    this.outline.reset();
+    this.reason = undefined;
+  }
+
+  piece(bytes: Uint8Array, start: number, end: number): void {
+    if (this.reason !== undefined) return;
+    try {
+      this.outline.feed(bytes, start, end);
+    } catch (error) {
+      this.reason = `the message is no ModelInferResponse: ${failureOfReading(error).message}`;
+    }
+  }
+
+  /** HTTP/2 brings no events. */
+  event(): void {}
+
+  end(): AnswerFault | undefined {
+    this.reason ??= this.explain();
+    return this.reason === undefined ? undefined : faultOf(this.reason, NO_BYTES);
+  }
+
+  private explain(): string | undefined {
+    try {
+      const message = decodeMessage(INFER_RESPONSE, this.outline.finish());
+      return explainResponse(message, this.outline.bulkLengths, this.places);
+    } catch (error) {
+      return `the message is no ModelInferResponse: ${failureOfReading(error).message}`;
+    }
+  }
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+function explainResponse(message: ProtoObject, rawLengths: readonly number[], places: Places): string | undefined {
+  const outputs = (message["outputs"] ?? []) as ProtoObject[];
+  if (outputs.length === 0 && (message["model_name"] ?? "") === "")
+    return "the message is no ModelInferResponse: it has neither a model's name nor outputs";
+  let rawCount = 0;
+  for (const [index, output] of outputs.entries()) {
+    const { name, datatype, shape = [], contents } = output;
+    const isElsewhere = places?.has(String(name)) === true;
+    const byteCount = rawLengths[index];
+    if (byteCount !== undefined) rawCount++;
+    const elementCount = contents === undefined ? undefined : elementsOf(contents as ProtoObject).length;
+    const reason = explainOutput({ name, datatype, shape, byteCount, elementCount, isElsewhere });
+    if (reason !== undefined) return reason;
+  }
+  if (rawCount < rawLengths.length)
+    return `the answer has ${rawLengths.length} raw contents for ${outputs.length} outputs`;
+  return undefined;
+}
+
+/** The elements of a tensor's typed contents: those of the first list that has any. */
+export function elementsOf(contents: ProtoObject): readonly unknown[] {
+  for (const name in contents) {
+    const list = contents[name];
+    if (Array.isArray(list) && list.length > 0) return list;
+  }
+  return [];
+}

@@ -1,0 +1,140 @@
+import {
+  type AnswerCheck,
+  type AnswerFault,
+  type AnswerHead,
+  type CreateAnswerCheck,
+  faultOf,
+} from "../../transport/answer-check.ts";
+import { CollectedPieces } from "../collected-pieces.ts";
+import { isPage, PAGE_FOUND } from "../html-page.ts";
+import { AnswerForm, KnownAnswers } from "../known-answers.ts";
+import type { SharedPlace } from "../tensor.ts";
+import { explainOutput } from "./answer-outputs.ts";
+
+/** Whether the body of an HTTP answer is an inference response of the KServe v2 protocol. */
+
+type Places = ReadonlyMap<string, SharedPlace> | undefined;
+
+/** Checks for the slots of one run. @param places where outputs lie that are not sent, by name */
+export function createHttpChecks(places: Places): CreateAnswerCheck {
+  const known = new KnownAnswers();
+  const form = new AnswerForm(JSON_HEAD_BYTES, JSON_TAIL_BYTES);
+  return () => new HttpAnswerCheck(known, form, places);
+}
+
+/** Names, datatypes and shapes stand at the beginning of JSON answers. */
+const JSON_HEAD_BYTES = 256;
+const JSON_TAIL_BYTES = 2;
+
+const decoder = new TextDecoder();
+
+class HttpAnswerCheck implements AnswerCheck {
+  /** Of answers with binary data. */
+  private readonly known: KnownAnswers;
+  /** Of answers that are JSON to their end. */
+  private readonly form: AnswerForm;
+  private readonly places: Places;
+  private readonly pieces = new CollectedPieces();
+  private jsonBytes = 0;
+  private hasEvents = false;
+
+  constructor(known: KnownAnswers, form: AnswerForm, places: Places) {
+    this.known = known;
+    this.form = form;
+    this.places = places;
+  }
+
+  whole(bytes: Uint8Array, start: number, end: number, { jsonBytes }: AnswerHead): AnswerFault | undefined {
+    return this.check(bytes, start, end, end - start, jsonBytes);
+  }
+
+  begin({ jsonBytes }: AnswerHead): void {
+    this.jsonBytes = jsonBytes;
+    this.hasEvents = false;
+    // Of what follows the JSON part only the length matters.
+    this.pieces.reset(jsonBytes === 0 ? Number.POSITIVE_INFINITY : jsonBytes);
+  }
+
+  piece(bytes: Uint8Array, start: number, end: number): void {
+    this.pieces.add(bytes, start, end);
+  }
+
+  event(bytes: Uint8Array): void {
+    if (!this.hasEvents) this.piece(bytes, 0, bytes.length);
+    this.hasEvents = true;
+  }
+
+  end(): AnswerFault | undefined {
+    const { bytes, keptBytes, totalBytes } = this.pieces;
+    if (this.hasEvents)
+      return faultOf("a stream of events came in place of an inference response", bytes, 0, keptBytes);
+    return this.check(bytes, 0, keptBytes, totalBytes, this.jsonBytes);
+  }
+
+  /** @param totalBytes length of the body, of which `bytes[start, end)` has the JSON part at least */
+  private check(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    totalBytes: number,
+    jsonBytes: number,
+  ): AnswerFault | undefined {
+    const isAllJson = jsonBytes === 0 || jsonBytes === totalBytes;
+    if (isAllJson ? this.form.has(bytes, start, end) : this.known.has(bytes, start, jsonBytes, totalBytes))
+      return undefined;
+    const headBytes = isAllJson ? totalBytes : jsonBytes;
+    if (headBytes > totalBytes) {
+      const reason = `Inference-Header-Content-Length ${jsonBytes} is longer than the answer's ${totalBytes} bytes`;
+      return faultOf(reason, bytes, start, end);
+    }
+    const text = decoder.decode(bytes.subarray(start, start + headBytes));
+    const reason = explainText(text, totalBytes - headBytes, this.places);
+    if (reason !== undefined) return faultOf(reason, bytes, start, end);
+    if (isAllJson) this.form.add(bytes, start, end);
+    else this.known.add(bytes, start, jsonBytes, totalBytes, fixedPlaces(text, jsonBytes));
+    return undefined;
+  }
+}
+
+/** What must be the same in answers with binary data: all of their JSON but the request's id. */
+function fixedPlaces(text: string, jsonBytes: number): number[] {
+  const [head, id] = /^\{"id":"([^"\\]*)"/.exec(text) ?? [];
+  // Beyond ASCII characters and bytes are counted differently.
+  if (head === undefined || id === undefined || /[^\x20-\x7e]/.test(head)) return [0, jsonBytes];
+  const from = head.length - 1 - id.length;
+  return [0, from, from + id.length, jsonBytes];
+}
+
+/** Why a JSON part with so many bytes behind it is no answer; undefined when it is one. */
+function explainText(text: string, dataBytes: number, places: Places): string | undefined {
+  if (text.trim() === "") return "the answer is empty";
+  if (isPage(text)) return PAGE_FOUND;
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return "the answer is no JSON";
+  }
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return "the answer is no JSON object";
+  const { error, outputs } = json as { readonly error?: unknown; readonly outputs?: unknown };
+  if (error !== undefined && error !== null) return "the server sent an error within its answer";
+  if (!Array.isArray(outputs)) return "the answer has no outputs";
+  return explainOutputs(outputs, dataBytes, places);
+}
+
+function explainOutputs(outputs: readonly unknown[], dataBytes: number, places: Places): string | undefined {
+  let rest = dataBytes;
+  for (const item of outputs) {
+    if (typeof item !== "object" || item === null) return "an output is no object";
+    const { name, datatype, shape, data, parameters } = item as Readonly<Record<string, unknown>>;
+    const size = (parameters as { readonly binary_data_size?: unknown } | undefined)?.binary_data_size;
+    const byteCount = typeof size === "number" ? size : undefined;
+    const elementCount = Array.isArray(data) ? data.flat(Number.POSITIVE_INFINITY).length : undefined;
+    const isElsewhere = places?.has(String(name)) === true;
+    const reason = explainOutput({ name, datatype, shape, byteCount, elementCount, isElsewhere });
+    if (reason !== undefined) return reason;
+    if (!isElsewhere) rest -= byteCount ?? 0;
+  }
+  if (rest === 0) return undefined;
+  return `the answer's length is ${Math.abs(rest)} bytes ${rest > 0 ? "more" : "less"} than its outputs' sizes add up to`;
+}

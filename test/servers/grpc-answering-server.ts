@@ -1,0 +1,67 @@
+import { createServer, type Http2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+
+/** A small gRPC server in this process whose messages the test decides, byte by byte. */
+
+/**
+ * What a method answers: messages, without their prefixes, or a status of gRPC. Of a stream each message of the request is answered, and of
+ * a unary call its only one.
+ */
+export type GrpcAnswer = (message: Uint8Array) => readonly Uint8Array[] | number;
+
+export interface GrpcAnsweringServer {
+  /** `127.0.0.1:PORT`. */
+  readonly url: string;
+  /** Names of the methods that were called, in order. */
+  readonly called: readonly string[];
+  close(): void;
+}
+
+const PREFIX_BYTES = 5;
+const UNIMPLEMENTED = 12;
+
+/** Starts a server on a free port. @param methods by name, such as `ModelInfer`; others are not implemented */
+export async function startGrpcAnsweringServer(
+  methods: Readonly<Record<string, GrpcAnswer>>,
+): Promise<GrpcAnsweringServer> {
+  const called: string[] = [];
+  const sessions = new Set<Http2Session>();
+  const server = createServer();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+    session.on("error", () => {});
+  });
+  server.on("stream", (stream, headers) => {
+    const name = String(headers[":path"]).split("/").at(-1) ?? "";
+    called.push(name);
+    let status = 0;
+    let buffer = Buffer.alloc(0);
+    stream.on("error", () => {});
+    stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+    stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": String(status) }));
+    stream.on("data", (piece: Buffer) => {
+      buffer = Buffer.concat([buffer, piece]);
+      while (buffer.length >= PREFIX_BYTES && buffer.length >= PREFIX_BYTES + buffer.readUInt32BE(1)) {
+        const end = PREFIX_BYTES + buffer.readUInt32BE(1);
+        const answer = methods[name]?.(new Uint8Array(buffer.subarray(PREFIX_BYTES, end))) ?? UNIMPLEMENTED;
+        buffer = buffer.subarray(end);
+        if (typeof answer === "number") status = answer;
+        else for (const message of answer) stream.write(frame(message));
+      }
+    });
+    stream.on("end", () => stream.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = (): void => {
+    for (const session of sessions) session.destroy();
+    server.close();
+  };
+  return { url: `127.0.0.1:${(server.address() as AddressInfo).port}`, called, close };
+}
+
+function frame(message: Uint8Array): Buffer {
+  const prefix = Buffer.alloc(PREFIX_BYTES);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+}
