@@ -1,9 +1,9 @@
+import { nearestName } from "../plan/nearest-name.ts";
 import { registerArguments } from "../plan/secrets.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT, withOutputFailure } from "./exit-codes.ts";
 import { guardIo } from "./guarded-io.ts";
-import { nearestName } from "./nearest-name.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
 import { VERSION } from "./version.ts";
 

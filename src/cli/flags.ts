@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
+import { nearestName } from "../plan/nearest-name.ts";
 import { formatProblem, type Problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
-import { nearestName } from "./nearest-name.ts";
 
 /** Flags of Rampart's own commands: typed tables, parsed by Node's rules, all problems at once. Compatible modes have their own. */
 

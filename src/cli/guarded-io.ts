@@ -1,5 +1,5 @@
 import { maskText } from "../plan/secrets.ts";
-import { escapeControls } from "../plan/terminal-text.ts";
+import { escapeControls, showColors } from "../plan/terminal-text.ts";
 import type { CommandIo } from "./execute.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { CommandIo } from "./execute.ts";
 export function guardIo(io: CommandIo): CommandIo {
   const clean = (text: string): string => escapeControls(maskText(text));
   return Object.assign(Object.create(io) as CommandIo, {
-    out: (text: string) => io.out(clean(text)),
+    out: (text: string) => io.out(showColors(clean(text))),
     err: (text: string) => io.err(clean(text)),
     draw: (text: string) => (io.draw ?? io.err)(maskText(text)),
   });

@@ -2,6 +2,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { fileSystem } from "../runtime/files.ts";
+import type { CommandIo } from "./execute.ts";
 
 /** Whether a file can be written at a path, without touching it. */
 export function isWritable(path: string): boolean {
@@ -88,4 +89,18 @@ function isReplaced(path: string): boolean {
   } catch {
     return true;
   }
+}
+
+/** Standard output as a file. */
+const STDOUT_FILE = "/dev/stdout";
+
+/** The path of an output file: `-` stands for standard output. */
+export function toOutputPath<T extends string | undefined>(path: T): T | typeof STDOUT_FILE {
+  return path === "-" ? STDOUT_FILE : path;
+}
+
+/** Where a command's text goes: to standard error where standard output holds the JSON report alone. */
+export function besideJson(io: CommandIo, jsonFile: string): CommandIo {
+  if (jsonFile !== STDOUT_FILE) return io;
+  return Object.assign(Object.create(io) as CommandIo, { out: (text: string) => io.err(text), hasColor: false });
 }

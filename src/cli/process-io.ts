@@ -22,7 +22,12 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
     get outputFailure() {
       return output.failure;
     },
-    // Asked for by few, and making the stream takes time.
+    // Both are asked for by few, and making the streams takes time.
+    get hasColor() {
+      const { NO_COLOR = "", FORCE_COLOR = "", TERM } = process.env;
+      if (NO_COLOR !== "") return false;
+      return (FORCE_COLOR !== "" && FORCE_COLOR !== "0") || (process.stdout.isTTY === true && TERM !== "dumb");
+    },
     get errColumns() {
       return process.stderr.isTTY && process.env["TERM"] !== "dumb"
         ? process.stderr.columns || DEFAULT_COLUMNS

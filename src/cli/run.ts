@@ -16,13 +16,17 @@ import { EXIT, exitCodeOfResult, hasOnlyFailures, withOutputFailure } from "./ex
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
-import { checkOutputFiles, findReadOutputs, inputFilesOf } from "./output-files.ts";
+import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPath } from "./output-files.ts";
 
 /** `rampart run x.ts`, and a scenario that is the program itself. */
 
 const FLAGS: readonly Flag[] = [
   { name: "url", value: "URL", help: "Address of the server, instead of the scenario's." },
-  { name: "json", value: "FILE", help: "Write the report as JSON, with histograms." },
+  {
+    name: "json",
+    value: "FILE",
+    help: "Write the report as JSON, with histograms; - for standard output, with the text on stderr.",
+  },
   { name: "csv", value: "FILE", help: "Write perf_analyzer's CSV." },
   { name: "profile-export-file", value: "FILE", help: "Write every request as perf_analyzer's profile export." },
   {
@@ -97,9 +101,10 @@ async function runLoaded(
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
+  const reportIo = besideJson(io, plan.outputs.jsonFile);
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`);
-  const { result, outputError } = await withoutErrorsOf(file, executePlan(plan, io, onInterrupt));
+  const { result, outputError } = await withoutErrorsOf(file, executePlan(plan, reportIo, onInterrupt));
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
@@ -133,7 +138,7 @@ function areAssertionsMet(plan: Plan, result: RunResult): boolean {
 /** Reads the flags. Throws {@link UserError} with everything that is wrong, `found` before included. */
 function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverrides {
   const csvFile = flags.text("csv");
-  const jsonFile = flags.text("json");
+  const jsonFile = toOutputPath(flags.text("json"));
   const profileExportFile = flags.text("profile-export-file");
   const problems: Problem[] = [
     ...found,

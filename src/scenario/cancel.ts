@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
-import { durationSchema, positiveSchema, toMs } from "./fields.ts";
+import { durationSchema, positiveSchema, strictOptions, toMs } from "./fields.ts";
 
 /** Requests that a scenario gives up on purpose, as users do who do not wait. */
 export interface CancelOptions {
@@ -16,7 +16,7 @@ export interface CancelOptions {
 
 /** The schema of these options. */
 export function cancelSchema(): Schema<CancelOptions> {
-  return v.strictObject({
+  return strictOptions({
     percent: v.pipe(positiveSchema(), v.maxValue(100, "must be 100 or less")),
     after: v.optional(durationSchema()),
     seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),

@@ -39,3 +39,31 @@ export function nameSchema(what: string): Schema<string> {
 export function toMs(duration: Duration): number {
   return (parseDurationNs(duration) as number) / 1e6;
 }
+
+/** An object of options whose unknown names are all reported, each with the names that there are as `requirement`. */
+export function strictOptions<const E extends v.ObjectEntries>(entries: E): v.StrictObjectSchema<E, undefined> {
+  const schema = v.strictObject(entries);
+  const names = Object.keys(entries);
+  return {
+    ...schema,
+    "~run": (dataset, config) => {
+      const result = schema["~run"].call(schema, dataset, config);
+      // Valibot reports the first one only.
+      const isOwn = ({ type, expected, path }: v.BaseIssue<unknown>): boolean =>
+        type === "strict_object" && expected === "never" && path?.length === 1;
+      const at = result.issues?.findIndex(isOwn) ?? -1;
+      const issue = result.issues?.[at];
+      const item = issue?.path?.[0];
+      if (result.issues === undefined || issue === undefined || item?.type !== "object") return result;
+      const { input } = item;
+      const unknown = Object.keys(input).filter((key) => !names.includes(key));
+      const issues = unknown.map((key) => ({
+        ...issue,
+        requirement: names,
+        path: [{ ...item, key, value: input[key] }],
+      }));
+      result.issues.splice(at, 1, ...(issues as unknown as [typeof issue]));
+      return result;
+    },
+  };
+}

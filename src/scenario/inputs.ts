@@ -2,7 +2,7 @@ import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import { countSchema, nameSchema } from "./fields.ts";
+import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import { promptSchemas } from "./prompts.ts";
 
 /** The inputs of scenarios: what requests carry. */
@@ -46,7 +46,7 @@ const DEFAULT_STRING_LENGTH = 128;
 
 /** The schema of a scenario's inputs. */
 export function inputsSchema(): Schema<Inputs> {
-  const options = v.strictObject({
+  const options = strictOptions({
     stringLength: v.optional(countSchema()),
     stringData: v.optional(v.string("must be text")),
   });

@@ -7,7 +7,7 @@ import type { Duration } from "../plan/units.ts";
 import { EMBEDDED_LLM, MAX_MOCK_TOKENS } from "../service/embedded/target.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpoint, type LlmEndpointName, llmPath } from "../service/openai/endpoints.ts";
-import { countSchema, durationSchema, nameSchema, toMs } from "./fields.ts";
+import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
 import { type AnswerSort, splitUrls, type Target } from "./target.ts";
 import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
@@ -119,7 +119,7 @@ export function llmTargetSchemas() {
   const oneOf = (names: readonly string[]) => v.optional(v.picklist(names, `must be one of ${names.join(", ")}`));
   const streaming = v.optional(v.boolean("must be true or false"));
   const tokenizer = v.optional(nameSchema("a tokenizer's name or folder"));
-  const openAiOptions = v.strictObject({
+  const openAiOptions = strictOptions({
     model: nameSchema("a model's name"),
     endpoint: oneOf(endpoints),
     path: v.optional(v.pipe(v.string("must be text"), v.regex(/^[^\s#]+$/, "must be a path"))),
@@ -143,7 +143,7 @@ export function llmTargetSchemas() {
   const ratio = v.optional(
     v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less")),
   );
-  const embeddedOptions = v.strictObject({
+  const embeddedOptions = strictOptions({
     endpoint: oneOf(EMBEDDED_ENDPOINTS),
     streaming,
     tokenizer,

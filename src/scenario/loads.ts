@@ -4,7 +4,7 @@ import type { LoadPlan, MeasurementModePlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
-import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
+import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "./rates.ts";
 import { type CheckedSchedule, checkSchedule, type ScheduleOptions, scheduleEntries, toPart } from "./schedules.ts";
 
@@ -149,7 +149,7 @@ export function loadSchema(): Schema<CheckedLoad> {
     v.minLength(1, "must have a rate"),
   );
   const shape = <K extends Load["kind"]>(kind: K, values: Schema<readonly number[]>, options: v.ObjectEntries) =>
-    v.object({ kind: v.literal(kind), values, options: v.strictObject(options) });
+    v.object({ kind: v.literal(kind), values, options: strictOptions(options) });
   const load = v.variant(
     "kind",
     [

@@ -4,7 +4,7 @@ import type { InputsPlan } from "../plan/plan.ts";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
-import { countSchema, durationSchema, nameSchema, toMs } from "./fields.ts";
+import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
 import type { Inputs } from "./inputs.ts";
 import type { LlmContent } from "./llm-targets.ts";
 
@@ -75,36 +75,36 @@ export function promptSchemas() {
   const least = (value: number) =>
     v.pipe(v.number("must be a number"), v.minValue(value, `must be ${value} or more`), v.finite("must be finite"));
   const length: Schema<Length> = v.union(
-    [countSchema(), v.strictObject({ mean: least(1), stddev: least(0) })],
+    [countSchema(), strictOptions({ mean: least(1), stddev: least(0) })],
     "must be tokens of 1 or more, or { mean, stddev }",
   );
   const share = v.pipe(least(0), v.maxValue(100, "must be 100 at most"));
   const mix = v.pipe(
-    v.array(v.strictObject({ isl: length, osl: length, share }), "must be a list of { isl, osl, share }"),
+    v.array(strictOptions({ isl: length, osl: length, share }), "must be a list of { isl, osl, share }"),
     v.nonEmpty("must have a kind of request"),
     v.check((parts) => {
       const sum = parts.reduce((total, part) => total + part.share, 0);
       return Math.abs(sum - 100) <= 0.5;
     }, "must have shares that add up to 100"),
   );
-  const options = v.strictObject({
+  const options = strictOptions({
     isl: v.optional(length),
     osl: v.optional(length),
     mix: v.optional(mix),
     count: v.optional(countSchema()),
     seed: v.optional(whole),
-    prefix: v.optional(v.strictObject({ count: countSchema(), tokens: countSchema() })),
-    sessions: v.optional(v.strictObject({ count: countSchema(), turns: length, delay: v.optional(durationSchema()) })),
+    prefix: v.optional(strictOptions({ count: countSchema(), tokens: countSchema() })),
+    sessions: v.optional(strictOptions({ count: countSchema(), turns: length, delay: v.optional(durationSchema()) })),
     systemTokens: v.optional(countSchema()),
     batch: v.optional(countSchema()),
-    images: v.optional(v.strictObject({ count: v.optional(countSchema()), width: length, height: length })),
+    images: v.optional(strictOptions({ count: v.optional(countSchema()), width: length, height: length })),
     file: v.optional(nameSchema("a file")),
     usage: v.optional(v.boolean("must be true or false")),
     extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
   });
   return [
     v.object({ kind: v.literal("prompts"), files: v.array(v.string()), options }),
-    v.object({ kind: v.literal("payloads"), files: v.tuple([nameSchema("a file")]), options: v.strictObject({}) }),
+    v.object({ kind: v.literal("payloads"), files: v.tuple([nameSchema("a file")]), options: strictOptions({}) }),
   ] as const;
 }
 

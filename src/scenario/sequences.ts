@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Schema } from "../plan/schema.ts";
 import type { SequencesPlan } from "../plan/sequences.ts";
 import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
-import { countSchema } from "./fields.ts";
+import { countSchema, strictOptions } from "./fields.ts";
 
 /** How requests make up sequences, for models that take sequences; others do not look at it. */
 export interface SequenceOptions {
@@ -27,7 +27,7 @@ export function sequenceOptionsSchema(): Schema<CheckedSequences> {
     v.tuple([countSchema(), countSchema()], "must be the first id and the one behind the last"),
     v.check(([first, end]) => first < end, "must end above where it begins"),
   );
-  return v.strictObject({
+  return strictOptions({
     length: v.optional(countSchema()),
     variation: v.optional(v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"))),
     ids: v.optional(ids),

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
 import type { ComposingModelPlan, EmbeddedTargetPlan, OpenAiTargetPlan, TritonTargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import { countSchema, nameSchema } from "./fields.ts";
+import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import { type CheckedLlm, llmTargetSchemas, toLlmTargetPlan } from "./llm-targets.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "./parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
@@ -128,7 +128,7 @@ export function targetSchema(): Schema<CheckedTarget> {
     protocol: v.optional(v.picklist(["http", "grpc"], 'must be "http" or "grpc"')),
     streaming: v.optional(v.boolean("must be true or false")),
   };
-  const tritonOptions = v.strictObject({
+  const tritonOptions = strictOptions({
     ...spoken,
     model: nameSchema("a model's name"),
     version: v.optional(v.string("must be text")),
@@ -151,7 +151,7 @@ export function targetSchema(): Schema<CheckedTarget> {
     parameters: v.optional(parametersSchema()),
     tls: v.optional(tlsSchema()),
   });
-  const embeddedOptions = v.strictObject({
+  const embeddedOptions = strictOptions({
     ...spoken,
     batchSize: v.optional(v.pipe(countSchema(), v.maxValue(8, "must be 8 at most"))),
     latency: v.optional(latencySchema()),

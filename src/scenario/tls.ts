@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { TlsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { DEFAULT_TLS } from "../plan/tls.ts";
-import { nameSchema } from "./fields.ts";
+import { nameSchema, strictOptions } from "./fields.ts";
 
 /** TLS of a target. `https://` in the address switches it on by itself. Relative paths start at the scenario's folder. */
 export interface TlsOptions {
@@ -27,13 +27,13 @@ export function tlsSchema(): Schema<boolean | TlsOptions> {
   const form = v.optional(v.picklist(["PEM", "DER"], 'must be "PEM" or "DER"'));
   const flag = v.optional(v.boolean("must be true or false"));
   const verify = v.union(
-    [v.boolean(), v.strictObject({ peer: flag, host: flag })],
+    [v.boolean(), strictOptions({ peer: flag, host: flag })],
     "must be true, false or { peer, host }",
   );
   return v.union(
     [
       v.boolean(),
-      v.strictObject({ ca: file, cert: file, key: file, certType: form, keyType: form, verify: v.optional(verify) }),
+      strictOptions({ ca: file, cert: file, key: file, certType: form, keyType: form, verify: v.optional(verify) }),
     ],
     "must be true, false or { ca, cert, key, certType, keyType, verify }",
   ) as unknown as Schema<boolean | TlsOptions>;

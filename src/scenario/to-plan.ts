@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { nearestName } from "../plan/nearest-name.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
@@ -14,7 +15,7 @@ import { type Assertion, assertionSchema, toAssertionPlan } from "./assertions.t
 import { type CancelOptions, cancelSchema, toCancellationPlan } from "./cancel.ts";
 import { checkLlm } from "./check-llm.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
-import { countSchema, nameSchema, positiveSchema, spanSchema, toMs } from "./fields.ts";
+import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { type Inputs, inputsSchema, random, toInputsPlan } from "./inputs.ts";
 import { type LlmContent, llmContent, toTokensPlan } from "./llm-targets.ts";
 import { type CheckedLoad, checkLoad, isScheduled, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
@@ -184,7 +185,7 @@ function definitionSchema(): Schema<CheckedDefinition> {
     v.integer("must be a whole number"),
     v.minValue(0, "must be 0 or more"),
   );
-  return v.strictObject({
+  return strictOptions({
     name: nameSchema("a name"),
     target: targetSchema(),
     load: loadSchema(),
@@ -194,7 +195,7 @@ function definitionSchema(): Schema<CheckedDefinition> {
     warmupFor: v.optional(spanSchema()),
     cancel: v.optional(cancelSchema()),
     stability: v.optional(
-      v.strictObject({
+      strictOptions({
         window: v.optional(spanSchema()),
         percent: v.optional(positiveSchema()),
         trials: v.optional(v.pipe(countSchema(), v.minValue(3, "must be 3 or more"))),
@@ -204,7 +205,7 @@ function definitionSchema(): Schema<CheckedDefinition> {
       }),
     ),
     metrics: v.optional(
-      v.strictObject({
+      strictOptions({
         url: v.optional(
           v.pipe(
             v.string("must be text"),
@@ -236,7 +237,11 @@ function toProblem(issue: v.BaseIssue<unknown>): Problem {
   const value = describeValue(issue.type === "partial_check" ? issue.path?.at(-1)?.value : issue.input);
   if (issue.type === "strict_object") {
     if (issue.expected === "never") {
-      return { path, message: "is not an option here", hint: "Remove it or correct its name." };
+      const names = Array.isArray(issue.requirement) ? (issue.requirement as string[]) : [];
+      const near = nearestName(keys.at(-1) ?? "", names);
+      const known = names.length === 0 ? "" : ` There are ${names.join(", ")}.`;
+      const hint = near === undefined ? `Remove it or correct its name.${known}` : `Did you mean ${near}?`;
+      return { path, message: "is not an option here", hint };
     }
     if (issue.expected === "Object") {
       return { path, message: "needs an object of options", value, hint: "Correct it in the scenario." };

@@ -10,7 +10,7 @@ import {
 } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import type { Assertion } from "./assertions.ts";
-import { durationSchema } from "./fields.ts";
+import { durationSchema, strictOptions } from "./fields.ts";
 
 /** Assertions of generated text. */
 
@@ -82,7 +82,7 @@ export function isTokenCount(name: string): name is TokenCountName {
 export function goodputLimitsSchema(): Schema<GoodputLimits> {
   const duration = v.optional(durationSchema());
   return v.pipe(
-    v.strictObject({
+    strictOptions({
       timeToFirstToken: duration,
       timeToSecondToken: duration,
       interTokenLatency: duration,

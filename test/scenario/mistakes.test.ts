@@ -325,3 +325,23 @@ describe("mistakes are told all at once", () => {
     );
   });
 });
+
+test("all unknown fields are reported at once, each with the name that is nearest", () => {
+  const problems = problemsOf({
+    ...least,
+    nme: "x",
+    asserts: [],
+    anything: 1,
+    target: anyTriton("host:1", { modle: "m", model: "m", protcol: "grpc" }),
+    load: anyHold(1, { reqests: 5 }),
+  });
+  assert.deepEqual(problems.map(({ path, hint }) => [path, /^Did you mean (\w+)\?$/.exec(hint)?.[1]]).toSorted(), [
+    ["anything", undefined],
+    ["asserts", "assert"],
+    ["load.reqests", "requests"],
+    ["nme", "name"],
+    ["target.modle", "model"],
+    ["target.protcol", "protocol"],
+  ]);
+  assert.match(problems.find(({ path }) => path === "anything")?.hint ?? "", /There are name, target, load, /);
+});

@@ -10,10 +10,10 @@ import {
   type YAMLMap,
 } from "yaml";
 import { isTooDeep, TOO_DEEP } from "../../plan/json-depth.ts";
+import { nearestName } from "../../plan/nearest-name.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { registerArguments } from "../../plan/secrets.ts";
 import { fileSystem } from "../../runtime/files.ts";
-import { nearestName } from "../nearest-name.ts";
 import { readFieldValue } from "./config-values.ts";
 import { type Field, type FieldGroup, isGroup } from "./field.ts";
 import { FIELDS } from "./fields.ts";

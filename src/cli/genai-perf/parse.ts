@@ -1,5 +1,5 @@
+import { nearestName } from "../../plan/nearest-name.ts";
 import type { Problem } from "../../plan/problem.ts";
-import { nearestName } from "../nearest-name.ts";
 import { flagName, type GenaiFlag, SUBCOMMANDS, type SubcommandName } from "./flags.ts";
 import { flagsOf } from "./subcommand-flags.ts";
 

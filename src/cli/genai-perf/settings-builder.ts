@@ -1,5 +1,5 @@
+import { nearestName } from "../../plan/nearest-name.ts";
 import type { Problem } from "../../plan/problem.ts";
-import { nearestName } from "../nearest-name.ts";
 import type { Field } from "./field.ts";
 import { defaultSettings, type GenaiSettings, type SettingPath, setSetting } from "./settings.ts";
 

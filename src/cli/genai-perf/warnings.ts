@@ -1,5 +1,5 @@
 import { GOODPUT_NAMES } from "../../measure/goodput.ts";
-import { nearestName } from "../nearest-name.ts";
+import { nearestName } from "../../plan/nearest-name.ts";
 import { findLoadSweep } from "./analyze/points.ts";
 import { ENDPOINT_TYPES, endpointPath, TOKENLESS_TYPES } from "./endpoints.ts";
 import { isPayloadFile } from "./input-format.ts";

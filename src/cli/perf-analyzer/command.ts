@@ -4,7 +4,7 @@ import { outputFilesOf } from "../../report/output-place.ts";
 import type { LaneError, RunResult } from "../../run/observer.ts";
 import { joinPeers } from "../../run/peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
-import { findReadOutputs, inputFilesOf } from "../output-files.ts";
+import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { VERSION } from "../version.ts";
 import { parseFlags } from "./parse.ts";
 import { readSettings, type Settings } from "./settings.ts";
@@ -43,11 +43,14 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
     io.out(`${JSON.stringify(withoutSecrets(await checkPlan(built.plan)), null, 2)}\n`);
     return EXIT.measured;
   }
+  const reportIo = besideJson(io, built.plan.outputs.jsonFile);
   const peers = await joinPeers(built.plan, (line) => io.err(`${line}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>
-      io.out(`Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`);
-    const { result, outputError } = await executePlan(built.plan, io, onInterrupt, peers);
+      reportIo.out(
+        `Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`,
+      );
+    const { result, outputError } = await executePlan(built.plan, reportIo, onInterrupt, peers);
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { fileSystem } from "../../runtime/files.ts";
+import { toOutputPath } from "../output-files.ts";
 import {
   checkRange,
   type FlagReader,
@@ -277,7 +278,7 @@ export const FLAG_READERS: Readonly<Record<string, FlagReader>> = {
       );
   },
   "--json": (settings, _reader, value) => {
-    settings.jsonFile = value;
+    settings.jsonFile = toOutputPath(value);
   },
   "--client": (settings, reader, value) => {
     if (value === "own" || value === "undici" || value === "grpc-js") settings.client = value;

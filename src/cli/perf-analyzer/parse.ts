@@ -1,5 +1,5 @@
+import { nearestName } from "../../plan/nearest-name.ts";
 import type { Problem } from "../../plan/problem.ts";
-import { nearestName } from "../nearest-name.ts";
 import { allFlags, type FlagSpec, flagName, laterFlags, OBEYED_FLAGS } from "./flags.ts";
 
 /** Command lines by the rules of GNU `getopt_long`, which perf_analyzer follows. */

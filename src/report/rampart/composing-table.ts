@@ -1,5 +1,5 @@
 import { averageUs, type ServerDelta } from "../../measure/server-delta.ts";
-import { formatCount, formatTable, formatUs } from "./format.ts";
+import { formatCount, formatTable, formatUs, INDENTED_COLUMNS } from "./format.ts";
 
 /** Where the time goes on the server: the measured model and those that it calls, each below its caller. Empty when it calls none. */
 export function formatComposing(server: ServerDelta): string {
@@ -13,6 +13,7 @@ export function formatComposing(server: ServerDelta): string {
   return formatTable(
     ["model", "requests", "server avg", "queue", "compute input", "infer", "output", "cache hits", "misses"],
     rows,
+    INDENTED_COLUMNS,
   );
 }
 

@@ -16,6 +16,7 @@ import { averageUs } from "../../measure/server-delta.ts";
 import { formatMetric, judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { LoadPlan, Plan } from "../../plan/plan.ts";
+import { paint } from "../../plan/terminal-text.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun, RunResult, RunWarning } from "../../run/observer.ts";
 import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
@@ -172,7 +173,7 @@ class RampartConsole implements Report {
     if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
     const server = window.server === undefined ? "" : formatComposing(window.server);
     const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
-    return `\n${describeLevel(this.plan.load, unit, level)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
+    return `\n${describeLevel(this.plan.load, unit, level)}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`;
   }
 
   /** What other measurements of a level said, by the latency that the limit is compared with. */
@@ -220,7 +221,9 @@ class RampartConsole implements Report {
       const reason = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
       return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}${reason}`];
     });
-    return formatTable(["", "assertion", "measured"], rows);
+    const table = formatTable(["", "assertion", "measured"], rows);
+    if (this.sink.hasColor !== true) return table;
+    return table.replaceAll(/^(pass|FAIL)(?= )/gm, (word) => paint(word, word === "pass" ? "green" : "red"));
   }
 }
 

@@ -2,9 +2,75 @@ import { formatDurationNs } from "../../plan/units.ts";
 
 /** Text layout shared by Rampart's own reports. */
 
-/** A table with aligned columns: figures right, text left. Columns without a cell are left out. */
-export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const columns = header
+/** Terminals and mails show this many characters per line without wrapping. */
+const MAX_COLUMNS = 80;
+/** The width of tables that are indented by two characters. */
+export const INDENTED_COLUMNS = MAX_COLUMNS - 2;
+const GAP = "  ";
+const MIN_PART_COLUMNS = 3;
+/** A last column of text is wrapped to no less than this. */
+const MIN_TEXT_COLUMNS = 30;
+
+/**
+ * A table with aligned columns: figures right, text left. Columns without a cell are left out. Where it is wider than `maxColumns` characters,
+ * text in the last column is wrapped, or the further columns follow below, each part with the first column in front.
+ */
+export function formatTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  maxColumns = MAX_COLUMNS,
+): string {
+  const columns = toColumns(header, rows);
+  const widths = columns.map(([title = ""]) => title.length);
+  const total = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
+  if (total <= maxColumns) return joinColumns(columns, rows.length);
+  const last = header.length - 1;
+  const room = maxColumns - total + (widths.at(-1) ?? 0);
+  const isText = rows.some((row) => / /.test(row[last] ?? "")) && rows.every((row) => !/^[-\d]/.test(row[last] ?? ""));
+  if (isText && room >= MIN_TEXT_COLUMNS)
+    return formatTable(
+      header,
+      rows.flatMap((row) => wrapLast(row, room)),
+      total,
+    );
+  const [first = [], ...others] = columns;
+  const parts: string[][][] = [[]];
+  let width = (widths[0] ?? 0) - GAP.length;
+  for (const [index, column] of others.entries()) {
+    const added = (widths[index + 1] ?? 0) + GAP.length;
+    if (width + added + GAP.length > maxColumns && (parts.at(-1) as string[][]).length > 0) {
+      parts.push([]);
+      width = (widths[0] ?? 0) - GAP.length;
+    }
+    (parts.at(-1) as string[][]).push(column);
+    width += added;
+  }
+  // A part with a single column left over reads badly.
+  const [before, rest] = parts.slice(-2);
+  while (
+    before !== undefined &&
+    rest !== undefined &&
+    rest.length < MIN_PART_COLUMNS &&
+    before.length > MIN_PART_COLUMNS
+  )
+    rest.unshift(before.pop() as string[]);
+  return parts.map((part) => joinColumns([first, ...part], rows.length)).join("\n\n");
+}
+
+/** A row whose last cell is spread over as many rows as it needs. */
+function wrapLast(row: readonly string[], room: number): string[][] {
+  const lines: string[] = [];
+  for (const word of (row.at(-1) ?? "").split(" ")) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > room) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines.map((line, index) => [...row.slice(0, -1).map((cell) => (index === 0 ? cell : "")), line]);
+}
+
+/** Padded cells by column, the title and a rule first. */
+function toColumns(header: readonly string[], rows: readonly (readonly string[])[]): string[][] {
+  return header
     .map((title, column) => ({ title, cells: rows.map((row) => row[column] ?? "") }))
     .filter(({ cells }) => cells.some((cell) => cell !== ""))
     .map(({ title, cells }) => {
@@ -13,11 +79,13 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
       const pad = (text: string): string => (isFigures ? text.padStart(width) : text.padEnd(width));
       return [pad(title), "─".repeat(width), ...cells.map(pad)];
     });
-  const lineCount = rows.length + 2;
-  return Array.from({ length: lineCount }, (_, line) =>
+}
+
+function joinColumns(columns: readonly (readonly string[])[], rowCount: number): string {
+  return Array.from({ length: rowCount + 2 }, (_, line) =>
     columns
       .map((column) => column[line])
-      .join("  ")
+      .join(GAP)
       .trimEnd(),
   ).join("\n");
 }

@@ -5,7 +5,7 @@ import { tokenSamples } from "../../measure/token-samples.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import { formatDurationNs } from "../../plan/units.ts";
-import { formatCount, formatTable } from "./format.ts";
+import { formatCount, formatTable, INDENTED_COLUMNS } from "./format.ts";
 
 /** Tokens in Rampart's own reports. */
 
@@ -21,9 +21,9 @@ const ROWS: readonly (readonly [metric: TokenMetric, name: string])[] = [
   ["outputTokens", "output tokens"],
   ["reasoningTokens", "reasoning tokens"],
   ["inputTokens", "input tokens"],
-  ["serverOutputTokens", "output tokens (server's count)"],
-  ["serverReasoningTokens", "reasoning tokens (server's count)"],
-  ["serverInputTokens", "input tokens (server's count)"],
+  ["serverOutputTokens", "output tokens (server)"],
+  ["serverReasoningTokens", "reasoning tokens (server)"],
+  ["serverInputTokens", "input tokens (server)"],
 ];
 
 interface Statistics {
@@ -36,17 +36,17 @@ interface Statistics {
 
 /** The table of a level's tokens, and what makes it say something else than it seems to; indented, lines joined. */
 export function formatTokens(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string {
-  const rows = measuredRows(columns, isStreamed).map(([metric, name, { mean, min, max, percentiles }]) => {
+  const rows = measuredRows(columns, isStreamed).map(([metric, name, { mean, max, percentiles }]) => {
     const format = metric.endsWith("Ns") ? formatDurationNs : formatCount;
-    return [name, ...[mean, min, ...percentiles, max].map(format)];
+    return [name, ...[mean, ...percentiles, max].map(format)];
   });
-  const header = ["tokens", "average", "min", ...PERCENTILES.map((percentile) => `p${percentile}`), "max"];
+  const header = ["tokens", "average", ...PERCENTILES.map((percentile) => `p${percentile}`), "max"];
   const tokensPerSec = outputTokensPerSec(columns, window) ?? 0;
   const notes = [
     ...(tokensPerSec > 0 ? [`${formatCount(tokensPerSec)} output tokens/s`] : []),
     ...tokenWarnings(columns),
   ];
-  const lines = columns.count === 0 ? [] : [...formatTable(header, rows).split("\n"), ""];
+  const lines = columns.count === 0 ? [] : [...formatTable(header, rows, INDENTED_COLUMNS).split("\n"), ""];
   return [...lines, ...notes].map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
 }
 

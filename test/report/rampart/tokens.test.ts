@@ -56,12 +56,12 @@ function print(tokens: TokenColumns, isStreamed = true): string {
 describe("tokens in the report for people", () => {
   test("stand in a table of their own, below their level", () => {
     const out = print(makeTokens());
-    assert.match(out, /^ {2}tokens +average +min +p50 +p90 +p99 +max$/m);
-    assert.match(out, /^ {2}time to first token +250 ms +100 ms +250 ms +370 ms +397 ms +400 ms$/m);
-    assert.match(out, /^ {2}inter-token latency +10 ms( +10 ms){5}$/m);
-    assert.match(out, /^ {2}output tokens\/s per user +100( +100){5}$/m);
-    assert.match(out, /^ {2}output tokens +11( +11){5}$/m);
-    assert.match(out, /^ {2}input tokens +7( +7){5}$/m);
+    assert.match(out, /^ {2}tokens +average +p50 +p90 +p99 +max$/m);
+    assert.match(out, /^ {2}time to first token +250 ms +250 ms +370 ms +397 ms +400 ms$/m);
+    assert.match(out, /^ {2}inter-token latency +10 ms( +10 ms){4}$/m);
+    assert.match(out, /^ {2}output tokens\/s per user +100( +100){4}$/m);
+    assert.match(out, /^ {2}output tokens +11( +11){4}$/m);
+    assert.match(out, /^ {2}input tokens +7( +7){4}$/m);
     // 44 tokens in the level's second, as its throughput has it.
     assert.match(out, /^ {2}44 output tokens\/s$/m);
     assert.match(out, /of 5 requests 1 failed and 0 had an answer without content/);
@@ -79,7 +79,7 @@ describe("tokens in the report for people", () => {
     const out = print(makeTokens({ reasoningTokens: 3, serverTokens: 16, gapMs: 0.01 }));
     assert.match(out, /^ {2}time to first reasoning token +200 ms/m);
     assert.match(out, /^ {2}reasoning tokens +3/m);
-    assert.match(out, /^ {2}output tokens \(server's count\) +16/m);
+    assert.match(out, /^ {2}output tokens \(server\) +16/m);
     // Servers count reasoning as output: 11 and 3 tokens of each answer are 14.
     assert.match(out, /the server counts 64 output tokens where the client counts 56/);
     assert.doesNotMatch(print(makeTokens({ reasoningTokens: 3, serverTokens: 14 })), /the server counts/);
