@@ -1,4 +1,5 @@
 import type { Plan } from "../plan/plan.ts";
+import { type FailureFacts, RunError } from "../plan/problem.ts";
 import type { Report, TextSink } from "../report/report.ts";
 import { joinObservers, type RunObserver, type RunResult } from "../run/observer.ts";
 import { ALONE, type Peers } from "../run/peers.ts";
@@ -50,12 +51,32 @@ export async function executePlan(
     result = await running.result;
   } catch (error) {
     for (const report of reports) report.discard?.();
-    throw error;
+    const hint = error instanceof RunError ? await hintOf(plan, error.failure) : undefined;
+    throw hint === undefined ? error : withHint(error as RunError, hint);
   } finally {
     stopListening();
   }
+  result = await withHintOf(result);
   finishAll(reports, result);
   return result;
+}
+
+/** Where no request succeeded: what to change, if that is known. */
+async function withHintOf(result: RunResult): Promise<RunResult> {
+  if (result.completedCount > 0 || result.isInterrupted) return result;
+  const failure = result.failures.find(({ kind }) => kind !== "aborted" && kind !== "cancelled");
+  const facts = failure && { kind: failure.kind, status: failure.status, message: failure.example };
+  const hint = await hintOf(result.prepared.plan, facts);
+  if (hint === undefined) return result;
+  return { ...result, hint, error: result.error && withHint(result.error, hint) };
+}
+
+async function hintOf(plan: Plan, failure: FailureFacts | undefined): Promise<string | undefined> {
+  return failure && (await import("./failure-hints.ts")).findHint(plan, failure);
+}
+
+function withHint({ kind, message, failure }: RunError, hint: string): RunError {
+  return new RunError(kind, message, hint, failure);
 }
 
 /** One report that fails must not cost the user the others. Throws the first error. */

@@ -90,6 +90,7 @@ async function runLoaded(
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
+    if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   return exitCodeOfResult(result, areAssertionsMet(plan, result));
 }

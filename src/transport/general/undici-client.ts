@@ -6,7 +6,7 @@ import { nowNs } from "../../runtime/clock.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 import { findNameError, verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
-import { describeConnectError, type Failure, isTlsError } from "../failure.ts";
+import { describeConnectError, type Failure, isTlsError, statusFailure } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
 
@@ -144,6 +144,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly options: ClientOptions;
   private controller: Dispatcher.DispatchController | undefined;
   private status = 0;
+  private location = "";
   private pieces: Buffer[] = [];
   private isOver = false;
 
@@ -176,6 +177,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.status = status;
+    this.location = status < 400 ? String(headers["location"] ?? "") : "";
     this.call.firstByteNs = nowNs();
     this.call.jsonBytes = Number(headers["inference-header-content-length"] ?? 0);
   }
@@ -190,7 +192,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     call.endNs = nowNs();
     if (this.pieces.length > 0) call.body = new Uint8Array(Buffer.concat(this.pieces));
     if (this.status >= 300) {
-      this.finish({ kind: "http", status: this.status, message: `HTTP status ${this.status}` });
+      this.finish(statusFailure(this.status, this.location));
       return;
     }
     this.isOver = true;

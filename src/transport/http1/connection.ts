@@ -2,7 +2,14 @@ import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { OpenSocket, Socket } from "../../runtime/socket.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { describeConnectError, type Failure, isTlsError, messageOfProtocol, ProtocolError } from "../failure.ts";
+import {
+  describeConnectError,
+  type Failure,
+  isTlsError,
+  messageOfProtocol,
+  ProtocolError,
+  statusFailure,
+} from "../failure.ts";
 import type { Endpoint } from "../request.ts";
 import { expectResponses } from "../streamed-responses.ts";
 import type { Http1Message } from "./encode.ts";
@@ -213,10 +220,8 @@ export class Connection implements ResponseSink {
     if (!parser.keepAlive || overtaken || extra || isOver) this.drop();
     if (extra) {
       this.finish({ kind: "protocol", message: "bytes after the end of the response" });
-    } else if (parser.status >= 400) {
-      this.finish({ kind: "http", status: parser.status, message: `HTTP status ${parser.status}` });
     } else if (parser.status >= 300) {
-      this.finish({ kind: "http", status: parser.status, message: `unexpected HTTP status ${parser.status}` });
+      this.finish(statusFailure(parser.status, parser.location));
     } else {
       call.isActive = false;
       this.options.onDone(call);
@@ -276,7 +281,7 @@ export class Connection implements ResponseSink {
     call.jsonBytes = this.parser.jsonBytes;
     if (this.bodyPieces.length > 0) call.body = this.takeBody();
     if (this.parser.status >= 300) {
-      this.finish({ kind: "http", status: this.parser.status, message: `HTTP status ${this.parser.status}` });
+      this.finish(statusFailure(this.parser.status, this.parser.location));
       return;
     }
     call.isActive = false;

@@ -33,6 +33,8 @@ export class ResponseParser {
   jsonBytes = 0;
   /** Whether the response's content is server-sent events. */
   isEventStream = false;
+  /** Where a redirect (3xx) leads; empty without one. */
+  location = "";
   /** Status line and headers as text; only when `keepsHead` is set. */
   head = "";
   keepsHead = false;
@@ -151,6 +153,7 @@ export class ResponseParser {
     this.keepAlive = input[start + 7] !== 0x30;
     this.jsonBytes = 0;
     this.isEventStream = false;
+    this.location = "";
     this.contentLength = -1;
     this.isChunked = false;
     this.hasTransferEncoding = false;
@@ -171,6 +174,9 @@ export class ResponseParser {
       if (isName(input, start, end, "inference-header-content-length")) {
         this.jsonBytes = Math.max(0, decimal(input, start + 32, end));
       }
+    } else if (first === 0x6c /* l */) {
+      if (this.status >= 300 && this.status < 400 && isName(input, start, end, "location"))
+        this.location = text(input, start + 9, end).trim();
     } else if (first === 0x74 /* t */) {
       if (isName(input, start, end, "transfer-encoding")) {
         const codings = text(input, start + 18, end)
