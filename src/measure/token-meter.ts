@@ -1,4 +1,5 @@
 import type { AnswerKind } from "../service/openai/answer-kind.ts";
+import { callsTools } from "../service/openai/answer-parts.ts";
 import { readRequestText } from "../service/openai/request-text.ts";
 import { readAnswer } from "../service/openai/response-text.ts";
 import { explainCutStream } from "../service/openai/stream-end.ts";
@@ -51,7 +52,13 @@ export class TokenMeter {
         const inputTokens = this.inputTokens.get(step) ?? Number.NaN;
         const isUnmarked = end?.isMarked === false;
         if (isUnmarked) unmarked.example ??= explainCutStream(end);
-        (isUnmarked ? unmarked.columns : columns).add({ sendNs, times, inputTokens, usage: answer.usage });
+        (isUnmarked ? unmarked.columns : columns).add({
+          sendNs,
+          times,
+          inputTokens,
+          usage: answer.usage,
+          callsTools: callsTools(answer.finishReason),
+        });
       },
       onFailure: () => {
         this.current.columns.addFailures(1);

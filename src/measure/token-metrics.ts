@@ -44,6 +44,8 @@ export interface AnsweredRequest {
   /** Tokens of the request's text; NaN when they were not counted. */
   readonly inputTokens: number;
   readonly usage?: ServerUsage | undefined;
+  /** The answer calls tools; without content it is nothing else. Default false. */
+  readonly callsTools?: boolean | undefined;
   /** The conversation it is part of. */
   readonly session?: string | undefined;
 }
@@ -58,6 +60,7 @@ export interface TokenRows {
   readonly sendNs: Float64Array;
   readonly metrics: Readonly<Record<TokenMetric, Float64Array>>;
   readonly emptyCount: number;
+  readonly toolCallCount: number;
   readonly failedCount: number;
   readonly failureExample: string | undefined;
   /** Names of sessions, and for each row the index of its session's; -1 for none. */
@@ -82,6 +85,8 @@ export class TokenColumns {
   ) as Record<TokenMetric, Column>;
   /** Answered, but without content. */
   emptyCount = 0;
+  /** Those of them that are tool calls and nothing else. */
+  toolCallCount = 0;
   failedCount = 0;
   /** What was wrong with the first of them; undefined where nobody said. */
   failureExample: string | undefined;
@@ -98,8 +103,10 @@ export class TokenColumns {
   /** Adds an answered request; one without content is only counted. */
   add(request: AnsweredRequest): void {
     const { contentNs } = request.times;
-    if (contentNs.length === 0) this.emptyCount++;
-    else this.push(request, tokenValues(request));
+    if (contentNs.length === 0) {
+      this.emptyCount++;
+      if (request.callsTools === true) this.toolCallCount++;
+    } else this.push(request, tokenValues(request));
   }
 
   /**
@@ -127,11 +134,12 @@ export class TokenColumns {
   /** Copies of all rows, to be merged or sent to another thread. */
   rows(): TokenRows {
     const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
-    const { emptyCount, failedCount, failureExample, streamEnds } = this;
+    const { emptyCount, toolCallCount, failedCount, failureExample, streamEnds } = this;
     return {
       sendNs: this.sendNs.view().slice(),
       metrics: metrics as TokenRows["metrics"],
       emptyCount,
+      toolCallCount,
       failedCount,
       failureExample,
       sessionNames: [...this.sessionNames.keys()],
@@ -148,6 +156,7 @@ export class TokenColumns {
       for (const name of TOKEN_METRICS) this.metrics[name].push(metrics[name][row] as number);
     }
     this.emptyCount += counts.emptyCount;
+    this.toolCallCount += counts.toolCallCount;
     this.addFailures(counts.failedCount, counts.failureExample);
     const { markedCount, unmarkedCount, mark } = this.streamEnds;
     this.streamEnds = {

@@ -2,6 +2,7 @@ import { type AnswerRules, type AnswerTimes, type TokenCounter, timeAnswer } fro
 import { type AnsweredRequest, TokenColumns } from "../../measure/token-metrics.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { type AnswerKind, detectAnswerKind, hasText } from "../../service/openai/answer-kind.ts";
+import { callsTools } from "../../service/openai/answer-parts.ts";
 import { countImages, readRequestText } from "../../service/openai/request-text.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import { type Answer, readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
@@ -138,7 +139,7 @@ function addText(columns: TokenColumns, measurement: Measurement): void {
   }
   rules.onTimes?.(times);
   const answered = { sendNs, times, inputTokens, usage: answer.usage, session: sessionOf(request) };
-  columns.add(answered);
+  columns.add({ ...answered, callsTools: callsTools(finishReason) });
   rules.onMeasured?.({ request, answered, finishReason });
 }
 

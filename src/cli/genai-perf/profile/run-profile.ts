@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
+import { explainNoText } from "../../../measure/token-warnings.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
 import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/artifacts.ts";
@@ -91,7 +92,7 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
     tellRun(run, settings, doubts, note);
     const records = recordsFile === "" ? undefined : recordsOf(recordsFile, plan, run);
     const measured = await reportRun(work, records, { settings, given, place, run, doubts, io });
-    if (measured?.columns.count === 0) note(noContent(settings));
+    if (measured?.columns.count === 0) note(explainNoText(measured.columns) ?? noContent(settings));
     return { ...place, run, measured, isPassed: isWell(run, measured, settings) };
   } catch (error) {
     if (recordsFile !== "") await rm(failedRequestsPath(recordsFile), { force: true });
