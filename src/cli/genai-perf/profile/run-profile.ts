@@ -13,6 +13,7 @@ import type { RunResult } from "../../../run/observer.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
+import { explainBackend } from "./backend-hint.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
 import { isUnstable } from "./instability.ts";
@@ -96,7 +97,7 @@ async function profile({ settings, given, place, io, tokens }: ProfileParts): Pr
     return { ...place, run, measured, isPassed: isWell(run, measured, settings) };
   } catch (error) {
     if (recordsFile !== "") await rm(failedRequestsPath(recordsFile), { force: true });
-    throw error;
+    throw await explainBackend(error, settings, plan, inputs.path);
   }
 }
 
