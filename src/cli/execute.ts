@@ -1,5 +1,5 @@
 import type { Plan } from "../plan/plan.ts";
-import { RunError, UserError } from "../plan/problem.ts";
+import { type FailureFacts, RunError, UserError } from "../plan/problem.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import type { TextSink } from "../report/report.ts";
@@ -70,12 +70,33 @@ export async function executePlan(
     for (const report of reports) report.discard?.();
     if (!(error instanceof UserError) && outputFilesOf(plan).length > 0)
       (await import("../report/earlier-files.ts")).removeEarlierFiles(plan);
-    throw error instanceof RunError ? nameSettingsOf(error, plan.outputs.style) : error;
+    if (!(error instanceof RunError)) throw error;
+    const hint = await hintOf(plan, error.failure);
+    throw hint === undefined ? nameSettingsOf(error, plan.outputs.style) : withHint(error, hint);
   } finally {
     stopListening();
   }
   result = { ...result, prepared: nameSettingsIn(result.prepared) };
   if (result.error !== undefined) result = { ...result, error: nameSettingsOf(result.error, plan.outputs.style) };
+  result = await withHintOf(result);
   for (const report of reports) report.finish(result);
   return { result, outputError: joinOutputErrors(reports.flatMap(({ error }) => error ?? [])) };
+}
+
+/** Where no request succeeded: what to change, if that is known. */
+async function withHintOf(result: RunResult): Promise<RunResult> {
+  if (result.completedCount > 0 || result.isInterrupted) return result;
+  const failure = result.failures.find(({ kind }) => kind !== "aborted" && kind !== "cancelled");
+  const facts = failure && { kind: failure.kind, status: failure.status, message: failure.example };
+  const hint = await hintOf(result.prepared.plan, facts);
+  if (hint === undefined) return result;
+  return { ...result, hint, error: result.error && withHint(result.error, hint) };
+}
+
+async function hintOf(plan: Plan, failure: FailureFacts | undefined): Promise<string | undefined> {
+  return failure && (await import("./failure-hints.ts")).findHint(plan, failure);
+}
+
+function withHint({ kind, message, failure }: RunError, hint: string): RunError {
+  return new RunError(kind, message, hint, failure);
 }

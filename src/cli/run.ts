@@ -108,6 +108,7 @@ async function runLoaded(
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
+    if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
   if (outputError !== undefined) io.err(`rampart: ${outputError.message}. ${outputError.hint}\n`);
   const code = exitCodeOfResult(result, areAssertionsMet(plan, result));

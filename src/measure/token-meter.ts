@@ -1,4 +1,5 @@
 import type { AnswerKind } from "../service/openai/answer-kind.ts";
+import { callsTools } from "../service/openai/answer-parts.ts";
 import { readRequestText, readTokenLimit } from "../service/openai/request-text.ts";
 import { readAnswer } from "../service/openai/response-text.ts";
 import { explainCutStream } from "../service/openai/stream-end.ts";
@@ -73,10 +74,16 @@ export class TokenMeter {
         const inputTokens = this.inputTokens.get(step) ?? Number.NaN;
         const isUnmarked = end?.isMarked === false;
         if (isUnmarked) unmarked.example ??= explainCutStream(end);
-        const requestedTokens = this.requestedTokens.get(step);
-        const lacksStream = this.wantsStreams && !answer.isStreamed;
-        const request = { sendNs, times, inputTokens, requestedTokens, usage: answer.usage, lacksStream };
-        (isUnmarked ? unmarked.columns : columns).add(request);
+        const isUnstreamed = this.wantsStreams && !answer.isStreamed;
+        (isUnmarked ? unmarked.columns : columns).add({
+          sendNs,
+          times,
+          inputTokens,
+          requestedTokens: this.requestedTokens.get(step),
+          usage: answer.usage,
+          lacksStream: isUnstreamed,
+          callsTools: callsTools(answer.finishReason),
+        });
       },
       onFailure: () => {
         this.current.columns.addFailures(1);

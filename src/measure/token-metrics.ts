@@ -50,6 +50,8 @@ export interface AnsweredRequest {
   readonly usage?: ServerUsage | undefined;
   /** A stream was asked for, and the answer came whole: it has no first token. Default false. */
   readonly lacksStream?: boolean | undefined;
+  /** The answer calls tools; without content it is nothing else. Default false. */
+  readonly callsTools?: boolean | undefined;
   /** The conversation it is part of. */
   readonly session?: string | undefined;
 }
@@ -64,6 +66,7 @@ export interface TokenRows {
   readonly sendNs: Float64Array;
   readonly metrics: Readonly<Record<TokenMetric, Float64Array>>;
   readonly emptyCount: number;
+  readonly toolCallCount: number;
   readonly failedCount: number;
   readonly failureExample: string | undefined;
   /** Names of sessions, and for each row the index of its session's; -1 for none. */
@@ -89,6 +92,8 @@ export class TokenColumns {
   ) as Record<TokenMetric, Column>;
   /** Answered, but without content. */
   emptyCount = 0;
+  /** Those of them that are tool calls and nothing else. */
+  toolCallCount = 0;
   failedCount = 0;
   /** What was wrong with the first of them; undefined where nobody said. */
   failureExample: string | undefined;
@@ -107,11 +112,13 @@ export class TokenColumns {
   /** Adds an answered request; one without content is only counted. */
   add(request: AnsweredRequest): void {
     const { contentNs } = request.times;
-    if (contentNs.length === 0) this.emptyCount++;
-    else {
-      this.push(request, tokenValues(request));
-      if (request.lacksStream === true) this.unstreamedCount++;
+    if (contentNs.length === 0) {
+      this.emptyCount++;
+      if (request.callsTools === true) this.toolCallCount++;
+      return;
     }
+    this.push(request, tokenValues(request));
+    if (request.lacksStream === true) this.unstreamedCount++;
   }
 
   /**
@@ -139,11 +146,12 @@ export class TokenColumns {
   /** Copies of all rows, to be merged or sent to another thread. */
   rows(): TokenRows {
     const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
-    const { emptyCount, failedCount, failureExample, streamEnds, unstreamedCount } = this;
+    const { emptyCount, toolCallCount, failedCount, failureExample, streamEnds, unstreamedCount } = this;
     return {
       sendNs: this.sendNs.view().slice(),
       metrics: metrics as TokenRows["metrics"],
       emptyCount,
+      toolCallCount,
       failedCount,
       failureExample,
       sessionNames: [...this.sessionNames.keys()],
@@ -162,6 +170,7 @@ export class TokenColumns {
     }
     this.emptyCount += counts.emptyCount;
     this.unstreamedCount += counts.unstreamedCount;
+    this.toolCallCount += counts.toolCallCount;
     this.addFailures(counts.failedCount, counts.failureExample);
     const { markedCount, unmarkedCount, mark } = this.streamEnds;
     this.streamEnds = {

@@ -120,10 +120,19 @@ function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } 
   return `${unmarkedCount} of ${markedCount + unmarkedCount} streams ended without their end mark (${mark}): ${meaning}`;
 }
 
-function explainMissing({ failedCount, emptyCount, count, failureExample }: TokenColumns): string | undefined {
+function explainMissing(columns: TokenColumns): string | undefined {
+  const { failedCount, emptyCount, toolCallCount, count, failureExample } = columns;
   const total = failedCount + emptyCount + count;
   if (failedCount + emptyCount === 0) return undefined;
-  return `of ${total} requests ${failedCount} failed and ${emptyCount} had an answer without content; only ${count} are in the statistics${failureExample === undefined ? "" : `; the first failure: ${failureExample}`}`;
+  const calls = toolCallCount === 0 ? "" : `, ${toolCallCount} of which only call tools`;
+  const example = failureExample === undefined ? "" : `; the first failure: ${failureExample}`;
+  return `of ${total} requests ${failedCount} failed and ${emptyCount} had an answer without content${calls}; only ${count} are in the statistics${example}`;
+}
+
+/** Why there is nothing to measure, where all answers are as they should be but for their text; undefined otherwise. */
+export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: TokenColumns): string | undefined {
+  if (count + failedCount > 0 || toolCallCount === 0 || toolCallCount < emptyCount) return undefined;
+  return `all ${emptyCount} answers only call tools, so there is no text to measure: leave the tools out of the requests`;
 }
 
 function percent(ratio: number): string {

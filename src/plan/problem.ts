@@ -51,13 +51,23 @@ export type RunErrorKind =
   | "interrupted"
   | "internal";
 
+/** The failed request behind an error: kind and status as in `transport/failure.ts`, the message in the server's or the runtime's words. */
+export interface FailureFacts {
+  readonly kind: string;
+  readonly message: string;
+  readonly status?: number | undefined;
+}
+
 /** A run that could not be done: the target is away, refuses, or lacks what is asked for. */
 export class RunError extends Error {
   readonly kind: RunErrorKind;
   readonly hint: string;
+  /** The request that failed before the load began; absent for all other errors. */
+  readonly failure?: FailureFacts | undefined;
 
-  constructor(kind: RunErrorKind, message: string, hint: string) {
+  constructor(kind: RunErrorKind, message: string, hint: string, failure?: FailureFacts) {
     super(message);
+    this.failure = failure;
     this.name = "RunError";
     this.kind = kind;
     this.hint = hint;

@@ -90,6 +90,8 @@ export interface RunResult {
   readonly isInterrupted: boolean;
   /** Set when the run could not go on. */
   readonly error: RunError | undefined;
+  /** What to change, where no request succeeded and the cause is known; in the words of the front door, which sets it. */
+  readonly hint?: string | undefined;
   /** Lanes whose request failed, with their first failures: what perf_analyzer calls threads. */
   readonly laneErrors: readonly LaneError[];
   /** Before the first request, and after what was rehearsed without a server. */

@@ -216,6 +216,7 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
         "unreachable",
         `${failed}${said}: ${server}: ${failure.message}`,
         `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
+        failure,
       );
     }
     case "stalled":
@@ -237,12 +238,14 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
         "refused",
         `${failed}${readServerError(failure.message, body)}`,
         "Check the model's name and version, and that the server has loaded it.",
+        failure,
       );
     default:
       return new RunError(
         "refused",
         `${failed}${failure.message}`,
         `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of a KServe v2 server?`,
+        failure,
       );
   }
 }

@@ -1,5 +1,6 @@
 import type { Socket as NetSocket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { HandshakeLimit } from "./handshake-limit.ts";
 import { REFUSAL_WAIT_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 import { findNameError, verifyOptions } from "./tls.ts";
 
@@ -10,6 +11,8 @@ import { findNameError, verifyOptions } from "./tls.ts";
 export function openNodeSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   return new NodeConnection(target, handlers);
 }
+
+const handshakeLimit = new HandshakeLimit();
 
 class NodeConnection implements Socket {
   private readonly native: NetSocket;
@@ -33,6 +36,7 @@ class NodeConnection implements Socket {
       if (error === undefined) handlers.onOpen();
       else native.destroy(error);
     });
+    if (target.tls !== undefined) handshakeLimit.watch(native as TLSSocket, `${target.host}:${target.port}`);
     native.on("data", (buffer: Buffer) => {
       // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
       if (!this.finished) handlers.onData(new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length));

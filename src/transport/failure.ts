@@ -67,6 +67,13 @@ export interface Failure {
   readonly answer?: string | undefined;
 }
 
+/** The failure of a request that was answered with a status of 300 or more. @param location where a redirect leads; empty without one */
+export function statusFailure(status: number, location: string): Failure {
+  const what = status < 400 ? "unexpected HTTP status" : "HTTP status";
+  const where = location === "" ? "" : `, redirected to ${location}`;
+  return { kind: "http", status, message: `${what} ${status}${where}` };
+}
+
 /** A failure in words, with its server's name where there are several. */
 export function describeFailure({ message, server }: Failure): string {
   return server === undefined ? message : `${server}: ${message}`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AnswerPacker, type PackedAnswers, visitAnswers } from "../../src/measure/packed-answers.ts";
 import { TokenMeter } from "../../src/measure/token-meter.ts";
-import { tokenWarnings } from "../../src/measure/token-warnings.ts";
+import { explainNoText, tokenWarnings } from "../../src/measure/token-warnings.ts";
 
 /** Answers on their way to the thread that counts their tokens, and what it makes of them. */
 
@@ -152,4 +152,35 @@ describe("a meter of tokens", () => {
     const last = made.merge(1);
     assert.deepEqual([last.count, last.failedCount], [0, 1]);
   });
+});
+
+describe("answers that only call tools are counted apart", () => {
+  const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
+  const message = (content: string | null, reason: string) => ({
+    choices: [{ message: { content, tool_calls: [call] }, finish_reason: reason }],
+  });
+  const cases = [
+    ["one of OpenAI's", "chat", message(null, "tool_calls"), 1],
+    ["one that says something too", "chat", message("one", "tool_calls"), 0],
+    ["an empty one", "chat", { choices: [{ message: { content: "" }, finish_reason: "stop" }] }, 0],
+    [
+      "one of Anthropic's",
+      "anthropic",
+      { type: "message", content: [{ type: "tool_use" }], stop_reason: "tool_use" },
+      1,
+    ],
+  ] as const;
+  for (const [name, kind, body, expected] of cases)
+    test(name, () => {
+      const meter = new TokenMeter(kind, words);
+      const packer = new AnswerPacker((packed) => meter.add(packed));
+      packer.addAnswer(0, 0, reads(0, JSON.stringify(body)));
+      packer.flush();
+      meter.cut();
+      const columns = meter.merge(1);
+      assert.equal(columns.toolCallCount, expected);
+      const warned = tokenWarnings(columns).some((text) => text.includes(", 1 of which only call tools; only 0 are"));
+      assert.equal(warned, expected === 1);
+      assert.equal(explainNoText(columns) !== undefined, expected === 1);
+    });
 });

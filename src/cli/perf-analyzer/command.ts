@@ -88,6 +88,7 @@ function conclude(result: RunResult, io: CommandIo): number {
   }
   if (result.completedCount === 0) {
     io.err(`error: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
+    if (result.hint !== undefined) io.err(`  ${result.hint}\n`);
     return EXIT.error;
   }
   const first = result.levels[0];

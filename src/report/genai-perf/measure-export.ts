@@ -3,6 +3,7 @@ import { type AnsweredRequest, TokenColumns } from "../../measure/token-metrics.
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { type AnswerKind, detectAnswerKind, hasText } from "../../service/openai/answer-kind.ts";
+import { callsTools } from "../../service/openai/answer-parts.ts";
 import { countImages, readRequestText, readTokenLimit } from "../../service/openai/request-text.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import { type Answer, readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
@@ -146,7 +147,7 @@ function addText(columns: TokenColumns, measurement: Measurement): void {
   const lacksStream = rules.wantsStreams === true && !answer.isStreamed;
   const session = sessionOf(request);
   const answered = { sendNs, times, inputTokens, requestedTokens, usage: answer.usage, session, lacksStream };
-  columns.add(answered);
+  columns.add({ ...answered, callsTools: callsTools(finishReason) });
   rules.onMeasured?.({ request, answered, finishReason });
 }
 

@@ -38,6 +38,13 @@ export function readPart(kind: AnswerKind, data: unknown): AnswerPart {
   };
 }
 
+const TOOL_CALL_REASONS: ReadonlySet<string> = new Set(["tool_calls", "function_call", "tool_use"]);
+
+/** Whether a finish reason says that the answer calls tools. */
+export function callsTools(finishReason: string | undefined): boolean {
+  return finishReason !== undefined && TOOL_CALL_REASONS.has(finishReason);
+}
+
 const READERS: Readonly<Record<AnswerKind, (data: Json) => AnswerPart>> = {
   chat: readChat,
   multimodal: readChat,

@@ -8,7 +8,7 @@ import { findNameError, verifyOptions } from "../../runtime/tls.ts";
 import { explainEncoding, unreadable } from "../answer-check.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
-import { type Failure, MAX_ERROR_BODY_BYTES, tooLarge } from "../failure.ts";
+import { type Failure, MAX_ERROR_BODY_BYTES, statusFailure, tooLarge } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
@@ -150,6 +150,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   private status = 0;
   private encoding = "";
+  private location = "";
   private receivedBytes = 0;
   private readonly body = new GrowingBytes();
   private isOver = false;
@@ -183,6 +184,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.status = status;
+    this.location = status < 400 ? String(headers["location"] ?? "") : "";
     this.call.firstByteNs = nowNs();
     this.call.jsonBytes = Number(headers["inference-header-content-length"] ?? 0);
     this.call.isJson = /^\s*application\/json/i.test(String(headers["content-type"] ?? ""));
@@ -210,7 +212,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     call.endNs = nowNs();
     if (this.body.length > 0) call.body = this.body.take();
     if (this.status >= 300) {
-      this.finish({ kind: "http", status: this.status, message: `HTTP status ${this.status}` });
+      this.finish(statusFailure(this.status, this.location));
       return;
     }
     if (this.encoding !== "") {

@@ -4,7 +4,7 @@ import { isRefusedAfterClose, type OpenSocket, type Socket } from "../../runtime
 import { unreadable } from "../answer-check.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { connectFailure, describeClose } from "../connect-failure.ts";
-import { type Failure, failureOfReading } from "../failure.ts";
+import { type Failure, failureOfReading, statusFailure } from "../failure.ts";
 import type { Endpoint } from "../request.ts";
 import { expectResponses } from "../streamed-responses.ts";
 import { type Http1Message, headOf } from "./encode.ts";
@@ -238,10 +238,8 @@ export class Connection {
     if (!parser.keepAlive || overtaken || extra) this.drop();
     if (extra) {
       this.finish({ kind: "protocol", message: "bytes after the end of the response" });
-    } else if (parser.status >= 400) {
-      this.finish({ kind: "http", status: parser.status, message: `HTTP status ${parser.status}` });
     } else if (parser.status >= 300) {
-      this.finish({ kind: "http", status: parser.status, message: `unexpected HTTP status ${parser.status}` });
+      this.finish(statusFailure(parser.status, parser.location));
     } else this.succeed();
   }
 
@@ -315,9 +313,9 @@ export class Connection {
 
   /** The response lasted until the connection closed. */
   private respondedByClose(): void {
-    const { status } = this.parser;
+    const { status, location } = this.parser;
     this.concludeResponse();
-    if (status >= 300) this.finish({ kind: "http", status, message: `HTTP status ${status}` });
+    if (status >= 300) this.finish(statusFailure(status, location));
     else this.succeed();
   }
 

@@ -40,6 +40,8 @@ export class ResponseParser {
   isJson = false;
   /** How the content is encoded, such as `gzip`; empty when it is not. */
   contentEncoding = "";
+  /** Where a redirect (3xx) leads; empty without one. */
+  location = "";
   /** Status line and headers as text; only when `keepsHead` is set. */
   head = "";
   keepsHead = false;
@@ -167,6 +169,7 @@ export class ResponseParser {
     this.isEventStream = false;
     this.isJson = false;
     this.contentEncoding = "";
+    this.location = "";
     this.contentLength = -1;
     this.isChunked = false;
     this.hasTransferEncoding = false;
@@ -189,6 +192,9 @@ export class ResponseParser {
       if (isName(input, start, end, "inference-header-content-length")) {
         this.jsonBytes = Math.max(0, decimal(input, start + 32, end));
       }
+    } else if (first === 0x6c /* l */) {
+      if (this.status >= 300 && this.status < 400 && isName(input, start, end, "location"))
+        this.location = text(input, start + 9, end).trim();
     } else if (first === 0x74 /* t */) {
       if (isName(input, start, end, "transfer-encoding")) {
         const codings = text(input, start + 18, end)

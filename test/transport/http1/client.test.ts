@@ -338,7 +338,7 @@ const FAILURES: readonly FailureCase[] = [
     name: "a redirect",
     answer: (connection) => connection.write(latin1("HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n")),
     kind: "http",
-    message: /^unexpected HTTP status 302$/,
+    message: /^unexpected HTTP status 302, redirected to \/$/,
   },
   { name: "silence", answer: () => {}, kind: "stalled", message: /^no byte received for / },
   {

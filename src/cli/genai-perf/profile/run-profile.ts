@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
+import { explainNoText } from "../../../measure/token-warnings.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { type RunError, UserError } from "../../../plan/problem.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
@@ -15,6 +16,7 @@ import { removingPart } from "../../../run/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
+import { explainBackend } from "./backend-hint.ts";
 import { checkOutputs } from "./check-outputs.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
@@ -116,7 +118,7 @@ async function profile(parts: ProfileParts): Promise<Profile> {
     const records = recordsFile === "" ? undefined : recordsOf(recordsFile, plan, run);
     const report = () => reportRun(work, records, { settings, given, place, run, doubts, io });
     const measured = await (records === undefined ? report() : removingPart(recordsFile, report));
-    if (measured?.columns.count === 0) note(noContent(settings));
+    if (measured?.columns.count === 0) note(explainNoText(measured.columns) ?? noContent(settings));
     return {
       ...place,
       run,
@@ -126,7 +128,7 @@ async function profile(parts: ProfileParts): Promise<Profile> {
     };
   } catch (error) {
     if (recordsFile !== "") await rm(failedRequestsPath(recordsFile), { force: true });
-    throw error;
+    throw await explainBackend(error, settings, plan, join(place.folder, INPUTS_FILE));
   }
 }
 

@@ -106,6 +106,7 @@ function tellFailures(result: RunResult, note: (text: string) => void): void {
     list((failure) => failure.isWarmup !== true && !isGivenUp(failure));
     const { target } = result.prepared.plan;
     const isUnreached = failures.every(({ kind }) => kind === "connect");
+    if (result.hint !== undefined && result.error === undefined) note(result.hint);
     if (isUnreached && target.kind !== "embedded") note(`is there a server at ${target.url}? --url names it`);
   }
   if (cancelledCount > 0) {

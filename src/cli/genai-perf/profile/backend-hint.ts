@@ -1,0 +1,45 @@
+import type { Plan } from "../../../plan/plan.ts";
+import { type Problem, UserError } from "../../../plan/problem.ts";
+import { probeModels } from "../../../run/probe.ts";
+import type { GenaiSettings } from "../settings.ts";
+
+/** What a model takes tells its backend: a mistake in `--backend` shows as one problem for each tensor of each entry. */
+
+const BACKENDS = ["tensorrtllm", "vllm"] as const;
+
+/** The backend whose models have these inputs; undefined where it is neither's. */
+export function backendOf(inputs: readonly string[]): (typeof BACKENDS)[number] | undefined {
+  if (!inputs.includes("text_input")) return undefined;
+  if (inputs.includes("max_tokens")) return "tensorrtllm";
+  return inputs.includes("sampling_parameters") || inputs.includes("exclude_input_in_output") ? "vllm" : undefined;
+}
+
+/**
+ * The error in place of one that refuses the inputs made for a backend: one problem that names the right backend, where the model is
+ * another's or nobody's. Any other error is returned as it is.
+ * @param inputsFile what was made for the backend
+ */
+export async function explainBackend(
+  error: unknown,
+  { endpoint }: GenaiSettings,
+  { target }: Plan,
+  inputsFile: string,
+): Promise<unknown> {
+  if (endpoint.type !== "kserve" || target.kind !== "triton" || !isAboutInputs(error, inputsFile)) return error;
+  const models = await probeModels(target).catch(() => []);
+  const model = models.find(({ name }) => name === target.model);
+  if (model === undefined) return error;
+  const inputs = model.inputs.map(({ name }) => name);
+  const right = backendOf(inputs);
+  if (right === endpoint.backend) return error;
+  const message = `the model ${model.name} takes ${inputs.join(", ")}, and not what --backend ${endpoint.backend} sends`;
+  const hint =
+    right === undefined
+      ? `Its backend is neither ${BACKENDS.join(" nor ")}: measure it with rampart perf_analyzer.`
+      : `Give --backend ${right}.`;
+  return new UserError([{ path: "--backend", message, hint } satisfies Problem]);
+}
+
+function isAboutInputs(error: unknown, inputsFile: string): boolean {
+  return error instanceof UserError && error.problems.every(({ path }) => path.startsWith(`${inputsFile},`));
+}

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { describe, test } from "node:test";
+import { wordHint } from "../../src/cli/failure-hints.ts";
+import type { Diagnosis } from "../../src/run/diagnosis.ts";
+import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
+import { inFolder, type ProcessResult, runRampart } from "./rampart-process.ts";
+
+/** Hints where users are wrong most: in each front door's words, and printed by each. */
+
+const address = "h:8000";
+const DIAGNOSES: readonly Diagnosis[] = [
+  { code: "doubled-path", path: "/v1/v1/chat/completions", doubled: "v1" },
+  { code: "no-key", status: 401 },
+  { code: "key-refused", status: 403 },
+  { code: "redirected", location: "https://h/x" },
+  { code: "redirected", location: "" },
+  { code: "grpc-port", address, port: 7999 },
+  { code: "http-port", address, port: undefined },
+  { code: "tls-port", address },
+  { code: "plain-port", address },
+  { code: "no-tls", address },
+  { code: "openai-server", address },
+  { code: "kserve-server", address },
+];
+
+describe("hints are one line in the words of", () => {
+  for (const diagnosis of DIAGNOSES) {
+    for (const protocol of ["http", "grpc"] as const) {
+      test(`scenarios: ${diagnosis.code}, ${protocol}`, () => {
+        const hint = wordHint(diagnosis, "rampart", protocol);
+        assert.match(hint, /^[^\n]+\.$/);
+        assert.doesNotMatch(hint, /(^|\s)--?[a-z]/i);
+      });
+      for (const style of ["perf_analyzer", "genai-perf"] as const)
+        test(`${style}: ${diagnosis.code}, ${protocol}`, () => {
+          const hint = wordHint(diagnosis, style, protocol);
+          assert.match(hint, /^[^\n]+\.$/);
+          assert.doesNotMatch(hint, /apiKeyEnv|triton\(|openai\(|tls: true|protocol:/);
+        });
+    }
+  }
+});
+
+const PAYLOADS = '{"data":[{"payload":[{"model":"m","messages":[{"role":"user","content":"x"}]}]}]}';
+
+function runPerfAnalyzer(url: string, ...more: string[]): Promise<ProcessResult> {
+  const kind = ["--service-kind", "openai", "--async", "--endpoint", "v1/chat/completions"];
+  const args = ["-m", "m", ...kind, "--input-data", "in.json", "--request-count", "2", "-u", url, ...more];
+  return inFolder({ "in.json": PAYLOADS }, (cwd) => runRampart(["perf_analyzer", ...args], { cwd }));
+}
+
+function runGenaiPerf(url: string): Promise<ProcessResult> {
+  const args = ["-m", "m", "--endpoint-type", "chat", "--request-count", "2", "--num-dataset-entries", "1"];
+  const input = ["--tokenizer", "none", "--input-file", "in.jsonl"];
+  return inFolder({ "in.jsonl": '{"text":"x"}' }, (cwd) =>
+    runRampart(["genai-perf", "profile", ...args, ...input, "--url", url], { cwd }),
+  );
+}
+
+function runScenario(url: string, options = ""): Promise<ProcessResult> {
+  const text = `import { defineScenario, hold, openai, payloads } from "rampart";
+export default defineScenario({ name: "x", target: openai("${url}", { model: "m", tokenizer: "none"${options} }),
+  inputs: payloads("in.json"), load: hold(1, { requests: 2 }) });`;
+  return inFolder({ "x.ts": text, "in.json": PAYLOADS }, (cwd) =>
+    runRampart(["run", "x.ts"], { cwd, env: { HINT_KEY: "k" } }),
+  );
+}
+
+async function withServer(
+  answer: (response: ServerResponse) => void,
+  use: (server: AnsweringServer) => Promise<void>,
+): Promise<void> {
+  const server = await startAnsweringServer(answer);
+  try {
+    await use(server);
+  } finally {
+    server.close();
+  }
+}
+
+describe("a run in which nothing succeeds ends with its hint", () => {
+  test("in scenarios", () =>
+    withServer(
+      (response) => response.writeHead(401).end("no"),
+      async ({ url }) => {
+        assert.match(
+          (await runScenario(url)).err,
+          /^rampart: The server wants a key \(401\) .*: give it with apiKeyEnv/m,
+        );
+        const refused = await runScenario(url, ', apiKeyEnv: "HINT_KEY"');
+        assert.match(refused.err, /^rampart: The server refused the key that was sent \(401\)/m);
+        assert.equal(refused.code, 69);
+      },
+    ));
+
+  test("in perf_analyzer mode, before the load and during it", () =>
+    withServer(
+      (response) => response.writeHead(307, { location: "https://elsewhere/v1" }).end(),
+      async ({ url }) => {
+        const loaded = await runPerfAnalyzer(url);
+        assert.match(loaded.err, /^The server redirects to https:\/\/elsewhere\/v1: .*-u/m);
+        assert.equal(loaded.code, 99);
+        const early = await runRampart(["perf_analyzer", "-m", "m", "-u", url]);
+        assert.match(early.err, /^ {2}The server redirects to https:\/\/elsewhere\/v1: .*-u/m);
+        assert.equal(early.code, 99);
+        assert.match((await runPerfAnalyzer(url, "--max-failure-ratio", "1")).err, /The server redirects to /);
+      },
+    ));
+
+  test("in genai-perf mode", () =>
+    withServer(
+      (response) => response.writeHead(404).end(),
+      async ({ url }) => {
+        const { code, err } = await runGenaiPerf(`${url}/v1`);
+        assert.match(err, /^rampart: Requests went to \/v1\/v1\/chat\/completions, .* out of --url\.$/m);
+        assert.equal(code, 1);
+      },
+    ));
+});
