@@ -102,5 +102,6 @@ export function toOutputPath<T extends string | undefined>(path: T): T | typeof 
 /** Where a command's text goes: to standard error where standard output holds the JSON report alone. */
 export function besideJson(io: CommandIo, jsonFile: string): CommandIo {
   if (jsonFile !== STDOUT_FILE) return io;
-  return Object.assign(Object.create(io) as CommandIo, { out: (text: string) => io.err(text), hasColor: false });
+  // Defined, not assigned: what the process's own object reads anew each time cannot be assigned to.
+  return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;
 }

@@ -54,11 +54,13 @@ export function isSameFile(a: string, b: string): boolean {
 /** @throws for what can never be written: a folder, a disk, a path without its folder, links in a circle */
 export function findPlace(path: string): OutputPlace {
   const stats = statOf(path);
+  const isOpenFile = /^\/(?:proc|dev\/fd)\/|^\/dev\/std(?:in|out|err)$/.test(path);
+  // What another process gave this one to write to, a socket too.
+  if (isOpenFile && stats !== undefined) return { kind: "stream", path, isRegular: false };
   if (stats?.isDirectory() === true) throw systemError("EISDIR", "is a folder", path);
   if (stats?.isBlockDevice() === true) throw systemError("EINVAL", "is a disk", path);
   if (stats?.isSocket() === true) throw systemError("EINVAL", "is a socket", path);
-  const isOpenFile = /^\/(?:proc|dev\/fd)\/|^\/dev\/std(?:in|out|err)$/.test(path);
-  if (stats !== undefined && (isOpenFile || !stats.isFile())) return { kind: "stream", path, isRegular: false };
+  if (stats !== undefined && !stats.isFile()) return { kind: "stream", path, isRegular: false };
   const real = followLinks(path);
   if (stats === undefined) return { kind: "file", path: real, mode: undefined };
   // A file that may not be written is not replaced either.

@@ -5,6 +5,7 @@ import { messageOf, RunError } from "../../plan/problem.ts";
 import type { LevelResult, RunResult } from "../../run/observer.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { writeOutput } from "../output-file.ts";
+import { TOKEN_CSV_COLUMNS, tokenCsvCells } from "../rampart/tokens.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatComposingCsv } from "./composing-csv.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
@@ -76,11 +77,12 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
           ...(plan.telemetry.metrics === null ? [] : GPU_COLUMNS),
         ]
       : []),
+    ...(plan.measurement.tokens === undefined ? [] : TOKEN_CSV_COLUMNS),
   ];
 }
 
 function formatRow(
-  { level, window, hasServerCounters }: LevelResult,
+  { level, window, tokens, hasServerCounters }: LevelResult,
   plan: Plan,
   result: RunResult,
   sink: TextSink,
@@ -105,7 +107,15 @@ function formatRow(
           ...(plan.telemetry.metrics === null ? [] : gpuCells(window.gpu ?? new GpuTally())),
         ]
       : []),
+    ...tokenCells(plan, window, tokens),
   ];
+}
+
+/** Only scenarios measure tokens as they run. */
+function tokenCells({ measurement }: Plan, window: LevelResult["window"], tokens: LevelResult["tokens"]): string[] {
+  if (measurement.tokens === undefined) return [];
+  if (tokens === undefined) return TOKEN_CSV_COLUMNS.map(() => "");
+  return tokenCsvCells(tokens, window, measurement.tokens.isStreamed);
 }
 
 function serverColumns(window: LevelResult["window"], isCached: boolean, sink: TextSink): number[] {

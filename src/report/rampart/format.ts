@@ -8,12 +8,12 @@ const MAX_COLUMNS = 80;
 export const INDENTED_COLUMNS = MAX_COLUMNS - 2;
 const GAP = "  ";
 const MIN_PART_COLUMNS = 3;
-/** A last column of text is wrapped to no less than this. */
+/** A column of sentences is wrapped to no less than this. */
 const MIN_TEXT_COLUMNS = 30;
 
 /**
  * A table with aligned columns: figures right, text left. Columns without a cell are left out. Where it is wider than `maxColumns` characters,
- * text in the last column is wrapped, or the further columns follow below, each part with the first column in front.
+ * the widest column of sentences is wrapped, or the further columns follow below, each part with the first column in front.
  */
 export function formatTable(
   header: readonly string[],
@@ -24,15 +24,12 @@ export function formatTable(
   const widths = columns.map(([title = ""]) => title.length);
   const total = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
   if (total <= maxColumns) return joinColumns(columns, rows.length);
-  const last = header.length - 1;
-  const room = maxColumns - total + (widths.at(-1) ?? 0);
-  const isText = rows.some((row) => / /.test(row[last] ?? "")) && rows.every((row) => !/^[-\d]/.test(row[last] ?? ""));
-  if (isText && room >= MIN_TEXT_COLUMNS)
-    return formatTable(
-      header,
-      rows.flatMap((row) => wrapLast(row, room)),
-      total,
-    );
+  const at = findTextColumn(header, rows);
+  const room = maxColumns - total + widthOf(header, rows, at);
+  if (at >= 0 && room >= MIN_TEXT_COLUMNS) {
+    const wrapped = rows.flatMap((row) => wrapCell(row, at, room));
+    return formatTable(header, wrapped, Number.POSITIVE_INFINITY);
+  }
   const [first = [], ...others] = columns;
   const parts: string[][][] = [[]];
   let width = (widths[0] ?? 0) - GAP.length;
@@ -57,15 +54,29 @@ export function formatTable(
   return parts.map((part) => joinColumns([first, ...part], rows.length)).join("\n\n");
 }
 
-/** A row whose last cell is spread over as many rows as it needs. */
-function wrapLast(row: readonly string[], room: number): string[][] {
+/** The widest column of sentences; -1 without one. */
+function findTextColumn(header: readonly string[], rows: readonly (readonly string[])[]): number {
+  const isText = (at: number): boolean =>
+    rows.every((row) => !/^[-\d]/.test(row[at] ?? "")) && rows.some((row) => / .* /.test(row[at] ?? ""));
+  let widest = -1;
+  for (let at = 0; at < header.length; at++)
+    if (isText(at) && widthOf(header, rows, at) > widthOf(header, rows, widest)) widest = at;
+  return widest;
+}
+
+function widthOf(header: readonly string[], rows: readonly (readonly string[])[], at: number): number {
+  return Math.max(header[at]?.length ?? 0, ...rows.map((row) => row[at]?.length ?? 0));
+}
+
+/** A row of which one cell is spread over as many rows as it needs. */
+function wrapCell(row: readonly string[], at: number, room: number): string[][] {
   const lines: string[] = [];
-  for (const word of (row.at(-1) ?? "").split(" ")) {
+  for (const word of (row[at] ?? "").split(" ")) {
     const line = lines.at(-1);
     if (line === undefined || line.length + 1 + word.length > room) lines.push(word);
     else lines[lines.length - 1] = `${line} ${word}`;
   }
-  return lines.map((line, index) => [...row.slice(0, -1).map((cell) => (index === 0 ? cell : "")), line]);
+  return lines.map((line, index) => row.map((cell, column) => (column === at ? line : index === 0 ? cell : "")));
 }
 
 /** Padded cells by column, the title and a rule first. */

@@ -5,6 +5,7 @@ import { tokenSamples } from "../../measure/token-samples.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import { formatDurationNs } from "../../plan/units.ts";
+import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { formatCount, formatTable, INDENTED_COLUMNS } from "./format.ts";
 
 /** Tokens in Rampart's own reports. */
@@ -48,6 +49,34 @@ export function formatTokens(columns: TokenColumns, window: WindowResult, isStre
   ];
   const lines = columns.count === 0 ? [] : [...formatTable(header, rows, INDENTED_COLUMNS).split("\n"), ""];
   return [...lines, ...notes].map((line) => (line === "" ? "" : `  ${line}`)).join("\n");
+}
+
+/** Columns of a CSV for levels with tokens: times in microseconds, as all of the file's, and rates over the level's windows. */
+export const TOKEN_CSV_COLUMNS: readonly string[] = [
+  "Output Tokens/Second",
+  "Avg Output Tokens",
+  ...["Time To First Token", "Inter Token Latency"].flatMap((name) => [
+    `Avg ${name}`,
+    ...PERCENTILES.map((percentile) => `p${percentile} ${name}`),
+  ]),
+];
+
+/** The cells of {@link TOKEN_CSV_COLUMNS}; empty where nothing was measured. */
+export function tokenCsvCells(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string[] {
+  const rows = new Map(measuredRows(columns, isStreamed).map(([metric, , statistics]) => [metric, statistics]));
+  const time = (metric: TokenMetric): string[] => {
+    const statistics = rows.get(metric);
+    if (statistics === undefined) return new Array<string>(1 + PERCENTILES.length).fill("");
+    return [statistics.mean, ...statistics.percentiles].map((ns) => String(toWholeUs(ns)));
+  };
+  const rate = outputTokensPerSec(columns, window);
+  const outputTokens = rows.get("outputTokens");
+  return [
+    rate === undefined ? "" : formatStreamNumber(rate),
+    outputTokens === undefined ? "" : formatStreamNumber(outputTokens.mean),
+    ...time("timeToFirstTokenNs"),
+    ...time("interTokenLatencyNs"),
+  ];
 }
 
 /** A level's tokens as plain data: times in microseconds, rates over the level's own duration. */
