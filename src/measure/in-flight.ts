@@ -52,7 +52,8 @@ const FEW_REQUESTS = 10;
 /** Why throughput × average latency differs from what was in flight, as a sentence without a full stop; undefined when it does not. */
 export function explainLittlesLaw(window: WindowResult): string | undefined {
   const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
-  if (isKept) return undefined;
+  // Where nothing was answered there is no latency to compare with.
+  if (isKept || window.requestCount === 0) return undefined;
   const found = `throughput × average latency is ${round(expectedMean)} requests in flight, ${round(inFlightMean)} were`;
   return `${found}: ${causeOf(window)}`;
 }

@@ -5,7 +5,7 @@ import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 /** Errors that a scenario's own code throws, with the place in the user's files. */
 
 /** Where Rampart's own code lies when it runs from its sources. */
-const OWN_FOLDER = dirname(import.meta.dirname) + sep;
+const OWN_FOLDER = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
 const HINT = "Correct the file.";
 
 /**

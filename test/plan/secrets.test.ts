@@ -120,7 +120,7 @@ test("a server's words are masked before they are cut to length", () => {
   const failure = { kind: "http", status: 401, message: "HTTP status 401" } as const;
   const codecs = {
     openai: createPayloadCodec("v1/chat/completions", true),
-    triton: createHttpCodec({ name: "m", inputs: [], outputs: [] } as never, {
+    triton: createHttpCodec({ name: "m", version: "", inputs: [], outputs: [] } as never, {
       inputFormat: "binary",
       outputFormat: "binary",
     }),

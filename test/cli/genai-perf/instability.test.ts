@@ -33,7 +33,9 @@ describe("a measurement that is not stable", () => {
       const name = "tiny-openai-chat-concurrency2";
       const files = await bench.list("artifacts", name);
       assert.ok(files.includes("profile_export_genai_perf.json") && files.includes("profile_export_genai_perf.csv"));
-      const { levels, warnings } = JSON.parse(await bench.read("artifacts", name, "profile_export_rampart.json"));
+      const { levels, warnings } = JSON.parse(
+        await bench.read("artifacts", name, "profile_export_genai_perf_rampart.json"),
+      );
       assert.equal(levels[0].outcome, "unstable");
       assert.ok(warnings.some((text: string) => text.startsWith("the measurement is not stable: ")));
     });

@@ -30,6 +30,6 @@ test(
     assert.match(err, /^Error: .*profile_export_genai_perf\.json cannot be written/m);
     const written = [...files.keys()].join("\n");
     assert.match(written, /profile_export_genai_perf\.csv/);
-    assert.match(written, /profile_export_rampart\.json/);
+    assert.match(written, /profile_export_genai_perf_rampart\.json/);
   },
 );

@@ -55,7 +55,8 @@ async function run(
     received.push(one);
     const text = answer(one);
     const isStream = /^(?:data|event):/.test(text);
-    response.writeHead(200, { "Content-Type": isStream ? "text/event-stream" : "application/json" }).end(text);
+    const type = isStream ? "text/event-stream" : /^[[{]/.test(text) ? "application/json" : "text/plain";
+    response.writeHead(200, { "Content-Type": type }).end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const said = { out: "", err: "" };
@@ -453,7 +454,7 @@ describe("templates", () => {
     const answer: Answer = () => (index++ === 0 ? "<!doctype html><title>Sign in</title>" : "the the");
     const some = await run(answer, TEMPLATE, { "t.jinja": TEXT });
     assert.equal(some.code, 1);
-    assert.match(some.err, /of 4 requests 1 failed[\s\S]*the first failure: an HTML page came .*: Sign in/);
+    assert.match(some.err, /1 of 4 requests failed[\s\S]*1 x unreadable: an HTML page came .*: Sign in/);
     assert.deepEqual(
       [some.report["request_count"]?.avg, some.report["output_sequence_length"]?.avg],
       [3, ANSWER_TOKENS],

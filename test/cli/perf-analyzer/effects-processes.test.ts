@@ -100,7 +100,7 @@ test("--enable-mpi: a rank that fails is not waited for, and the others tell tha
     const { code, out, err } = await runJob([...args, "-u", server.url], [...args, "-u", DEAD_URL]);
     assert.equal(code, 99);
     assert.match(out[0] ?? "", /^Concurrency: 1, throughput: /m);
-    assert.equal(err[0], "rampart: rank 1 has ended early: from here on its load is missing.\n");
+    assert.match(err[0] ?? "", /^rampart: rank 1 has ended early: from here on its load is missing\.$/m);
     assert.match(err[1] ?? "", /^error: failed to get model metadata: /);
   });
 });
@@ -120,7 +120,9 @@ test("--enable-mpi: a rank that fails under load is not waited for either", LIMI
 test("--enable-mpi: a job of one rank, and a count of requests", LIMIT, async () => {
   await withServers([{}, {}], async (first, second) => {
     const alone = await runJob([...QUICK_WINDOWS, "--enable-mpi", "-u", first.url]);
-    assert.deepEqual([alone.code, alone.err], [0, [""]]);
+    // A busy machine may add notes on the client.
+    const errors = alone.err.map((text) => text.replaceAll(/^rampart: the client .*\n/gm, ""));
+    assert.deepEqual([alone.code, errors], [0, [""]]);
     const args = ["--request-count", "20", "--warmup-request-count", "5", "--enable-mpi"];
     first.infers.length = 0;
     const { code, out } = await runJob([...args, "-u", first.url], [...args, "-u", second.url]);

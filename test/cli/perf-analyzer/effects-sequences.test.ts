@@ -63,7 +63,7 @@ test("--sequence-id-range gives correlation ids, and fewer of them than sequence
     const { code, err } = await runCommand(args);
     assert.equal(code, 99);
     assert.match(err, /^error: sequence id range specified is smaller than the maximum possible concurrency/);
-    assert.match(err, /4 sequences are under way at once/);
+    assert.match(err, /4 sequences are in flight at once/);
     assert.equal(server.infers.length, 0);
   });
 });
