@@ -1,3 +1,4 @@
+import { readSync } from "node:fs";
 import { MAX_JSON_DEPTH, TOO_DEEP } from "../plan/json-depth.ts";
 import { UserError } from "../plan/problem.ts";
 
@@ -6,6 +7,19 @@ export interface ByteSource {
   /** Puts bytes into the array from its start; how many there were, 0 at the end. */
   read(into: Uint8Array): number;
   close(): void;
+}
+
+/** The bytes of an open file from its start, whatever else is read of it meanwhile. It stays open. */
+export function fileSource(fd: number): ByteSource {
+  let position = 0;
+  return {
+    read: (into) => {
+      const count = readSync(fd, into, 0, into.length, position);
+      position += count;
+      return count;
+    },
+    close: () => {},
+  };
 }
 
 const QUOTE = 0x22;

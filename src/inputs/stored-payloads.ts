@@ -2,7 +2,7 @@ import { openSync, readSync } from "node:fs";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
-import { type ByteSource, JsonScanner } from "./json-scanner.ts";
+import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
 import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-list.ts";
 
 /**
@@ -126,15 +126,7 @@ export class PayloadFile {
   }
 
   private source(): ByteSource {
-    let position = 0;
-    return {
-      read: (into) => {
-        const count = readSync(this.fd, into, 0, into.length, position);
-        position += count;
-        return count;
-      },
-      close: () => {},
-    };
+    return fileSource(this.fd);
   }
 }
 

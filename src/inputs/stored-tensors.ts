@@ -5,7 +5,7 @@ import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
 import { EntryReader } from "./json-entry.ts";
 import type { JsonDocument } from "./json-file.ts";
-import { type ByteSource, JsonScanner } from "./json-scanner.ts";
+import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
 
 /**
  * Tensor data of a JSON file that is too large to be held in memory: it is looked through once, and each entry is read when its request is sent.
@@ -162,15 +162,7 @@ class TensorFile {
   }
 
   source(): ByteSource {
-    let position = 0;
-    return {
-      read: (into) => {
-        const count = readSync(this.fd, into, 0, into.length, position);
-        position += count;
-        return count;
-      },
-      close: () => {},
-    };
+    return fileSource(this.fd);
   }
 
   /** Tensors that were checked when the file was looked through. @throws RunError when the file is not what it was */

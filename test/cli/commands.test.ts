@@ -1,31 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { COMMANDS, runCommandLine } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { runDoor } from "../fuzz/command.ts";
 
 /** Names of commands: their help, and what is said of one that does not exist. */
 
-async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = "";
-  let err = "";
-  const io = {
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-    loadApi: () => Promise.resolve({}),
-    onInterrupt: () => () => {},
-  };
-  return { code: await runCommandLine("rampart", args, io), out, err };
-}
+const run = (...args: string[]) => runDoor(args);
 
 describe("rampart help", () => {
   test("lists the commands", async () => {
     const { code, out } = await run("help");
     assert.equal(code, 0);
     for (const { name } of COMMANDS) assert.ok(out.includes(`  ${name}`), name);
-    assert.deepEqual(await run("--help"), { code, out, err: "" });
+    assert.deepEqual(await run("--help"), { code, out, err: "", thrown: undefined });
   });
 
   for (const { name } of COMMANDS.filter((command) => command.name !== "compare"))
