@@ -20,7 +20,7 @@ export interface CommandIo extends TextSink {
   onInterrupt(callback: (signal: EndSignal) => void, leave?: () => void): () => void;
   /** What `"rampart"` exports to a scenario. */
   loadApi(): Promise<object>;
-  /** Why standard output could not be written, in words; undefined while all is well, and where nobody knows. */
+  /** Why standard output could not be written, in words; undefined while it can be written, or where that is not known. */
   readonly outputFailure?: string | undefined;
 }
 

@@ -48,7 +48,7 @@ function findTwins(files: readonly NamedFile[]): Problem[] {
   });
 }
 
-/** Outputs that a run would read from. @param read paths of what it reads; what is no file there is none */
+/** Outputs that a run would read from. @param read paths of what it reads; a path without a file is left out */
 export function findReadOutputs(files: readonly NamedFile[], read: readonly string[]): Problem[] {
   if (files.length === 0) return [];
   const inputs = read.filter((path) => path !== "" && isFile(path));

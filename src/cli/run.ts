@@ -115,7 +115,7 @@ async function runLoaded(
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
 }
 
-/** Code of the scenario may throw while it runs, in a timer or a promise that nobody waits for. Rejects then. */
+/** Code of the scenario may throw while it runs, in a timer or a promise that is not awaited. Rejects then. */
 async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T> {
   let listener = (_error: unknown): void => {};
   const thrown = new Promise<never>((_resolve, reject) => {

@@ -18,7 +18,7 @@ export interface GenerateOptions {
 
 const CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .?!";
 
-/** Protobuf's messages are shorter than 2 GiB, and larger bodies over HTTP help nobody. */
+/** Protobuf's messages are shorter than 2 GiB, and larger bodies over HTTP are of no use. */
 const MAX_INPUT_BYTES = 2 ** 31 - 1;
 
 const encoder = new TextEncoder();

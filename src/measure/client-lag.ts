@@ -115,7 +115,7 @@ export function explainLag(lag: ClientLag, times: readonly ReportedTime[]): stri
     lag.coreWaitRatio === undefined || lag.coreWaitRatio < MOST_RATIO
       ? ""
       : `; it waited for a core ${Math.round(100 * lag.coreWaitRatio)} % of the time, which other processes had`;
-  return `${read}${sent}: ${biases.map(describeBias).join(", ")}${wait}; less load, or a core that nobody else uses, would help`;
+  return `${read}${sent}: ${biases.map(describeBias).join(", ")}${wait}; less load, or a core of its own for the client, would help`;
 }
 
 /**

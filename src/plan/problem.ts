@@ -12,7 +12,7 @@ export interface Problem {
   readonly hint: string;
 }
 
-/** Enough to recognise a value by; a whole file on one line helps nobody. */
+/** Enough to recognise a value by; a whole file on one line is of no use. */
 const MAX_VALUE_CHARACTERS = 300;
 
 /** Bad input: everything wrong with it at once, each with its value cut to 300 characters. Nothing was started or written when it is thrown. */

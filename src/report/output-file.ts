@@ -20,7 +20,7 @@ import { findPlace, type OutputPlace, statOf, systemError, toStream } from "./ou
 
 /**
  * Every file that Rampart writes for a user. A regular file appears whole or not at all: it is written under a name of its own, which
- * nobody else can have taken, and renamed. Anything else with a path, as a pipe or a terminal, is written to and stays what it is.
+ * cannot be taken, and renamed. Anything else with a path, such as a pipe or a terminal, is written to and stays what it is.
  * Secrets are masked.
  */
 
@@ -220,7 +220,7 @@ function openFdOf(path: string): number | undefined {
   }
 }
 
-/** A pipe that nobody reads is an error, and no wait without end. */
+/** A pipe without a reader is an error, not an endless wait. */
 function openStream(path: string, isRegular: boolean): number {
   const { O_WRONLY, O_NONBLOCK, O_TRUNC, O_NOCTTY } = constants;
   try {

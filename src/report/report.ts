@@ -16,7 +16,7 @@ export interface TextSink {
   err(text: string): void;
   /** Text on stderr that moves the cursor, with nothing of servers, models or files in it. Absent: `err` takes it. */
   draw?(text: string): void;
-  /** Whether `out` goes to a terminal that shows colours: what `paint` marks is coloured then. Absent: no. */
+  /** Whether `out` goes to a terminal that shows colours: then what `paint` marks is coloured. Default: false. */
   readonly hasColor?: boolean | undefined;
   /** Characters per line of the terminal that `err` goes to; undefined where that is none. */
   readonly errColumns?: number | undefined;

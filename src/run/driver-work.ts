@@ -40,7 +40,7 @@ export interface DriverWork {
   readonly feed: RequestFeed;
   /** Whether `judge` looks at the bodies of responses. */
   readonly needsBodies: boolean;
-  /** What clients have answers looked at with whose bodies are not kept; absent: nobody looks. */
+  /** Makes the checks of answers whose bodies are not kept. Absent: they are not checked. */
   readonly createCheck?: CreateAnswerCheck;
   /** Whether `judge` can wait for a quiet moment, in which the slot may have its next request already. */
   readonly canWait: boolean;

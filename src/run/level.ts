@@ -157,7 +157,7 @@ export class LevelRun {
     return this.finish(await this.windows.cut(endNs, { laneCount, afterEndNs }), buckets);
   }
 
-  /** Sends nothing more and waits for what is outstanding, but not for ever. Returns how many requests were given up, and when. */
+  /** Sends nothing more and waits for what is outstanding, but not for ever. Returns how many requests were cancelled, and when. */
   private async awaitLast(graceMs: number): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
     const { driver, signal } = this.context;
     this.heldBack = driver.heldBack;
@@ -165,7 +165,7 @@ export class LevelRun {
     if (driver.outstanding === 0 || signal.isStopped) return undefined;
     const givenUp = { count: driver.outstanding, atNs: nowNs() };
     driver.cancelAll(
-      `given up without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`,
+      `cancelled without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`,
     );
     return givenUp;
   }

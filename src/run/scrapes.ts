@@ -22,7 +22,7 @@ interface Source {
 
 /**
  * Prepares to read metrics.
- * @param observer who follows the run; it is told which addresses cannot be read where a user named them
+ * @param observer follows the run; receives a warning for each address that a user named and that cannot be read
  * @param signal says when nothing is waited for any more
  */
 export function openScrapes(plan: ScrapePlan, observer: RunObserver, signal: RunSignal): Scrapes {

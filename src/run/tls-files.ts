@@ -4,7 +4,7 @@ import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { TlsSettings } from "../runtime/socket.ts";
 
-/** Certificates and keys, as PEM. They are parsed here: TLS says of a file that is none only that the handshake failed. */
+/** Certificates and keys, as PEM. They are parsed here: For a file that is not one TLS only reports that the handshake failed. */
 
 const CERTIFICATE = /-----BEGIN (?:X509 )?CERTIFICATE-----[\s\S]*?-----END (?:X509 )?CERTIFICATE-----/g;
 const ANY_CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/;

@@ -51,7 +51,7 @@ interface WithPlace {
 /** A place in a stack's frame, or above the stack as Node draws those of syntax. */
 const FRAME = /(?:^|[\s(])((?:file:\/\/)?\/[^\s()]+?):(\d+)(?::(\d+))?(?=[)\s]|$)/g;
 
-/** Where a syntax error is told by its message alone. */
+/** Where only the message of a syntax error is known. */
 const PLACE_IN_MESSAGE = / \(\/[^()]+:\d+\)$/;
 
 /** The innermost place of an error in the folder of a scenario. */

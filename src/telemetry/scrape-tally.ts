@@ -6,7 +6,7 @@ import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries } from "./scrape-res
 
 /** A server with more series than this is not read whole. */
 const MOST_SERIES = 5000;
-/** Those beyond are told apart up to this number. */
+/** Beyond them, this number is told apart. */
 const MOST_LEFT_OUT = 50_000;
 
 /** One sample's state. Counters and the parts of histograms grow; gauges are read over time. */

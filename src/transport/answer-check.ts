@@ -8,7 +8,7 @@ export interface AnswerHead {
   readonly isJson: boolean;
 }
 
-/** Why an answer is none. */
+/** Why an answer is not valid. */
 export interface AnswerFault {
   /** Without the server's own words; one sentence without a full stop. */
   readonly reason: string;
@@ -43,12 +43,12 @@ export function faultOf(reason: string, bytes: Uint8Array, start = 0, end = byte
   return { reason, bytes: bytes.slice(start, Math.min(end, start + SHOWN_BYTES)) };
 }
 
-/** The failure of a request whose answer is none; the service puts the server's words to it. */
+/** The failure of a request whose answer is not valid; the service adds the server's words. */
 export function unreadable(reason: string): Failure {
   return { kind: "unreadable", message: reason };
 }
 
-/** Why an answer in a content encoding, such as `gzip`, is none. */
+/** Why an answer in a content encoding, such as `gzip`, is not valid. */
 export function explainEncoding(encoding: string): string {
   return `the answer is encoded (Content-Encoding: ${encoding}), which Rampart does not ask for and does not read`;
 }

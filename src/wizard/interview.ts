@@ -205,7 +205,7 @@ export class Interview {
     this.problems.push({ path: "--tokenizer", message: problem, value: answer, hint });
   }
 
-  /** Why the tokenizer of an answer does not load; where the scenario is written for another machine nobody looks. */
+  /** Why the tokenizer of an answer does not load; not checked where the scenario is written for another machine. */
   private async findTokenizerProblem({ id }: Question, answer: string): Promise<string | undefined> {
     if (id !== "tokenizer" || this.isOffline) return undefined;
     const { loadTokenizer } = await import("../tokenize/load-tokenizer.ts");

@@ -47,7 +47,7 @@ export async function askQuestion(
   return toReply(answer);
 }
 
-/** Asks which of several ways to take. */
+/** Asks for one of several ways to proceed. */
 export async function askWay(message: string, choices: readonly Choice[]): Promise<Reply> {
   listenForKeys();
   return toReply(await select({ message, options: choices.map((choice) => ({ ...choice })) }));

@@ -57,7 +57,7 @@ function readModel(payload: string): string | undefined {
 
 const paths = new Map<string, string>();
 
-/** Where they wait: a name that nobody can have taken, in a folder that takes files. @param recordsFile the plan's */
+/** Where they wait: a name that cannot be taken, in a folder that can be written. @param recordsFile the plan's */
 export function failedRequestsPath(recordsFile: string): string {
   let path = paths.get(recordsFile);
   if (path === undefined) {

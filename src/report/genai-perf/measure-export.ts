@@ -23,7 +23,7 @@ export interface ExportCounts {
 export interface ExportRules extends Pick<AnswerRules, "countTokens" | "countsReasoning"> {
   /** Taken in place of `countTokens`. */
   readonly counts?: ExportCounts | undefined;
-  /** Whether answers were asked for as streams; one that is none has no times of tokens then. Default false: they are taken as they are. */
+  /** Whether answers were asked for as streams; an answer that is not a stream then has no token times. Default: false. */
   readonly wantsStreams?: boolean | undefined;
   /** What kind of answers they are; found out by {@link detectExportKind} without. */
   readonly kind?: AnswerKind | undefined;

@@ -6,7 +6,7 @@ import { isObject } from "./answer-parts.ts";
 
 /** What an event is. */
 export interface EventFinding {
-  /** Why it is none; absent when it is one. */
+  /** Why it is not valid; absent when it is. */
   readonly reason?: string;
   /** It has data that is no end mark. */
   readonly hasContent: boolean;
@@ -39,7 +39,7 @@ export function explainEvent(kind: AnswerKind | undefined, text: string): EventF
   return data === "" || data === "[DONE]" ? EMPTY : explainData(kind, data);
 }
 
-/** What is wrong where a server tells of an error after it began well. */
+/** The reason where a server reports an error after a good beginning. */
 export const SENT_ERROR = "the server sent an error within its answer";
 
 function explainData(kind: AnswerKind | undefined, data: string): EventFinding {
@@ -57,7 +57,7 @@ function explainData(kind: AnswerKind | undefined, data: string): EventFinding {
   return { hasContent: true };
 }
 
-/** Whether a document tells of an error; one that is null or empty is none. */
+/** Whether a document reports an error; a null or empty one does not count. */
 export function tellsError({ error, object, type }: Readonly<Record<string, unknown>>): boolean {
   const isTold = error !== undefined && error !== null && error !== "" && error !== false;
   return isTold || object === "error" || type === "error";

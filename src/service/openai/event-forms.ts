@@ -8,7 +8,7 @@ const HEAD_BYTES = 64;
 const TAIL_BYTES = 3;
 /** More kinds of events than any protocol has. */
 const MAX_FORMS = 32;
-/** How an event begins whose document tells of an error first. */
+/** How an event begins whose document starts with an error. */
 const ERROR_START = 'data: {"error"';
 
 /** What good events have in common, by the length of their first line where that is a name. */

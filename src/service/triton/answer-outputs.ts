@@ -13,7 +13,7 @@ export interface AnsweredOutput {
   readonly isElsewhere: boolean;
 }
 
-/** Why a tensor is none, in words; undefined when it is one. */
+/** Why a tensor is not valid, in words; undefined when it is. */
 export function explainOutput(output: AnsweredOutput): string | undefined {
   const { name, datatype, shape, byteCount } = output;
   if (typeof name !== "string" || name === "") return "an output has no name";

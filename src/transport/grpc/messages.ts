@@ -20,7 +20,7 @@ export function frameMessage(message: Uint8Array, isCompressed: boolean): Uint8A
 
 /** Receives complete messages. */
 export interface MessageSink {
-  /** A message `bytes[start, end)`, valid during the call. When its bytes are not kept, or were told in pieces, start and end are 0. */
+  /** A message `bytes[start, end)`, valid during the call. When its bytes are not kept, or were handed over in pieces, start and end are 0. */
   onMessage(bytes: Uint8Array, start: number, end: number): void;
   /** A piece of a message that did not come whole, valid during the call; `isFirst` begins one. Only where {@link Keep} is `pieces`. */
   onPiece?(bytes: Uint8Array, start: number, end: number, isFirst: boolean): void;
@@ -29,7 +29,7 @@ export interface MessageSink {
 /**
  * What is done with the bytes of messages.
  * - `whole`: each is put together
- * - `pieces`: what does not come whole is told piece by piece, unless it is compressed
+ * - `pieces`: what does not come whole is handed over piece by piece, unless it is compressed
  * - `none`: they are only counted; nothing is copied or decompressed
  */
 export type Keep = "whole" | "pieces" | "none";

@@ -232,7 +232,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.fail(failure);
   }
 
-  /** The response, with its failure where it is none. */
+  /** The response, with a failure where it is not valid. */
   inspect(response: StreamedResponse): StreamedResponse {
     const { call, check } = this;
     if (!call.isChecked || check === undefined) return response;

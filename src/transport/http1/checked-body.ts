@@ -19,7 +19,7 @@ export class CheckedBody {
   private isInPieces = false;
   private isActive = false;
 
-  /** A response begins, which nobody looks at without `create`. Returns whether it is looked at. */
+  /** A response begins. Returns whether it is checked; without `create` it is not. */
   begin(create: CreateAnswerCheck | undefined, head: AnswerHead): boolean {
     this.bytes = undefined;
     this.isInPieces = false;

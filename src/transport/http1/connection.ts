@@ -188,7 +188,7 @@ export class Connection {
       return;
     }
     if (this.waiting !== undefined) {
-      // Nobody asked for these bytes: the request has not left yet.
+      // These bytes answer nothing: the request has not left yet.
       this.moveWaiting();
       return;
     }

@@ -84,7 +84,7 @@ export class ReceivedResponse implements ResponseSink {
     this.isComplete = true;
   }
 
-  /** All events of one read have its time: nobody can tell when they came otherwise. */
+  /** All events of one read have its time: when each of them came is not known. */
   private receivedEvent(event: Uint8Array): void {
     const { call, readNs, options } = this;
     call.messageCount++;
