@@ -1,7 +1,9 @@
 import { runtimeName } from "./runtime.ts";
 
-/** Below this a loop is as quick as a call into the runtime. */
-const NATIVE_FROM = 24;
+/** Below this number of bytes a loop is quicker than a call into the runtime, which takes 75 ns whatever the length is. */
+const NATIVE_FROM = 96;
+/** The loop compares this many bytes at once. */
+const STEP = 8;
 
 // Deno refuses ranges that lie in the other array.
 const isNative = runtimeName !== "deno";
@@ -18,6 +20,22 @@ const compare = Buffer.prototype.compare as (
 export function isSameBytes(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number): boolean {
   if (isNative && length >= NATIVE_FROM)
     return compare.call(a, b, bStart, bStart + length, aStart, aStart + length) === 0;
-  for (let i = 0; i < length; i++) if (a[aStart + i] !== b[bStart + i]) return false;
+  let i = 0;
+  for (; i + STEP <= length; i += STEP) if (differ8(a, aStart + i, b, bStart + i) !== 0) return false;
+  for (; i < length; i++) if (a[aStart + i] !== b[bStart + i]) return false;
   return true;
+}
+
+/** 0 where the next eight bytes are equal. */
+function differ8(a: Uint8Array, at: number, b: Uint8Array, bt: number): number {
+  return (
+    ((a[at] as number) ^ (b[bt] as number)) |
+    ((a[at + 1] as number) ^ (b[bt + 1] as number)) |
+    ((a[at + 2] as number) ^ (b[bt + 2] as number)) |
+    ((a[at + 3] as number) ^ (b[bt + 3] as number)) |
+    ((a[at + 4] as number) ^ (b[bt + 4] as number)) |
+    ((a[at + 5] as number) ^ (b[bt + 5] as number)) |
+    ((a[at + 6] as number) ^ (b[bt + 6] as number)) |
+    ((a[at + 7] as number) ^ (b[bt + 7] as number))
+  );
 }
