@@ -43,8 +43,11 @@ export interface SocketHandlers {
   isUnanswered?(): boolean;
 }
 
-/** Milliseconds that a refusal is waited for. */
-export const REFUSAL_WAIT_MS = 50;
+/** Milliseconds that a refusal is waited for at most, on runtimes that report it by themselves. */
+export const REFUSAL_WAIT_MS = 250;
+
+/** Milliseconds after which a runtime that reports a refusal only to the next write makes one. A second write would be refused because of the first. */
+export const REFUSAL_PROBE_MS = 50;
 
 /** Whether a connection ended because its peer, which had closed it already, refused what was written to it: no program has read that. */
 export function isRefusedAfterClose(error: Error | undefined): boolean {

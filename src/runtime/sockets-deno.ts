@@ -1,4 +1,4 @@
-import { REFUSAL_WAIT_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
+import { REFUSAL_PROBE_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 
 /** The part of Deno's TCP connection that is used here. */
 interface DenoConn {
@@ -98,7 +98,7 @@ class DenoConnection implements Socket {
 
   /** Only a write reports a refusal: it throws. The byte means nothing to a peer that has closed its side. */
   private async probe(native: DenoConn): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, REFUSAL_WAIT_MS));
+    await new Promise((resolve) => setTimeout(resolve, REFUSAL_PROBE_MS));
     if (!this.finished) await native.write(new Uint8Array([10]));
   }
 

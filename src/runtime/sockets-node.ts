@@ -1,7 +1,7 @@
 import type { Socket as NetSocket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { HandshakeLimit } from "./handshake-limit.ts";
-import { REFUSAL_WAIT_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
+import { REFUSAL_PROBE_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 import { findNameError, verifyOptions } from "./tls.ts";
 
 /**
@@ -46,7 +46,7 @@ class NodeConnection implements Socket {
     });
     native.on("end", () => {
       if (target.tls === undefined && handlers.isUnanswered?.() === true)
-        setTimeout(() => this.probe(), REFUSAL_WAIT_MS);
+        setTimeout(() => this.probe(), REFUSAL_PROBE_MS);
       else this.close();
     });
     native.on("close", () => this.finish(this.error));

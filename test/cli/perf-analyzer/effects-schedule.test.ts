@@ -256,11 +256,11 @@ test("-l ends the search at the level whose latency reaches it", LIMIT, async ()
 test("--binary-search looks for the highest level under -l by halving", LIMIT, async () => {
   let outstandingNow = (): number => 0;
   await withServer(
-    // Up to three requests at once are answered quickly, more are not.
-    { onInfer: () => takeMs(outstandingNow() <= 3 ? 2 : 60) },
+    // Up to three requests at once are answered quickly, more are not. Answers take long enough that requests overlap on a busy machine.
+    { onInfer: () => takeMs(outstandingNow() <= 3 ? 20 : 300) },
     async (server) => {
       outstandingNow = () => server.outstanding;
-      const flags = ["--concurrency-range", "1:8:1", "--binary-search", "-l", "40", "-p", "110", "-s", "1000000"];
+      const flags = ["--concurrency-range", "1:8:1", "--binary-search", "-l", "120", "-p", "320", "-s", "1000000"];
       const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
       assert.equal(code, 0);
       assert.deepEqual(levelsOf(out), [1, 8, 4, 2, 3]);
