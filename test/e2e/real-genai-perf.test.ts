@@ -61,6 +61,18 @@ async function profileChat(host: string, count: number, tokens: number): Promise
   return JSON.parse(read("profile_export_genai_perf.json")) as Report;
 }
 
+/** On a busy machine llama.cpp may close an idle connection just when a request is sent on it, which fails that run: then it is made again, twice at most. */
+async function untilNoneWasClosed(run: () => Promise<Report>): Promise<Report> {
+  for (let left = 2; ; left--) {
+    try {
+      return await run();
+    } catch (error) {
+      if (left === 0 || !/server closed the connection/.test(String(error))) throw error;
+      rmSync(join(folder, "artifacts"), { recursive: true, force: true });
+    }
+  }
+}
+
 /** Tokens of each event, answer by answer; all events of an answer are one write. */
 const ANSWERS = [Array<number>(40).fill(1), [5, 5, 5, 5, 5, 5, 5, 5], [39, 1], [1, 39], [40]];
 
@@ -95,7 +107,8 @@ test("genai-perf measures llama.cpp with a model that takes it no time", LIMIT, 
   const running = process.env["RAMPART_TEST_LLAMA"];
   const llama: Llama | undefined = running === undefined ? await startLlama() : undefined;
   try {
-    const { request_count, inter_token_latency } = await profileChat(running ?? `127.0.0.1:${llama?.port}`, 20, 16);
+    const host = running ?? `127.0.0.1:${llama?.port}`;
+    const { request_count, inter_token_latency } = await untilNoneWasClosed(() => profileChat(host, 20, 16));
     assert.equal(request_count.avg, 20);
     assert.ok(inter_token_latency.min > 0);
   } finally {
