@@ -112,7 +112,7 @@ export class EntryReader {
     else tensors.set(spec.name, result);
   }
 
-  /** What an entry lacks when there is none at all. */
+  /** What is wrong with data that has no entry: the model's first input has no values. */
   get lacking(): string {
     const [first] = this.model.inputs;
     return `unable to find data for input '${first?.name ?? ""}'`;

@@ -5,8 +5,8 @@ const MAX_DEPTH = 4;
 const MAX_ITEMS = 8;
 
 /**
- * A value as JSON on one line of at most 80 characters, cut with `…` where it is longer or deeper. Never throws, whatever the value holds:
- * JSON nested 100,000 deep, bigints, cycles and getters that throw included. `nothing` where there is none.
+ * A value as JSON on one line of at most 80 characters, cut with `…` where it is longer or deeper. Never throws, also not for
+ * JSON nested 100,000 deep, bigints, cycles and getters that throw. An undefined value is shown as `nothing`.
  */
 export function showValue(value: unknown): string {
   if (value === undefined) return "nothing";

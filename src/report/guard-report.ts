@@ -83,7 +83,7 @@ function toOutputError(error: unknown): RunError {
   return new RunError("output", `a report cannot be written: ${messageOf(error)}`, "Is the disk full?");
 }
 
-/** All of them as one; undefined when there is none. */
+/** Joins errors of several reports into one; undefined when there are no errors. */
 export function joinOutputErrors(errors: readonly RunError[]): RunError | undefined {
   const [first, ...others] = errors;
   if (first === undefined || others.length === 0) return first;

@@ -5,7 +5,7 @@ import { type CoreWait, openCoreWait } from "../runtime/core-wait.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 
 const TICK_NS = 20e6;
-/** What this runtime's timers are late by where nobody waits: Bun's event loop sleeps to the nanosecond, those of Node and Deno to the millisecond. */
+/** How late this runtime's timers are on an idle machine: Bun's event loop sleeps with a precision of nanoseconds, those of Node and Deno of milliseconds. */
 const TIMER_GRAIN_NS = runtimeName === "bun" ? 0.1e6 : 1e6;
 /** Fewer samples have no 99th percentile. */
 const P99_SAMPLES = 100;

@@ -94,7 +94,7 @@ function certificateToPem(der: Buffer): string {
   return toCertificate(der).toString();
 }
 
-/** A DER file does not say which of the three usual forms it has. */
+/** Tries the three usual forms of a private key (PKCS #8, PKCS #1, SEC 1), because a DER file does not say which one it has. */
 function privateKeyToPem(der: Buffer): string {
   if (der.toString("latin1").includes("-----BEGIN ")) throw new Error("it is PEM");
   const { createPrivateKey } = process.getBuiltinModule("node:crypto");

@@ -32,8 +32,8 @@ export interface SocketHandlers {
   /** Bytes that arrived; valid only during the call unless the callee copies them. */
   onData(bytes: Uint8Array): void;
   /**
-   * The stream ended. `error` is absent when the peer closed in an orderly way or `close` was called; {@link isRefusedAfterClose} recognises
-   * what is told after `isUnanswered`.
+   * The stream ended. `error` is absent when the peer closed in an orderly way or `close` was called; {@link isRefusedAfterClose} tells
+   * whether the peer refused what was written, if `isUnanswered` returned true.
    */
   onClose(error: Error | undefined): void;
   /**

@@ -27,7 +27,7 @@ export function openBunSocket(target: SocketTarget, handlers: SocketHandlers): S
 
 async function connect(connection: BunConnection, target: SocketTarget): Promise<void> {
   const { Bun } = globalThis as unknown as { Bun: BunConnectApi };
-  // Bun tells of some failures, such as that of having no file descriptor left, from inside the call: then nobody has the socket yet.
+  // Bun reports some failures, such as no file descriptor left, before `connect` returns: the caller does not have the socket yet then.
   await Promise.resolve();
   try {
     const options = { hostname: target.host, port: target.port, data: connection, allowHalfOpen: true };

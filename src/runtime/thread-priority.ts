@@ -7,7 +7,7 @@ const NICENESS = -10;
 /**
  * Lets the calling thread come before others on a core that they share, so that what has arrived is read when it arrives. Linux only, and only where the
  * system allows it (root, CAP_SYS_NICE or a limit of nice); elsewhere nothing changes. Not for a client whose server is on the same machine: with two
- * busy processes beside them the server's first tokens left 2 to 15 ms later for it, which nobody could tell from a slow server.
+ * busy processes beside them the server sent its first tokens 2 to 15 ms later because of it, and the report cannot tell that from a slow server.
  * @returns puts it back
  */
 export function raiseThreadPriority(): () => void {

@@ -6,7 +6,7 @@ import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries } from "./scrape-res
 
 /** A server with more series than this is not read whole. */
 const MOST_SERIES = 5000;
-/** Beyond them, this number is told apart. */
+/** Of the series that are left out, this many are counted one by one; further ones are not counted. */
 const MOST_LEFT_OUT = 50_000;
 
 /** One sample's state. Counters and the parts of histograms grow; gauges are read over time. */

@@ -89,8 +89,8 @@ export interface ClientOptions {
   /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. May change until the first request. */
   readonly keepBodies: boolean;
   /**
-   * Makes what looks at answers whose bodies are not kept, one for each slot: one that it refuses is a failure. Absent: nobody does, or
-   * bodies are kept to be looked at later. May appear until the first request.
+   * Makes a check of answers whose bodies are not kept, one check for each slot; an answer that it refuses is a failure. Absent: answers are
+   * not checked here, for example because kept bodies are checked later. May appear until the first request.
    */
   readonly createCheck?: CreateAnswerCheck | undefined;
   /** A request whose connection brings no byte for so long has failed. In nanoseconds. */

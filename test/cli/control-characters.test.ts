@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { runCommandLine } from "../../src/cli/commands.ts";
 import { describeDefect } from "../../src/cli/guarded-io.ts";
 import { registerSecret } from "../../src/plan/secrets.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { inFolder } from "./rampart-process.ts";
+import { runInFolder } from "./run-in-folder.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** What servers, models, files and scenarios say does not steer the terminal. */
@@ -97,18 +97,7 @@ describe("control characters", () => {
   for (const { what, args, files } of CASES)
     test(`do not reach the terminal: ${what}`, LIMIT, () =>
       inFolder({ "in.json": PAYLOADS, ...files }, async (folder) => {
-        let text = "";
-        const add = (more: string): void => {
-          text += more;
-        };
-        const io = { out: add, err: add, onInterrupt: () => () => {}, loadApi: () => import("../../src/index.ts") };
-        const before = process.cwd();
-        process.chdir(folder);
-        try {
-          await runCommandLine("rampart", typeof args === "string" ? args.split(" ") : args, io);
-        } finally {
-          process.chdir(before);
-        }
+        const { text } = await runInFolder(folder, typeof args === "string" ? args.split(" ") : args);
         // What follows a carriage return that ends a line, as in heads of HTTP, stays.
         const shown = text.replaceAll("\r\n", "\n");
         const at = shown.search(CONTROLS);

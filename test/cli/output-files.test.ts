@@ -17,9 +17,9 @@ import {
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { runCommandLine } from "../../src/cli/commands.ts";
 import { startMock } from "../../src/mock/server.ts";
 import { inFolder } from "./rampart-process.ts";
+import { runInFolder } from "./run-in-folder.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** What the commands of all front doors do to files that are there already. */
@@ -50,26 +50,6 @@ const profile = (url: string): string[] => [
   ...["--tokenizer", TINY, "--artifact-dir", "out"],
 ];
 const ARTIFACTS = "out/tiny-openai-chat-concurrency1";
-
-interface Result {
-  readonly code: number;
-  readonly text: string;
-}
-
-async function run(folder: string, args: readonly string[]): Promise<Result> {
-  let text = "";
-  const add = (more: string): void => {
-    text += more;
-  };
-  const io = { out: add, err: add, onInterrupt: () => () => {}, loadApi: () => import("../../src/index.ts") };
-  const before = process.cwd();
-  process.chdir(folder);
-  try {
-    return { code: await runCommandLine("rampart", args, io), text };
-  } finally {
-    process.chdir(before);
-  }
-}
 
 const FILES = { "in.json": PAYLOADS, "x.ts": scenario(URL_OF_MOCK), "lines.jsonl": '{"text":"hello"}\n' };
 
@@ -137,7 +117,7 @@ describe("output files", () => {
         mkdirSync(dirname(path), { recursive: true });
         if (!existsSync(path)) writeFileSync(path, '{"text":"old"}\n');
         const before = readFileSync(path, "utf8");
-        const result = await run(folder, args);
+        const result = await runInFolder(folder, args);
         assert.equal(result.code, code, result.text);
         assert.match(result.text, said);
         assert.equal(readFileSync(path, "utf8"), before);
@@ -168,7 +148,7 @@ describe("output files", () => {
           mkdirSync(dirname(join(folder, name)), { recursive: true });
           writeFileSync(join(folder, name), "stale");
         }
-        const { code, text } = await run(folder, args(NOBODY));
+        const { code, text } = await runInFolder(folder, args(NOBODY));
         assert.notEqual(code, 0, text);
         for (const name of stale) {
           const path = join(folder, name);
@@ -183,7 +163,7 @@ describe("output files", () => {
 
   test("of an earlier run stay where a mistake kept the run from beginning", LIMIT, () =>
     inFolder({ ...FILES, "r.json": "earlier" }, async (folder) => {
-      const wrong = await run(folder, ["run", "x.ts", "--json", "r.json", "--url", "not an address"]);
+      const wrong = await runInFolder(folder, ["run", "x.ts", "--json", "r.json", "--url", "not an address"]);
       assert.equal(wrong.code, 64, wrong.text);
       assert.equal(readFileSync(join(folder, "r.json"), "utf8"), "earlier");
     }),
@@ -203,7 +183,7 @@ describe("output files", () => {
         execFileSync("mkfifo", [pipe]);
         const fd = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
         try {
-          const { code, text } = await run(folder, args);
+          const { code, text } = await runInFolder(folder, args);
           assert.equal(code, 0, text);
           const bytes = Buffer.alloc(256 * 1024);
           assert.match(bytes.toString("utf8", 0, readSync(fd, bytes)), expected);
@@ -223,7 +203,7 @@ describe("output files", () => {
         [...perf(URL_OF_MOCK), "--json", "null", "-f", "null"],
         [...profile(URL_OF_MOCK), "--records-file", "null"],
       ]) {
-        const { code, text } = await run(folder, args);
+        const { code, text } = await runInFolder(folder, args);
         assert.equal(code, 0, text);
         assert.ok(lstatSync(join(folder, "null")).isSymbolicLink());
       }

@@ -70,6 +70,16 @@ class Listener {
   }
 }
 
+/** Handlers that tell the listener everything. */
+function withUnanswered(listener: Listener, isUnanswered: boolean): SocketHandlers {
+  return {
+    onOpen: () => listener.onOpen(),
+    onData: (bytes) => listener.onData(bytes),
+    onClose: (error) => listener.onClose(error),
+    isUnanswered: () => isUnanswered,
+  };
+}
+
 async function withServer(
   onConnection: (socket: NetSocket) => void,
   use: (port: number) => Promise<void>,
@@ -280,13 +290,7 @@ for (const [name, open] of IMPLEMENTATIONS) {
         },
         async (port) => {
           const listener = new Listener();
-          const handlers: SocketHandlers = {
-            onOpen: () => listener.onOpen(),
-            onData: (bytes) => listener.onData(bytes),
-            onClose: (error) => listener.onClose(error),
-            isUnanswered: () => isUnanswered,
-          };
-          const socket = open({ host: "127.0.0.1", port }, handlers);
+          const socket = open({ host: "127.0.0.1", port }, withUnanswered(listener, isUnanswered));
           // The close has arrived by now, and has not been read.
           listener.onPiece = () => socket.write(encode("late"));
           await listener.opened;
@@ -309,13 +313,7 @@ for (const [name, open] of IMPLEMENTATIONS) {
       },
       async (port) => {
         const listener = new Listener();
-        const handlers: SocketHandlers = {
-          onOpen: () => listener.onOpen(),
-          onData: (bytes) => listener.onData(bytes),
-          onClose: (error) => listener.onClose(error),
-          isUnanswered: () => true,
-        };
-        const socket = open({ host: "127.0.0.1", port }, handlers);
+        const socket = open({ host: "127.0.0.1", port }, withUnanswered(listener, true));
         await listener.opened;
         socket.write(encode("x"));
         await listener.closed;

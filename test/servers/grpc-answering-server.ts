@@ -20,7 +20,7 @@ export interface GrpcAnsweringServer {
 const PREFIX_BYTES = 5;
 const UNIMPLEMENTED = 12;
 
-/** Starts a server on a free port. @param methods by name, such as `ModelInfer`; others are not implemented */
+/** Starts a server on a free port. @param methods by name, such as `ModelInfer`; calls of others end with UNIMPLEMENTED */
 export async function startGrpcAnsweringServer(
   methods: Readonly<Record<string, GrpcAnswer>>,
 ): Promise<GrpcAnsweringServer> {

@@ -15,8 +15,8 @@ export function backendOf(inputs: readonly string[]): (typeof BACKENDS)[number] 
 }
 
 /**
- * The error in place of one that refuses the inputs made for a backend: one problem that names the right backend, where the model is
- * another's or nobody's. Any other error is returned as it is.
+ * The error in place of one that refuses the inputs made for a backend: one problem that names the right backend, or says that the
+ * model's inputs are those of no backend genai-perf has. Any other error is returned as it is.
  * @param inputsFile what was made for the backend
  */
 export async function explainBackend(
