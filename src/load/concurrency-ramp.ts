@@ -1,4 +1,4 @@
-import type { ConcurrencyRampPlan } from "../plan/plan.ts";
+import type { ConcurrencyRampPlan } from "../plan/load-plan.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { Drive, LoadMode } from "./load-mode.ts";
 

@@ -1,4 +1,4 @@
-import type { ConcurrencyLoadPlan } from "../plan/plan.ts";
+import type { ConcurrencyLoadPlan } from "../plan/load-plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { rampDrive } from "./concurrency-ramp.ts";
 import { concurrencySchema, levelsSchema, searchSchema } from "./levels.ts";

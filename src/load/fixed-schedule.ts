@@ -1,4 +1,4 @@
-import type { FixedScheduleLoadPlan } from "../plan/plan.ts";
+import type { FixedScheduleLoadPlan } from "../plan/load-plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";

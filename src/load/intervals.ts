@@ -1,4 +1,4 @@
-import type { IntervalsLoadPlan } from "../plan/plan.ts";
+import type { IntervalsLoadPlan } from "../plan/load-plan.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";

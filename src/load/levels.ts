@@ -1,4 +1,4 @@
-import type { LevelsPlan, SearchPlan } from "../plan/plan.ts";
+import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 
 /** The levels of a load: their schema, and their order in a linear search. */

@@ -1,4 +1,4 @@
-import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/plan.ts";
+import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { Arrivals } from "./arrivals.ts";
 

@@ -1,4 +1,4 @@
-import type { PeriodicConcurrencyLoadPlan } from "../plan/plan.ts";
+import type { PeriodicConcurrencyLoadPlan } from "../plan/load-plan.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 

@@ -1,4 +1,4 @@
-import type { RequestRateLoadPlan } from "../plan/plan.ts";
+import type { RequestRateLoadPlan } from "../plan/load-plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
 import { concurrencySchema, levelsSchema, searchSchema } from "./levels.ts";

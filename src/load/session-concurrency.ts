@@ -1,4 +1,4 @@
-import type { SessionConcurrencyLoadPlan } from "../plan/plan.ts";
+import type { SessionConcurrencyLoadPlan } from "../plan/load-plan.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 

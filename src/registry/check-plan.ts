@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { sequencesSchema } from "../load/sequences-schema.ts";
-import type { LoadPlan, Plan, TelemetryPlan } from "../plan/plan.ts";
+import type { LoadPlan } from "../plan/load-plan.ts";
+import type { Plan, TelemetryPlan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";

@@ -6,7 +6,7 @@ import type { LoadMode, PreparedLoad } from "../load/load-mode.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
 import { requestRateMode } from "../load/request-rate.ts";
 import { sessionConcurrencyMode } from "../load/session-concurrency.ts";
-import type { LoadPlan } from "../plan/plan.ts";
+import type { LoadPlan } from "../plan/load-plan.ts";
 
 /** The load modes by the `kind` of their part of the plan. A new mode is one file and one line here. */
 export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<LoadPlan, { kind: K }>> } = {

@@ -1,6 +1,7 @@
 import { explainLittlesLaw } from "../measure/in-flight.ts";
 import { STABILITY_WINDOWS } from "../measure/stability.ts";
-import type { LoadPlan, Plan } from "../plan/plan.ts";
+import type { LoadPlan } from "../plan/load-plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import type { LevelResult, RunResult } from "../run/observer.ts";
 

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import type { LoadPlan, MeasurementModePlan } from "../plan/plan.ts";
+import type { LoadPlan } from "../plan/load-plan.ts";
+import type { MeasurementModePlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";

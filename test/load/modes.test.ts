@@ -13,7 +13,7 @@ import { intervalsMode, readIntervalsNs } from "../../src/load/intervals.ts";
 import { largestLevel, levelAt } from "../../src/load/levels.ts";
 import { requestRateMode } from "../../src/load/request-rate.ts";
 import { sessionConcurrencyMode } from "../../src/load/session-concurrency.ts";
-import type { LevelsPlan } from "../../src/plan/plan.ts";
+import type { LevelsPlan } from "../../src/plan/load-plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 
 /** What each load mode decides, without a network or a clock. */

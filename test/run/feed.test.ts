@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LevelsPlan } from "../../src/plan/plan.ts";
+import type { LevelsPlan } from "../../src/plan/load-plan.ts";
 import { RequestFeed } from "../../src/run/feed.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "../../src/run/lanes.ts";
 import { makePlan } from "../plan/make-plan.ts";

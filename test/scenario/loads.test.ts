@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { LoadPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
+import type { LoadPlan } from "../../src/plan/load-plan.ts";
+import type { MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { json } from "../../src/scenario/inputs.ts";

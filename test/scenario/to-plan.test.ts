@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { AssertionPlan } from "../../src/plan/assertions.ts";
-import type { InputsPlan, LoadPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
+import type { LoadPlan } from "../../src/plan/load-plan.ts";
+import type { InputsPlan, MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";

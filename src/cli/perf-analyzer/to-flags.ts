@@ -1,4 +1,5 @@
-import type { LevelsPlan, Plan, TlsPlan } from "../../plan/plan.ts";
+import type { LevelsPlan } from "../../plan/load-plan.ts";
+import type { Plan, TlsPlan } from "../../plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../../plan/telemetry.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../service/embedded/target.ts";

@@ -1,7 +1,6 @@
+import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
 import type {
   InputsPlan,
-  LevelsPlan,
-  LoadPlan,
   MeasurementModePlan,
   OpenAiTargetPlan,
   Plan,

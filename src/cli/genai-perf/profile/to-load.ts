@@ -1,5 +1,5 @@
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
-import type { LoadPlan, RequestRateLoadPlan } from "../../../plan/plan.ts";
+import type { LoadPlan, RequestRateLoadPlan } from "../../../plan/load-plan.ts";
 import type { GenaiSettings } from "../settings.ts";
 
 /** When requests are sent. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { toLoad } from "../../../../src/cli/genai-perf/profile/to-load.ts";
-import type { LoadPlan } from "../../../../src/plan/plan.ts";
+import type { LoadPlan } from "../../../../src/plan/load-plan.ts";
 import { readGood, readYaml } from "../read.ts";
 
 /** From flags, and from the YAML keys that say the same, to the load of the plan. */
