@@ -10,7 +10,7 @@ import { createProfileExport } from "../../src/report/profile-export.ts";
 import type { RunResult } from "../../src/run/observer.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { makePlan } from "../plan/make-plan.ts";
-import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
+import { type Answer, endLater, startAnsweringServer } from "../servers/answering-server.ts";
 
 /** Runs against servers that take payloads: what is sent, what is exported, and how failures are counted. */
 
@@ -88,7 +88,7 @@ describe("payloads", () => {
     const { result, requests, about, received } = await run((response) => {
       response.writeHead(200, EVENTS);
       response.write('data: {"n":"a"}\n\n');
-      setTimeout(() => response.end('data: {"n":"b"}\n\ndata: [DONE]\n\n'), 20);
+      endLater(response, 'data: {"n":"b"}\n\ndata: [DONE]\n\n');
     });
     assert.deepEqual([result.completedCount, result.failedCount], [8, 0]);
     assert.deepEqual([about.service_kind, about.endpoint], ["openai", "v1/chat/completions"]);

@@ -23,6 +23,17 @@ export interface AnsweringServer {
   close(): void;
 }
 
+const TURN_MS = 4;
+const TURNS = 6;
+
+/**
+ * Ends an answer with `text` about 24 ms after what was written to it before, and only after several turns of the event loop: a client
+ * in this process reads the two one after the other, however long one turn takes on a busy machine.
+ */
+export function endLater(response: ServerResponse, text: string, turns = TURNS): void {
+  setTimeout(() => (turns > 1 ? endLater(response, text, turns - 1) : response.end(text)), TURN_MS);
+}
+
 /** Starts a server on a free port. */
 export async function startAnsweringServer(answer: Answer): Promise<AnsweringServer> {
   const received: ReceivedRequest[] = [];

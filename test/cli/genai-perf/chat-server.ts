@@ -5,14 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { endLater } from "../../servers/answering-server.ts";
 
 /** A small server of streamed chats, and `genai-perf profile` against it. */
 
 const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 const CHAT = "-m tiny --endpoint-type chat --streaming --synthetic-input-tokens-mean 10 --num-dataset-entries 2";
-
-/** Long enough that a busy machine does not read both tokens at once. */
-const TOKEN_GAP_MS = 25;
 
 export interface ChatRun {
   readonly code: number;
@@ -43,13 +41,8 @@ export function answerChat(response: ServerResponse): void {
   const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
   response.write(event({ choices: [{ delta: { role: "assistant", content: "the" } }] }));
   const usage = { prompt_tokens: 12, completion_tokens: 2 };
-  setTimeout(
-    () =>
-      response.end(
-        `${event({ choices: [{ delta: { content: " the" }, finish_reason: "stop" }] })}${event({ choices: [], usage })}data: [DONE]\n\n`,
-      ),
-    TOKEN_GAP_MS,
-  );
+  const last = event({ choices: [{ delta: { content: " the" }, finish_reason: "stop" }] });
+  endLater(response, `${last}${event({ choices: [], usage })}data: [DONE]\n\n`);
 }
 
 /** Runs `profile` with further arguments. @param more given the run's folder */

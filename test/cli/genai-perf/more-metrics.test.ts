@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, test } from "node:test";
+import { endLater } from "../../servers/answering-server.ts";
 import { runChat } from "./chat-server.ts";
 
 /** What `genai-perf profile` tells beyond the original: a second table, and a JSON file of its own. */
@@ -11,14 +12,11 @@ const TITLE = /Rampart \| More Metrics/;
 
 type Delta = Readonly<Record<string, string>>;
 
-/** Long enough that a busy machine does not read both events at once. */
-const GAP_MS = 25;
-
 /** An event for each of two deltas. */
 function stream(response: ServerResponse, [first, second]: readonly [Delta, Delta]): void {
   const event = (delta: Delta): string => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`;
   response.writeHead(200, { "Content-Type": "text/event-stream" }).write(event(first));
-  setTimeout(() => response.end(`${event(second)}data: [DONE]\n\n`), GAP_MS);
+  endLater(response, `${event(second)}data: [DONE]\n\n`);
 }
 
 const answerPlainly = (response: ServerResponse): void => stream(response, [{ content: "the" }, { content: " the" }]);

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
-import { type Answer, startAnsweringServer } from "../../servers/answering-server.ts";
+import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
 
 /** `genai-perf profile` against a small server: what is sent, printed, written, and said of failures. */
 
@@ -41,7 +41,7 @@ const answerChat: Answer = (response) => {
   const event = (delta: object): string => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`;
   response.write(event({ role: "assistant", content: "" }));
   response.write(event({ content: "the" }));
-  setTimeout(() => response.end(`${event({ content: " the" })}data: [DONE]\n\n`), 5);
+  endLater(response, `${event({ content: " the" })}data: [DONE]\n\n`);
 };
 const answerOnce: Answer = (response) =>
   response

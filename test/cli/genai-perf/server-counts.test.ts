@@ -3,13 +3,12 @@ import { writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { endLater } from "../../servers/answering-server.ts";
 import { type ChatRun, runChat } from "./chat-server.ts";
 
 /** The server's own token counts beside the tokenizer's, and what else makes lengths and prompts other than they seem. */
 
 const LIMIT = { timeout: 30_000 };
-/** Long enough that a busy machine does not read both events at once. */
-const GAP_MS = 25;
 
 /** Streams of two tokens, of which a server says that they were `tokens`. */
 const answer =
@@ -20,7 +19,7 @@ const answer =
     response.write(event({ choices: [{ delta: { content: "the" } }] }));
     const usage = { prompt_tokens: 10, completion_tokens: tokens };
     const end = event({ choices: [{ delta: { content: " the" }, finish_reason: "stop" }] });
-    setTimeout(() => response.end(`${end}${event({ choices: [], usage })}data: [DONE]\n\n`), GAP_MS);
+    endLater(response, `${end}${event({ choices: [], usage })}data: [DONE]\n\n`);
   };
 
 function fileOf({ files }: ChatRun, end: string): string {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, test } from "node:test";
+import { endLater } from "../../servers/answering-server.ts";
 import { type ChatRun, runChat } from "./chat-server.ts";
 
 /** `genai-perf profile` of streams that end well for HTTP, and without the mark that their protocol ends with. */
@@ -13,7 +14,7 @@ function answer(hasMark: (index: number) => boolean): (response: ServerResponse,
     response.writeHead(200, { "Content-Type": "text/event-stream" });
     const event = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
     response.write(event("the"));
-    setTimeout(() => response.end(`${event(" the")}${hasMark(index) ? "data: [DONE]\n\n" : ""}`), 2);
+    endLater(response, `${event(" the")}${hasMark(index) ? "data: [DONE]\n\n" : ""}`);
   };
 }
 
