@@ -12,12 +12,13 @@ export interface StreamedResponse {
   readonly isFinal: boolean;
   /** It has no content and only says that it is the last. */
   readonly isEmpty: boolean;
-  /** The response's own message, without the stream's wrapping. */
-  readonly body: Uint8Array;
+  /** Where the response's own message, without the stream's wrapping, begins in the bytes that were read, and where it ends. */
+  readonly bodyStart: number;
+  readonly bodyEnd: number;
 }
 
-/** Reads one message of a stream. Throws `ProtocolError` when it cannot. */
-export type ReadStreamed = (message: Uint8Array) => StreamedResponse;
+/** Reads one message of a stream, `bytes[start, end)`. Throws `ProtocolError` when it cannot. */
+export type ReadStreamed = (bytes: Uint8Array, start: number, end: number) => StreamedResponse;
 
 /** Makes a call ready for a request whose responses are to be counted. */
 export function expectResponses(call: Call): void {
@@ -37,20 +38,23 @@ export function isTooLarge({ messageCount, responseBytes }: Call, maxBytes: numb
   return responseBytes > maxBytes || (messageCount > MIN_RESPONSES && messageCount * BYTES_PER_RESPONSE > maxBytes);
 }
 
-/** Adds a response to its call; after the last one, or a failure, the call is over. */
-export function addResponse(call: Call, response: StreamedResponse, readNs: number, keepsBodies: boolean): void {
-  const { failure, isEmpty, body } = response;
+/** Adds a response to its call; after the last one, or a failure, the call is over. @param kept its own message, where responses are kept */
+export function addResponse(
+  call: Call,
+  response: StreamedResponse,
+  readNs: number,
+  kept: Uint8Array | undefined,
+): void {
+  const { failure, isEmpty, bodyStart, bodyEnd } = response;
   call.messageCount++;
-  call.responseBytes += body.length;
+  call.responseBytes += bodyEnd - bodyStart;
   call.lastMessageNs = readNs;
   if (call.messageCount === 1) call.firstByteNs = readNs;
   // The latency of a request is that of its last response with content.
   if (!isEmpty || call.responseCount === 0 || failure !== undefined) call.endNs = readNs;
   if (!isEmpty) call.responseCount++;
   call.failure = failure;
-  if (!keepsBodies) return;
-  // A view would be overwritten by the next read.
-  const kept = body.slice();
+  if (kept === undefined) return;
   call.body = kept;
   call.responses.push({ readNs, body: kept, isEmpty });
 }

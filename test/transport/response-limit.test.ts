@@ -60,7 +60,10 @@ const STREAMS: readonly (readonly [name: string, answer: Answer])[] = [
 const ZEROS = gzipSync(Buffer.alloc(10_000_000));
 const OPEN = headers(1, [...GRPC_HEADERS, ["grpc-encoding", "gzip"]]);
 /** Every message answers the one request, and none is its last. */
-const readStreamed: ReadStreamed = (body) => ({ id: "0001", failure: undefined, isFinal: false, isEmpty: false, body });
+const readStreamed: ReadStreamed = (_bytes, bodyStart, bodyEnd) => ({
+  ...{ id: "0001", failure: undefined, isFinal: false, isEmpty: false },
+  ...{ bodyStart, bodyEnd },
+});
 const dataOf = (bytes: Uint8Array): Uint8Array => {
   const frames: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += 16_000)

@@ -1,4 +1,5 @@
 import { ProtocolError } from "../../transport/failure.ts";
+import { latin1Text } from "../../transport/latin1.ts";
 
 /** The protobuf wire format: tags, varints and length-delimited fields. No runtime imports, no message knowledge. */
 
@@ -6,6 +7,7 @@ export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+const SHORT_BYTES = 24;
 
 /** Writes one message. */
 export class ProtoWriter {
@@ -88,7 +90,9 @@ export class ProtoWriter {
 /** Reads the fields of one message in the order they stand. Throws {@link ProtocolError} when they do not fit the format. */
 export class ProtoReader {
   private readonly store: Uint8Array;
-  private position = 0;
+  private readonly end: number;
+  /** Where the next byte is read. */
+  position: number;
   private low = 0;
   private high = 0;
   /** Number of the field read last. */
@@ -96,13 +100,16 @@ export class ProtoReader {
   /** Wire type of the field read last. */
   wireType = 0;
 
-  constructor(bytes: Uint8Array) {
+  /** Reads the message in `bytes[start, end)`; default: all of `bytes`. */
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
     this.store = bytes;
+    this.position = start;
+    this.end = end;
   }
 
   /** True when all bytes have been read. */
   get isAtEnd(): boolean {
-    return this.position >= this.store.length;
+    return this.position >= this.end;
   }
 
   /** Moves to the next field; false at the end. */
@@ -117,6 +124,11 @@ export class ProtoReader {
 
   /** An unsigned varint; loses precision above 2^53. */
   varint(): number {
+    const first = this.store[this.position] as number;
+    if (first < 0x80 && this.position < this.end) {
+      this.position++;
+      return first;
+    }
     this.readHalves();
     return this.high * 2 ** 32 + this.low;
   }
@@ -138,6 +150,13 @@ export class ProtoReader {
     return this.viewAt(at, 4).getFloat32(0, true);
   }
 
+  /** Passes over a length-delimited field: returns its length, and {@link position} is where it ends. */
+  passBytes(): number {
+    const size = this.varint();
+    this.advance(size);
+    return size;
+  }
+
   /** A length-delimited field; a view into the message. */
   bytes(): Uint8Array {
     const size = this.varint();
@@ -145,13 +164,23 @@ export class ProtoReader {
     return this.store.subarray(at, at + size);
   }
 
+  /** A reader of the message in a length-delimited field. */
+  message(): ProtoReader {
+    const size = this.varint();
+    const at = this.advance(size);
+    return new ProtoReader(this.store, at, at + size);
+  }
+
   string(): string {
-    return decoder.decode(this.bytes());
+    const size = this.varint();
+    const at = this.advance(size);
+    if (size <= SHORT_BYTES && isAscii(this.store, at, at + size)) return latin1Text(this.store, at, at + size);
+    return decoder.decode(this.store.subarray(at, at + size));
   }
 
   skip(): void {
     if (this.wireType === WIRE.varint) this.varint();
-    else if (this.wireType === WIRE.bytes) this.bytes();
+    else if (this.wireType === WIRE.bytes) this.passBytes();
     else if (this.wireType === WIRE.fixed64) this.advance(8);
     else if (this.wireType === WIRE.fixed32) this.advance(4);
     else throw new ProtocolError(`protobuf wire type ${this.wireType}`);
@@ -162,8 +191,8 @@ export class ProtoReader {
     let low = 0;
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
-      const byte = this.store[this.position++];
-      if (byte === undefined) throw new ProtocolError("protobuf message ends within a varint");
+      if (this.isAtEnd) throw new ProtocolError("protobuf message ends within a varint");
+      const byte = this.store[this.position++] as number;
       const bits = byte & 0x7f;
       if (shift < 28) low += bits * 2 ** shift;
       else if (shift === 28) {
@@ -186,8 +215,13 @@ export class ProtoReader {
 
   private advance(size: number): number {
     const at = this.position;
-    if (at + size > this.store.length) throw new ProtocolError("protobuf field reaches past its message");
+    if (at + size > this.end) throw new ProtocolError("protobuf field reaches past its message");
     this.position = at + size;
     return at;
   }
+}
+
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if ((bytes[i] as number) >= 0x80) return false;
+  return true;
 }

@@ -129,28 +129,30 @@ function contentsOf({ contents }: ProtoObject, datatype: string): Uint8Array | u
     : fromJsonElements(datatype, elements);
 }
 
-const latin1 = new TextDecoder("latin1");
-
 /** Reads one `ModelStreamInferResponse`: only what tells whose it is and whether others follow, so that it costs little. */
-export function readStreamed(message: Uint8Array): StreamedResponse {
-  const reader = new ProtoReader(message);
-  let body: Uint8Array | undefined;
+export function readStreamed(bytes: Uint8Array, start: number, end: number): StreamedResponse {
+  const reader = new ProtoReader(bytes, start, end);
+  let bodyStart = -1;
+  let bodyEnd = -1;
   let failure: Failure | undefined;
   let isForeign = false;
   while (reader.next()) {
     const { fieldNumber } = reader;
     if (fieldNumber === 1) failure = { kind: "model", message: reader.string() };
-    else if (fieldNumber === 2) body = reader.bytes();
-    else {
+    else if (fieldNumber === 2) {
+      const size = reader.passBytes();
+      bodyEnd = reader.position;
+      bodyStart = bodyEnd - size;
+    } else {
       isForeign ||= fieldNumber >= ID_FIELD && fieldNumber <= RAW_CONTENTS_FIELD;
       reader.skip();
     }
   }
   if (isForeign) failure = unreadable(BARE_RESPONSE);
   else if (failure?.message === "") failure = undefined;
-  if (body === undefined && failure === undefined) failure = unreadable(NO_RESPONSE);
-  const response = body ?? NO_BYTES;
-  return { ...readEnvelope(isForeign ? NO_BYTES : response), failure, body: response };
+  if (bodyStart < 0 && failure === undefined) failure = unreadable(NO_RESPONSE);
+  if (bodyStart < 0 || isForeign) return { id: "", failure, isFinal: true, isEmpty: true, bodyStart: 0, bodyEnd: 0 };
+  return readEnvelope(bytes, bodyStart, bodyEnd, failure);
 }
 
 /** What KServe's own streams would be, where Triton's wrap each answer. */
@@ -158,40 +160,43 @@ const BARE_RESPONSE =
   "the server streams ModelInferResponse messages as they are, where Triton's protocol has each in a ModelStreamInferResponse";
 const NO_RESPONSE = "the stream's message has neither a response nor an error";
 
-function readEnvelope(response: Uint8Array): Pick<StreamedResponse, "id" | "isFinal" | "isEmpty"> {
-  const reader = new ProtoReader(response);
+function readEnvelope(
+  bytes: Uint8Array,
+  bodyStart: number,
+  bodyEnd: number,
+  failure: Failure | undefined,
+): StreamedResponse {
+  const reader = new ProtoReader(bytes, bodyStart, bodyEnd);
   let id = "";
   // Servers that do not say send one response per request.
   let isFinal = true;
   let hasOutputs = false;
   while (reader.next()) {
-    if (reader.fieldNumber === ID_FIELD) id = latin1.decode(reader.bytes());
+    if (reader.fieldNumber === ID_FIELD) id = reader.string();
     else if (reader.fieldNumber === PARAMETERS_FIELD) {
-      const flag = readFinalFlag(reader.bytes());
+      const flag = readFinalFlag(reader.message());
       if (flag !== undefined) isFinal = flag;
     } else {
       if (reader.fieldNumber > PARAMETERS_FIELD) hasOutputs = true;
       reader.skip();
     }
   }
-  return { id, isFinal, isEmpty: isFinal && !hasOutputs };
+  return { id, failure, isFinal, isEmpty: isFinal && !hasOutputs, bodyStart, bodyEnd };
 }
 
 /** What a map entry says of the response being the last; undefined when it is about something else. */
-function readFinalFlag(entry: Uint8Array): boolean | undefined {
-  const reader = new ProtoReader(entry);
+function readFinalFlag(entry: ProtoReader): boolean | undefined {
   let name = "";
-  let value: Uint8Array = NO_BYTES;
-  while (reader.next()) {
-    if (reader.fieldNumber === 1) name = latin1.decode(reader.bytes());
-    else if (reader.fieldNumber === 2) value = reader.bytes();
-    else reader.skip();
+  let value: ProtoReader | undefined;
+  while (entry.next()) {
+    if (entry.fieldNumber === 1) name = entry.string();
+    else if (entry.fieldNumber === 2) value = entry.message();
+    else entry.skip();
   }
   if (name !== FINAL_RESPONSE) return undefined;
-  const parameter = new ProtoReader(value);
-  while (parameter.next()) {
-    if (parameter.fieldNumber === 1) return parameter.varint() !== 0;
-    parameter.skip();
+  while (value?.next()) {
+    if (value.fieldNumber === 1) return value.varint() !== 0;
+    value.skip();
   }
   return false;
 }

@@ -60,10 +60,11 @@ export class JsLane {
 
   private received(message: Buffer): void {
     const readNs = nowNs();
+    // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
+    const bytes = new Uint8Array(message.buffer, message.byteOffset, message.length);
     let response: StreamedResponse;
     try {
-      // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
-      response = this.readStreamed(new Uint8Array(message.buffer, message.byteOffset, message.length));
+      response = this.readStreamed(bytes, 0, bytes.length);
     } catch (error) {
       this.abandon(failureOfReading(error));
       return;
@@ -72,7 +73,7 @@ export class JsLane {
     const slot = this.active.get(id);
     const isOver = response.isFinal || response.failure !== undefined;
     if (isOver) this.active.delete(id);
-    slot?.receive(response, readNs, isOver);
+    slot?.receive(response, bytes, readNs, isOver);
   }
 
   /** Gives up a stream that no longer makes sense. */

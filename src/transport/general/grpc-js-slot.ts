@@ -66,11 +66,12 @@ export class JsSlot {
     this.options.onDone(call);
   }
 
-  receive(response: StreamedResponse, readNs: number, isOver: boolean): void {
+  receive(response: StreamedResponse, bytes: Uint8Array, readNs: number, isOver: boolean): void {
     const call = this.call;
     if (!call.isActive) return;
     this.heardNs = readNs;
-    addResponse(call, response, readNs, this.keepsBodies);
+    const kept = this.keepsBodies ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
+    addResponse(call, response, readNs, kept);
     if (isTooLarge(call, this.options.maxResponseBytes)) {
       this.cancel(tooLarge(this.options.maxResponseBytes));
       return;

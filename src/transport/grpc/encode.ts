@@ -53,10 +53,15 @@ export function grpcHeaders(endpoint: Endpoint, path: string, userAgent: string)
 /** An encoding with a stamp written in: each slot keeps one, so that bytes under way are never changed. */
 export class StampScratch {
   private bytes = new Uint8Array(0);
+  /** What `bytes` was copied from. */
+  private source: Uint8Array | undefined;
 
   fill(message: GrpcMessage, stamp: Uint8Array): Uint8Array {
-    if (this.bytes.length !== message.bytes.length) this.bytes = new Uint8Array(message.bytes.length);
-    this.bytes.set(message.bytes);
+    if (this.source !== message.bytes) {
+      this.source = message.bytes;
+      if (this.bytes.length !== message.bytes.length) this.bytes = new Uint8Array(message.bytes.length);
+      this.bytes.set(message.bytes);
+    }
     this.bytes.set(stamp, message.stampOffset);
     message.seal?.write(this.bytes, stamp);
     return this.bytes;

@@ -5,6 +5,7 @@ import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, tooLarge } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
+import { latin1Text } from "../latin1.ts";
 import type { Endpoint, Header } from "../request.ts";
 import {
   addResponse,
@@ -98,6 +99,11 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
     if (this.isOpen) this.connection?.sendData(this.streamId, new Uint8Array(0), true, undefined);
   }
 
+  /** The slot's request has its last response. */
+  settle(slot: StreamSlot): void {
+    this.active.delete(slot.id);
+  }
+
   forget(slot: StreamSlot): void {
     this.active.delete(slot.id);
     const index = this.unsent.indexOf(slot);
@@ -148,18 +154,11 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
   }
 
   onMessage(bytes: Uint8Array, start: number, end: number): void {
-    const readNs = (this.connection as Http2Connection).readNs;
     const beganNs = nowNs();
-    const response = this.readStreamed(bytes.subarray(start, end));
+    const response = this.readStreamed(bytes, start, end);
     // An error without an id can only belong to the request that has waited longest.
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
-    const slot = this.active.get(id);
-    if (slot === undefined) return;
-    const checked = slot.inspect(response);
-    const decodeNs = nowNs() - beganNs;
-    const isOver = checked.isFinal || checked.failure !== undefined;
-    if (isOver) this.active.delete(id);
-    slot.receive(checked, readNs, beganNs, decodeNs, isOver);
+    this.active.get(id)?.receive(response, bytes, (this.connection as Http2Connection).readNs, beganNs);
   }
 
   onFailed(problem: StreamFailure): void {
@@ -173,8 +172,6 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
     this.failAll(failure);
   }
 }
-
-const decoder = new TextDecoder("latin1");
 
 class StreamSlot implements GrpcSlot, SendTicket {
   id = "";
@@ -212,7 +209,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
     call.sendEndNs = call.sendStartNs;
     call.isSending = true;
     this.heardNs = call.sendStartNs;
-    this.id = decoder.decode(stamp.subarray(0, message.idDigits));
+    this.id = latin1Text(stamp, 0, message.idDigits);
     this.bytes = this.scratch.fill(message, stamp);
     this.lane.send(path, this);
   }
@@ -232,23 +229,19 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.fail(failure);
   }
 
-  /** The response, with a failure where it is not valid. */
-  inspect(response: StreamedResponse): StreamedResponse {
-    const { call, check } = this;
-    if (!call.isChecked || check === undefined) return response;
-    const { body, failure, isEmpty } = response;
-    if (isEmpty || failure !== undefined) return response;
-    const fault = check.whole(body, 0, body.length, call);
-    return fault === undefined ? response : { ...response, failure: unreadable(fault.reason) };
-  }
-
-  receive(response: StreamedResponse, readNs: number, beganNs: number, decodeNs: number, isOver: boolean): void {
+  /** @param beganNs when the response's turn came, of those that were read at `readNs` */
+  receive(received: StreamedResponse, bytes: Uint8Array, readNs: number, beganNs: number): void {
     const call = this.call;
+    const response = this.inspect(received, bytes);
+    call.decodeNs += nowNs() - beganNs;
+    const isOver = response.isFinal || response.failure !== undefined;
+    if (isOver) this.lane.settle(this);
     // Of responses that came in one piece each but the first has the time when its turn came: genai-perf divides by what is between.
     const atNs = readNs === this.heardNs ? beganNs : readNs;
     this.heardNs = readNs;
-    call.decodeNs += decodeNs;
-    addResponse(call, response, atNs, this.keeps);
+    // A view would be overwritten by the next read.
+    const kept = this.keeps ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
+    addResponse(call, response, atNs, kept);
     if (isTooLarge(call, this.options.maxResponseBytes)) {
       this.cancel(tooLarge(this.options.maxResponseBytes));
       return;
@@ -259,6 +252,15 @@ class StreamSlot implements GrpcSlot, SendTicket {
     }
     call.isActive = false;
     this.options.onDone(call);
+  }
+
+  /** The response, with a failure where it is not valid. */
+  private inspect(response: StreamedResponse, bytes: Uint8Array): StreamedResponse {
+    const { call, check } = this;
+    const { bodyStart, bodyEnd, failure, isEmpty } = response;
+    if (!call.isChecked || check === undefined || isEmpty || failure !== undefined) return response;
+    const fault = check.whole(bytes, bodyStart, bodyEnd, call);
+    return fault === undefined ? response : { ...response, failure: unreadable(fault.reason) };
   }
 
   fail(failure: Failure): void {

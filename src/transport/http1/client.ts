@@ -4,27 +4,23 @@ import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
-import { Connection } from "./connection.ts";
+import { Connection, type ConnectionContext } from "./connection.ts";
 import { encodeHttp1, type Http1Message } from "./encode.ts";
-import type { ServerReuse } from "./reuse-trust.ts";
 
 /** The HTTP/1.1 client of the measured path: one keep-alive connection per slot, no pipelining. */
 export class Http1Client implements LoadClient {
   readonly calls: Call[] = [];
   private readonly endpoint: Endpoint;
-  private readonly options: ClientOptions;
   private readonly connections: Connection[] = [];
   private readonly encoded = new Map<WireRequest, Http1Message>();
   private readonly stallWatch: StallWatch;
-  private readonly reuse: ServerReuse = { isProven: false };
-  private readonly open: OpenSocket;
+  private readonly context: ConnectionContext;
   private isClosed = false;
 
   /** @param open opens connections; default: the runtime's */
   constructor(endpoint: Endpoint, options: ClientOptions, open: OpenSocket = openSocket) {
     this.endpoint = endpoint;
-    this.options = options;
-    this.open = open;
+    this.context = { endpoint, options, reuse: { isProven: false }, open };
     this.stallWatch = new StallWatch(options.stallTimeoutNs, (deadlineNs) => {
       for (const connection of this.connections) connection.failIfSilentSince(deadlineNs);
     });
@@ -46,7 +42,7 @@ export class Http1Client implements LoadClient {
     const opening: Promise<void>[] = [];
     while (this.connections.length < count) {
       const call = new Call(this.connections.length);
-      const connection = new Connection(call, this.endpoint, this.options, this.reuse, this.open);
+      const connection = new Connection(call, this.context);
       this.calls.push(call);
       this.connections.push(connection);
       opening.push(connection.preconnect());

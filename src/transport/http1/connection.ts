@@ -14,6 +14,14 @@ import { ReuseTrust, type ServerReuse } from "./reuse-trust.ts";
 
 const MAX_RESENDS = 2;
 
+/** What the connections of a client have in common. */
+export interface ConnectionContext {
+  readonly endpoint: Endpoint;
+  readonly options: ClientOptions;
+  readonly reuse: ServerReuse;
+  readonly open: OpenSocket;
+}
+
 /** A slot's keep-alive connection, which carries one request at a time and is made again when it was lost. */
 export class Connection {
   /** Connections opened so far. */
@@ -21,7 +29,7 @@ export class Connection {
   /** Requests sent again so far, each time counted. */
   resendCount = 0;
   private readonly call: Call;
-  private readonly endpoint: Endpoint;
+  private readonly context: ConnectionContext;
   private readonly options: ClientOptions;
   private readonly trust: ReuseTrust;
   private parser: ResponseParser;
@@ -31,6 +39,8 @@ export class Connection {
   private onPreconnected: (() => void) | undefined;
   /** This slot's own copy of an encoding with a stamp, so that the shared one stays as it is while bytes are under way. */
   private scratch: Uint8Array = new Uint8Array(0);
+  /** What `scratch` was copied from. */
+  private scratchSource: Uint8Array | undefined;
   private lastActivityNs = 0;
   private readonly response: ReceivedResponse;
   /** Responses that the present connection has carried. */
@@ -44,13 +54,11 @@ export class Connection {
   /** How often the present request was sent again. */
   private resends = 0;
 
-  private readonly open: OpenSocket;
-
-  constructor(call: Call, endpoint: Endpoint, options: ClientOptions, reuse: ServerReuse, open: OpenSocket) {
+  constructor(call: Call, context: ConnectionContext) {
+    const { options, reuse } = context;
     this.trust = new ReuseTrust(reuse);
-    this.open = open;
     this.call = call;
-    this.endpoint = endpoint;
+    this.context = context;
     this.options = options;
     this.response = new ReceivedResponse(call, options);
     this.parser = new ResponseParser(this.response);
@@ -109,13 +117,17 @@ export class Connection {
   }
 
   private withStamp(message: Http1Message, stamp: Uint8Array): Uint8Array {
-    if (this.scratch.length !== message.bytes.length) this.scratch = new Uint8Array(message.bytes.length);
-    this.scratch.set(message.bytes);
+    if (this.scratchSource !== message.bytes) {
+      this.scratchSource = message.bytes;
+      if (this.scratch.length !== message.bytes.length) this.scratch = new Uint8Array(message.bytes.length);
+      this.scratch.set(message.bytes);
+    }
     this.scratch.set(stamp, message.stampOffset);
     return this.scratch;
   }
 
   private connect(): void {
+    const { endpoint, open } = this.context;
     this.parser = new ResponseParser(this.response);
     this.parser.keepsHead = this.options.onWire !== undefined;
     this.parser.maxBodyBytes = this.options.maxResponseBytes;
@@ -123,7 +135,7 @@ export class Connection {
     this.servedCount = 0;
     this.openedCount++;
     this.lastActivityNs = nowNs();
-    const socket: Socket = this.open(this.endpoint, {
+    const socket: Socket = open(endpoint, {
       onOpen: () => this.opened(socket),
       onData: (bytes) => this.received(bytes, socket),
       isUnanswered: () => socket === this.socket && this.isUnanswered(),
@@ -204,7 +216,7 @@ export class Connection {
   }
 
   private failReading(error: unknown): void {
-    const { status } = this.parser;
+    const { status } = this.parser.head;
     const failure = failureOfReading(error);
     const { call } = this;
     this.drop();
@@ -238,15 +250,15 @@ export class Connection {
     if (!parser.keepAlive || overtaken || extra) this.drop();
     if (extra) {
       this.finish({ kind: "protocol", message: "bytes after the end of the response" });
-    } else if (parser.status >= 300) {
-      this.finish(statusFailure(parser.status, parser.location));
+    } else if (parser.head.status >= 300) {
+      this.finish(statusFailure(parser.head.status, parser.head.location));
     } else this.succeed();
   }
 
   /** Ends the request with its answer, unless that turns out to be none. */
   private succeed(): void {
     const { call } = this;
-    const fault = this.response.findFault(this.parser.contentEncoding);
+    const fault = this.response.findFault(this.parser.head.contentEncoding);
     if (fault === undefined) {
       call.isActive = false;
       this.options.onDone(call);
@@ -300,7 +312,7 @@ export class Connection {
    * Under TLS that proves nothing, because what is refused may be the answer to the goodbye.
    */
   private canResend(error: Error | undefined): boolean {
-    const isReused = this.servedCount > 0 && this.endpoint.tls === undefined;
+    const isReused = this.servedCount > 0 && this.context.endpoint.tls === undefined;
     return isReused && isRefusedAfterClose(error) && this.resends < MAX_RESENDS;
   }
 
@@ -313,7 +325,7 @@ export class Connection {
 
   /** The response lasted until the connection closed. */
   private respondedByClose(): void {
-    const { status, location } = this.parser;
+    const { status, location } = this.parser.head;
     this.concludeResponse();
     if (status >= 300) this.finish(statusFailure(status, location));
     else this.succeed();

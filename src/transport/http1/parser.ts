@@ -1,12 +1,13 @@
 import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
-import { decimal, digits, hexadecimal, isName, quote, text } from "./text.ts";
+import { latin1Text } from "../latin1.ts";
+import { HeadReader, type ResponseHead } from "./response-head.ts";
+import { hexadecimal, quote } from "./text.ts";
 
 /**
  * An incremental parser of HTTP/1.1 responses (RFC 9112), fed with whatever pieces the socket delivers. It knows no socket and
  * no clock; it only frames, and delivers body bytes to a sink when the sink wants them.
  */
 
-export const MAX_HEAD_BYTES = 64 * 1024; // 64 KiB, status line and headers together
 const MAX_CHUNK_LINE_BYTES = 1024; // 1 KiB, a chunk's size and its extensions
 const MAX_TRAILER_BYTES = 64 * 1024; // 64 KiB, all trailer lines together
 
@@ -30,20 +31,11 @@ type State = "head" | "length" | "chunk-size" | "chunk-data" | "chunk-end" | "tr
  * `maxBodyBytes`; after that the connection is of no use.
  */
 export class ResponseParser {
-  /** Status code of the current response, 200 to 599. */
-  status = 0;
-  /** Value of `Inference-Header-Content-Length`; 0 when absent. */
-  jsonBytes = 0;
-  /** Whether the response's content is server-sent events. */
-  isEventStream = false;
-  /** Whether the response's content is JSON, as its type says. */
-  isJson = false;
-  /** How the content is encoded, such as `gzip`; empty when it is not. */
-  contentEncoding = "";
-  /** Where a redirect (3xx) leads; empty without one. */
-  location = "";
+  private readonly heads = new HeadReader();
+  /** Of the current response. */
+  head: ResponseHead = this.heads.head;
   /** Status line and headers as text; only when `keepsHead` is set. */
-  head = "";
+  headText = "";
   keepsHead = false;
   /** Most bytes of one response's body, chunk framing left out. */
   maxBodyBytes = Number.POSITIVE_INFINITY;
@@ -56,9 +48,6 @@ export class ResponseParser {
   private remaining = 0;
   /** Bytes of the body so far, where its length is not known from the head. */
   private bodyBytes = 0;
-  private contentLength = -1;
-  private isChunked = false;
-  private hasTransferEncoding = false;
   private trailerBytes = 0;
   /** Bytes of a line or head that is not complete yet. */
   private carry: Uint8Array | undefined;
@@ -128,124 +117,34 @@ export class ResponseParser {
   }
 
   private readHead(input: Uint8Array, position: number, end: number): number {
-    let lineStart = position;
-    let isStatusLine = true;
-    for (;;) {
-      const lineFeed = input.indexOf(LF, lineStart);
-      if (lineFeed < 0 || lineFeed >= end) {
-        if (end - position > MAX_HEAD_BYTES)
-          throw new ProtocolError(`response head is longer than ${MAX_HEAD_BYTES} bytes`);
-        // Bytes that cannot begin a response are refused at once, not after a head's worth of them.
-        if (isStatusLine) checkStatusPrefix(input, position, end);
-        return -1;
-      }
-      const lineEnd = lineFeed > lineStart && input[lineFeed - 1] === CR ? lineFeed - 1 : lineFeed;
-      if (isStatusLine) {
-        this.readStatusLine(input, lineStart, lineEnd);
-        isStatusLine = false;
-      } else if (lineEnd === lineStart) {
-        if (lineFeed - position > MAX_HEAD_BYTES)
-          throw new ProtocolError(`response head is longer than ${MAX_HEAD_BYTES} bytes`);
-        if (this.keepsHead) this.head = text(input, position, lineFeed + 1);
-        this.headComplete();
-        return lineFeed + 1;
-      } else {
-        this.readHeader(input, lineStart, lineEnd);
-      }
-      lineStart = lineFeed + 1;
-    }
-  }
-
-  private readStatusLine(input: Uint8Array, start: number, end: number): void {
-    checkStatusPrefix(input, start, end);
-    // Three digits, and a blank unless the line ends there.
-    const isWhole = end - start === 12 || (end - start > 12 && input[start + 12] === 0x20);
-    const status = isWhole ? digits(input, start + 9, start + 12) : -1;
-    if (status < 100 || status > 599) throw new ProtocolError(`bad status line ${quote(input, start, end)}`);
-    this.status = status;
-    // HTTP/1.0 closes unless told otherwise.
-    this.keepAlive = input[start + 7] !== 0x30;
-    this.jsonBytes = 0;
-    this.isEventStream = false;
-    this.isJson = false;
-    this.contentEncoding = "";
-    this.location = "";
-    this.contentLength = -1;
-    this.isChunked = false;
-    this.hasTransferEncoding = false;
-  }
-
-  /** Reads the few headers that matter; the first letter decides, so others cost one comparison. */
-  private readHeader(input: Uint8Array, start: number, end: number): void {
-    const first = (input[start] as number) | 0x20;
-    if (first === 0x63 /* c */) {
-      if (isName(input, start, end, "content-length")) this.readContentLength(input, start + 15, end);
-      else if (isName(input, start, end, "connection")) this.readConnection(input, start + 11, end);
-      else if (isName(input, start, end, "content-type")) this.readContentType(input, start + 13, end);
-      else if (isName(input, start, end, "content-encoding")) {
-        const encoding = text(input, start + 17, end)
-          .trim()
-          .toLowerCase();
-        this.contentEncoding = encoding === "identity" ? "" : encoding;
-      }
-    } else if (first === 0x69 /* i */) {
-      if (isName(input, start, end, "inference-header-content-length")) {
-        this.jsonBytes = Math.max(0, decimal(input, start + 32, end));
-      }
-    } else if (first === 0x6c /* l */) {
-      if (this.status >= 300 && this.status < 400 && isName(input, start, end, "location"))
-        this.location = text(input, start + 9, end).trim();
-    } else if (first === 0x74 /* t */) {
-      if (isName(input, start, end, "transfer-encoding")) {
-        const codings = text(input, start + 18, end)
-          .trim()
-          .toLowerCase();
-        if (!/(^|,\s*)chunked$/.test(codings)) throw new ProtocolError(`unsupported Transfer-Encoding '${codings}'`);
-        this.isChunked = true;
-        this.hasTransferEncoding = true;
-      }
-    }
-  }
-
-  private readContentLength(input: Uint8Array, start: number, end: number): void {
-    const length = decimal(input, start, end);
-    if (length < 0) throw new ProtocolError(`bad Content-Length ${quote(input, start, end)}`);
-    if (this.contentLength >= 0 && this.contentLength !== length) {
-      throw new ProtocolError(`two different Content-Length values: ${this.contentLength} and ${length}`);
-    }
-    this.contentLength = length;
-  }
-
-  private readContentType(input: Uint8Array, start: number, end: number): void {
-    const type = text(input, start, end).trimStart().toLowerCase();
-    this.isEventStream = type.startsWith("text/event-stream");
-    this.isJson = type.startsWith("application/json");
-  }
-
-  private readConnection(input: Uint8Array, start: number, end: number): void {
-    const options = text(input, start, end).toLowerCase();
-    if (/(^|,)\s*close\s*(,|$)/.test(options)) this.keepAlive = false;
-    else if (/(^|,)\s*keep-alive\s*(,|$)/.test(options)) this.keepAlive = true;
+    const stop = this.heads.read(input, position, end);
+    if (stop < 0) return stop;
+    this.head = this.heads.head;
+    if (this.keepsHead) this.headText = latin1Text(input, position, stop);
+    this.headComplete();
+    return stop;
   }
 
   private headComplete(): void {
-    if (this.status < 200) {
-      if (this.status === 101) throw new ProtocolError("server switched protocols (101) although nothing asked for it");
+    const { status, isChunked, contentLength } = this.head;
+    if (status < 200) {
+      if (status === 101) throw new ProtocolError("server switched protocols (101) although nothing asked for it");
       return;
     }
+    this.keepAlive = this.head.keepAlive;
     this.wantsBody = this.sink.onHead(this);
-    if (this.status === 204 || this.status === 304) {
+    if (status === 204 || status === 304) {
       this.complete();
-    } else if (this.isChunked) {
+    } else if (isChunked) {
       // Transfer-Encoding overrides Content-Length (RFC 9112, 6.3); both together smell of smuggling, so the connection ends.
-      if (this.hasTransferEncoding && this.contentLength >= 0) this.keepAlive = false;
+      if (contentLength >= 0) this.keepAlive = false;
       this.bodyBytes = 0;
       this.state = "chunk-size";
-    } else if (this.contentLength === 0) {
+    } else if (contentLength === 0) {
       this.complete();
-    } else if (this.contentLength > 0) {
-      if (this.contentLength > this.maxBodyBytes) throw new ResponseTooLargeError(this.maxBodyBytes);
-      this.remaining = this.contentLength;
+    } else if (contentLength > 0) {
+      if (contentLength > this.maxBodyBytes) throw new ResponseTooLargeError(this.maxBodyBytes);
+      this.remaining = contentLength;
       this.state = "length";
     } else {
       this.keepAlive = false;
@@ -322,23 +221,6 @@ function concat(head: Uint8Array, tail: Uint8Array): Uint8Array {
   joined.set(head);
   joined.set(tail, head.length);
   return joined;
-}
-
-const STATUS_PREFIX = "HTTP/1.";
-
-function checkStatusPrefix(input: Uint8Array, start: number, end: number): void {
-  const known = Math.min(STATUS_PREFIX.length, end - start);
-  for (let i = 0; i < known; i++) {
-    if (input[start + i] !== STATUS_PREFIX.charCodeAt(i)) {
-      throw new ProtocolError(`response does not start with HTTP/1: ${quote(input, start, end)}`);
-    }
-  }
-  if (end - start > 7) {
-    const minor = input[start + 7];
-    if ((minor !== 0x30 && minor !== 0x31) || (end - start > 8 && input[start + 8] !== 0x20)) {
-      throw new ProtocolError(`bad HTTP version in ${quote(input, start, end)}`);
-    }
-  }
 }
 
 function describeMissing(state: State, remaining: number): string {

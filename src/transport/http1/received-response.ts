@@ -57,15 +57,16 @@ export class ReceivedResponse implements ResponseSink {
 
   onHead(parser: ResponseParser): boolean {
     if (this.isComplete) throw new ProtocolError("a second response to one request");
-    this.options.onWire?.("<", parser.head);
+    this.options.onWire?.("<", parser.headText);
     this.events = undefined;
     const { call, options } = this;
-    this.isError = parser.status >= 400;
+    const { status, jsonBytes, isJson, isEventStream } = parser.head;
+    this.isError = status >= 400;
     this.keeps = options.keepBodies;
-    call.jsonBytes = parser.jsonBytes;
-    call.isJson = parser.isJson;
-    call.isChecked = this.checked.begin(this.keeps || parser.status >= 300 ? undefined : options.createCheck, call);
-    if (parser.isEventStream && parser.status < 300) {
+    call.jsonBytes = jsonBytes;
+    call.isJson = isJson;
+    call.isChecked = this.checked.begin(this.keeps || status >= 300 ? undefined : options.createCheck, call);
+    if (isEventStream && status < 300) {
       expectResponses(call);
       this.events = new EventSplitter((event) => this.receivedEvent(event));
       return true;

@@ -1,4 +1,5 @@
 import { maskSecrets } from "../../plan/secrets.ts";
+import { latin1Text } from "../latin1.ts";
 
 /** Reading the text of heads and chunk sizes from bytes. */
 
@@ -54,16 +55,10 @@ export function hexadecimal(input: Uint8Array, start: number, end: number): numb
   return i === end || input[i] === 0x3b ? value : -1;
 }
 
-export function text(input: Uint8Array, start: number, end: number): string {
-  let result = "";
-  for (let i = start; i < end; i++) result += String.fromCharCode(input[i] as number);
-  return result;
-}
-
 /** Bytes for an error message: printable, in quotes, at most 60 of them, without secrets. */
 export function quote(input: Uint8Array, start: number, end: number): string {
   // A secret that lies across the end is masked as a whole.
   return JSON.stringify(
-    maskSecrets(text(input, start, Math.min(end, start + LOOKED_AT_BYTES))).slice(0, SHOWN_CHARACTERS),
+    maskSecrets(latin1Text(input, start, Math.min(end, start + LOOKED_AT_BYTES))).slice(0, SHOWN_CHARACTERS),
   );
 }

@@ -3,13 +3,12 @@ import type { Socket, SocketTarget } from "../../runtime/socket.ts";
 import { openSocket } from "../../runtime/sockets.ts";
 import { connectFailure, describeConnectError } from "../connect-failure.ts";
 import { type Failure, failureOfReading, ProtocolError } from "../failure.ts";
-import { FrameReader, type FrameSink } from "./frame-reader.ts";
+import { FrameReader, type FrameSink, unpaddedStart } from "./frame-reader.ts";
 import {
   CONNECTION_PREFACE,
   DEFAULT_MAX_FRAME_BYTES,
   DEFAULT_WINDOW_BYTES,
   ERROR,
-  encodeAck,
   encodeSettings,
   encodeWords,
   errorName,
@@ -177,10 +176,10 @@ export class Http2Connection implements FrameSink {
     }
   }
 
-  onHeaderBlock(streamId: number, block: Uint8Array, isLast: boolean): void {
+  onHeaderBlock(streamId: number, bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
     if (!this.hasSettings) throw new ProtocolError("the server's first frame is not SETTINGS");
     // Decoded even if nobody wants it: later blocks may build on it.
-    const headers = this.headers.read(block);
+    const headers = this.headers.read(bytes, start, end);
     const stream = this.knownStream(streamId, "HEADERS");
     if (stream === undefined) return;
     if (isLast) this.endStream(stream);
@@ -258,7 +257,7 @@ export class Http2Connection implements FrameSink {
   }
 
   private onData(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
-    const [from, to] = this.reader.unpad(flags, bytes, start, end);
+    const to = this.reader.unpaddedEnd(flags, bytes, start, end);
     this.receivedBytes += end - start;
     if (this.receivedBytes >= CONNECTION_WINDOW_BYTES / 2) {
       this.sender.put(encodeWords(FRAME.windowUpdate, 0, [this.receivedBytes]));
@@ -276,7 +275,7 @@ export class Http2Connection implements FrameSink {
         stream.receivedBytes = 0;
       }
     }
-    stream.sink.onData(bytes, from, to, isLast);
+    stream.sink.onData(bytes, unpaddedStart(flags, start), to, isLast);
   }
 
   private onReset(streamId: number, code: number): void {
@@ -293,7 +292,7 @@ export class Http2Connection implements FrameSink {
   private onSettings(flags: number, bytes: Uint8Array, start: number, end: number): void {
     if ((flags & FLAG.ack) !== 0) return;
     for (const [id, value] of this.reader.settings(bytes, start, end)) this.applySetting(id, value);
-    this.sender.put(encodeAck(FRAME.settings, EMPTY));
+    this.sender.putAck(FRAME.settings, EMPTY, 0, 0);
     if (!this.hasSettings) {
       this.hasSettings = true;
       this.settleReady();
@@ -318,7 +317,7 @@ export class Http2Connection implements FrameSink {
   private onPing(flags: number, bytes: Uint8Array, start: number, end: number): void {
     if (end - start !== 8) throw new ProtocolError(`PING of ${end - start} bytes`);
     if ((flags & FLAG.ack) !== 0) return;
-    this.sender.put(encodeAck(FRAME.ping, bytes.subarray(start, end)));
+    this.sender.putAck(FRAME.ping, bytes, start, end);
   }
 
   private onGoaway(bytes: Uint8Array, start: number, end: number): void {

@@ -9,7 +9,8 @@ const NOTHING = new Uint8Array(0);
 export interface FrameSink {
   /** Any frame but HEADERS and CONTINUATION; the payload is `bytes[start, end)`, valid during the call. */
   onFrame(type: number, flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void;
-  onHeaderBlock(streamId: number, block: Uint8Array, isLast: boolean): void;
+  /** The block is `bytes[start, end)`, valid during the call. */
+  onHeaderBlock(streamId: number, bytes: Uint8Array, start: number, end: number, isLast: boolean): void;
 }
 
 /** Cuts a byte stream into HTTP/2 frames. Throws {@link ProtocolError} for what a server may not send. */
@@ -55,13 +56,13 @@ export class FrameReader {
     this.carried = end - position;
   }
 
-  /** Payload bounds without padding. */
-  unpad(flags: number, bytes: Uint8Array, start: number, end: number): [start: number, end: number] {
-    if ((flags & FLAG.padded) === 0) return [start, end];
+  /** Where a payload ends that may be padded; it begins at {@link unpaddedStart}. */
+  unpaddedEnd(flags: number, bytes: Uint8Array, start: number, end: number): number {
+    if ((flags & FLAG.padded) === 0) return end;
     const padding = bytes[start];
     if (start >= end || padding === undefined || start + 1 + padding > end)
       throw new ProtocolError("frame padding is too long");
-    return [start + 1, end - padding];
+    return end - padding;
   }
 
   /** The single 32-bit word of a RST_STREAM or WINDOW_UPDATE frame. */
@@ -124,12 +125,13 @@ export class FrameReader {
   }
 
   private onHeaders(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
-    let [from, to] = this.unpad(flags, bytes, start, end);
+    const to = this.unpaddedEnd(flags, bytes, start, end);
+    let from = unpaddedStart(flags, start);
     if ((flags & FLAG.priority) !== 0) from += 5;
     if (from > to) throw new ProtocolError("HEADERS frame is too short");
     const isLast = (flags & FLAG.endStream) !== 0;
     if ((flags & FLAG.endHeaders) !== 0) {
-      this.sink.onHeaderBlock(streamId, bytes.subarray(from, to), isLast);
+      this.sink.onHeaderBlock(streamId, bytes, from, to, isLast);
       return;
     }
     if (streamId === 0) throw new ProtocolError("HEADERS frame on stream 0");
@@ -156,8 +158,13 @@ export class FrameReader {
     const streamId = this.headerStreamId;
     this.headerStreamId = 0;
     this.headerParts = [];
-    this.sink.onHeaderBlock(streamId, block, this.headerIsLast);
+    this.sink.onHeaderBlock(streamId, block, 0, block.length, this.headerIsLast);
   }
+}
+
+/** Where a payload begins that may be padded. */
+export function unpaddedStart(flags: number, start: number): number {
+  return (flags & FLAG.padded) === 0 ? start : start + 1;
 }
 
 function checkedSize(bytes: Uint8Array, frameStart: number): number {

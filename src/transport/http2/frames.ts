@@ -124,11 +124,3 @@ export function encodeWords(type: number, streamId: number, words: readonly numb
   }
   return frame;
 }
-
-/** A SETTINGS or PING frame that acknowledges the peer's. */
-export function encodeAck(type: number, payload: Uint8Array): Uint8Array {
-  const frame = new Uint8Array(FRAME_HEADER_BYTES + payload.length);
-  putFrameHeader(frame, 0, payload.length, type, FLAG.ack, 0);
-  frame.set(payload, FRAME_HEADER_BYTES);
-  return frame;
-}

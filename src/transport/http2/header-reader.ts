@@ -1,3 +1,4 @@
+import { isSameBytes } from "../../runtime/same-bytes.ts";
 import type { Header } from "../request.ts";
 import { HpackDecoder } from "./hpack.ts";
 
@@ -21,26 +22,23 @@ export class HeaderReader {
   private readonly decoder = new HpackDecoder(TOLERATED_TABLE_BYTES);
   private readonly remembered: RememberedBlock[] = [];
 
-  /** Throws `ProtocolError`. */
-  read(block: Uint8Array): readonly Header[] {
+  /** Reads the block `bytes[start, end)`. Throws `ProtocolError`. */
+  read(bytes: Uint8Array, start = 0, end = bytes.length): readonly Header[] {
     const { generation } = this.decoder;
     for (const entry of this.remembered) {
-      if (entry.generation === generation && isEqual(entry.block, block)) return entry.headers;
+      if (entry.generation === generation && isEqual(entry.block, bytes, start, end)) return entry.headers;
     }
+    const block = bytes.slice(start, end);
     const headers = this.decoder.decode(block);
     // A block that changed the table would change it again, or mean something else.
     if (this.decoder.generation === generation) {
       if (this.remembered.length === REMEMBERED_BLOCKS) this.remembered.shift();
-      this.remembered.push({ block: block.slice(), headers, generation });
+      this.remembered.push({ block, headers, generation });
     }
     return headers;
   }
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) {
-    if (a[i] !== b[i]) return false;
-  }
-  return true;
+function isEqual(block: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  return block.length === end - start && isSameBytes(block, 0, bytes, start, block.length);
 }

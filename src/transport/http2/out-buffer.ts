@@ -1,6 +1,7 @@
 import type { Socket } from "../../runtime/socket.ts";
 import { FRAME_HEADER_BYTES, putFrameHeader } from "./frames.ts";
 
+const SMALL_BYTES = 64;
 const INITIAL_BYTES = 16 * 1024; // 16 KiB, grown as needed
 
 /** Gathers frames so that many requests leave in one write, and copes with runtimes that keep referring to written bytes. */
@@ -24,10 +25,7 @@ export class OutBuffer {
     const size = end - start;
     this.grow(FRAME_HEADER_BYTES + size);
     putFrameHeader(this.bytes, this.length, size, type, flags, streamId);
-    this.bytes.set(
-      start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end),
-      this.length + FRAME_HEADER_BYTES,
-    );
+    this.copy(bytes, start, end, this.length + FRAME_HEADER_BYTES);
     this.length += FRAME_HEADER_BYTES + size;
   }
 
@@ -40,6 +38,13 @@ export class OutBuffer {
     if (isFree) return;
     this.retained = this.bytes;
     this.bytes = spare ?? new Uint8Array(INITIAL_BYTES);
+  }
+
+  /** A view of a part costs more than the few bytes of a small one. */
+  private copy(bytes: Uint8Array, start: number, end: number, to: number): void {
+    if (start === 0 && end === bytes.length) this.bytes.set(bytes, to);
+    else if (end - start > SMALL_BYTES) this.bytes.set(bytes.subarray(start, end), to);
+    else for (let i = start; i < end; i++) this.bytes[to + i - start] = bytes[i] as number;
   }
 
   private grow(extra: number): void {

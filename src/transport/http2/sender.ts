@@ -21,6 +21,11 @@ export class FrameSender {
     this.out.put(bytes);
   }
 
+  /** Queues the answer to a PING or SETTINGS frame. */
+  putAck(type: number, bytes: Uint8Array, start: number, end: number): void {
+    this.out.putFrame(type, FLAG.ack, 0, bytes, start, end);
+  }
+
   /** Queues a header block, split over CONTINUATION frames where it is too long. */
   putHeaders(streamId: number, block: Uint8Array): void {
     let offset = 0;

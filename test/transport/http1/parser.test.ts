@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ProtocolError } from "../../../src/transport/failure.ts";
-import { MAX_HEAD_BYTES, ResponseParser } from "../../../src/transport/http1/parser.ts";
+import { ResponseParser } from "../../../src/transport/http1/parser.ts";
+import { MAX_HEAD_BYTES } from "../../../src/transport/http1/response-head.ts";
 import { inPieces, latin1, splits, toText } from "../bytes.ts";
 import { readResponses } from "./read-responses.ts";
 
@@ -245,7 +246,7 @@ describe("HTTP/1.1 parser", () => {
       const parser = new ResponseParser({ onHead: () => true, onBody: () => {}, onComplete: () => {} });
       parser.keepsHead = keepsHead;
       parser.feed(latin1(head));
-      assert.equal(parser.head, keepsHead ? head : "");
+      assert.equal(parser.headText, keepsHead ? head : "");
     }
   });
 
@@ -267,7 +268,7 @@ describe("HTTP/1.1 parser", () => {
     const bytes = latin1("HTTP/1.1 200 OK\r\nContent-Le");
     const responses: number[] = [];
     const parser = new ResponseParser({
-      onHead: ({ status }) => responses.push(status) > 0,
+      onHead: ({ head: { status } }) => responses.push(status) > 0,
       onBody: () => {},
       onComplete: () => {},
     });

@@ -18,7 +18,7 @@ export function readResponses(pieces: readonly Uint8Array[], isEnded = false): R
     onBody: (bytes, start, end) => {
       body.push(bytes.slice(start, end));
     },
-    onComplete: ({ status, jsonBytes, keepAlive }) => {
+    onComplete: ({ head: { status, jsonBytes }, keepAlive }) => {
       responses.push({ status, body: join(...body), jsonBytes, keepAlive });
       body = [];
     },

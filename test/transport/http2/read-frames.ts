@@ -8,8 +8,10 @@ export function readFrames(pieces: readonly Uint8Array[]): string[] {
     onFrame: (type, flags, streamId, bytes, start, end) => {
       told.push(`frame ${type} ${flags} ${streamId} ${JSON.stringify(toText(bytes.subarray(start, end)))}`);
     },
-    onHeaderBlock: (streamId, block, isLast) => {
-      told.push(`headers ${streamId} ${isLast ? "last" : "open"} ${JSON.stringify(toText(block))}`);
+    onHeaderBlock: (streamId, bytes, start, end, isLast) => {
+      told.push(
+        `headers ${streamId} ${isLast ? "last" : "open"} ${JSON.stringify(toText(bytes.subarray(start, end)))}`,
+      );
     },
   });
   for (const [index, piece] of pieces.entries()) {

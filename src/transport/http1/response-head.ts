@@ -1,0 +1,182 @@
+import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { ProtocolError } from "../failure.ts";
+import { latin1Text } from "../latin1.ts";
+import { decimal, digits, isName, quote } from "./text.ts";
+
+/** The heads of HTTP/1.1 responses: status line and headers (RFC 9112, sections 3 to 6). */
+
+export const MAX_HEAD_BYTES = 64 * 1024; // 64 KiB, status line and headers together
+
+const LF = 10;
+const CR = 13;
+
+/** What a head says. */
+export interface ResponseHead {
+  /** Status code, 100 to 599. */
+  readonly status: number;
+  /** Value of `Inference-Header-Content-Length`; 0 when absent. */
+  readonly jsonBytes: number;
+  /** Whether the response's content is server-sent events. */
+  readonly isEventStream: boolean;
+  /** Whether the response's content is JSON, as its type says. */
+  readonly isJson: boolean;
+  /** How the content is encoded, such as `gzip`; empty when it is not. */
+  readonly contentEncoding: string;
+  /** Where a redirect (3xx) leads; empty without one. */
+  readonly location: string;
+  /** Whether the connection may carry another request after this response, as far as the headers say. */
+  readonly keepAlive: boolean;
+  /** Bytes of the content; -1 when the head does not say. */
+  readonly contentLength: number;
+  readonly isChunked: boolean;
+}
+
+type Draft = { -readonly [Name in keyof ResponseHead]: ResponseHead[Name] };
+
+/** A head that differs from the remembered one is remembered only so often: most servers change their heads never or always. */
+const REMEMBER_EVERY = 8;
+
+/**
+ * Reads the heads of one connection. They are mostly the same to the byte: it remembers one, and recognises it without reading it again.
+ * Each connection has its own, because the length of a request's id, which answers repeat, differs between slots.
+ */
+export class HeadReader {
+  /** The head read last. */
+  head: ResponseHead = draft(0, true);
+  private known: ResponseHead = this.head;
+  private knownBytes = new Uint8Array(0);
+  private misses = 0;
+
+  /** Reads the head in `input[start, end)`. Returns where it ends, or -1 when more bytes are needed. Throws {@link ProtocolError}. */
+  read(input: Uint8Array, start: number, end: number): number {
+    const { knownBytes } = this;
+    const { length } = knownBytes;
+    if (length > 0 && end - start >= length && isSameBytes(knownBytes, 0, input, start, length)) {
+      this.head = this.known;
+      this.misses = 0;
+      return start + length;
+    }
+    const stop = this.readLines(input, start, end);
+    if (stop >= 0 && this.misses++ % REMEMBER_EVERY === 0) {
+      this.known = this.head;
+      this.knownBytes = input.slice(start, stop);
+    }
+    return stop;
+  }
+
+  private readLines(input: Uint8Array, start: number, end: number): number {
+    let lineStart = start;
+    let head: Draft | undefined;
+    for (;;) {
+      const lineFeed = input.indexOf(LF, lineStart);
+      const isCut = lineFeed < 0 || lineFeed >= end;
+      const stop = isCut ? end : lineFeed;
+      if (stop - start > MAX_HEAD_BYTES)
+        throw new ProtocolError(`response head is longer than ${MAX_HEAD_BYTES} bytes`);
+      if (isCut) {
+        // Bytes that cannot begin a response are refused at once, not after a head's worth of them.
+        if (head === undefined) checkStatusPrefix(input, start, end);
+        return -1;
+      }
+      const lineEnd = lineFeed > lineStart && input[lineFeed - 1] === CR ? lineFeed - 1 : lineFeed;
+      if (head === undefined) head = readStatusLine(input, lineStart, lineEnd);
+      else if (lineEnd > lineStart) readHeader(head, input, lineStart, lineEnd);
+      else {
+        this.head = head;
+        return lineFeed + 1;
+      }
+      lineStart = lineFeed + 1;
+    }
+  }
+}
+
+function draft(status: number, keepAlive: boolean): Draft {
+  return {
+    status,
+    jsonBytes: 0,
+    isEventStream: false,
+    isJson: false,
+    contentEncoding: "",
+    location: "",
+    keepAlive,
+    contentLength: -1,
+    isChunked: false,
+  };
+}
+
+function readStatusLine(input: Uint8Array, start: number, end: number): Draft {
+  checkStatusPrefix(input, start, end);
+  // Three digits, and a blank unless the line ends there.
+  const isWhole = end - start === 12 || (end - start > 12 && input[start + 12] === 0x20);
+  const status = isWhole ? digits(input, start + 9, start + 12) : -1;
+  if (status < 100 || status > 599) throw new ProtocolError(`bad status line ${quote(input, start, end)}`);
+  // HTTP/1.0 closes unless told otherwise.
+  return draft(status, input[start + 7] !== 0x30);
+}
+
+/** Reads the few headers that matter; the first letter decides, so others cost one comparison. */
+function readHeader(head: Draft, input: Uint8Array, start: number, end: number): void {
+  const first = (input[start] as number) | 0x20;
+  if (first === 0x63 /* c */) {
+    if (isName(input, start, end, "content-length")) readContentLength(head, input, start + 15, end);
+    else if (isName(input, start, end, "connection")) readConnection(head, input, start + 11, end);
+    else if (isName(input, start, end, "content-type")) readContentType(head, input, start + 13, end);
+    else if (isName(input, start, end, "content-encoding")) {
+      const encoding = latin1Text(input, start + 17, end)
+        .trim()
+        .toLowerCase();
+      head.contentEncoding = encoding === "identity" ? "" : encoding;
+    }
+  } else if (first === 0x69 /* i */) {
+    if (isName(input, start, end, "inference-header-content-length"))
+      head.jsonBytes = Math.max(0, decimal(input, start + 32, end));
+  } else if (first === 0x6c /* l */) {
+    if (head.status >= 300 && head.status < 400 && isName(input, start, end, "location"))
+      head.location = latin1Text(input, start + 9, end).trim();
+  } else if (first === 0x74 /* t */) {
+    if (isName(input, start, end, "transfer-encoding")) {
+      const codings = latin1Text(input, start + 18, end)
+        .trim()
+        .toLowerCase();
+      if (!/(^|,\s*)chunked$/.test(codings)) throw new ProtocolError(`unsupported Transfer-Encoding '${codings}'`);
+      head.isChunked = true;
+    }
+  }
+}
+
+function readContentLength(head: Draft, input: Uint8Array, start: number, end: number): void {
+  const length = decimal(input, start, end);
+  if (length < 0) throw new ProtocolError(`bad Content-Length ${quote(input, start, end)}`);
+  if (head.contentLength >= 0 && head.contentLength !== length)
+    throw new ProtocolError(`two different Content-Length values: ${head.contentLength} and ${length}`);
+  head.contentLength = length;
+}
+
+function readContentType(head: Draft, input: Uint8Array, start: number, end: number): void {
+  const type = latin1Text(input, start, end).trimStart().toLowerCase();
+  head.isEventStream = type.startsWith("text/event-stream");
+  head.isJson = type.startsWith("application/json");
+}
+
+function readConnection(head: Draft, input: Uint8Array, start: number, end: number): void {
+  const options = latin1Text(input, start, end).toLowerCase();
+  if (/(^|,)\s*close\s*(,|$)/.test(options)) head.keepAlive = false;
+  else if (/(^|,)\s*keep-alive\s*(,|$)/.test(options)) head.keepAlive = true;
+}
+
+const STATUS_PREFIX = "HTTP/1.";
+
+function checkStatusPrefix(input: Uint8Array, start: number, end: number): void {
+  const known = Math.min(STATUS_PREFIX.length, end - start);
+  for (let i = 0; i < known; i++) {
+    if (input[start + i] !== STATUS_PREFIX.charCodeAt(i)) {
+      throw new ProtocolError(`response does not start with HTTP/1: ${quote(input, start, end)}`);
+    }
+  }
+  if (end - start > 7) {
+    const minor = input[start + 7];
+    if ((minor !== 0x30 && minor !== 0x31) || (end - start > 8 && input[start + 8] !== 0x20)) {
+      throw new ProtocolError(`bad HTTP version in ${quote(input, start, end)}`);
+    }
+  }
+}
