@@ -7,8 +7,12 @@ import { clearWork, root, runCheck, runTests, work } from "./run-tests.ts";
 import { conformance, goStub, llama, type ServerKind, startServers, tritonFor } from "./servers/shared.ts";
 
 /**
- * `npm test [-- --only bun,deno,node,executable,checks,golden]`: types, lint, format, and every test on Bun, Deno, Node and the executable.
- * Prints `N passed` for each and ends with `N passed, N failed`.
+ * `npm test [-- --only bun,deno,node,executable,checks,golden] [--all]`: types, lint, format, and the tests. Prints `N passed` for each group
+ * and ends with `N passed, N failed`.
+ *
+ * Every unit test runs on Bun and every end-to-end test on the executable, which is what users run. Deno and Node run the tests of what
+ * can differ between runtimes ({@link RUNTIME_TESTS}), and all three run an end-to-end smoke test from source. `--all` runs everything
+ * everywhere.
  *
  * Most tests wait more than they compute, so two lanes run beside each other: in one the unit tests, runtime after runtime; in the other
  * the tests of the command and the golden transcripts. Each has servers of its own, because tests of the command count their requests.
@@ -37,6 +41,43 @@ const COMMAND_TESTS = [
   "./test/wizard/terminal.test.ts",
 ];
 
+/**
+ * Beginnings of the paths of unit tests of what can differ between runtimes: sockets, threads, processes, files, terminals, regular
+ * expressions and loading of code.
+ */
+const RUNTIME_TESTS: readonly string[] = [
+  "cli/genai-perf/profile/token-work",
+  "cli/mock",
+  "cli/output-",
+  "cli/perf-analyzer/effects-processes",
+  "cli/perf-analyzer/effects-shared-memory",
+  "cli/run-exit-codes",
+  "cli/signals",
+  "fuzz/clients",
+  "inputs/prompts/prompt-thread",
+  "mock/",
+  "run/burst-sharing",
+  "run/driver",
+  "run/ends",
+  "run/measured-run",
+  "run/mpi-peers",
+  "run/parts",
+  "run/process-end",
+  "run/run-plan",
+  "run/tls-files",
+  "run/tokens",
+  "runtime-entry/",
+  "runtime/",
+  "scenario/load-module",
+  "servers/llm-stub",
+  "tokenize/",
+  "transport/",
+  "wizard/terminal",
+].map((path) => `./test/${path}`);
+
+/** End-to-end tests that each runtime runs from source. */
+const SMOKE_TESTS: readonly string[] = ["counts.test.ts", "scenarios.test.ts", "shared-memory.test.ts"];
+
 /** End-to-end tests of the executable only: other programs start it, or it takes them long. */
 const EXECUTABLE_TESTS: readonly string[] = ["real-clients.test.ts", "real-genai-perf.test.ts"];
 
@@ -58,7 +99,7 @@ const SOURCE: Readonly<Record<Runtime, readonly string[]>> = {
 type Env = Record<string, string>;
 
 const results = new Map<string, TestCase[]>();
-const { values } = parseArgs({ options: { only: { type: "string" } } });
+const { values } = parseArgs({ options: { only: { type: "string" }, all: { type: "boolean", default: false } } });
 const wanted = values.only === undefined ? GROUPS : GROUPS.filter((group) => values.only?.split(",").includes(group));
 
 clearWork();
@@ -97,7 +138,12 @@ async function runUnitLane(): Promise<void> {
   if (runtimes.length === 0) return;
   await withServers([tritonFor("unit tests", UNIT_MODELS), goStub, conformance], async (env) => {
     const files = listUnitTests().filter((file) => !SHARED_MEMORY_TESTS.includes(file));
-    for (const runtime of runtimes) add(runtime, await runUnitTests(runtime, "unit tests", files, env));
+    add("checks", [checkRuntimeTests(files)]);
+    for (const runtime of runtimes) {
+      const isWanted = (file: string): boolean =>
+        values.all || runtime === "bun" || RUNTIME_TESTS.some((path) => file.startsWith(path));
+      add(runtime, await runUnitTests(runtime, "unit tests", files.filter(isWanted), env));
+    }
   });
 }
 
@@ -134,6 +180,13 @@ function listUnitTests(): string[] {
     .sort();
 }
 
+/** A renamed file must not drop out of what runs on every runtime. */
+function checkRuntimeTests(files: readonly string[]): TestCase {
+  const missing = RUNTIME_TESTS.filter((path) => !files.some((file) => file.startsWith(path)));
+  const failure = missing.length === 0 ? undefined : `no test has a path that begins with ${missing.join(", ")}`;
+  return { name: "tests for every runtime exist", failure, isSkipped: false };
+}
+
 async function runUnitTests(runtime: Runtime, title: string, files: readonly string[], env: Env): Promise<TestCase[]> {
   const name = `${runtime} ${title}`;
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
@@ -155,12 +208,16 @@ async function runEndToEnd(
 ): Promise<TestCase[]> {
   const junit = join(work, `${name}-e2e.xml`);
   const files = readdirSync(join(root, "test", "e2e"))
-    .filter((file) => file.endsWith(".test.ts") && (name === "executable" || !EXECUTABLE_TESTS.includes(file)))
+    .filter((file) => file.endsWith(".test.ts") && (name === "executable" || isEndToEndTestOfSource(file)))
     .map((file) => `./test/e2e/${file}`);
   const record = join(work, `${name}.numbers`);
   const settings = { ...NODE_ENV, ...env, RAMPART_COMMAND: command.join(" "), RAMPART_E2E_RECORD: record };
   const node = [...nodeTest(junit), "--test-concurrency=1", ...files, ...more];
   return runTests({ name: `${name} end to end`, command: node, env: settings, junit });
+}
+
+function isEndToEndTestOfSource(file: string): boolean {
+  return values.all ? !EXECUTABLE_TESTS.includes(file) : SMOKE_TESTS.includes(file);
 }
 
 async function runGolden(env: Env): Promise<TestCase[]> {
