@@ -198,16 +198,18 @@ export class JsonScanner {
         else if (byte === QUOTE) isInString = false;
         else continue;
       } else if (byte === QUOTE) isInString = true;
-      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-        if (++depth > MAX_JSON_DEPTH) {
-          this.position = position;
-          this.fail(`a value ${TOO_DEEP}`);
-        }
-      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
       else continue;
       if (depth === 0 && !isInString) break;
+      if (depth > MAX_JSON_DEPTH) this.failTooDeep(position);
     }
     this.position = position;
+  }
+
+  private failTooDeep(position: number): never {
+    this.position = position;
+    return this.fail(`a value ${TOO_DEEP}`);
   }
 
   private byteAt(index: number): number | undefined {

@@ -15,8 +15,17 @@ export class Column {
       this.count++;
       return;
     }
-    if (this.count >= this.values.length) this.grow();
+    if (this.count >= this.values.length) this.reserve(this.count + 1);
     this.values[this.count++] = value;
+  }
+
+  /** Adds many values at once. */
+  append(values: Float64Array): void {
+    if (this.values.length > 0 || !values.every(Number.isNaN)) {
+      this.reserve(this.count + values.length);
+      this.values.set(values, this.count);
+    }
+    this.count += values.length;
   }
 
   /** The value in a row; NaN where nothing was measured or there is no such row. */
@@ -26,7 +35,7 @@ export class Column {
 
   /** All rows; a view that is valid until the next `push`. */
   view(): Float64Array {
-    if (this.values.length === 0 && this.count > 0) this.grow();
+    if (this.values.length === 0 && this.count > 0) this.reserve(this.count);
     return this.values.subarray(0, this.count);
   }
 
@@ -37,8 +46,10 @@ export class Column {
     return all.filter((value) => !Number.isNaN(value));
   }
 
-  private grow(): void {
-    const grown = new Float64Array(Math.max(INITIAL_ROWS, 2 * this.count));
+  /** Makes room for so many rows in all. */
+  private reserve(rows: number): void {
+    if (rows <= this.values.length) return;
+    const grown = new Float64Array(Math.max(INITIAL_ROWS, rows, 2 * this.count));
     if (this.values.length === 0) grown.fill(Number.NaN, 0, this.count);
     else grown.set(this.values);
     this.values = grown;

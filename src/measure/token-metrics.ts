@@ -163,11 +163,10 @@ export class TokenColumns {
 
   /** Adds the rows of others. */
   addRows({ sendNs, metrics, sessionNames, sessionOf, ...counts }: TokenRows): void {
-    for (const [row, timeNs] of sendNs.entries()) {
-      this.sendNs.push(timeNs);
-      this.sessionOf.push(this.sessionIndex(sessionNames[sessionOf[row] as number]));
-      for (const name of TOKEN_METRICS) this.metrics[name].push(metrics[name][row] as number);
-    }
+    const sessions = sessionNames.map((name) => this.sessionIndex(name));
+    this.sendNs.append(sendNs);
+    this.sessionOf.append(sessionOf.map((session) => sessions[session] ?? NO_SESSION));
+    for (const name of TOKEN_METRICS) this.metrics[name].append(metrics[name]);
     this.emptyCount += counts.emptyCount;
     this.unstreamedCount += counts.unstreamedCount;
     this.toolCallCount += counts.toolCallCount;

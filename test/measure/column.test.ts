@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { Column } from "../../src/measure/column.ts";
 
 test("rows keep what was pushed, whatever came first", () => {
@@ -21,4 +22,20 @@ test("a column in which nothing was measured has its rows all the same", () => {
   column.push(5);
   assert.deepEqual([...column.measured()], [5]);
   assert.equal(column.at(20), 5);
+});
+
+test("adding many values at once is the same as adding them one by one", () => {
+  const value = fc.oneof(fc.double(), fc.constant(Number.NaN));
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.array(value), fc.array(fc.constant(Number.NaN)))), (parts) => {
+      const one = new Column();
+      const many = new Column();
+      for (const part of parts) {
+        for (const each of part) one.push(each);
+        many.append(Float64Array.from(part));
+      }
+      assert.deepEqual(many.measured(), one.measured());
+      assert.deepEqual([...many.view()], [...one.view()]);
+    }),
+  );
 });
