@@ -158,9 +158,12 @@ function readRequest(scanner: JsonScanner, experiment: number): ExportedRequest 
 /** Nothing is answered before it is sent, and responses stand in the order in which they came: else the numbers mean nothing. */
 function checkOrder(scanner: JsonScanner, sentNs: bigint, timesNs: readonly bigint[]): void {
   let beforeNs = sentNs;
-  for (const [index, timeNs] of timesNs.entries()) {
-    const what = index === 0 ? "the request" : `response ${index - 1}`;
-    if (timeNs < beforeNs) scanner.fail(`response ${index} came ${beforeNs - timeNs} ns before ${what}`);
+  for (let index = 0; index < timesNs.length; index++) {
+    const timeNs = timesNs[index] as bigint;
+    if (timeNs < beforeNs) {
+      const what = index === 0 ? "the request" : `response ${index - 1}`;
+      scanner.fail(`response ${index} came ${beforeNs - timeNs} ns before ${what}`);
+    }
     beforeNs = timeNs;
   }
 }
