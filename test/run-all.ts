@@ -76,7 +76,12 @@ const RUNTIME_TESTS: readonly string[] = [
 ].map((path) => `./test/${path}`);
 
 /** End-to-end tests that each runtime runs from source. */
-const SMOKE_TESTS: readonly string[] = ["counts.test.ts", "scenarios.test.ts", "shared-memory.test.ts"];
+const SMOKE_TESTS: readonly string[] = [
+  "counts.test.ts",
+  "generative.test.ts",
+  "scenarios.test.ts",
+  "shared-memory.test.ts",
+];
 
 /** End-to-end tests of the executable only: other programs start it, or it takes them long. */
 const EXECUTABLE_TESTS: readonly string[] = ["real-clients.test.ts", "real-genai-perf.test.ts"];

@@ -7,6 +7,7 @@ import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import { latin1Text } from "../latin1.ts";
 import type { Endpoint, Header } from "../request.ts";
+import { StampScratch } from "../stamp-scratch.ts";
 import {
   addResponse,
   expectResponses,
@@ -15,7 +16,7 @@ import {
   type StreamedResponse,
 } from "../streamed-responses.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
-import { type GrpcMessage, StampScratch } from "./encode.ts";
+import type { GrpcMessage } from "./encode.ts";
 import type { Line, LineUser } from "./line.ts";
 import { MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";

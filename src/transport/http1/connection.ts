@@ -6,6 +6,7 @@ import type { Call, ClientOptions } from "../client.ts";
 import { connectFailure, describeClose } from "../connect-failure.ts";
 import { type Failure, failureOfReading, statusFailure } from "../failure.ts";
 import type { Endpoint } from "../request.ts";
+import { StampScratch } from "../stamp-scratch.ts";
 import { expectResponses } from "../streamed-responses.ts";
 import { type Http1Message, headOf } from "./encode.ts";
 import { ResponseParser } from "./parser.ts";
@@ -37,10 +38,7 @@ export class Connection {
   private isOpen = false;
   private waiting: Uint8Array | undefined;
   private onPreconnected: (() => void) | undefined;
-  /** This slot's own copy of an encoding with a stamp, so that the shared one stays as it is while bytes are under way. */
-  private scratch: Uint8Array = new Uint8Array(0);
-  /** What `scratch` was copied from. */
-  private scratchSource: Uint8Array | undefined;
+  private readonly scratch = new StampScratch();
   private lastActivityNs = 0;
   private readonly response: ReceivedResponse;
   /** Responses that the present connection has carried. */
@@ -77,7 +75,7 @@ export class Connection {
     call.body = undefined;
     call.isActive = true;
     if (call.lastMessageNs !== 0 || call.responseCount !== 1) expectOneResponse(call);
-    const bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.withStamp(message, stamp);
+    const bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.scratch.fill(message, stamp);
     this.sent = bytes;
     this.resends = 0;
     this.options.onWire?.(">", headOf(bytes));
@@ -114,16 +112,6 @@ export class Connection {
   abort(failure: Failure): void {
     this.drop();
     this.finish(failure);
-  }
-
-  private withStamp(message: Http1Message, stamp: Uint8Array): Uint8Array {
-    if (this.scratchSource !== message.bytes) {
-      this.scratchSource = message.bytes;
-      if (this.scratch.length !== message.bytes.length) this.scratch = new Uint8Array(message.bytes.length);
-      this.scratch.set(message.bytes);
-    }
-    this.scratch.set(stamp, message.stampOffset);
-    return this.scratch;
   }
 
   private connect(): void {

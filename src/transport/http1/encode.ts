@@ -1,12 +1,9 @@
 import type { Endpoint, WireRequest } from "../request.ts";
+import type { StampedBytes } from "../stamp-scratch.ts";
 import { USER_AGENT } from "../user-agent.ts";
 
 /** The bytes of an HTTP/1.1 request and where its stamp goes. */
-export interface Http1Message {
-  readonly bytes: Uint8Array;
-  /** Offset of the stamp in `bytes`; -1 when it has none. */
-  readonly stampOffset: number;
-}
+export type Http1Message = StampedBytes;
 
 const encoder = new TextEncoder();
 

@@ -11,9 +11,10 @@ import {
   joinCrcs,
   toCrcShift,
 } from "../../../src/transport/grpc/checksums.ts";
-import { encodeGrpcMessage, StampScratch } from "../../../src/transport/grpc/encode.ts";
+import { encodeGrpcMessage } from "../../../src/transport/grpc/encode.ts";
 import { MessageReader } from "../../../src/transport/grpc/messages.ts";
 import type { MessageCompression } from "../../../src/transport/request.ts";
+import { StampScratch } from "../../../src/transport/stamp-scratch.ts";
 import { fewerRuns, RUNS } from "../../fuzz/bounds.ts";
 import { hex, join, latin1, pattern, splits, toText } from "../bytes.ts";
 import { postRequest } from "../drive.ts";
