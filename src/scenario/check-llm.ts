@@ -19,7 +19,12 @@ interface Parts {
 }
 
 /** Metrics of answers that come at once. */
-const OF_TEXT: readonly TokenMetricName[] = ["outputTokens", "inputTokens", "normalizedTimePerOutputToken"];
+const OF_TEXT: readonly string[] = [
+  "latency",
+  "outputTokens",
+  "inputTokens",
+  "normalizedTimePerOutputToken",
+] satisfies readonly (TokenMetricName | "latency")[];
 
 /** What does not fit together. */
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
@@ -49,15 +54,23 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
         message: `answers of ${endpoint} have no tokens`,
         hint: "Look at latencies and throughput.",
       });
-    else if (sort === "text" && "of" in metric && !OF_TEXT.includes(metric.of as TokenMetricName))
-      problems.push({
-        path,
-        message: "only answers that are streamed have such a time or rate",
-        value: String(metric.of),
-        hint: "Let the target's options be streaming: true.",
-      });
+    else if (sort === "text")
+      for (const name of metricNames(metric))
+        if (!OF_TEXT.includes(name))
+          problems.push({
+            path,
+            message: "only answers that are streamed have such a time or rate",
+            value: name,
+            hint: "Let the target's options be streaming: true.",
+          });
   }
   return problems;
+}
+
+/** The metrics that an assertion looks at, those that goodput limits among them. */
+function metricNames(metric: Assertion["metric"]): string[] {
+  if (metric.kind === "goodput") return Object.keys(metric.limits);
+  return "of" in metric ? [String(metric.of)] : [];
 }
 
 /** Endpoints whose requests have images, and those that have several texts. */

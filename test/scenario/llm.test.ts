@@ -330,6 +330,16 @@ const MISTAKES: readonly (readonly [name: string, change: Record<string, unknown
     "assert.0",
     /only answers that are streamed/,
   ],
+  [
+    "goodput by the first token of what comes at once",
+    {
+      target: plain,
+      inputs: payloads("a.json"),
+      assert: [goodput({ latency: "1 s", timeToFirstToken: "1 s" }).above(1)],
+    },
+    "assert.0",
+    /only answers that are streamed/,
+  ],
   ["undici for streams", { client: "undici" }, "client.kind", /does not tell when each event/],
 ];
 
