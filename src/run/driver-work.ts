@@ -4,23 +4,8 @@ import type { Call, ClientOptions, LoadClient } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { Canceller } from "./canceller.ts";
 import type { RequestFeed } from "./feed.ts";
+import type { LaneOptions } from "./lanes.ts";
 import type { Slots } from "./slots.ts";
-
-/** What the driver is given. */
-
-/** How slots are dealt to lanes. */
-export interface LaneOptions {
-  /** Slots are dealt to so many lanes: slot `s` is lane `s % laneCount`'s. */
-  readonly laneCount: number;
-  /** A lane waits for its answer before it sends again; otherwise it may have several requests outstanding. */
-  readonly isSync: boolean;
-  /** Requests of a lane reach the server in the order in which they were sent, as on a stream. */
-  readonly keepsOrder: boolean;
-  /** Sequences that a schedule has under way at once. */
-  readonly sequenceCount: number;
-  /** A sequence waits for its answer before it goes on. */
-  readonly isSerial: boolean;
-}
 
 /** How the driver reaches the server. */
 export interface DriverOptions extends LaneOptions {

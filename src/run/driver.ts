@@ -8,13 +8,14 @@ import { Backoff } from "./backoff.ts";
 import type { BurstSharing } from "./burst-sharing.ts";
 import type { Canceller } from "./canceller.ts";
 import { ClosedLoad } from "./closed-load.ts";
-import type { DriverOptions, DriverWork, LaneOptions } from "./driver-work.ts";
+import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { EndedRequests } from "./ended-requests.ts";
 import type { RequestFeed } from "./feed.ts";
+import type { LaneOptions } from "./lanes.ts";
 import type { HeldBack } from "./outstanding-limit.ts";
 import { Quiet } from "./quiet.ts";
 import { RequestTimeout } from "./request-timeout.ts";
-import type { SessionFeed } from "./session-feed.ts";
+import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { Slots } from "./slots.ts";
 
 /**
@@ -177,7 +178,7 @@ export class Driver implements Sender {
     if (drive.kind === "sessions") {
       const { SessionLoad } = await import("./session-load.ts");
       if (turn !== this.turn) return;
-      const load = new SessionLoad(this, this.feed?.sessions as SessionFeed);
+      const load = new SessionLoad(this, sessionsOf(this.feed) as SessionFeed);
       this.load = load;
       return load.start(drive.concurrency);
     }

@@ -1,16 +1,10 @@
-import {
-  assembleBatch,
-  assembleExpected,
-  type DataStep,
-  type Dataset,
-  type ExpectedOutput,
-} from "../inputs/dataset.ts";
+import { assembleBatch, assembleExpected, type ExpectedOutput } from "../inputs/batches.ts";
+import type { DataStep, Dataset } from "../inputs/dataset.ts";
 import { LaneIds } from "../load/lane-ids.ts";
 import type { SequencePlace, Sequences } from "../load/sequences.ts";
 import type { Service } from "../service/service.ts";
 import { joinBytes, type Tensor } from "../service/tensor.ts";
 import type { WireRequest } from "../transport/request.ts";
-import type { SessionFeed } from "./session-feed.ts";
 import type { SharedTensors } from "./shared-tensors.ts";
 
 /** Longest stamp of a sequence, far above any real one. */
@@ -77,11 +71,6 @@ export class RequestFeed {
       this.streamStarts.push(start);
       start += steps.length;
     }
-  }
-
-  /** The conversations that the requests are of; undefined where there are none. */
-  get sessions(): SessionFeed | undefined {
-    return undefined;
   }
 
   /** Whether any request has expected outputs. */

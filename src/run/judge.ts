@@ -1,4 +1,4 @@
-import type { ExpectedOutput } from "../inputs/dataset.ts";
+import type { ExpectedOutput } from "../inputs/batches.ts";
 import type { AnswerPacker } from "../measure/packed-answers.ts";
 import { messageOf } from "../plan/problem.ts";
 import { maskSecrets } from "../plan/secrets.ts";
@@ -12,6 +12,7 @@ import { type Failure, isGivenUp } from "../transport/failure.ts";
 import type { RequestFeed } from "./feed.ts";
 import type { FailedRequest, ResponseRecord, RunObserver } from "./observer.ts";
 import type { Session } from "./session.ts";
+import { sessionsOf } from "./session-feed.ts";
 import type { SharedTensors } from "./shared-tensors.ts";
 import type { Slots } from "./slots.ts";
 
@@ -57,7 +58,7 @@ export class RequestJudge {
       observer.onRecord !== undefined ||
       answers !== undefined ||
       feed.hasExpectations ||
-      feed.sessions !== undefined;
+      sessionsOf(feed) !== undefined;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
     const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
       name,

@@ -5,7 +5,6 @@ import { RunError } from "../plan/problem.ts";
 import { openFileLimit } from "../runtime/files.ts";
 import type { Service } from "../service/service.ts";
 import { connectionsOf } from "../transport/grpc/lanes.ts";
-import type { LaneOptions } from "./driver-work.ts";
 
 /** perf_analyzer's default number of worker threads for asynchronous concurrency, and for schedules. */
 const DEFAULT_ASYNC_LANES = 16;
@@ -86,4 +85,20 @@ export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
     `${connections} connections are needed, and this process may open only ${limit} files`,
     `Raise the limit (ulimit -n ${files}), or lower the load.`,
   );
+}
+
+/** What the driver is given. */
+
+/** How slots are dealt to lanes. */
+export interface LaneOptions {
+  /** Slots are dealt to so many lanes: slot `s` is lane `s % laneCount`'s. */
+  readonly laneCount: number;
+  /** A lane waits for its answer before it sends again; otherwise it may have several requests outstanding. */
+  readonly isSync: boolean;
+  /** Requests of a lane reach the server in the order in which they were sent, as on a stream. */
+  readonly keepsOrder: boolean;
+  /** Sequences that a schedule has under way at once. */
+  readonly sequenceCount: number;
+  /** A sequence waits for its answer before it goes on. */
+  readonly isSerial: boolean;
 }

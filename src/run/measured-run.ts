@@ -26,7 +26,7 @@ import { explainEnd, toRunError } from "./run-error.ts";
 import type { RunParts } from "./run-parts.ts";
 import { INTERRUPTED_GRACE_MS, type RunSignal } from "./run-signal.ts";
 import type { Session } from "./session.ts";
-import type { SessionFeed } from "./session-feed.ts";
+import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { awaitDelta } from "./settled-delta.ts";
 
 /** After an error what is outstanding is waited for so long. */
@@ -76,7 +76,7 @@ export class MeasuredRun {
     this.signal = signal;
     this.load = load;
     this.session = session;
-    this.sessions = feed.sessions;
+    this.sessions = sessionsOf(feed);
     if (plan.load.kind === "fixed-schedule")
       for (const { timestampMs = 0 } of session.dataset.streams[0] ?? []) this.timestampsMs.push(timestampMs);
     this.prepared = {
@@ -103,7 +103,7 @@ export class MeasuredRun {
         this.meter.add(records, count);
         observer.onBatch?.(records, count);
       },
-      judge: feed.sessions?.follow(judgeCall) ?? judgeCall,
+      judge: this.sessions?.follow(judgeCall) ?? judgeCall,
       onFailure: (failure, lane) => this.policy.add(failure, lane),
       onError: (error) => this.signal.fail(toRunError(error)),
     });

@@ -1,6 +1,3 @@
-import type { Plan } from "../plan/plan.ts";
-import { messageOf } from "../plan/problem.ts";
-
 /** The processes that measure together. */
 export interface Peers {
   /** How many there are, this one included. */
@@ -28,23 +25,3 @@ export const ALONE: Peers = {
   waitForEnd: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };
-
-/**
- * Finds those that a plan is to be run with: the other ranks of an MPI job, where the plan says so and there is one.
- * @param tell is told what the user should know, in lines
- */
-export async function joinPeers(plan: Plan, tell: (line: string) => void): Promise<Peers> {
-  if (!plan.client.isMpi) return ALONE;
-  const { isMpiRank, openMpi } = await import("../runtime/mpi.ts");
-  if (!isMpiRank()) {
-    tell("rampart: --enable-mpi has no effect: this process was not started by mpirun.");
-    return ALONE;
-  }
-  try {
-    const { MpiPeers } = await import("./mpi-peers.ts");
-    return new MpiPeers(await openMpi(), tell);
-  } catch (error) {
-    tell(`rampart: --enable-mpi has no effect, and this rank measures by itself: ${messageOf(error)}`);
-    return ALONE;
-  }
-}

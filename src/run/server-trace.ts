@@ -1,5 +1,5 @@
-import type { TracePlan } from "../plan/plan.ts";
 import { messageOf } from "../plan/problem.ts";
+import type { TracePlan } from "../plan/telemetry.ts";
 import type { Ask, ServiceFront } from "../service/service.ts";
 import { describeTrace, setTrace, toTraceValues } from "../telemetry/trace-settings.ts";
 import type { RunObserver } from "./observer.ts";

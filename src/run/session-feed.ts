@@ -1,4 +1,5 @@
-import { assembleBatch, type Dataset } from "../inputs/dataset.ts";
+import { assembleBatch } from "../inputs/batches.ts";
+import type { Dataset } from "../inputs/dataset.ts";
 import { joinBytesElements } from "../service/json-tensors.ts";
 import type { Conversation, Service } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
@@ -65,10 +66,6 @@ export class SessionFeed extends RequestFeed {
     let count = 0;
     for (const turns of dataset.streams) count += turns.length;
     this.turnCount = count;
-  }
-
-  override get sessions(): SessionFeed {
-    return this;
   }
 
   get tally(): SessionTally {
@@ -181,4 +178,9 @@ function toDelay(delayMs: number): Tensor {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(Math.round(delayMs)), true);
   return { name: "delay", datatype: "UINT64", shape: [1], bytes };
+}
+
+/** The conversations that a feed's requests belong to; undefined where there are none. */
+export function sessionsOf(feed: RequestFeed | undefined): SessionFeed | undefined {
+  return feed instanceof SessionFeed ? feed : undefined;
 }

@@ -1,18 +1,14 @@
-import { assembleBatch, type Dataset } from "../inputs/dataset.ts";
+import { assembleBatch } from "../inputs/batches.ts";
+import type { Dataset } from "../inputs/dataset.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
 import type { Plan, TritonTargetPlan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
-
 import { nowNs, sleepMs, sleepUnless } from "../runtime/clock.ts";
 import type { Ask, InferCodec, Service, SharedMemoryQueries } from "../service/service.ts";
 import { type SharedPlace, sizeInPlace, type Tensor, type TensorSpec, tensorBytes } from "../service/tensor.ts";
-import {
-  openSharedMemory,
-  type SharedMemory,
-  type SharedMemoryKind,
-  type SharedRegion,
-} from "../transport/shared-memory/shared-memory.ts";
+import { openSharedMemory } from "../transport/shared-memory/open.ts";
+import type { SharedMemory, SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import { slotCountOf } from "./lanes.ts";
 import { atProcessEnd } from "./process-end.ts";
 

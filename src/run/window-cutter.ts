@@ -1,4 +1,4 @@
-import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../measure/in-flight.ts";
+import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../measure/open-requests.ts";
 import { flattenComposing, type ServerDelta } from "../measure/server-delta.ts";
 import { Timeline } from "../measure/timeline.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../measure/window.ts";

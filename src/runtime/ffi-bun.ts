@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./ffi.ts";
+import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./native.ts";
 
 /** The part of `bun:ffi` that is used here. */
 interface BunFfi {

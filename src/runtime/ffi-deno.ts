@@ -1,4 +1,4 @@
-import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./ffi.ts";
+import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./native.ts";
 
 /** The part of Deno's native calls that is used here. */
 interface DenoFfi {

@@ -6,7 +6,7 @@ import {
   type NativeSignature,
   type NativeType,
   type RawFunction,
-} from "./ffi.ts";
+} from "./native.ts";
 
 /** The part of koffi that is used here. */
 interface Koffi {

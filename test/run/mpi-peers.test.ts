@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { joinPeers } from "../../src/run/join-peers.ts";
 import { MpiPeers } from "../../src/run/mpi-peers.ts";
-import { ALONE, joinPeers } from "../../src/run/peers.ts";
+import { ALONE } from "../../src/run/peers.ts";
 import type { MpiWorld } from "../../src/runtime/mpi.ts";
 import { makePlan } from "../plan/make-plan.ts";
 

@@ -1,7 +1,6 @@
 import { isMap, isScalar, isSeq, type Node } from "yaml";
 import { showValue } from "../../plan/show-value.ts";
 import { JsonNumber, orderedKey } from "../../service/json-text.ts";
-import type { PlaceOf } from "./config.ts";
 import type { Field } from "./field.ts";
 import { isFileOrFolder } from "./flag-values.ts";
 import { parseDecimal } from "./numbers.ts";
@@ -212,3 +211,8 @@ function readOneSweep(type: Sweep["type"], value: unknown): ReturnType<typeof ma
     return { message: `User Config: start, stop and step of ${type} must be numbers`, hint };
   return makeRange(type, start as number, stop as number, step as number | undefined);
 }
+
+/** YAML files with the settings of genai-perf. Errors name line and column, all of them at once. */
+
+/** Where in a file something stands: `cfg.yaml:3:5`. */
+export type PlaceOf = (node: Node | null | undefined) => string;

@@ -14,15 +14,10 @@ import { nearestName } from "../../plan/nearest-name.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { registerArguments } from "../../plan/secrets.ts";
 import { fileSystem } from "../../runtime/files.ts";
-import { readFieldValue } from "./config-values.ts";
+import { type PlaceOf, readFieldValue } from "./config-values.ts";
 import { type Field, type FieldGroup, isGroup } from "./field.ts";
 import { FIELDS } from "./fields.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
-
-/** YAML files with the settings of genai-perf. Errors name line and column, all of them at once. */
-
-/** Where in a file something stands: `cfg.yaml:3:5`. */
-export type PlaceOf = (node: Node | null | undefined) => string;
 
 /** Reads a file into the builder. Returns whether it has settings at all, right or wrong ones. */
 export function readConfig(builder: SettingsBuilder, path: string): boolean {

@@ -3,7 +3,7 @@ import { type Problem, UserError } from "../../../plan/problem.ts";
 import { flagName } from "../../perf-analyzer/flags.ts";
 import { checkOpenAi } from "../../perf-analyzer/openai-rules.ts";
 import { type GivenFlag, parseFlags } from "../../perf-analyzer/parse.ts";
-import { readSettings } from "../../perf-analyzer/settings.ts";
+import { readSettings } from "../../perf-analyzer/read-settings.ts";
 import { toFlags } from "../../perf-analyzer/to-flags.ts";
 import { type PlanFromFlags, toPlan } from "../../perf-analyzer/to-plan.ts";
 import { writeFlags } from "../lift-load.ts";

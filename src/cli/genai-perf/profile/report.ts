@@ -3,6 +3,7 @@ import { lagWarnings } from "../../../measure/client-lag.ts";
 import type { TokenColumns } from "../../../measure/token-metrics.ts";
 import { tokenWarnings } from "../../../measure/token-warnings.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
+import type { ArtifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { formatGenAiPerfConsole } from "../../../report/genai-perf/console.ts";
 import { formatGenAiPerfCsv } from "../../../report/genai-perf/csv.ts";
 import { formatGenAiPerfJson } from "../../../report/genai-perf/json.ts";
@@ -28,7 +29,6 @@ import { VERSION } from "../../version.ts";
 import type { GenaiSettings } from "../settings.ts";
 import type { GivenSettings } from "../settings-builder.ts";
 import { drawProfile } from "./plots.ts";
-import type { ProfilePlace } from "./run-profile.ts";
 import { toInputConfig } from "./to-input-config.ts";
 import type { MeasuredAnswers } from "./token-work.ts";
 
@@ -143,4 +143,12 @@ function write(path: string, text: string): RunError[] {
     const message = `${path} cannot be written: ${messageOf(error)}`;
     return [new RunError("output", message, "Give another folder with --artifact-dir.")];
   }
+}
+
+/** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
+
+/** Where a profile's files lie. Also the names of those that a later run replaces. */
+export interface ProfilePlace {
+  readonly folder: string;
+  readonly files: ArtifactFiles;
 }

@@ -6,7 +6,7 @@ import { explainNoText } from "../../../measure/token-warnings.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { type RunError, UserError } from "../../../plan/problem.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
-import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/artifacts.ts";
+import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.ts";
 import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
@@ -23,19 +23,11 @@ import { headersOf } from "./headers.ts";
 import { isUnstable } from "./instability.ts";
 import { countNeededEntries, toPassedPlan } from "./passed-plan.ts";
 import { removePlots } from "./plots.ts";
-import { type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
+import { type ProfilePlace, type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
 import { findDoubts, tellRun } from "./tell-run.ts";
 import type { AskedRecords, TokenWork } from "./token-work.ts";
 import { SharedTokenWork } from "./token-work-thread.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
-
-/** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
-
-/** Where a profile's files lie. Also the names of those that a later run replaces. */
-export interface ProfilePlace {
-  readonly folder: string;
-  readonly files: ArtifactFiles;
-}
 
 /** What came of a profile. */
 export interface Profile extends ProfilePlace {
