@@ -114,7 +114,11 @@ test("no files import each other in a circle, type imports included", () => {
     ({ path, imports }) =>
       [
         path,
-        imports.filter((specifier) => specifier.startsWith(".")).map((specifier) => resolveImport(path, specifier)),
+        imports
+          .filter((specifier) => specifier.startsWith("."))
+          .map((specifier) => resolveImport(path, specifier))
+          // The public interface looks at its own exports.
+          .filter((other) => other !== path),
       ] as const,
   );
   assert.equal(findCycle(new Map(resolved))?.join(" → "), undefined);

@@ -55,14 +55,8 @@ export class Driver implements Sender {
   private readonly quiet = new Quiet();
   private onFinished: (() => void) | undefined;
 
-  constructor({
-    stallTimeoutNs,
-    requestTimeoutNs,
-    maxResponseBytes,
-    createClient,
-    canceller,
-    ...lanes
-  }: DriverOptions) {
+  constructor(options: DriverOptions) {
+    const { stallTimeoutNs, requestTimeoutNs, maxResponseBytes, createClient, canceller, ...lanes } = options;
     this.lanes = lanes;
     this.canceller = canceller;
     const driver = this;
