@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { startLlama } from "../servers/llama.ts";
+import { startLlama, untilNoneWasClosed } from "../servers/llama.ts";
 import { tinyTokenizer } from "../servers/tiny-llama.ts";
 import { recordNumbers, runRampart } from "./command.ts";
 
@@ -50,12 +50,14 @@ const CASES: readonly Case[] = [
 describe("a real language model", () => {
   for (const { name, type, isStreaming, flags } of CASES) {
     test(name, async () => {
-      const before = await readMadeTokens();
-      const { json, stderr } = await profile(name, [
-        ...["--endpoint-type", type, "--request-count", String(REQUESTS), ...flags],
-        ...(isStreaming ? ["--streaming"] : []),
-      ]);
-      const made = (await readMadeTokens()) - before;
+      const { json, stderr, made } = await untilNoneWasClosed(async () => {
+        const before = await readMadeTokens();
+        const outcome = await profile(name, [
+          ...["--endpoint-type", type, "--request-count", String(REQUESTS), ...flags],
+          ...(isStreaming ? ["--streaming"] : []),
+        ]);
+        return { ...outcome, made: (await readMadeTokens()) - before };
+      });
       assert.equal(json.request_count.avg, REQUESTS, stderr);
       // Counted again, what random weights say may be a few tokens more or less: those that were made are told by the server.
       const { min, max } = json.output_sequence_length;
@@ -80,20 +82,13 @@ describe("a real language model", () => {
 
   test("without a tokenizer the server's own counts are all there is", async () => {
     const inputs = join(import.meta.dirname, "inputs", "prompts.jsonl");
-    const { json } = await profile("server counts", [
-      ...[
-        "--endpoint-type",
-        "chat",
-        "--streaming",
-        "--request-count",
-        "6",
-        "--tokenizer",
-        "none",
-        "--input-file",
-        inputs,
-      ],
-      ...["--extra-inputs", '{"stream_options":{"include_usage":true}}'],
-    ]);
+    const flags = ["--endpoint-type", "chat", "--streaming", "--request-count", "6", "--tokenizer", "none"];
+    const { json } = await untilNoneWasClosed(() =>
+      profile("server counts", [
+        ...[...flags, "--input-file", inputs],
+        ...["--extra-inputs", '{"stream_options":{"include_usage":true}}'],
+      ]),
+    );
     assert.equal(json.request_count.avg, 6);
   });
 
