@@ -151,6 +151,15 @@ test("src holds the entries and the folders of the list, and nothing else", () =
   assert.ok(sources.length > 80, `only ${sources.length} files were found`);
 });
 
+test("no folder has more than 25 files", () => {
+  const counts = new Map<string, number>();
+  for (const { path } of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  assert.deepEqual(
+    [...counts].filter(([, count]) => count > 25),
+    [],
+  );
+});
+
 test("relative imports name a file with its ending, and the file is there", () => {
   const paths = new Set(sources.map(({ path }) => path));
   const bad = sources.flatMap(({ path, imports }) =>

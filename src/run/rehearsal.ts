@@ -1,9 +1,9 @@
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { OpenSocket, Socket, SocketHandlers } from "../runtime/socket.ts";
 import { Http1Client } from "../transport/http1/client.ts";
+import { RequestJudge } from "./judge/judge.ts";
 import { Driver } from "./send/driver.ts";
 import { RequestFeed } from "./send/feed.ts";
-import { RequestJudge } from "./judge/judge.ts";
 import type { Session } from "./target/session.ts";
 
 /**

@@ -8,16 +8,16 @@ import { msToNs } from "../plan/units.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { WireRequest } from "../transport/request.ts";
-import type { Canceller } from "./send/canceller.ts";
-import { traceSends } from "./target/create-client.ts";
-import { createFeed } from "./send/create-feed.ts";
-import { Driver } from "./send/driver.ts";
-import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
 import type { RunObserver, RunResult } from "./observer.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RunParts } from "./run-parts.ts";
 import { RunSignal } from "./run-signal.ts";
+import type { Canceller } from "./send/canceller.ts";
+import { createFeed } from "./send/create-feed.ts";
+import { Driver } from "./send/driver.ts";
+import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
+import { traceSends } from "./target/create-client.ts";
 import { openTarget, type Session } from "./target/session.ts";
 
 /** Begins a plan's run: reaches the target, and has the first request on its way as soon as can be. */

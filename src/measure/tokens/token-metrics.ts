@@ -1,8 +1,8 @@
 import type { ServerUsage } from "../../service/openai/answer-parts.ts";
 import type { StreamEnd } from "../../service/openai/stream-end.ts";
-import type { AnswerTimes } from "./answer-times.ts";
 import { Column } from "../column.ts";
 import { roundHalfEven } from "../statistics.ts";
+import type { AnswerTimes } from "./answer-times.ts";
 
 /**
  * Token metrics of generative models, request by request, by GenAI-Perf's formulas (shown as its users know them) and beside them those

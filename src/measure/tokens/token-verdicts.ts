@@ -1,13 +1,13 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { type GoodputPlan, TOKEN_TIMES, type TokenMetricName } from "../../plan/tokens.ts";
 import { formatDurationNs } from "../../plan/units.ts";
-import type { GoodputLimits } from "./goodput.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
+import type { WindowResult } from "../window.ts";
+import type { GoodputLimits } from "./goodput.ts";
 import type { TokenColumns, TokenMetric } from "./token-metrics.ts";
 import { goodPerSec, outputTokensPerSec } from "./token-rates.ts";
 import { STREAMED_METRICS } from "./token-samples.ts";
 import { explainUnstreamed } from "./token-warnings.ts";
-import type { WindowResult } from "../window.ts";
 
 /** Metrics of tokens, as assertions look at them. */
 

@@ -1,4 +1,9 @@
-import { type AnswerRules, type AnswerTimes, type TokenCounter, timeAnswer } from "../../measure/tokens/answer-times.ts";
+import {
+  type AnswerRules,
+  type AnswerTimes,
+  type TokenCounter,
+  timeAnswer,
+} from "../../measure/tokens/answer-times.ts";
 import { type AnsweredRequest, TokenColumns } from "../../measure/tokens/token-metrics.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";

@@ -1,7 +1,7 @@
-import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { confidenceRanks, lateCount } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
+import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { TokenColumns, TokenMetric } from "../../measure/tokens/token-metrics.ts";
 import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";

@@ -1,5 +1,5 @@
-import { type AnswerFamily, countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
 import { type StatisticName, summarize, sumOf } from "../../measure/statistics.ts";
+import { type AnswerFamily, countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { TokenColumns } from "../../measure/tokens/token-metrics.ts";
 import { systemMetrics } from "../../measure/tokens/token-system.ts";
 import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";

@@ -3,12 +3,12 @@ import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isGivenUp } from "../../transport/failure.ts";
+import type { LaneError } from "../observer.ts";
+import type { RunSignal } from "../run-signal.ts";
 import type { EndedCounts } from "../send/ended-requests.ts";
 import { FailureLog } from "./failure-log.ts";
 import { isRatioExceeded } from "./failure-ratio.ts";
-import type { LaneError } from "../observer.ts";
 import { Reachability } from "./reachability.ts";
-import type { RunSignal } from "../run-signal.ts";
 
 const MAX_LANE_ERRORS = 64;
 

@@ -6,15 +6,20 @@ import { toEpochNs } from "../../runtime/clock.ts";
 import { PAYLOAD, TEXT_LENGTH_BYTES } from "../../service/payload-tensor.ts";
 import type { InferResponse, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
-import { type AnswerCheck, type AnswerFault, type CreateAnswerCheck, unreadable } from "../../transport/answer-check.ts";
+import {
+  type AnswerCheck,
+  type AnswerFault,
+  type CreateAnswerCheck,
+  unreadable,
+} from "../../transport/answer-check.ts";
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
 import { type Failure, isGivenUp } from "../../transport/failure.ts";
-import type { RequestFeed } from "../send/feed.ts";
 import type { FailedRequest, ResponseRecord, RunObserver } from "../observer.ts";
-import type { Session } from "../target/session.ts";
+import type { RequestFeed } from "../send/feed.ts";
 import { sessionsOf } from "../send/session-feed.ts";
-import type { SharedTensors } from "../target/shared-tensors.ts";
 import type { Slots } from "../send/slots.ts";
+import type { Session } from "../target/session.ts";
+import type { SharedTensors } from "../target/shared-tensors.ts";
 
 const NO_BYTES = new Uint8Array(0);
 

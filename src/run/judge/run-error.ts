@@ -1,9 +1,9 @@
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { LevelError } from "../level/level.ts";
 import type { EndedCounts } from "../send/ended-requests.ts";
 import type { FailureLog } from "./failure-log.ts";
-import { LevelError } from "../level/level.ts";
 
 /** What an exception while a run goes on means to whoever started it. */
 export function toRunError(error: unknown): RunError {

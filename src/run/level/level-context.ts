@@ -1,12 +1,12 @@
 import type { TokenThread } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { MetricsPoller } from "../../telemetry/metrics-poller.ts";
-import type { Driver } from "../send/driver.ts";
-import type { HealthMonitor } from "./health-monitor.ts";
 import type { RunObserver } from "../observer.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { RunSignal } from "../run-signal.ts";
+import type { Driver } from "../send/driver.ts";
 import type { Session } from "../target/session.ts";
+import type { HealthMonitor } from "./health-monitor.ts";
 
 /** What measuring a level needs. */
 export interface LevelContext {

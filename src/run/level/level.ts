@@ -7,10 +7,10 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs, sleepUnless } from "../../runtime/clock.ts";
-import type { LevelContext } from "./level-context.ts";
-import type { LevelMeter } from "./level-meter.ts";
 import type { LevelResult } from "../observer.ts";
 import type { HeldBack } from "../send/outstanding-limit.ts";
+import type { LevelContext } from "./level-context.ts";
+import type { LevelMeter } from "./level-meter.ts";
 import { WindowCutter } from "./window-cutter.ts";
 
 /** Measures one level while the driver keeps its load up. */

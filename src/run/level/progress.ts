@@ -1,5 +1,5 @@
-import type { Driver } from "../send/driver.ts";
 import type { RunProgress } from "../observer.ts";
+import type { Driver } from "../send/driver.ts";
 
 /** The state of a driver's run, for whoever looks on. */
 export function progressOf(driver: Driver): RunProgress {

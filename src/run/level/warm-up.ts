@@ -1,9 +1,9 @@
 import type { Drive } from "../../load/load-mode.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
-import type { Canceller } from "../send/canceller.ts";
-import type { Driver } from "../send/driver.ts";
 import type { FailurePolicy } from "../judge/failure-policy.ts";
 import type { RunSignal } from "../run-signal.ts";
+import type { Canceller } from "../send/canceller.ts";
+import type { Driver } from "../send/driver.ts";
 
 /** What a warm-up needs. */
 export interface WarmUp {

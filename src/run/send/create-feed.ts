@@ -4,9 +4,9 @@ import type { Sequences } from "../../load/sequences.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import type { Session } from "../target/session.ts";
 import { RequestFeed } from "./feed.ts";
 import type { LaneOptions } from "./lanes.ts";
-import type { Session } from "../target/session.ts";
 
 /** Seed of what varies the lengths of sequences and deals them data streams: the same in every run. */
 const SEQUENCE_SEED = 5489;

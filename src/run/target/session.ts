@@ -15,10 +15,10 @@ import type { ServerCounters } from "../../service/statistics.ts";
 import type { ClientOptions, LoadClient } from "../../transport/client.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
 import type { Endpoint } from "../../transport/request.ts";
-import { type CreateClient, loadClient } from "./create-client.ts";
-import { resolveEndpoint } from "./endpoint.ts";
 import type { RunObserver } from "../observer.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../run-signal.ts";
+import { type CreateClient, loadClient } from "./create-client.ts";
+import { resolveEndpoint } from "./endpoint.ts";
 import type { SharedTensors } from "./shared-tensors.ts";
 
 /** A target that was not asked anything yet. */

@@ -1,3 +1,4 @@
+import { runtimeName } from "../runtime.ts";
 import {
   type NativeBackend,
   NativeError,
@@ -6,7 +7,6 @@ import {
   type NativeType,
   type RawFunction,
 } from "./native.ts";
-import { runtimeName } from "../runtime.ts";
 
 /**
  * Calls into native libraries, the same on every runtime and in an executable: Linux and macOS, 64 bits. Load this module with `await

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { formatHelp } from "../../../src/cli/genai-perf/help.ts";
 import { isGroup } from "../../../src/cli/genai-perf/options/field.ts";
 import { FIELDS, fieldOf, walkFields } from "../../../src/cli/genai-perf/options/fields.ts";
 import { type GenaiFlag, SUBCOMMANDS } from "../../../src/cli/genai-perf/options/flags.ts";
-import { formatHelp } from "../../../src/cli/genai-perf/help.ts";
 import { defaultSettings, getSetting, setSetting } from "../../../src/cli/genai-perf/options/settings.ts";
 import { flagsOf } from "../../../src/cli/genai-perf/options/subcommand-flags.ts";
 import { formatUsage } from "../../../src/cli/genai-perf/usage.ts";

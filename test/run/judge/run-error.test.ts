@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FailureLog } from "../../../src/run/judge/failure-log.ts";
-import { LevelError } from "../../../src/run/level/level.ts";
 import { explainEnd } from "../../../src/run/judge/run-error.ts";
+import { LevelError } from "../../../src/run/level/level.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 
 const counts = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: 0 };

@@ -3,10 +3,10 @@ import type { SearchSummary } from "../../../report/genai-perf/sweep/sweep-json.
 import { formatSweepTable } from "../../../report/genai-perf/sweep/sweep-table.ts";
 import type { CommandIo } from "../../execute.ts";
 import { openKeeper } from "../checkpoint/keep.ts";
-import { drawSweep } from "../profile/plots.ts";
-import { SharedTokenWork } from "../profile/token-work-thread.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { drawSweep } from "../profile/plots.ts";
+import { SharedTokenWork } from "../profile/token-work-thread.ts";
 import { type Measure, measurePoint, type SweepParts } from "./measure-point.ts";
 import { combineSweeps, formatPoint } from "./points.ts";
 import { readSearchLimits } from "./search-limits.ts";

@@ -4,8 +4,8 @@ import { messageOf, RunError } from "../../../plan/problem.ts";
 import { formatSweepCsv, type SweepRow } from "../../../report/genai-perf/sweep/sweep-csv.ts";
 import { type FailedPoint, formatSweepJson, type SearchSummary } from "../../../report/genai-perf/sweep/sweep-json.ts";
 import { writeOutput } from "../../../report/output-file.ts";
-import { removePlots } from "../profile/plots.ts";
 import type { GenaiSettings } from "../options/settings.ts";
+import { removePlots } from "../profile/plots.ts";
 import type { PointOutcome } from "./measure-point.ts";
 import { findLoadSweep } from "./points.ts";
 

@@ -1,16 +1,16 @@
 import type { Problem } from "../../../plan/problem.ts";
+import { liftLoad } from "../lift-load.ts";
+import { checkTogether } from "../rules/rules.ts";
+import { warnTogether } from "../rules/warnings.ts";
 import { readConfig } from "./config.ts";
 import { fieldOf } from "./fields.ts";
 import { FLAG_READERS, type FlagValues, type LastFlag, readLoad, readSweep } from "./flag-readers.ts";
 import { readValues } from "./flag-values.ts";
 import type { SubcommandName } from "./flags.ts";
-import { liftLoad } from "../lift-load.ts";
 import type { GivenCommand, GivenFlag } from "./parse.ts";
-import { checkTogether } from "../rules/rules.ts";
 import { type GenaiSettings, isDefault, type Subcommand } from "./settings.ts";
 import { type GivenSetting, type GivenSettings, SettingsBuilder } from "./settings-builder.ts";
 import { flagsOf } from "./subcommand-flags.ts";
-import { warnTogether } from "../rules/warnings.ts";
 
 /** What a command line with its YAML file asks for, or everything that is wrong with it. */
 export type SettingsResult =

@@ -13,7 +13,10 @@ import { formatRampartJson } from "../../../report/genai-perf/rampart-json.ts";
 import { type GenAiPerfResult, toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { summarizeRun } from "../../../report/genai-perf/run-summary.ts";
 import { formatServerMetricsConsole } from "../../../report/genai-perf/telemetry/server-metrics-console.ts";
-import { formatServerMetricsCsv, formatServerMetricsJson } from "../../../report/genai-perf/telemetry/server-metrics-files.ts";
+import {
+  formatServerMetricsCsv,
+  formatServerMetricsJson,
+} from "../../../report/genai-perf/telemetry/server-metrics-files.ts";
 import {
   formatTelemetryConsole,
   toGpuSamples,

@@ -1,7 +1,7 @@
 import { checkOutputFiles } from "../../output-files.ts";
+import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { checkPhases, checkServers } from "./run-rules.ts";
-import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 
 /** What each of Rampart's own options needs beside it. */
 export function checkOwn(rules: RuleSet): void {

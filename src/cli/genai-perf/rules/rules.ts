@@ -1,17 +1,17 @@
 import type { Problem } from "../../../plan/problem.ts";
 import { isDirectory } from "../../output-files.ts";
-import { checkEndpoint } from "./endpoint-rules.ts";
 import { ENDPOINT_TYPES, TOKENLESS_TYPES } from "../endpoints.ts";
-import { isFileOrFolder } from "../options/flag-values.ts";
 import { checkInputFormat, isPayloadFile } from "../input-format.ts";
+import { isFileOrFolder } from "../options/flag-values.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
+import { checkTemplate } from "../template-options.ts";
+import { checkEndpoint } from "./endpoint-rules.ts";
 import { checkMedia } from "./media-rules.ts";
 import { checkOwn } from "./own-rules.ts";
 import { RuleSet } from "./rule-set.ts";
 import { checkSessions } from "./session-rules.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
 import { checkSweep } from "./sweep-rules.ts";
-import { checkTemplate } from "../template-options.ts";
 
 /** The original's rules between settings, and those that Rampart's own options bring. */
 

@@ -1,6 +1,6 @@
 import { parseUrl } from "../../../run/target/endpoint.ts";
-import type { RuleSet } from "./rule-set.ts";
 import type { SettingPath } from "../options/settings.ts";
+import type { RuleSet } from "./rule-set.ts";
 
 /** Rules on how long is measured, and where. */
 

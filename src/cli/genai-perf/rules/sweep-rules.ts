@@ -2,9 +2,9 @@ import { familyOf, JSON_METRICS, REQUEST_METRICS } from "../../../report/genai-p
 import { parseLimit } from "../../../report/genai-perf/limits.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import { findLoadSweep } from "../analyze/points.ts";
+import { sweepValues } from "../options/sweeps.ts";
 import { formatOf } from "../profile/endpoint-formats.ts";
 import type { RuleSet } from "./rule-set.ts";
-import { sweepValues } from "../options/sweeps.ts";
 
 /** What a sweep and the settings beside it contradict. */
 

@@ -3,9 +3,9 @@ import { nearestName } from "../../../plan/nearest-name.ts";
 import { findLoadSweep } from "../analyze/points.ts";
 import { ENDPOINT_TYPES, endpointPath, TOKENLESS_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
-import { warnOfSessions } from "./session-rules.ts";
 import { type GenaiSettings, isDefault, type SettingPath } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { warnOfSessions } from "./session-rules.ts";
 
 /** What the settings say to no effect. Whole sentences. */
 export function warnTogether(settings: GenaiSettings, given: GivenSettings): string[] {

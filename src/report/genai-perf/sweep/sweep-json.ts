@@ -1,5 +1,5 @@
-import { chooseAxes, findPareto } from "./pareto.ts";
 import type { Statistics, TelemetryStatistics } from "../result.ts";
+import { chooseAxes, findPareto } from "./pareto.ts";
 import type { SweepPoint } from "./sweep.ts";
 
 /** Rampart's own summary of a sweep, `analyze_export_rampart.json`: all points whole, which of them are worth choosing, and the search. */

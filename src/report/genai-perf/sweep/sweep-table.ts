@@ -1,7 +1,7 @@
 import type { StatisticName } from "../../../measure/statistics.ts";
-import { findPareto } from "./pareto.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import { formatRichTable } from "../rich-table.ts";
+import { findPareto } from "./pareto.ts";
 import type { SweepPoint } from "./sweep.ts";
 import type { BrokenLimits } from "./sweep-json.ts";
 
