@@ -8,14 +8,12 @@ import type { AnswerSort, Protocol } from "./scenario/target.ts";
 
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./plan/tokens.ts";
 export type { Duration } from "./plan/units.ts";
+export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName } from "./scenario/assertion.ts";
 export {
-  type Assertion,
   average,
   type ErrorRateMetric,
   errorRate,
   type LatencyMetric,
-  type LatencyName,
-  type MetricName,
   p50,
   p90,
   p95,
@@ -37,7 +35,8 @@ export type {
   StabilityOptions,
   TokensOf,
 } from "./scenario/define.ts";
-export { type InputSort, type Inputs, json, random, type TextOptions, zero } from "./scenario/inputs.ts";
+export type { InputSort, Inputs } from "./scenario/input-data.ts";
+export { json, random, type TextOptions, zero } from "./scenario/inputs.ts";
 export {
   type AnswersOf,
   type EmbeddedEndpoint,
@@ -81,11 +80,9 @@ export {
 } from "./scenario/targets.ts";
 export type { TlsOptions } from "./scenario/tls.ts";
 export {
-  type GoodputLimits,
   goodput,
   type NumberMetric,
   outputTokensPerSec,
-  type TokenSystemName,
 } from "./scenario/token-assertions.ts";
 export type { LlmEndpointName } from "./service/openai/endpoints.ts";
 

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { SentSettings } from "./cli/genai-perf/profile/token-work-thread.ts";
 import type { PromptTask } from "./inputs/prompts/prompt-thread.ts";
-import type { TokenThreadData } from "./measure/token-thread.ts";
+import type { TokenThreadData } from "./measure/tokens/token-thread.ts";
 import type { MockPlan } from "./plan/mock.ts";
 import type { WorkerRole } from "./runtime/workers.ts";
 
@@ -14,7 +14,7 @@ if (role === "mock") {
   const server = await startMock(data as MockPlan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
   parentPort.postMessage({ httpPort: server.httpPort, grpcPort: server.grpcPort });
 } else if (role === "measure-tokens") {
-  const { serveTokenMeter } = await import("./measure/token-thread.ts");
+  const { serveTokenMeter } = await import("./measure/tokens/token-thread.ts");
   await serveTokenMeter(parentPort, data as TokenThreadData);
 } else if (role === "make-prompts") {
   const { servePrompts } = await import("./inputs/prompts/prompt-thread.ts");

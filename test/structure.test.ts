@@ -89,6 +89,47 @@ test("a folder imports only from folders below it, type imports included", () =>
   assert.deepEqual(offences, []);
 });
 
+/** Files that import each other in a circle, the circle's first file named twice. */
+function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): string[] | undefined => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
+    if (done.has(path)) return undefined;
+    for (const next of imports.get(path) ?? []) {
+      const cycle = visit(next, [...trail, path]);
+      if (cycle !== undefined) return cycle;
+    }
+    done.add(path);
+    return undefined;
+  };
+  for (const path of imports.keys()) {
+    const cycle = visit(path, []);
+    if (cycle !== undefined) return cycle;
+  }
+  return undefined;
+}
+
+test("no files import each other in a circle, type imports included", () => {
+  const resolved = sources.map(
+    ({ path, imports }) =>
+      [
+        path,
+        imports
+          .filter((specifier) => specifier.startsWith("."))
+          .map((specifier) => resolveImport(path, specifier))
+          // The public interface looks at its own exports.
+          .filter((other) => other !== path),
+      ] as const,
+  );
+  assert.equal(findCycle(new Map(resolved))?.join(" → "), undefined);
+  const circle = new Map([
+    ["a", ["b", "d"]],
+    ["b", ["c"]],
+    ["c", ["b"]],
+  ]);
+  assert.deepEqual(findCycle(circle), ["b", "c", "b"]);
+});
+
 test("the order is checked as it is meant", () => {
   assert.equal(offence("run/driver.ts", "load/pacer.ts"), undefined);
   assert.equal(offence("run/driver.ts", "run/feed.ts"), undefined);
@@ -108,6 +149,15 @@ test("src holds the entries and the folders of the list, and nothing else", () =
   const unknown = readdirSync(SRC).filter((name) => !ORDER.includes(name) && !ENTRIES.includes(name));
   assert.deepEqual(unknown, []);
   assert.ok(sources.length > 80, `only ${sources.length} files were found`);
+});
+
+test("no folder has more than 25 files", () => {
+  const counts = new Map<string, number>();
+  for (const { path } of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  assert.deepEqual(
+    [...counts].filter(([, count]) => count > 25),
+    [],
+  );
 });
 
 test("relative imports name a file with its ending, and the file is there", () => {

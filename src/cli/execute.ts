@@ -4,7 +4,7 @@ import { type GuardedReport, guardReport, joinOutputErrors } from "../report/gua
 import { outputFilesOf } from "../report/output-place.ts";
 import type { TextSink } from "../report/report.ts";
 import { joinObservers, type RunObserver, type RunResult } from "../run/observer.ts";
-import { ALONE, type Peers } from "../run/peers.ts";
+import { ALONE, type Peers } from "../run/peers/peers.ts";
 import { startPlan } from "../run/run-plan.ts";
 import { nameSettingsIn, nameSettingsOf } from "./setting-names.ts";
 

@@ -1,6 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
 import type { FailureFacts } from "../plan/problem.ts";
-import { type Diagnosis, diagnose } from "../run/diagnosis.ts";
+import { type Diagnosis, diagnose } from "../run/judge/diagnosis.ts";
 
 /** Hints where users are wrong most, in the words of the front door that they typed into. */
 

@@ -1,6 +1,6 @@
 import { type Problem, UserError } from "../plan/problem.ts";
 import type { ModelInfo, Service } from "../service/service.ts";
-import { formatShape, type TensorSpec } from "../service/tensor.ts";
+import { formatShape, joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
 
 /** Which steps of the data can be one batch. */
@@ -117,4 +117,74 @@ function areEqual(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
 
 function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+/** An expected output of a whole request. */
+export interface ExpectedOutput {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** The batch's items in the order of `bytes`: where each was read, and how many bytes it has. */
+  readonly items: readonly { readonly place: string; readonly byteCount: number }[];
+}
+
+/**
+ * The tensors of a request whose first item is step `firstStep`; later items take the following steps, wrapping around.
+ * @throws UserError when they cannot be a request: see {@link findBatchProblem}
+ */
+export function assembleBatch(
+  model: ModelInfo,
+  steps: readonly DataStep[],
+  firstStep: number,
+  batchSize: number,
+): Tensor[] {
+  const isBatched = model.maxBatchSize > 0;
+  const items = batchItems(steps, firstStep, isBatched ? batchSize : 1);
+  const problem = findBatchProblem(model, items);
+  if (problem !== undefined) throw new UserError([problem]);
+  const tensors: Tensor[] = [];
+  for (const spec of model.inputs) {
+    const tensor = assembleInput(spec, items, isBatched);
+    if (tensor !== undefined) tensors.push(tensor);
+  }
+  return tensors;
+}
+
+/** The outputs a request must bring back; empty when the data says nothing of them. */
+export function assembleExpected(
+  model: ModelInfo,
+  steps: readonly DataStep[],
+  firstStep: number,
+  batchSize: number,
+): ExpectedOutput[] {
+  const items = batchItems(steps, firstStep, model.maxBatchSize > 0 ? batchSize : 1);
+  const names = new Set<string>();
+  for (const item of items) for (const name of item.expected.keys()) names.add(name);
+  return [...names].map((name) => {
+    const parts = items.map((item) => item.expected.get(name)?.bytes ?? new Uint8Array(0));
+    return {
+      name,
+      bytes: joinBytes(parts),
+      items: items.map(({ place = "" }, index) => ({ place, byteCount: parts[index]?.length ?? 0 })),
+    };
+  });
+}
+
+export function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: boolean): Tensor | undefined {
+  const parts: Uint8Array[] = [];
+  let itemShape = spec.shape;
+  for (const item of items) {
+    const part = item.inputs.get(spec.name);
+    if (part === undefined) continue;
+    if (parts.length === 0 && part.shape !== undefined) itemShape = part.shape;
+    parts.push(part.bytes);
+  }
+  if (parts.length === 0) return undefined;
+  const hasBatchDim = isBatched && !spec.isShapeTensor;
+  return {
+    name: spec.name,
+    datatype: spec.datatype,
+    shape: hasBatchDim ? [items.length, ...itemShape] : itemShape,
+    // All items of a batch share one shape tensor.
+    bytes: joinBytes(spec.isShapeTensor ? parts.slice(0, 1) : parts),
+  };
 }

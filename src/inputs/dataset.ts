@@ -1,8 +1,3 @@
-import { UserError } from "../plan/problem.ts";
-import type { ModelInfo } from "../service/service.ts";
-import { joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
-import { batchItems, findBatchProblem } from "./batches.ts";
-
 /** The data requests are made of: streams of steps, each step the tensors of one batch item. */
 
 /** One input's or expected output's data for one batch item. */
@@ -49,74 +44,4 @@ export interface Dataset {
   readonly hasExpected?: boolean;
   /** Things the user should know, one sentence each. */
   readonly warnings: readonly string[];
-}
-
-/** An expected output of a whole request. */
-export interface ExpectedOutput {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  /** The batch's items in the order of `bytes`: where each was read, and how many bytes it has. */
-  readonly items: readonly { readonly place: string; readonly byteCount: number }[];
-}
-
-/**
- * The tensors of a request whose first item is step `firstStep`; later items take the following steps, wrapping around.
- * @throws UserError when they cannot be a request: see {@link findBatchProblem}
- */
-export function assembleBatch(
-  model: ModelInfo,
-  steps: readonly DataStep[],
-  firstStep: number,
-  batchSize: number,
-): Tensor[] {
-  const isBatched = model.maxBatchSize > 0;
-  const items = batchItems(steps, firstStep, isBatched ? batchSize : 1);
-  const problem = findBatchProblem(model, items);
-  if (problem !== undefined) throw new UserError([problem]);
-  const tensors: Tensor[] = [];
-  for (const spec of model.inputs) {
-    const tensor = assembleInput(spec, items, isBatched);
-    if (tensor !== undefined) tensors.push(tensor);
-  }
-  return tensors;
-}
-
-/** The outputs a request must bring back; empty when the data says nothing of them. */
-export function assembleExpected(
-  model: ModelInfo,
-  steps: readonly DataStep[],
-  firstStep: number,
-  batchSize: number,
-): ExpectedOutput[] {
-  const items = batchItems(steps, firstStep, model.maxBatchSize > 0 ? batchSize : 1);
-  const names = new Set<string>();
-  for (const item of items) for (const name of item.expected.keys()) names.add(name);
-  return [...names].map((name) => {
-    const parts = items.map((item) => item.expected.get(name)?.bytes ?? new Uint8Array(0));
-    return {
-      name,
-      bytes: joinBytes(parts),
-      items: items.map(({ place = "" }, index) => ({ place, byteCount: parts[index]?.length ?? 0 })),
-    };
-  });
-}
-
-function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: boolean): Tensor | undefined {
-  const parts: Uint8Array[] = [];
-  let itemShape = spec.shape;
-  for (const item of items) {
-    const part = item.inputs.get(spec.name);
-    if (part === undefined) continue;
-    if (parts.length === 0 && part.shape !== undefined) itemShape = part.shape;
-    parts.push(part.bytes);
-  }
-  if (parts.length === 0) return undefined;
-  const hasBatchDim = isBatched && !spec.isShapeTensor;
-  return {
-    name: spec.name,
-    datatype: spec.datatype,
-    shape: hasBatchDim ? [items.length, ...itemShape] : itemShape,
-    // All items of a batch share one shape tensor.
-    bytes: joinBytes(spec.isShapeTensor ? parts.slice(0, 1) : parts),
-  };
 }

@@ -4,6 +4,7 @@ import { messageOf, UserError } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
+import type { JsonDocument } from "./json-document.ts";
 import { type Entry, EntryReader } from "./json-entry.ts";
 import { isLargeFile } from "./large-file.ts";
 
@@ -13,19 +14,6 @@ const NO_DATA_HINT = 'Write at least one entry, like {"INPUT": [...]}.';
 const NO_DATA_FIELD = "The json file doesn't contain data field";
 const NO_DATA_FIELD_HINT = 'Write {"data": [{"INPUT": [...]}]}.';
 const MISALIGNED = "The 'validation_data' field doesn't align with 'data' field in the json file";
-
-/** A document's entries: themselves, or where they stand in a large file. Lists are streams of steps. */
-export interface JsonDocument<E> {
-  readonly path: string;
-  /** Undefined where there is no list `data`. */
-  readonly data: readonly (E | readonly E[])[] | undefined;
-  /** As `data`, of expected outputs; `"wrong"` where it is not a list. */
-  readonly validation: readonly (E | readonly E[])[] | "wrong" | undefined;
-  /** The entry's JSON value. */
-  read(entry: E): unknown;
-  /** The step of an entry that was checked, where the document does not stay in memory. */
-  store?(entry: E, expected: E | undefined, timestampMs: number | undefined): DataStep;
-}
 
 /**
  * Reads the files. Throws {@link UserError} naming file, entry and tensor of everything that does not fit the model.

@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { formatJson, parseJson, toPlainNumber } from "../service/json-text.ts";
 import { PAYLOAD, TEXT_LENGTH_BYTES } from "../service/payload-tensor.ts";
-import type { DataOrder, DataStep, Dataset, StepInputs } from "./dataset.ts";
+import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
 import { isLargeFile } from "./large-file.ts";
+import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-entry.ts";
 
 /**
  * Payloads of requests from a JSON file as GenAI-Perf writes them, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or from JSON Lines
@@ -46,18 +47,6 @@ export async function readPayloadLists(
   return { streams, isFromJson: true, ...(isStored ? { isStored } : {}), warnings: [] };
 }
 
-/** When a step is due, or which session's turn it is. */
-export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs">;
-
-/** A payload as inputs; what is stored makes a step of its own. */
-export type PayloadInputs = StepInputs & { toStep?(facts: StepFacts): DataStep };
-
-/** What an entry of a file says: its payload as inputs, undefined where it has none, and all beside it. */
-export interface PayloadEntry {
-  readonly inputs: PayloadInputs | undefined;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
 function* toSteps(
   path: string,
   entries: Iterable<PayloadEntry>,
@@ -85,14 +74,6 @@ async function readEntries(path: string): Promise<Iterable<PayloadEntry>> {
   const text = await read(path);
   const entries = isLines(path) ? parseLines(path, text) : parse(path, text);
   return entries.map((entry) => toEntry(entry, (body) => toPayloadInputs(body)));
-}
-
-/** @param toInputs makes the inputs of a payload, or what stands for it */
-export function toEntry(entry: unknown, toInputs: (body: object) => PayloadInputs): PayloadEntry {
-  const fields = (entry ?? {}) as Readonly<Record<string, unknown>>;
-  const { payload } = fields;
-  const body = Array.isArray(payload) ? (payload[0] as unknown) : undefined;
-  return { fields, inputs: typeof body === "object" && body !== null ? toInputs(body) : undefined };
 }
 
 function isLines(path: string): boolean {
@@ -136,16 +117,6 @@ function parseLines(path: string, text: string): readonly unknown[] {
   return text
     .split("\n")
     .flatMap((line, index) => (line.trim() === "" ? [] : [parseLine(line, `${path}, line ${index + 1}`)]));
-}
-
-/** An entry from a line, which may be a body alone. Throws {@link UserError}. */
-export function parseLine(line: string, place: string): unknown {
-  try {
-    const entry = parseJson(line);
-    return typeof entry === "object" && entry !== null && "payload" in entry ? entry : { payload: [entry] };
-  } catch (error) {
-    throw new UserError([{ path: place, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
-  }
 }
 
 function toStep(

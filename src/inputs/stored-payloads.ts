@@ -3,7 +3,7 @@ import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
 import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
-import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-list.ts";
+import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-entry.ts";
 
 /**
  * Payloads of a file that is too large to be held in memory: it is looked through once, and each payload is read when its request is sent. The

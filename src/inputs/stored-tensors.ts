@@ -3,8 +3,8 @@ import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
+import type { JsonDocument } from "./json-document.ts";
 import { EntryReader } from "./json-entry.ts";
-import type { JsonDocument } from "./json-file.ts";
 import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { formatDurationNs } from "../plan/units.ts";
 import { meanOf, percentileOf } from "./statistics.ts";
-import type { TokenColumns, TokenMetric } from "./token-metrics.ts";
-import { tokenSamples } from "./token-samples.ts";
+import type { TokenColumns, TokenMetric } from "./tokens/token-metrics.ts";
+import { tokenSamples } from "./tokens/token-samples.ts";
 import type { WindowResult } from "./window.ts";
 
 /**

@@ -1,21 +1,5 @@
 import type { WindowResult } from "./window.ts";
 
-/** Requests in flight: how many were on average, by when each was sent and was over, and whether Little's law agrees. */
-
-/** The requests in flight at one moment. */
-export interface OpenRequests {
-  readonly count: number;
-  /** Sum of the times since each of them was sent, in nanoseconds. */
-  readonly ageSumNs: number;
-}
-
-export const NO_OPEN_REQUESTS: OpenRequests = { count: 0, ageSumNs: 0 };
-
-/** Monotonic nanoseconds at which each request in flight was sent. */
-export function sumOpenRequests(sentNs: readonly number[], atNs: number): OpenRequests {
-  return { count: sentNs.length, ageSumNs: sentNs.reduce((sum, ns) => sum + Math.max(0, atNs - ns), 0) };
-}
-
 /** Mean number of requests in flight over a window; those included that began before it or ended after it, each with its time within. */
 export function meanInFlight({ inFlightSumNs, durationNs }: WindowResult): number {
   return durationNs > 0 ? inFlightSumNs / durationNs : 0;

@@ -1,14 +1,14 @@
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
-import type { TokenColumns } from "./token-metrics.ts";
+import type { TokenColumns } from "./tokens/token-metrics.ts";
 import {
   explainNoValue,
   formatTokenMetric,
   isTokenMetric,
   tokenMetricText,
   tokenMetricValue,
-} from "./token-verdicts.ts";
+} from "./tokens/token-verdicts.ts";
 import type { WindowResult } from "./window.ts";
 
 /** Assertions and what became of them. */

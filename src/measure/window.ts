@@ -1,6 +1,6 @@
 import type { GpuTally } from "./gpu-tally.ts";
-import type { OpenRequests } from "./in-flight.ts";
 import { LatencyTally } from "./latency-tally.ts";
+import type { OpenRequests } from "./open-requests.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RECORD_GIVEN_UP, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
 import type { ServerDelta } from "./server-delta.ts";
 

@@ -10,7 +10,7 @@ import type { TokensPlan } from "./tokens.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import type { SequencesPlan } from "./sequences.ts";
-import type { MetricsPlan, ScrapePlan } from "./telemetry.ts";
+import type { TelemetryPlan } from "./telemetry.ts";
 
 /** A whole run. */
 export interface Plan {
@@ -215,31 +215,6 @@ export interface ClientPlan {
 export interface FailuresPlan {
   /** Share of failed requests, 0 to 1, above which the run ends; null: failures are only counted. 0: the first failure ends it. */
   readonly maxRatio: number | null;
-}
-
-/** What is asked of the server and set in it besides the load. */
-export interface TelemetryPlan {
-  /** Null: none are read. */
-  readonly metrics: MetricsPlan | null;
-  /** Null: they stay as they are. */
-  readonly trace: TracePlan | null;
-  /** Left out: none are read. */
-  readonly scrapes?: ScrapePlan | undefined;
-}
-
-/** What a trace of the server holds. */
-export type TraceLevel = "OFF" | "TIMESTAMPS" | "TENSORS";
-
-/** Trace settings of the server, all models' alike, set for the run and set back after it. Null: stays as it is. */
-export interface TracePlan {
-  readonly file: string | null;
-  readonly levels: readonly TraceLevel[] | null;
-  /** One request of so many is traced. */
-  readonly rate: number | null;
-  /** Most traces; -1: no limit. */
-  readonly count: number | null;
-  /** The server writes a file after so many traces; 0: when it stops or its settings change. */
-  readonly logFrequency: number | null;
 }
 
 /** What is printed and written. Empty file names: not written. */

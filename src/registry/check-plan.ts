@@ -1,10 +1,11 @@
 import * as v from "valibot";
 import { sequencesSchema } from "../load/sequences-schema.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
-import type { Plan, TelemetryPlan } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
+import type { TelemetryPlan } from "../plan/telemetry.ts";
 import { TOKEN_COUNTS, TOKEN_TIMES, type TokensPlan } from "../plan/tokens.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";

@@ -1,33 +1,33 @@
 import { levelAt } from "../load/levels.ts";
 import type { Drive, PreparedLoad } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
-import type { TokenThread } from "../measure/token-thread.ts";
+import type { TokenThread } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
-import type { Canceller } from "./canceller.ts";
-import type { Driver } from "./driver.ts";
-import type { DriverWork } from "./driver-work.ts";
-import { FailurePolicy } from "./failure-policy.ts";
-import { HealthMonitor } from "./health-monitor.ts";
-import { RequestJudge } from "./judge.ts";
-import { callModeOf } from "./lanes.ts";
-import { LevelRun } from "./level.ts";
-import type { LevelContext } from "./level-context.ts";
-import { LevelMeter } from "./level-meter.ts";
-import { repeatLevel } from "./level-repeats.ts";
-import { type LevelVerdict, type RunLevel, searchLevels } from "./level-search.ts";
+import { FailurePolicy } from "./judge/failure-policy.ts";
+import { RequestJudge } from "./judge/judge.ts";
+import { explainEnd, toRunError } from "./judge/run-error.ts";
+import { HealthMonitor } from "./level/health-monitor.ts";
+import { LevelRun } from "./level/level.ts";
+import type { LevelContext } from "./level/level-context.ts";
+import { LevelMeter } from "./level/level-meter.ts";
+import { repeatLevel } from "./level/level-repeats.ts";
+import { type LevelVerdict, type RunLevel, searchLevels } from "./level/level-search.ts";
+import { progressOf } from "./level/progress.ts";
+import { awaitDelta } from "./level/settled-delta.ts";
 import type { LevelResult, PreparedRun, RunObserver, RunResult } from "./observer.ts";
-import { progressOf } from "./progress.ts";
-import { explainEnd, toRunError } from "./run-error.ts";
 import type { RunParts } from "./run-parts.ts";
 import { INTERRUPTED_GRACE_MS, type RunSignal } from "./run-signal.ts";
-import type { Session } from "./session.ts";
-import type { SessionFeed } from "./session-feed.ts";
-import { awaitDelta } from "./settled-delta.ts";
+import type { Canceller } from "./send/canceller.ts";
+import type { Driver } from "./send/driver.ts";
+import type { DriverWork } from "./send/driver-work.ts";
+import { callModeOf } from "./send/lanes.ts";
+import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
+import type { Session } from "./target/session.ts";
 
 /** After an error what is outstanding is waited for so long. */
 const GIVE_UP_MS = 1000;
@@ -76,7 +76,7 @@ export class MeasuredRun {
     this.signal = signal;
     this.load = load;
     this.session = session;
-    this.sessions = feed.sessions;
+    this.sessions = sessionsOf(feed);
     if (plan.load.kind === "fixed-schedule")
       for (const { timestampMs = 0 } of session.dataset.streams[0] ?? []) this.timestampsMs.push(timestampMs);
     this.prepared = {
@@ -103,7 +103,7 @@ export class MeasuredRun {
         this.meter.add(records, count);
         observer.onBatch?.(records, count);
       },
-      judge: feed.sessions?.follow(judgeCall) ?? judgeCall,
+      judge: this.sessions?.follow(judgeCall) ?? judgeCall,
       onFailure: (failure, lane) => this.policy.add(failure, lane),
       onError: (error) => this.signal.fail(toRunError(error)),
     });
@@ -247,7 +247,7 @@ export class MeasuredRun {
 
   private async warmUp(level: number, count: number, durationMs: number): Promise<void> {
     const { driver, policy, canceller, signal } = this;
-    const { warmUp, warmUpDrive } = await import("./warm-up.ts");
+    const { warmUp, warmUpDrive } = await import("./level/warm-up.ts");
     const drive = warmUpDrive(this.driveAt(level), count, durationMs);
     this.announce();
     this.observer.onLevelStart?.(this.load.search.unit, drive.kind === "closed" ? drive.concurrency : level, true);

@@ -3,7 +3,7 @@ import type { Instability } from "../measure/instability.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
-import type { TokenColumns } from "../measure/token-metrics.ts";
+import type { TokenColumns } from "../measure/tokens/token-metrics.ts";
 import type { WindowResult } from "../measure/window.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
@@ -13,9 +13,9 @@ import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
 import type { ScrapeResult } from "../telemetry/scrape-result.ts";
 import type { ServerLoad } from "../transport/client.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { FailureCount } from "./failure-log.ts";
-import type { HeldBack } from "./outstanding-limit.ts";
-import type { SessionTally } from "./session-feed.ts";
+import type { FailureCount } from "./judge/failure-log.ts";
+import type { HeldBack } from "./send/outstanding-limit.ts";
+import type { SessionTally } from "./send/session-feed.ts";
 
 /** What a run tells while it goes on, and what it ends with. Reports are written against these. */
 

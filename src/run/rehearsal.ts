@@ -1,10 +1,10 @@
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { OpenSocket, Socket, SocketHandlers } from "../runtime/socket.ts";
 import { Http1Client } from "../transport/http1/client.ts";
-import { Driver } from "./driver.ts";
-import { RequestFeed } from "./feed.ts";
-import { RequestJudge } from "./judge.ts";
-import type { Session } from "./session.ts";
+import { RequestJudge } from "./judge/judge.ts";
+import { Driver } from "./send/driver.ts";
+import { RequestFeed } from "./send/feed.ts";
+import type { Session } from "./target/session.ts";
 
 /**
  * Runs requests through everything that a measured one passes but the network, so that the engine has compiled it: the first requests of a

@@ -1,14 +1,14 @@
 import type { PreparedLoad } from "../load/load-mode.ts";
-import type { TokenThread } from "../measure/token-thread.ts";
+import type { TokenThread } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
-import type { Canceller } from "./canceller.ts";
-import type { Driver } from "./driver.ts";
-import type { RequestFeed } from "./feed.ts";
 import type { RunObserver } from "./observer.ts";
-import type { Peers } from "./peers.ts";
+import type { Peers } from "./peers/peers.ts";
 import type { RunSignal } from "./run-signal.ts";
-import type { Session } from "./session.ts";
+import type { Canceller } from "./send/canceller.ts";
+import type { Driver } from "./send/driver.ts";
+import type { RequestFeed } from "./send/feed.ts";
+import type { Session } from "./target/session.ts";
 
 /** What the beginning of a run made, for the rest of it. */
 export interface RunParts {

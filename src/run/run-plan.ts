@@ -1,6 +1,6 @@
 import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad } from "../load/load-mode.ts";
-import type { TokenThread } from "../measure/token-thread.ts";
+import type { TokenThread } from "../measure/tokens/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
@@ -8,17 +8,17 @@ import { msToNs } from "../plan/units.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import { nowNs } from "../runtime/clock.ts";
 import type { WireRequest } from "../transport/request.ts";
-import type { Canceller } from "./canceller.ts";
-import { traceSends } from "./create-client.ts";
-import { createFeed } from "./create-feed.ts";
-import { Driver } from "./driver.ts";
-import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import type { RunObserver, RunResult } from "./observer.ts";
-import { ALONE, type Peers } from "./peers.ts";
+import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RunParts } from "./run-parts.ts";
 import { RunSignal } from "./run-signal.ts";
+import type { Canceller } from "./send/canceller.ts";
+import { createFeed } from "./send/create-feed.ts";
+import { Driver } from "./send/driver.ts";
+import { checkOpenFiles, laneOptionsOf, UNKNOWN_MODEL } from "./send/lanes.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
-import { openTarget, type Session } from "./session.ts";
+import { traceSends } from "./target/create-client.ts";
+import { openTarget, type Session } from "./target/session.ts";
 
 /** Begins a plan's run: reaches the target, and has the first request on its way as soon as can be. */
 
@@ -133,11 +133,11 @@ async function loadRehearsal(
 ): Promise<() => Promise<void>> {
   const { rehearse } = await import("./rehearsal.ts");
   if (!target.isStreaming) return () => rehearse(session, false);
-  const { openBurstSharing } = await import("./burst-sharing.ts");
+  const { openBurstSharing } = await import("./send/burst-sharing.ts");
   const { yieldBackgroundThreads } = await import("../runtime/background-threads.ts");
   const { raiseThreadPriority } = await import("../runtime/thread-priority.ts");
   const { isOwnHost } = await import("../runtime/own-host.ts");
-  const { parseUrl } = await import("./endpoint.ts");
+  const { parseUrl } = await import("./target/endpoint.ts");
   const urls = target.kind === "openai" ? [target.url, ...(target.moreUrls ?? [])] : [];
   return async () => {
     await rehearse(session, true);
@@ -150,12 +150,12 @@ async function loadRehearsal(
 }
 
 async function createCanceller(plan: CancellationPlan): Promise<Canceller> {
-  const { Canceller } = await import("./canceller.ts");
+  const { Canceller } = await import("./send/canceller.ts");
   return new Canceller(plan);
 }
 
 function openTokens({ measurement: { tokens } }: Plan): Promise<TokenThread> | undefined {
-  return tokens && import("../measure/token-thread.ts").then(({ TokenThread }) => TokenThread.start(tokens));
+  return tokens && import("../measure/tokens/token-thread.ts").then(({ TokenThread }) => TokenThread.start(tokens));
 }
 
 /** One that could not be opened has told so where it was waited for. */

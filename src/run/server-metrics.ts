@@ -5,7 +5,7 @@ import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { ControlClient } from "../transport/control-client.ts";
 import { Http1Client } from "../transport/http1/client.ts";
 import type { WireRequest } from "../transport/request.ts";
-import { resolveEndpoint } from "./endpoint.ts";
+import { resolveEndpoint } from "./target/endpoint.ts";
 
 /** A page that is not whole by then counts as unreachable; the next reading follows it. */
 const FETCH_TIMEOUT_NS = 10e9; // 10 s

@@ -1,4 +1,5 @@
-import { NativeError, openLibrary } from "./ffi.ts";
+import { openLibrary } from "./ffi/ffi.ts";
+import { NativeError } from "./ffi/native.ts";
 
 const LIBRARIES = ["libc.so.6", "libc.so", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1", "libSystem.B.dylib"];
 const SYMBOLS = { sched_yield: { args: [], result: "i32" } } as const;

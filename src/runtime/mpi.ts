@@ -1,4 +1,4 @@
-import { openLibrary, toCString } from "./ffi.ts";
+import { openLibrary, toCString } from "./ffi/ffi.ts";
 
 /**
  * MPI, as far as the ranks of a job send each other small numbers: Open MPI, called through its library. Load this module with `await

@@ -9,31 +9,9 @@ import {
   type TokenTimeName,
 } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
+import type { AssertedMetric, Assertion, LatencyName, MetricName } from "./assertion.ts";
 import { durationSchema } from "./fields.ts";
-import {
-  type AssertedMetric,
-  goodputLimitsSchema,
-  isTokenCount,
-  isTokenTime,
-  type NumberMetric,
-  type TokenSystemName,
-  toMetricPlan,
-} from "./token-assertions.ts";
-
-/** The assertions of scenarios. Each is judged at every level and decides the exit code. */
-
-/** `latency`: from the actual send. `scheduledLatency`: from the intended send, so that a late client or a slow server cannot hide. */
-export type LatencyName = "latency" | "scheduledLatency";
-
-/** What an assertion may look at by its name. */
-export type MetricName = LatencyName | TokenMetricName | TokenSystemName;
-
-/** An assertion that looks at metrics of a name, or at none. */
-export interface Assertion<N extends MetricName = MetricName> {
-  readonly metric: AssertedMetric & { readonly of?: N };
-  readonly comparison: AssertionPlan["comparison"];
-  readonly limit: Duration | number;
-}
+import { goodputLimitsSchema, isTokenCount, isTokenTime, type NumberMetric, toMetricPlan } from "./token-assertions.ts";
 
 /** Limits of a latency, or of another time. */
 export interface LatencyMetric<N extends LatencyName | TokenTimeName> {

@@ -1,12 +1,11 @@
 import type { TokenMetricName } from "../plan/tokens.ts";
 import type { Duration } from "../plan/units.ts";
-import type { Assertion, LatencyName } from "./assertions.ts";
+import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
-import type { Inputs } from "./inputs.ts";
+import type { Inputs } from "./input-data.ts";
 import type { Load, LoadSort } from "./loads.ts";
 import type { SequenceOptions } from "./sequences.ts";
 import type { AnswerSort, Protocol, Target } from "./target.ts";
-import type { TokenSystemName } from "./token-assertions.ts";
 
 /** A scenario: what is measured, under which load, with which data, and what must hold. */
 

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
+import type { Inputs } from "./input-data.ts";
 import { promptSchemas } from "./prompts.ts";
 
 /** The inputs of scenarios: what requests carry. */
@@ -13,18 +14,6 @@ export interface TextOptions {
   readonly stringLength?: number;
   /** This text instead of random ones. */
   readonly stringData?: string;
-}
-
-/** What inputs are: tensors of a model, or payloads of a server that takes JSON. */
-export type InputSort = "tensors" | "payloads";
-
-/** Where the data of requests comes from. */
-export interface Inputs<I extends InputSort = InputSort> {
-  readonly kind: "random" | "zero" | "json" | "prompts" | "payloads";
-  readonly files: readonly string[];
-  readonly options: object;
-  /** Never set: it carries the sort to the scenario's type. */
-  readonly sort?: I;
 }
 
 /** Random data, the same in every run. */

@@ -5,7 +5,7 @@ import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
-import type { Inputs } from "./inputs.ts";
+import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./llm-targets.ts";
 
 /** The inputs of scenarios for generative, embedding and ranking models. */

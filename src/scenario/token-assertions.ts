@@ -9,24 +9,8 @@ import {
   type TokenTimeName,
 } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
-import type { Assertion } from "./assertions.ts";
+import type { AssertedMetric, Assertion, GoodputLimits, TokenSystemName } from "./assertion.ts";
 import { durationSchema, strictOptions } from "./fields.ts";
-
-/** Assertions of generated text. */
-
-/** Metrics of all answers together. */
-export type TokenSystemName = "outputTokensPerSec" | "goodput";
-
-/** What a good request keeps to. */
-export interface GoodputLimits {
-  readonly timeToFirstToken?: Duration;
-  readonly timeToSecondToken?: Duration;
-  readonly interTokenLatency?: Duration;
-  /** Of the whole request. */
-  readonly latency?: Duration;
-  /** At least so many. */
-  readonly outputTokensPerSecPerUser?: number;
-}
 
 /** Limits of a count, or of a rate per second. */
 export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
@@ -49,11 +33,6 @@ export function outputTokensPerSec(): NumberMetric<"outputTokensPerSec"> {
 export function goodput(limits: GoodputLimits): NumberMetric<"goodput"> {
   return numberMetric({ kind: "goodput", limits });
 }
-
-/** A metric as it stands in an assertion: limits are still durations. */
-export type AssertedMetric =
-  | Exclude<MetricPlan, { kind: "goodput" }>
-  | { readonly kind: "goodput"; readonly limits: GoodputLimits };
 
 /** Every comparison of a number; the types of the metrics offer those that make sense. */
 export function numberMetric<N extends TokenCountName | TokenSystemName>(metric: AssertedMetric): NumberMetric<N> {

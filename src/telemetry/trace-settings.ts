@@ -1,5 +1,5 @@
-import type { TracePlan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
+import type { TracePlan } from "../plan/telemetry.ts";
 import type { TraceValues } from "../service/service.ts";
 
 /** Trace settings of a server: set for a run, and set back after it. */

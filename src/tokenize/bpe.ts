@@ -1,8 +1,8 @@
 import { BYTE_CHARS, toByteChars } from "./byte-alphabet.ts";
-import type { TokenizerModel } from "./models.ts";
 import { type MergeTable, mergePairs } from "./pair-merger.ts";
 import { PairTable } from "./pair-table.ts";
 import { type PartConfig, readFlag, readOptionalText, TokenizerFileError } from "./part-config.ts";
+import type { TokenizerModel } from "./tokenizer-model.ts";
 import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
 
 /** Byte-pair encoding, as `tokenizer.json` describes it. Source: HuggingFace's `tokenizers`, `models/bpe`. */

@@ -1,10 +1,11 @@
 import { type AddedToken, AddedTokenSplitter, readAddedTokens } from "./added-tokens.ts";
 import { createDecoder, type Decode } from "./decoders.ts";
-import { createModel, type TokenizerModel } from "./models.ts";
+import { createModel } from "./models.ts";
 import { createNormalizer } from "./normalizers.ts";
 import { isObject, type PartConfig, readPart, TokenizerFileError } from "./part-config.ts";
 import { createPreTokenizer, type PreTokenizer } from "./pre-tokenizers.ts";
 import type { Tokenizer } from "./tokenizer.ts";
+import type { TokenizerModel } from "./tokenizer-model.ts";
 import { WordCache } from "./word-cache.ts";
 
 /**

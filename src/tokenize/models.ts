@@ -1,17 +1,8 @@
 import { createBpe } from "./bpe.ts";
 import { type PartConfig, pickPart, readOptionalText } from "./part-config.ts";
+import type { TokenizerModel } from "./tokenizer-model.ts";
 import { createUnigram } from "./unigram.ts";
 import { createWordLevel, createWordPiece } from "./word-piece.ts";
-
-/** The models of `tokenizer.json`: what turns a word into tokens. */
-
-/** A model. */
-export interface TokenizerModel {
-  /** Adds the word's tokens to the list. */
-  encodeWord(word: string, ids: number[]): void;
-  /** The token's text; undefined when the vocabulary lacks it. */
-  tokenOf(id: number): string | undefined;
-}
 
 /** @param leavesBytes words come as plain text and have to be written in the alphabet of bytes */
 type CreateModel = (config: PartConfig, leavesBytes: boolean) => TokenizerModel;

@@ -1,6 +1,6 @@
 import { toByteChars } from "./byte-alphabet.ts";
-import type { TokenizerModel } from "./models.ts";
 import { type PartConfig, readFlag, TokenizerFileError } from "./part-config.ts";
+import type { TokenizerModel } from "./tokenizer-model.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 /** SentencePiece's unigram model: the most likely way to cut a word. Source: HuggingFace's `tokenizers`, `models/unigram`. */

@@ -1,6 +1,6 @@
 import { toByteChars } from "./byte-alphabet.ts";
-import type { TokenizerModel } from "./models.ts";
 import { type PartConfig, readNumber, readText, TokenizerFileError } from "./part-config.ts";
+import type { TokenizerModel } from "./tokenizer-model.ts";
 import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
 
 /** WordPiece and whole words. Source: HuggingFace's `tokenizers`, `models/wordpiece` and `models/wordlevel`. */

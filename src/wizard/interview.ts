@@ -4,7 +4,7 @@ import { messageOf, type Problem, RunError, UserError } from "../plan/problem.ts
 import { DEFAULT_TLS } from "../plan/tls.ts";
 import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
 import type { ServerTargetPlan } from "../registry/service-kinds.ts";
-import { probeModels } from "../run/probe.ts";
+import { probeModels } from "../run/target/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Reply } from "./prompts.ts";
 import {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, test } from "node:test";
 import { wordHint } from "../../src/cli/failure-hints.ts";
-import type { Diagnosis } from "../../src/run/diagnosis.ts";
+import type { Diagnosis } from "../../src/run/judge/diagnosis.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { inFolder, type ProcessResult, runRampart } from "./rampart-process.ts";
 

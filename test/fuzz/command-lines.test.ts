@@ -1,7 +1,7 @@
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
-import { SUBCOMMANDS } from "../../src/cli/genai-perf/flags.ts";
-import { flagsOf } from "../../src/cli/genai-perf/subcommand-flags.ts";
+import { SUBCOMMANDS } from "../../src/cli/genai-perf/options/flags.ts";
+import { flagsOf } from "../../src/cli/genai-perf/options/subcommand-flags.ts";
 import { allFlags } from "../../src/cli/perf-analyzer/flags.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { fewerRuns } from "./bounds.ts";

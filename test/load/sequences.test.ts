@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { type SequenceOptions, type SequencePlace, Sequences } from "../../src/load/sequences.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { createRandom } from "../../src/runtime/random.ts";
-import { checkSequences } from "../run/sequence-traffic.ts";
+import { checkSequences } from "../run/send/sequence-traffic.ts";
 
 /** How requests make up sequences. */
 

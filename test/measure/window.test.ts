@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { NO_OPEN_REQUESTS } from "../../src/measure/in-flight.ts";
 import { mergeWindows } from "../../src/measure/merge.ts";
 import {
   errorRatio,
@@ -10,6 +9,7 @@ import {
   sentPerSec,
   stabilizingLatencyNs,
 } from "../../src/measure/metrics.ts";
+import { NO_OPEN_REQUESTS } from "../../src/measure/open-requests.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
 import { Timeline, type TimelineBucket } from "../../src/measure/timeline.ts";
 import { toWindowResult, WindowTally } from "../../src/measure/window.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { InputsPlan, OutputsPlan } from "../../src/plan/plan.ts";
 import { describeRepeats } from "../../src/report/load-notes.ts";
 import { makePlan } from "../plan/make-plan.ts";
-import { makeDataset } from "../run/fake-client.ts";
+import { makeDataset } from "../run/send/fake-client.ts";
 import { makePrepared } from "./make-result.ts";
 
 /** What a reader must know of a load. */

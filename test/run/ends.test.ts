@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { Sequences } from "../../src/load/sequences.ts";
 import { RecordColumns } from "../../src/measure/records.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
-import { RequestFeed } from "../../src/run/feed.ts";
-import { LevelMeter } from "../../src/run/level-meter.ts";
+import { LevelMeter } from "../../src/run/level/level-meter.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
+import { RequestFeed } from "../../src/run/send/feed.ts";
 import { createRandom } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";
-import { type FakeClient, makeDataset, makeDriver, makeService } from "./fake-client.ts";
 import { withServer } from "./kserve-server.ts";
-import { checkSequences, type SequenceRequest } from "./sequence-traffic.ts";
+import { type FakeClient, makeDataset, makeDriver, makeService } from "./send/fake-client.ts";
+import { checkSequences, type SequenceRequest } from "./send/sequence-traffic.ts";
 
 /** How runs end when something is amiss: nothing is left open, lost from a count, or waited for in vain. */
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
 import { MeasuredRun } from "../../src/run/measured-run.ts";
-import { ALONE } from "../../src/run/peers.ts";
+import { ALONE } from "../../src/run/peers/peers.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
 import { nowNs, toEpochNs } from "../../src/runtime/clock.ts";
 import { makePlan } from "../plan/make-plan.ts";
-import { FakeClient, makeDataset, makeDriver, makeService } from "./fake-client.ts";
+import { FakeClient, makeDataset, makeDriver, makeService } from "./send/fake-client.ts";
 
 /** A client whose requests are answered one turn of the event loop after they were sent. */
 class EagerClient extends FakeClient {

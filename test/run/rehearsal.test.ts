@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { readPayloadList } from "../../src/inputs/payload-list.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { rehearse } from "../../src/run/rehearsal.ts";
-import type { Session } from "../../src/run/session.ts";
+import type { Session } from "../../src/run/target/session.ts";
 import { createPayloadCodec } from "../../src/service/openai/codec.ts";
 import { openAiKind } from "../../src/service/openai/kind.ts";
 

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { NativeError, openLibrary, readMemory, readText, toCString } from "../../src/runtime/ffi.ts";
+import { openLibrary, readMemory, readText, toCString } from "../../src/runtime/ffi/ffi.ts";
+import { NativeError } from "../../src/runtime/ffi/native.ts";
 
 /** Native calls, the same on every runtime. */
 

@@ -7,19 +7,11 @@ import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
-import {
-  type Assertion,
-  average,
-  errorRate,
-  p50,
-  p90,
-  p95,
-  p99,
-  percentile,
-  throughput,
-} from "../../src/scenario/assertions.ts";
+import type { Assertion } from "../../src/scenario/assertion.ts";
+import { average, errorRate, p50, p90, p95, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, isScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
-import { type Inputs, json, random, zero } from "../../src/scenario/inputs.ts";
+import type { Inputs } from "../../src/scenario/input-data.ts";
+import { json, random, zero } from "../../src/scenario/inputs.ts";
 import {
   type CheckedLoad,
   fixedSchedule,

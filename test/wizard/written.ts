@@ -1,5 +1,5 @@
 import { parseFlags } from "../../src/cli/perf-analyzer/parse.ts";
-import { readSettings } from "../../src/cli/perf-analyzer/settings.ts";
+import { readSettings } from "../../src/cli/perf-analyzer/read-settings.ts";
 import { toPlan as toPlanOfFlags } from "../../src/cli/perf-analyzer/to-plan.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 

@@ -1,16 +1,16 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import type { CommandIo } from "../execute.ts";
 import { VERSION } from "../version.ts";
-import { withoutConsequences } from "./consequences.ts";
 import { EXIT } from "./exit-codes.ts";
 import { formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";
-import { type GivenCommand, type ParsedCommand, parseCommand } from "./parse.ts";
-import { checkPassed, findPassedProblems } from "./profile/passed-plan.ts";
+import { type GivenCommand, type ParsedCommand, parseCommand } from "./options/parse.ts";
+import { findFurther, readSettings } from "./options/read-settings.ts";
+import type { GenaiSettings } from "./options/settings.ts";
+import type { GivenSettings } from "./options/settings-builder.ts";
+import { checkPassed, findPassedProblems } from "./profile/pass-through/passed-plan.ts";
 import { runProfile } from "./profile/run-profile.ts";
-import { findFurther, readSettings } from "./read-settings.ts";
-import type { GenaiSettings } from "./settings.ts";
-import type { GivenSettings } from "./settings-builder.ts";
+import { withoutConsequences } from "./rules/consequences.ts";
 import { writeTemplate } from "./template.ts";
 import { formatUsageError } from "./usage.ts";
 

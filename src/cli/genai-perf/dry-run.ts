@@ -7,13 +7,13 @@ import { describeLoad } from "../../report/rampart/console.ts";
 import { formatJson } from "../../service/json-text.ts";
 import type { CommandIo } from "../execute.ts";
 import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
+import type { GenaiSettings } from "./options/settings.ts";
+import type { GivenSettings } from "./options/settings-builder.ts";
 import { nameFolder } from "./profile/folder-name.ts";
 import { headersOf } from "./profile/headers.ts";
-import { countNeededEntries, toPassedPlan } from "./profile/passed-plan.ts";
+import { countNeededEntries, toPassedPlan } from "./profile/pass-through/passed-plan.ts";
 import { openTokenizer } from "./profile/token-work.ts";
 import { type CheckedInputs, checkInputs } from "./profile/write-inputs.ts";
-import type { GenaiSettings } from "./settings.ts";
-import type { GivenSettings } from "./settings-builder.ts";
 
 /** `--dry-run`: everything is made and checked, nothing is written, and no server is asked. */
 

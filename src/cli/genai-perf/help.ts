@@ -1,9 +1,9 @@
 import { ORIGINAL_TYPE_NAMES, OWN_TYPE_NAMES } from "./endpoints.ts";
-import { fieldOf } from "./fields.ts";
-import type { FlagSection, GenaiFlag, SubcommandName } from "./flags.ts";
-import { HELP_FLAG, TOP_FLAGS } from "./parse.ts";
-import { defaultSettings, getSetting } from "./settings.ts";
-import { sectionsOf } from "./subcommand-flags.ts";
+import { fieldOf } from "./options/fields.ts";
+import type { FlagSection, GenaiFlag, SubcommandName } from "./options/flags.ts";
+import { HELP_FLAG, TOP_FLAGS } from "./options/parse.ts";
+import { defaultSettings, getSetting } from "./options/settings.ts";
+import { sectionsOf } from "./options/subcommand-flags.ts";
 import { formatUsage, formatValue, WIDTH } from "./usage.ts";
 
 /** The help of the tool and of each subcommand, made from the flag tables. */

@@ -1,7 +1,7 @@
 import { detectFormat } from "../../inputs/prompts/detect-format.ts";
 import type { Problem } from "../../plan/problem.ts";
-import type { GenaiSettings } from "./settings.ts";
-import type { GivenSettings } from "./settings-builder.ts";
+import type { GenaiSettings } from "./options/settings.ts";
+import type { GivenSettings } from "./options/settings-builder.ts";
 
 /** What `--input-file` holds. */
 

@@ -1,6 +1,6 @@
 import type { Problem } from "../../plan/problem.ts";
 import { fileSystem } from "../../runtime/files.ts";
-import type { GenaiSettings } from "./settings.ts";
+import type { GenaiSettings } from "./options/settings.ts";
 
 /** What the endpoint type `template` takes from `--extra-inputs`, as the original and AIPerf have it. */
 

@@ -1,8 +1,8 @@
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
 import { writeOutput } from "../../report/output-file.ts";
-import { type Field, type FieldGroup, isGroup } from "./field.ts";
-import { FIELDS } from "./fields.ts";
-import { defaultSettings, type GenaiSettings, getSetting, type Stimulus } from "./settings.ts";
+import { type Field, type FieldGroup, isGroup } from "./options/field.ts";
+import { FIELDS } from "./options/fields.ts";
+import { defaultSettings, type GenaiSettings, getSetting, type Stimulus } from "./options/settings.ts";
 
 /** The YAML file of `create-template`: every option with its default, in the original's layout. */
 

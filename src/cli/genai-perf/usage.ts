@@ -1,7 +1,7 @@
 import type { Problem } from "../../plan/problem.ts";
-import { destinationOf, type GenaiFlag, SUBCOMMANDS, type SubcommandName } from "./flags.ts";
-import { HELP_FLAG, TOP_FLAGS } from "./parse.ts";
-import { flagsOf } from "./subcommand-flags.ts";
+import { destinationOf, type GenaiFlag, SUBCOMMANDS, type SubcommandName } from "./options/flags.ts";
+import { HELP_FLAG, TOP_FLAGS } from "./options/parse.ts";
+import { flagsOf } from "./options/subcommand-flags.ts";
 
 /** Usage lines and usage errors in argparse's layout. */
 

@@ -2,12 +2,13 @@ import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import type { LaneError, RunResult } from "../../run/observer.ts";
-import { joinPeers } from "../../run/peers.ts";
+import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { VERSION } from "../version.ts";
 import { parseFlags } from "./parse.ts";
-import { readSettings, type Settings } from "./settings.ts";
+import { readSettings } from "./read-settings.ts";
+import type { Settings } from "./settings.ts";
 import { toPlan } from "./to-plan.ts";
 
 /** `rampart perf_analyzer …`, and the executable linked as `perf_analyzer`. */

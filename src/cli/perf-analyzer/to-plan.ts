@@ -4,14 +4,13 @@ import type {
   MeasurementModePlan,
   OpenAiTargetPlan,
   Plan,
-  TelemetryPlan,
   TlsPlan,
   TritonTargetPlan,
 } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { registerPlan } from "../../plan/secrets.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
-import { DEFAULT_METRICS_INTERVAL_MS, NO_TELEMETRY, NO_TRACE } from "../../plan/telemetry.ts";
+import { DEFAULT_METRICS_INTERVAL_MS, NO_TELEMETRY, NO_TRACE, type TelemetryPlan } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { isDirectory } from "../output-files.ts";

@@ -1,5 +1,5 @@
-import type { AnswerFamily } from "../../measure/goodput.ts";
-import type { TokenMetric } from "../../measure/token-metrics.ts";
+import type { AnswerFamily } from "../../measure/tokens/goodput.ts";
+import type { TokenMetric } from "../../measure/tokens/token-metrics.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 
 /** GenAI-Perf's metrics: names, units and order, which scripts rely on. */

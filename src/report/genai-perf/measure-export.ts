@@ -1,5 +1,10 @@
-import { type AnswerRules, type AnswerTimes, type TokenCounter, timeAnswer } from "../../measure/answer-times.ts";
-import { type AnsweredRequest, TokenColumns } from "../../measure/token-metrics.ts";
+import {
+  type AnswerRules,
+  type AnswerTimes,
+  type TokenCounter,
+  timeAnswer,
+} from "../../measure/tokens/answer-times.ts";
+import { type AnsweredRequest, TokenColumns } from "../../measure/tokens/token-metrics.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { type AnswerKind, detectAnswerKind, hasText } from "../../service/openai/answer-kind.ts";

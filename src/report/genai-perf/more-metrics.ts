@@ -1,5 +1,5 @@
 import { summarize } from "../../measure/statistics.ts";
-import type { TokenMetric } from "../../measure/token-metrics.ts";
+import type { TokenMetric } from "../../measure/tokens/token-metrics.ts";
 import { formatTwoDecimals } from "./python-format.ts";
 import { formatRichTable } from "./rich-table.ts";
 import type { RunSummary } from "./run-summary.ts";

@@ -1,11 +1,11 @@
-import type { GoodputLimits } from "../../measure/goodput.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { confidenceRanks, lateCount } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
-import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
-import { countUnmarkedEnds } from "../../measure/token-warnings.ts";
+import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
+import type { TokenColumns, TokenMetric } from "../../measure/tokens/token-metrics.ts";
+import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
-import type { FailureCount } from "../../run/failure-log.ts";
+import type { FailureCount } from "../../run/judge/failure-log.ts";
 import type { RunResult } from "../../run/observer.ts";
 import { isGivenUp } from "../../transport/failure.ts";
 import { toClientJson } from "../rampart/client.ts";

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, rmSync } from "node:fs";
-import { type TokenMetric, tokenValues } from "../../measure/token-metrics.ts";
+import { type TokenMetric, tokenValues } from "../../measure/tokens/token-metrics.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { isGivenUp } from "../../transport/failure.ts";
 import { OutputFile } from "../output-file.ts";

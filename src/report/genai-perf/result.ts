@@ -1,7 +1,7 @@
-import { type AnswerFamily, countGood, type GoodputLimits } from "../../measure/goodput.ts";
 import { type StatisticName, summarize, sumOf } from "../../measure/statistics.ts";
-import type { TokenColumns } from "../../measure/token-metrics.ts";
-import { systemMetrics } from "../../measure/token-system.ts";
+import { type AnswerFamily, countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
+import type { TokenColumns } from "../../measure/tokens/token-metrics.ts";
+import { systemMetrics } from "../../measure/tokens/token-system.ts";
 import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";
 
 /** GenAI-Perf's results, which its table, CSV and JSON print. */

@@ -1,8 +1,8 @@
-import { type AnswerFamily, countGood, type GoodputLimits } from "../../measure/goodput.ts";
-import type { TokenColumns } from "../../measure/token-metrics.ts";
-import { type TokenSamples, tokenSamples } from "../../measure/token-samples.ts";
-import { type SystemMetrics, systemMetrics } from "../../measure/token-system.ts";
-import { isCountedOtherwise } from "../../measure/token-warnings.ts";
+import { type AnswerFamily, countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
+import type { TokenColumns } from "../../measure/tokens/token-metrics.ts";
+import { type TokenSamples, tokenSamples } from "../../measure/tokens/token-samples.ts";
+import { type SystemMetrics, systemMetrics } from "../../measure/tokens/token-system.ts";
+import { isCountedOtherwise } from "../../measure/tokens/token-warnings.ts";
 import type { RunResult } from "../../run/observer.ts";
 
 /** What a run measured beyond GenAI-Perf's metrics: Rampart's own table and JSON print it. */

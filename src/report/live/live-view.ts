@@ -1,7 +1,7 @@
 import { RecentDurations } from "../../measure/recent-durations.ts";
 import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { HealthMonitor } from "../../run/health-monitor.ts";
+import { HealthMonitor } from "../../run/level/health-monitor.ts";
 import type { PreparedRun, RunProgress } from "../../run/observer.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Report, TextSink } from "../report.ts";

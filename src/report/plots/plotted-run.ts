@@ -1,5 +1,5 @@
-import type { GapSummary } from "../../measure/token-gaps.ts";
-import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
+import type { GapSummary } from "../../measure/tokens/token-gaps.ts";
+import type { TokenColumns, TokenMetric } from "../../measure/tokens/token-metrics.ts";
 import type { PlotSet } from "./plot.ts";
 
 /** A run whose requests are drawn. */

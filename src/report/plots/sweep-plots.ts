@@ -1,6 +1,6 @@
 import { metricLabel } from "../genai-perf/layout.ts";
-import { chooseAxes, findPareto } from "../genai-perf/pareto.ts";
-import type { SweepPoint } from "../genai-perf/sweep.ts";
+import { chooseAxes, findPareto } from "../genai-perf/sweep/pareto.ts";
+import type { SweepPoint } from "../genai-perf/sweep/sweep.ts";
 import type { PageText } from "./page.ts";
 import { joinPlots, type PlotFormat, type PlotPoint, type PlotSet, type XySeries } from "./plot.ts";
 import { asSet, leaveOut } from "./plotted-run.ts";

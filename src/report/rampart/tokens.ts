@@ -1,8 +1,8 @@
 import { meanOf, percentileOf } from "../../measure/statistics.ts";
-import type { TokenColumns, TokenMetric } from "../../measure/token-metrics.ts";
-import { outputTokensPerSec } from "../../measure/token-rates.ts";
-import { tokenSamples } from "../../measure/token-samples.ts";
-import { countUnmarkedEnds, tokenWarnings } from "../../measure/token-warnings.ts";
+import type { TokenColumns, TokenMetric } from "../../measure/tokens/token-metrics.ts";
+import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
+import { tokenSamples } from "../../measure/tokens/token-samples.ts";
+import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";

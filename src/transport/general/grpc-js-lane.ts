@@ -8,14 +8,20 @@ import {
 import { nowNs } from "../../runtime/clock.ts";
 import { type Failure, failureOfReading } from "../failure.ts";
 import type { ReadStreamed, StreamedResponse } from "../streamed-responses.ts";
-import { type JsSlot, sameBytes, toFailure } from "./grpc-js-slot.ts";
+import { sameBytes, toFailure } from "./grpc-js-calls.ts";
+
+/** A request that waits for its responses. */
+interface WaitingRequest {
+  receive(response: StreamedResponse, bytes: Uint8Array, readNs: number, isOver: boolean): void;
+  fail(failure: Failure): void;
+}
 
 /** The stream of one lane through @grpc/grpc-js, which carries the requests of all of its slots. */
 export class JsLane {
   private readonly channel: Client;
   private readonly metadata: Metadata;
   private readonly readStreamed: ReadStreamed;
-  private readonly active = new Map<string, JsSlot>();
+  private readonly active = new Map<string, WaitingRequest>();
   private readonly maxResponseBytes: number;
   private stream: ClientDuplexStream<Buffer, Buffer> | undefined;
 
@@ -26,7 +32,7 @@ export class JsLane {
     this.readStreamed = readStreamed;
   }
 
-  send(path: string, id: string, message: Buffer, slot: JsSlot): void {
+  send(path: string, id: string, message: Buffer, slot: WaitingRequest): void {
     this.active.set(id, slot);
     this.stream ??= this.open(path);
     this.stream.write(message);

@@ -1,23 +1,14 @@
-import {
-  type Client,
-  type ClientUnaryCall,
-  status as grpcStatus,
-  type Metadata,
-  type ServiceError,
-} from "@grpc/grpc-js";
+import type { Client, ClientUnaryCall, Metadata, ServiceError } from "@grpc/grpc-js";
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { connectFailure } from "../connect-failure.ts";
 import { type Failure, tooLarge } from "../failure.ts";
 import type { Header, WireRequest } from "../request.ts";
 import { addResponse, expectResponses, isTooLarge, type StreamedResponse } from "../streamed-responses.ts";
+import { sameBytes, toFailure } from "./grpc-js-calls.ts";
 import type { JsLane } from "./grpc-js-lane.ts";
 
 const latin1 = new TextDecoder("latin1");
-
-/** Messages are bytes already: nothing is left to serialize. */
-export const sameBytes = (bytes: Buffer): Buffer => bytes;
 
 /** One request at a time through @grpc/grpc-js: a unary call, or a message on its lane's stream. */
 export class JsSlot {
@@ -146,19 +137,4 @@ function toHeaders(metadata: Metadata): Header[] {
   return Object.keys(metadata.getMap()).flatMap((name) =>
     metadata.get(name).map((value): Header => [name, typeof value === "string" ? value : value.toString("base64")]),
   );
-}
-
-/** What a status of gRPC says of a request. @param maxResponseBytes grpc-js reports a longer response as a status of its own */
-export function toFailure(code: number, details: string, maxResponseBytes: number): Failure {
-  // A server says the same of requests, with another number.
-  const [, most] =
-    /^Received message (?:larger than max \(\d+ vs|that decompresses to a size larger than) (\d+)/.exec(details) ?? [];
-  if (code === grpcStatus.RESOURCE_EXHAUSTED && Number(most) === maxResponseBytes) return tooLarge(maxResponseBytes);
-  if (
-    code === grpcStatus.UNAVAILABLE &&
-    /No connection established|ECONNREFUSED|ENOTFOUND|Name resolution/.test(details)
-  ) {
-    return connectFailure(new Error(details));
-  }
-  return { kind: "grpc", status: code, message: details === "" ? (grpcStatus[code] ?? String(code)) : details };
 }

@@ -1,5 +1,5 @@
 import { messageOf, RunError } from "../../plan/problem.ts";
-import { type NativeFunction, type NativeLibrary, openLibrary } from "../../runtime/ffi.ts";
+import { type NativeFunction, type NativeLibrary, openLibrary } from "../../runtime/ffi/ffi.ts";
 import type { CudaRegion, SharedMemory } from "./shared-memory.ts";
 
 /** A GPU's memory, through CUDA's runtime library and its handles for other processes. */

@@ -47,9 +47,3 @@ export interface SharedMemory {
   /** Gives all memory back, at once and whatever happened before. May be called again. */
   release(): void;
 }
-
-/** Opens the memory of a kind; what it needs is loaded now. @throws RunError when this machine has none */
-export async function openSharedMemory(kind: SharedMemoryKind): Promise<SharedMemory> {
-  if (kind === "system") return new (await import("./system.ts")).SystemMemory();
-  return (await import("./cuda.ts")).openCudaMemory();
-}

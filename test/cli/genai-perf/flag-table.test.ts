@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isGroup } from "../../../src/cli/genai-perf/field.ts";
-import { FIELDS, fieldOf, walkFields } from "../../../src/cli/genai-perf/fields.ts";
-import { type GenaiFlag, SUBCOMMANDS } from "../../../src/cli/genai-perf/flags.ts";
 import { formatHelp } from "../../../src/cli/genai-perf/help.ts";
-import { defaultSettings, getSetting, setSetting } from "../../../src/cli/genai-perf/settings.ts";
-import { flagsOf } from "../../../src/cli/genai-perf/subcommand-flags.ts";
+import { isGroup } from "../../../src/cli/genai-perf/options/field.ts";
+import { FIELDS, fieldOf, walkFields } from "../../../src/cli/genai-perf/options/fields.ts";
+import { type GenaiFlag, SUBCOMMANDS } from "../../../src/cli/genai-perf/options/flags.ts";
+import { defaultSettings, getSetting, setSetting } from "../../../src/cli/genai-perf/options/settings.ts";
+import { flagsOf } from "../../../src/cli/genai-perf/options/subcommand-flags.ts";
 import { formatUsage } from "../../../src/cli/genai-perf/usage.ts";
 import { ORIGINAL_FLAGS } from "./original-flags.ts";
 import { golden, readGood } from "./read.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { parseCommand } from "../../../src/cli/genai-perf/parse.ts";
-import { flagsOf } from "../../../src/cli/genai-perf/subcommand-flags.ts";
+import { parseCommand } from "../../../src/cli/genai-perf/options/parse.ts";
+import { flagsOf } from "../../../src/cli/genai-perf/options/subcommand-flags.ts";
 import { formatUsageError } from "../../../src/cli/genai-perf/usage.ts";
 import { golden, read, readBad, readGood } from "./read.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { readConfigText } from "../../../src/cli/genai-perf/config.ts";
-import { parseCommand } from "../../../src/cli/genai-perf/parse.ts";
-import { readSettings, type SettingsResult } from "../../../src/cli/genai-perf/read-settings.ts";
-import { SettingsBuilder } from "../../../src/cli/genai-perf/settings-builder.ts";
+import { readConfigText } from "../../../src/cli/genai-perf/options/config.ts";
+import { parseCommand } from "../../../src/cli/genai-perf/options/parse.ts";
+import { readSettings, type SettingsResult } from "../../../src/cli/genai-perf/options/read-settings.ts";
+import { SettingsBuilder } from "../../../src/cli/genai-perf/options/settings-builder.ts";
 
 /** What a command line comes to. */
 export function read(...args: string[]): SettingsResult {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { combineSweeps } from "../../../src/cli/genai-perf/analyze/points.ts";
 import { createLadder, type SearchAnswer, searchHighest } from "../../../src/cli/genai-perf/analyze/search.ts";
-import type { Sweep } from "../../../src/cli/genai-perf/settings.ts";
+import type { Sweep } from "../../../src/cli/genai-perf/options/settings.ts";
 
 /** The search for the highest load, with loads that keep limits up to a known one. */
 

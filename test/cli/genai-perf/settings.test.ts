@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Stimulus } from "../../../src/cli/genai-perf/settings.ts";
-import { sweepValues } from "../../../src/cli/genai-perf/sweeps.ts";
+import type { Stimulus } from "../../../src/cli/genai-perf/options/settings.ts";
+import { sweepValues } from "../../../src/cli/genai-perf/options/sweeps.ts";
 import { read, readBad, readGood } from "./read.ts";
 
 const M = ["profile", "-m", "tiny"];

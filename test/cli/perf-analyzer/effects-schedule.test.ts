@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
-import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
+import { readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import { constantArrivals, poissonArrivals } from "../../../src/load/arrivals.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";

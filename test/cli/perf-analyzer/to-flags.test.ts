@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
-import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
+import { readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { MockPlan } from "../../../src/plan/mock.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countGood } from "../../../src/measure/goodput.ts";
-import { systemMetrics } from "../../../src/measure/token-system.ts";
-import { tokenWarnings } from "../../../src/measure/token-warnings.ts";
+import { countGood } from "../../../src/measure/tokens/goodput.ts";
+import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
+import { tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { detectExportKind, measureExports } from "../../../src/report/genai-perf/measure-export.ts";
 import { openProfileExport, type ProfileExport } from "../../../src/report/read/profile-export.ts";

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StatisticName } from "../../../src/measure/statistics.ts";
 import { formatVerdict, judgeLimits, parseLimit, type ResultLimit } from "../../../src/report/genai-perf/limits.ts";
-import { chooseAxes, findPareto } from "../../../src/report/genai-perf/pareto.ts";
 import type { GenAiPerfResult, TelemetryStatistics } from "../../../src/report/genai-perf/result.ts";
-import type { SweepPoint } from "../../../src/report/genai-perf/sweep.ts";
-import { formatSweepCsv } from "../../../src/report/genai-perf/sweep-csv.ts";
-import { formatSweepJson } from "../../../src/report/genai-perf/sweep-json.ts";
-import { formatSweepTable } from "../../../src/report/genai-perf/sweep-table.ts";
+import { chooseAxes, findPareto } from "../../../src/report/genai-perf/sweep/pareto.ts";
+import type { SweepPoint } from "../../../src/report/genai-perf/sweep/sweep.ts";
+import { formatSweepCsv } from "../../../src/report/genai-perf/sweep/sweep-csv.ts";
+import { formatSweepJson } from "../../../src/report/genai-perf/sweep/sweep-json.ts";
+import { formatSweepTable } from "../../../src/report/genai-perf/sweep/sweep-table.ts";
 
 /** Summaries of sweeps. */
 

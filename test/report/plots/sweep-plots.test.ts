@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SweepPoint } from "../../../src/report/genai-perf/sweep.ts";
+import type { SweepPoint } from "../../../src/report/genai-perf/sweep/sweep.ts";
 import type { PlotSet, XyPlot } from "../../../src/report/plots/plot.ts";
 import { sweepPlots } from "../../../src/report/plots/sweep-plots.ts";
 import { telemetryPlots } from "../../../src/report/plots/telemetry-plots.ts";

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { saturationReason } from "../../../measure/metrics.ts";
 import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
-import type { SweepPoint } from "../../../report/genai-perf/sweep.ts";
+import type { SweepPoint } from "../../../report/genai-perf/sweep/sweep.ts";
 import type { CommandIo } from "../../execute.ts";
 import { isWhole, type Keeper } from "../checkpoint/keep.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
 import { nameFolder } from "../profile/folder-name.ts";
 import { isUnstable } from "../profile/instability.ts";
 import { type Profile, runProfile } from "../profile/run-profile.ts";
 import type { SharedTokenWork } from "../profile/token-work-thread.ts";
-import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
 import { applyPoint, formatPoint, type PointParameters } from "./points.ts";
 
 /** One point of a sweep: a profile with the point's settings in a folder of its own. */

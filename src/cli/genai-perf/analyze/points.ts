@@ -1,5 +1,5 @@
-import type { GenaiSettings, Sweep, SweepType } from "../settings.ts";
-import { sweepValues } from "../sweeps.ts";
+import type { GenaiSettings, Sweep, SweepType } from "../options/settings.ts";
+import { sweepValues } from "../options/sweeps.ts";
 
 /** What the runs of a sweep differ in. */
 

@@ -1,12 +1,12 @@
 import { formatLimit } from "../../../report/genai-perf/limits.ts";
-import type { SearchSummary } from "../../../report/genai-perf/sweep-json.ts";
-import { formatSweepTable } from "../../../report/genai-perf/sweep-table.ts";
+import type { SearchSummary } from "../../../report/genai-perf/sweep/sweep-json.ts";
+import { formatSweepTable } from "../../../report/genai-perf/sweep/sweep-table.ts";
 import type { CommandIo } from "../../execute.ts";
 import { openKeeper } from "../checkpoint/keep.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
 import { drawSweep } from "../profile/plots.ts";
 import { SharedTokenWork } from "../profile/token-work-thread.ts";
-import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
 import { type Measure, measurePoint, type SweepParts } from "./measure-point.ts";
 import { combineSweeps, formatPoint } from "./points.ts";
 import { readSearchLimits } from "./search-limits.ts";

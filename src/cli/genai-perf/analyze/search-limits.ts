@@ -1,6 +1,6 @@
 import { UserError } from "../../../plan/problem.ts";
 import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 
 /** The limits that a search is to keep; undefined when there is no search. @throws UserError for limits that are none */
 export function readSearchLimits({ rampart }: GenaiSettings): ResultLimit[] | undefined {

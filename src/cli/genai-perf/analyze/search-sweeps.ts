@@ -1,5 +1,5 @@
 import { formatVerdict, judgeLimits, type ResultLimit } from "../../../report/genai-perf/limits.ts";
-import type { Sweep } from "../settings.ts";
+import type { Sweep } from "../options/settings.ts";
 import type { Measure, PointOutcome, SweepParts } from "./measure-point.ts";
 import { combineSweeps, findLoadSweep, formatPoint, type PointParameters } from "./points.ts";
 import { createLadder, searchHighest } from "./search.ts";

@@ -1,4 +1,4 @@
-import type { Sweep } from "../settings.ts";
+import type { Sweep } from "../options/settings.ts";
 
 /** The search for the highest load that keeps limits: doubling until one breaks them, halving between, and confirming both ends. */
 

@@ -1,11 +1,11 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, RunError } from "../../../plan/problem.ts";
-import { formatSweepCsv, type SweepRow } from "../../../report/genai-perf/sweep-csv.ts";
-import { type FailedPoint, formatSweepJson, type SearchSummary } from "../../../report/genai-perf/sweep-json.ts";
+import { formatSweepCsv, type SweepRow } from "../../../report/genai-perf/sweep/sweep-csv.ts";
+import { type FailedPoint, formatSweepJson, type SearchSummary } from "../../../report/genai-perf/sweep/sweep-json.ts";
 import { writeOutput } from "../../../report/output-file.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 import { removePlots } from "../profile/plots.ts";
-import type { GenaiSettings } from "../settings.ts";
 import type { PointOutcome } from "./measure-point.ts";
 import { findLoadSweep } from "./points.ts";
 

@@ -1,9 +1,9 @@
 import type { PythonJson } from "../../../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
 import { toInputConfig } from "../profile/to-input-config.ts";
-import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
 
 /** A checkpoint's entry as genai-perf lays it out: scripts that read its checkpoints read these too. */
 

@@ -1,7 +1,7 @@
-import { TokenGaps } from "../../../measure/token-gaps.ts";
+import { TokenGaps } from "../../../measure/tokens/token-gaps.ts";
 import { type ExportRules, measureExports } from "../../../report/genai-perf/measure-export.ts";
 import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 import type { HostRun } from "./read-host.ts";
 
 /** More colours than that nobody tells apart. */

@@ -1,11 +1,11 @@
 import { isMap, parseDocument } from "yaml";
 import { UserError } from "../../../plan/problem.ts";
-import { parseTelemetry } from "../../../report/genai-perf/merge-telemetry.ts";
 import type { TelemetryStatistics } from "../../../report/genai-perf/result.ts";
+import { parseTelemetry } from "../../../report/genai-perf/telemetry/merge-telemetry.ts";
 import { openProfileExport, type ProfileExport } from "../../../report/read/profile-export.ts";
 import { readRawMembers } from "../../../report/read/raw-export.ts";
-import { readConfigText } from "../config.ts";
-import { SettingsBuilder } from "../settings-builder.ts";
+import { readConfigText } from "../options/config.ts";
+import { SettingsBuilder } from "../options/settings-builder.ts";
 import type { HostFiles } from "./find-exports.ts";
 
 /** What one host measured and with which settings. */

@@ -3,7 +3,7 @@ import { detectExportKind } from "../../../report/genai-perf/measure-export.ts";
 import type { ProfileExport } from "../../../report/read/profile-export.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import type { ResponseField } from "../../../service/openai/response-field.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 import { formatOf } from "./endpoint-formats.ts";
 import { responseFieldOf } from "./payload-layout.ts";
 

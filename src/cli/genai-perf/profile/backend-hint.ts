@@ -1,7 +1,7 @@
 import type { Plan } from "../../../plan/plan.ts";
 import { type Problem, UserError } from "../../../plan/problem.ts";
-import { probeModels } from "../../../run/probe.ts";
-import type { GenaiSettings } from "../settings.ts";
+import { probeModels } from "../../../run/target/probe.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 
 /** What a model takes tells its backend: a mistake in `--backend` shows as one problem for each tensor of each entry. */
 

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { UserError } from "../../../plan/problem.ts";
 import type { ArtifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { findReadOutputs, textsIn } from "../../output-files.ts";
-import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
 import { SERVER_METRICS_FILES } from "./report.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
 

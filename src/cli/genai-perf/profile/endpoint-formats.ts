@@ -2,7 +2,7 @@ import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS } from "../../../service/openai/endpoints.ts";
 import type { PayloadFormat } from "../../../service/openai/payload.ts";
 import { ENDPOINT_TYPES, type EndpointTypeName } from "../endpoints.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 
 /** How each endpoint type is written to and read. */
 

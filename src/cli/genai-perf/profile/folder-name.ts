@@ -2,7 +2,7 @@ import { artifactFolder, type Stimulus } from "../../../report/genai-perf/artifa
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
 import { intervalsFileOf } from "../lift-load.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 
 /** The name of a run's folder, as the original has it; gaps from a file are called as their flag, where it says `concurrency1`. @param stimulus in place of the settings' load */
 export function nameFolder(settings: GenaiSettings, stimulus: Stimulus = stimulusOf(settings)): string {

@@ -1,6 +1,6 @@
 import { type Problem, UserError } from "../../../plan/problem.ts";
 import { readApiKey, registerHeaders } from "../../../plan/secrets.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 
 /** The only one there has been; servers that follow the API want it named. */
 const ANTHROPIC_VERSION = "2023-06-01";

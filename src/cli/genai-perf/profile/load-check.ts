@@ -1,6 +1,6 @@
 import { UserError } from "../../../plan/problem.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 
 /** Checks that requests and load agree on sessions, request by request: the original's perf_analyzer fails where they do not. */
 export class LoadCheck {

@@ -7,7 +7,7 @@ import type { TemplateSource } from "../../../service/openai/payload-template.ts
 import type { JsonObject, PromptEntry } from "../../../service/openai/prompt-entry.ts";
 import { parseResponseField, type ResponseField } from "../../../service/openai/response-field.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 import { NAMED_TEMPLATES, readTemplateOptions, templateFileOf } from "../template-options.ts";
 import { toLayoutSettings, toPayloadSettings } from "./prompt-settings.ts";
 

@@ -2,14 +2,14 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { metricLabel } from "../../../report/genai-perf/layout.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
-import type { SweepPoint } from "../../../report/genai-perf/sweep.ts";
+import type { SweepPoint } from "../../../report/genai-perf/sweep/sweep.ts";
 import type { PageText } from "../../../report/plots/page.ts";
 import { joinPlots, PLOT_PAGE_FILE, type PlotFormat, type PlotSet } from "../../../report/plots/plot.ts";
 import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import type { TelemetryMetric } from "../../../telemetry/series.ts";
 import type { CommandIo } from "../../execute.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 
 /** Plots of profiles, merged runs and sweeps, which `--generate-plots` asks for. */
 

@@ -4,9 +4,9 @@ import { parseSequenceMix } from "../../../inputs/prompts/lengths.ts";
 import { DEFAULT_PROMPTS, type PromptSettings, parseInputFile } from "../../../inputs/prompts/settings.ts";
 import type { LayoutSettings, PayloadSettings } from "../../../service/openai/payload.ts";
 import { RANKING_TYPES } from "../endpoints.ts";
-import { hasMadeUpAudio, hasMadeUpImages, toAudioUnits } from "../media-rules.ts";
-import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
+import { hasMadeUpAudio, hasMadeUpImages, toAudioUnits } from "../rules/media-rules.ts";
 import { formatOf } from "./endpoint-formats.ts";
 
 /** From settings to what requests are made of. */

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { lagWarnings } from "../../../measure/client-lag.ts";
-import type { TokenColumns } from "../../../measure/token-metrics.ts";
-import { tokenWarnings } from "../../../measure/token-warnings.ts";
+import type { TokenColumns } from "../../../measure/tokens/token-metrics.ts";
+import { tokenWarnings } from "../../../measure/tokens/token-warnings.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
+import type { ArtifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { formatGenAiPerfConsole } from "../../../report/genai-perf/console.ts";
 import { formatGenAiPerfCsv } from "../../../report/genai-perf/csv.ts";
 import { formatGenAiPerfJson } from "../../../report/genai-perf/json.ts";
@@ -11,24 +12,26 @@ import { formatMoreMetrics } from "../../../report/genai-perf/more-metrics.ts";
 import { formatRampartJson } from "../../../report/genai-perf/rampart-json.ts";
 import { type GenAiPerfResult, toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { summarizeRun } from "../../../report/genai-perf/run-summary.ts";
-import { formatServerMetricsConsole } from "../../../report/genai-perf/server-metrics-console.ts";
-import { formatServerMetricsCsv, formatServerMetricsJson } from "../../../report/genai-perf/server-metrics-files.ts";
+import { formatServerMetricsConsole } from "../../../report/genai-perf/telemetry/server-metrics-console.ts";
+import {
+  formatServerMetricsCsv,
+  formatServerMetricsJson,
+} from "../../../report/genai-perf/telemetry/server-metrics-files.ts";
 import {
   formatTelemetryConsole,
   toGpuSamples,
   toTelemetrySeries,
   toTelemetryStatistics,
-} from "../../../report/genai-perf/telemetry.ts";
+} from "../../../report/genai-perf/telemetry/telemetry.ts";
 import { joinOutputErrors } from "../../../report/guard-report.ts";
 import { writeOutput } from "../../../report/output-file.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import type { ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { CommandIo } from "../../execute.ts";
 import { VERSION } from "../../version.ts";
-import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
 import { drawProfile } from "./plots.ts";
-import type { ProfilePlace } from "./run-profile.ts";
 import { toInputConfig } from "./to-input-config.ts";
 import type { MeasuredAnswers } from "./token-work.ts";
 
@@ -143,4 +146,12 @@ function write(path: string, text: string): RunError[] {
     const message = `${path} cannot be written: ${messageOf(error)}`;
     return [new RunError("output", message, "Give another folder with --artifact-dir.")];
   }
+}
+
+/** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
+
+/** Where a profile's files lie. Also the names of those that a later run replaces. */
+export interface ProfilePlace {
+  readonly folder: string;
+  readonly files: ArtifactFiles;
 }

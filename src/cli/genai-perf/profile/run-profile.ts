@@ -1,41 +1,33 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { TokenColumns } from "../../../measure/token-metrics.ts";
-import { explainNoText } from "../../../measure/token-warnings.ts";
+import type { TokenColumns } from "../../../measure/tokens/token-metrics.ts";
+import { explainNoText } from "../../../measure/tokens/token-warnings.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { type RunError, UserError } from "../../../plan/problem.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
-import { type ArtifactFiles, artifactFiles } from "../../../report/genai-perf/artifacts.ts";
+import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.ts";
 import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { removeOutput } from "../../../report/output-file.ts";
 import type { RunResult } from "../../../run/observer.ts";
-import { removingPart } from "../../../run/process-end.ts";
+import { removingPart } from "../../../run/target/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
-import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
 import { explainBackend } from "./backend-hint.ts";
 import { checkOutputs } from "./check-outputs.ts";
 import { nameFolder } from "./folder-name.ts";
 import { headersOf } from "./headers.ts";
 import { isUnstable } from "./instability.ts";
-import { countNeededEntries, toPassedPlan } from "./passed-plan.ts";
+import { countNeededEntries, toPassedPlan } from "./pass-through/passed-plan.ts";
 import { removePlots } from "./plots.ts";
-import { type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
+import { type ProfilePlace, type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
 import { findDoubts, tellRun } from "./tell-run.ts";
 import type { AskedRecords, TokenWork } from "./token-work.ts";
 import { SharedTokenWork } from "./token-work-thread.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
-
-/** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
-
-/** Where a profile's files lie. Also the names of those that a later run replaces. */
-export interface ProfilePlace {
-  readonly folder: string;
-  readonly files: ArtifactFiles;
-}
 
 /** What came of a profile. */
 export interface Profile extends ProfilePlace {

@@ -3,10 +3,10 @@ import type { WindowResult } from "../../../measure/window.ts";
 import { formatDurationNs } from "../../../plan/units.ts";
 import { describeLoadNotes, describeRepeats } from "../../../report/load-notes.ts";
 import { describeResends } from "../../../report/resend-note.ts";
-import type { FailureCount } from "../../../run/failure-log.ts";
+import type { FailureCount } from "../../../run/judge/failure-log.ts";
 import type { RunResult } from "../../../run/observer.ts";
 import { isGivenUp } from "../../../transport/failure.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 import { describeInstability } from "./instability.ts";
 
 /** Tells what the user must know of the run besides its numbers. @param doubts those of {@link findDoubts} */

@@ -1,10 +1,10 @@
 import { HIDDEN_VALUE, isSecretName } from "../../../plan/secrets.ts";
 import { PythonFloat, type PythonJson } from "../../../report/genai-perf/python-format.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
-import { type Field, type FieldGroup, isGroup } from "../field.ts";
-import { FIELDS } from "../fields.ts";
-import { type GenaiSettings, getSetting, type Stimulus, type Sweep } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
+import { type Field, type FieldGroup, isGroup } from "../options/field.ts";
+import { FIELDS } from "../options/fields.ts";
+import { type GenaiSettings, getSetting, type Stimulus, type Sweep } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
 
 /**
  * The `input_config` of profile_export_genai_perf.json: the whole configuration in the original's order. Secrets in headers are left out; the

@@ -1,6 +1,6 @@
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import type { LoadPlan, RequestRateLoadPlan } from "../../../plan/load-plan.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 
 /** When requests are sent. */
 export function toLoad(settings: GenaiSettings): LoadPlan {

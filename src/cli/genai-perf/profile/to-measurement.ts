@@ -1,7 +1,7 @@
 import type { MeasurementPlan } from "../../../plan/plan.ts";
 import { isPayloadFile } from "../input-format.ts";
-import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
 
 const DEFAULT_INTERVAL_MS = 10_000;
 const MIN_REQUESTS = 10;

@@ -2,8 +2,8 @@ import type { TargetPlan } from "../../../plan/plan.ts";
 import { DEFAULT_TLS } from "../../../plan/tls.ts";
 import { DEFAULT_TRITON_TARGET } from "../../../plan/triton-target.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
-import type { GenaiSettings } from "../settings.ts";
-import type { GivenSettings } from "../settings-builder.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { GivenSettings } from "../options/settings-builder.ts";
 
 /** perf_analyzer's, which the original leaves it to where no URL is given. */
 const DEFAULT_HTTP_URL = "localhost:8000";

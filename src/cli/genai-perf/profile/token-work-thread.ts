@@ -1,11 +1,11 @@
 import type { MessagePort, Worker } from "node:worker_threads";
-import { TokenColumns, type TokenRows } from "../../../measure/token-metrics.ts";
+import { TokenColumns, type TokenRows } from "../../../measure/tokens/token-metrics.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
 import { registeredSecrets, registerSecret } from "../../../plan/secrets.ts";
 import { receiveError, type SentError, sendError } from "../../../plan/sent-error.ts";
 import { startWorker } from "../../../runtime/workers.ts";
 import { formatJson, parseJson } from "../../../service/json-text.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 import {
   LocalTokenWork,
   type MeasuredAnswers,

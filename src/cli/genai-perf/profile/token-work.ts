@@ -1,6 +1,6 @@
-import type { AnswerTimes } from "../../../measure/answer-times.ts";
-import { type GapSummary, TokenGaps } from "../../../measure/token-gaps.ts";
-import type { TokenColumns } from "../../../measure/token-metrics.ts";
+import type { AnswerTimes } from "../../../measure/tokens/answer-times.ts";
+import { type GapSummary, TokenGaps } from "../../../measure/tokens/token-gaps.ts";
+import type { TokenColumns } from "../../../measure/tokens/token-metrics.ts";
 import { measureExports } from "../../../report/genai-perf/measure-export.ts";
 import { RecordsFile, type RecordsRun } from "../../../report/genai-perf/records-file.ts";
 import { openProfileExport } from "../../../report/read/profile-export.ts";
@@ -8,7 +8,7 @@ import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import { isPayloadFile } from "../input-format.ts";
-import type { GenaiSettings } from "../settings.ts";
+import type { GenaiSettings } from "../options/settings.ts";
 import { type AnswerReading, readingOf } from "./answer-rules.ts";
 import type { PayloadLayout } from "./payload-layout.ts";
 import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.ts";

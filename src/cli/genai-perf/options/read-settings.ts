@@ -1,0 +1,162 @@
+import type { Problem } from "../../../plan/problem.ts";
+import { liftLoad } from "../lift-load.ts";
+import { checkTogether } from "../rules/rules.ts";
+import { warnTogether } from "../rules/warnings.ts";
+import { readConfig } from "./config.ts";
+import { fieldOf } from "./fields.ts";
+import { FLAG_READERS, type FlagValues, type LastFlag, readLoad, readSweep } from "./flag-readers.ts";
+import { readValues } from "./flag-values.ts";
+import type { SubcommandName } from "./flags.ts";
+import type { GivenCommand, GivenFlag } from "./parse.ts";
+import { type GenaiSettings, isDefault, type Subcommand } from "./settings.ts";
+import { type GivenSetting, type GivenSettings, SettingsBuilder } from "./settings-builder.ts";
+import { flagsOf } from "./subcommand-flags.ts";
+
+/** What a command line with its YAML file asks for, or everything that is wrong with it. */
+export type SettingsResult =
+  | {
+      readonly kind: "settings";
+      readonly settings: GenaiSettings;
+      readonly given: GivenSettings;
+      /** What was given and nothing obeys yet: the command refuses it as not supported yet. */
+      readonly later: readonly LaterSetting[];
+      /** Whole sentences without a line end. */
+      readonly warnings: readonly string[];
+    }
+  /** argparse's errors: usage and exit code 2. */
+  | {
+      readonly kind: "usage";
+      readonly subcommand: SubcommandName;
+      readonly problems: readonly Problem[];
+      /** What the flags that can be read contradict beside that. */
+      readonly further: readonly Problem[];
+    }
+  /** What the original throws later on: exit code 1. */
+  | { readonly kind: "config"; readonly problems: readonly Problem[] };
+
+/** A setting that nothing obeys yet. */
+export interface LaterSetting {
+  /** The flag as typed, or `cfg.yaml:3:5`. */
+  readonly place: string;
+  /** The flag's first name. */
+  readonly flag: string;
+}
+
+interface ReadFlag {
+  readonly one: GivenFlag;
+  readonly values: FlagValues;
+  readonly from: GivenSetting;
+}
+
+/** Flags that go with a configuration file without `--override-config`. */
+const FREE_WITH_CONFIG: ReadonlySet<string> = new Set(["-f", "--override-config", "-v"]);
+
+/** Reads flags, and for `config` the file they name. Nothing is thrown for what a user can mend. */
+export function readSettings(command: GivenCommand): SettingsResult {
+  const { subcommand, given } = command;
+  const usage: Problem[] = [];
+  const flags = given.flatMap((one): ReadFlag[] => {
+    const { values, problem } = readValues(one);
+    if (problem === undefined)
+      return [{ one, values, from: { place: one.typed, source: "flag", isFloat: one.flag.kind === "decimal" } }];
+    usage.push(problem);
+    return [];
+  });
+  const result = applyFlags(command, flags);
+  if (usage.length === 0) return result;
+  return { kind: "usage", subcommand, problems: usage, further: findFurther(result) };
+}
+
+function applyFlags({ subcommand, given, passThrough }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
+  const builder = new SettingsBuilder();
+  // Without a file everything would be missing that it may have.
+  if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
+  if (subcommand !== "config")
+    builder.store("subcommand", subcommand, { place: subcommand, source: "flag", isFloat: false });
+  for (const flag of flags) readFlag(builder, flag);
+  const last: LastFlag = (name) => {
+    const found = flags.findLast(({ one }) => one.flag.names[0] === name);
+    return found === undefined ? undefined : { value: found.values[0], from: found.from };
+  };
+  if (subcommand !== "create-template" && subcommand !== "process-export-files") {
+    readLoad(builder, last);
+    readSweep(builder, last, subcommand === "analyze");
+    liftLoad(builder, passThrough);
+  }
+  if (subcommand === "config") builder.settings.subcommand = inferSubcommand(builder);
+  return finish(builder);
+}
+
+function finish(builder: SettingsBuilder): SettingsResult {
+  const { settings, given, problems } = builder;
+  // The path itself asks for a stream.
+  if (settings.endpoint.type === "generate_stream") settings.endpoint.isStreaming = true;
+  const all = [...problems, ...checkTogether(settings, given)];
+  const later = findLater(settings, given);
+  if (all.length > 0) return { kind: "config", problems: [...all, ...later.map(refuseLater)] };
+  return {
+    kind: "settings",
+    settings,
+    given,
+    later,
+    warnings: warnTogether(settings, given),
+  };
+}
+
+/** What keeps the settings from being run, argparse's errors aside. */
+export function findFurther(result: SettingsResult): readonly Problem[] {
+  if (result.kind === "usage") return result.further;
+  return result.kind === "config" ? result.problems : result.later.map(refuseLater);
+}
+
+/** Told before anything is sent or written. */
+function refuseLater({ place, flag }: LaterSetting): Problem {
+  const what = place.startsWith("-") ? flag : `${place}: ${flag}`;
+  return { path: what, message: `${what} is not supported yet`, hint: "Leave it out." };
+}
+
+/** A file may repeat defaults, as templates do. */
+function findLater(settings: GenaiSettings, given: GivenSettings): LaterSetting[] {
+  return flagsOf("config").flatMap(({ at, isLater, names }) => {
+    const from = at === undefined || isLater !== true ? undefined : given.get(at);
+    if (at === undefined || from === undefined) return [];
+    return from.source === "flag" || !isDefault(settings, at) ? [{ place: from.place, flag: names[0] }] : [];
+  });
+}
+
+/** Returns whether there is a file that can be read. */
+function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): boolean {
+  const file = given.findLast(({ flag }) => flag.names[0] === "-f")?.values[0];
+  const isRead = file === undefined || readConfig(builder, file);
+  if (given.some(({ flag }) => flag.names[0] === "--override-config")) return isRead;
+  const overriding = given.filter(({ flag }) => !FREE_WITH_CONFIG.has(flag.names[0]));
+  if (overriding.length > 0)
+    builder.fail(
+      overriding.map(({ typed }) => typed).join(", "),
+      "In order to use the CLI to override the config, the --override-config flag must be set.",
+      undefined,
+      "Add --override-config, or write it in the file.",
+    );
+  return isRead;
+}
+
+function readFlag(builder: SettingsBuilder, { one: { flag }, values, from }: ReadFlag): void {
+  const reader = FLAG_READERS[flag.names[0]];
+  if (reader !== undefined) {
+    reader(builder, values, from);
+    return;
+  }
+  if (flag.at === undefined) return;
+  const isList = flag.shape === "some" || flag.shape === "any";
+  // `--audio-depths` without a value says nothing, as in the original.
+  if (isList && values.length === 0) return;
+  const value = flag.shape === "switch" ? true : isList ? [...values] : values[0];
+  const field = fieldOf(flag.at);
+  if (field === undefined) builder.store(flag.at, value, from);
+  else builder.set(field, value, from);
+}
+
+function inferSubcommand(builder: SettingsBuilder): Subcommand {
+  if (builder.given.has("analyze.sweeps")) return "analyze";
+  return builder.given.has("process.inputDir") ? "process-export-files" : "profile";
+}

@@ -1,0 +1,93 @@
+import { familyOf, JSON_METRICS, REQUEST_METRICS } from "../../../report/genai-perf/layout.ts";
+import { parseLimit } from "../../../report/genai-perf/limits.ts";
+import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
+import { findLoadSweep } from "../analyze/points.ts";
+import { sweepValues } from "../options/sweeps.ts";
+import { formatOf } from "../profile/endpoint-formats.ts";
+import type { RuleSet } from "./rule-set.ts";
+
+/** What a sweep and the settings beside it contradict. */
+
+/** Kinds whose requests hold several texts or images; a batch would change nothing in the others. */
+const BATCHED: readonly AnswerKind[] = ["completions", "embeddings", "nvclip", "rankings", "image-retrieval"];
+
+/** Tells the rules what is wrong with the sweep. */
+export function checkSweep(rules: RuleSet): void {
+  const { analyze, input, endpoint, rampart } = rules.settings;
+  const types = analyze.sweeps.map(({ type }) => type);
+  const refuse = (isBroken: boolean, message: string, hint: string): void =>
+    rules.refuse(isBroken, "analyze.sweeps", "--sweep-type", message, hint);
+  refuse(
+    types.includes("concurrency") && types.includes("request_rate"),
+    "concurrency and request_rate are both the load, of which there is one",
+    "Vary one of them.",
+  );
+  refuse(new Set(types).size < types.length, "something is varied twice", "Name each parameter once.");
+  const isMadeUp = input.file === "" || input.file.startsWith("synthetic:");
+  refuse(
+    types.includes("input_sequence_length") && !isMadeUp,
+    "input_sequence_length is the length of made-up prompts, and the input file brings its own",
+    "Leave out --input-file, or vary something else.",
+  );
+  refuse(
+    types.includes("input_sequence_length") && rampart.sequenceMix !== "",
+    "input_sequence_length and --sequence-distribution both set the length of prompts",
+    "Leave one of them out.",
+  );
+  refuse(
+    types.includes("num_dataset_entries") && !isMadeUp,
+    "num_dataset_entries counts made-up prompts, and the input file brings its own",
+    "Leave out --input-file, or vary something else.",
+  );
+  refuse(
+    types.includes("runtime_batch_size") && !BATCHED.includes(formatOf(endpoint)?.answer ?? "chat"),
+    `requests of type ${endpoint.type} hold one prompt: there is no batch to vary`,
+    "Batches go with completions, embeddings, nvclip, rankings and image_retrieval.",
+  );
+  checkCounts(rules);
+  checkSearch(rules);
+}
+
+/** A level of load whose requests are fewer than the load never reaches it. */
+function checkCounts(rules: RuleSet): void {
+  const { analyze, perfAnalyzer } = rules.settings;
+  const { mode, num } = perfAnalyzer.measurement;
+  const sweep = findLoadSweep(analyze.sweeps);
+  if (sweep === undefined || mode !== "request_count" || num === null) return;
+  const most = Math.trunc(sweep.kind === "range" ? sweep.max : Math.max(...sweepValues(sweep)));
+  const what = sweep.type === "concurrency" ? "concurrency" : "request rate";
+  rules.refuse(
+    num < most,
+    "perfAnalyzer.measurement.num",
+    "--request-count",
+    `--request-count can not be less than ${what}, which the sweep takes up to ${most}`,
+    `Give ${most} or more, or leave it out: each point then takes twice its ${what}, but at least 10.`,
+  );
+}
+
+function checkSearch(rules: RuleSet): void {
+  const { analyze, endpoint, rampart } = rules.settings;
+  if (rampart.searchLimits === null) return;
+  const refuse = (isBroken: boolean, message: string, hint: string): void =>
+    rules.refuse(isBroken, "rampart.searchLimits", "--search-limits", message, hint);
+  refuse(
+    findLoadSweep(analyze.sweeps) === undefined,
+    "a search needs a load to search",
+    "Vary concurrency or request_rate, for example --sweep-type concurrency --sweep-range 1:64.",
+  );
+  const names = Object.keys(rampart.searchLimits);
+  refuse(names.length === 0, "there are no limits", "Write for example request_latency.p99:300.");
+  const family = familyOf(formatOf(endpoint)?.answer ?? "chat");
+  const known = JSON_METRICS[family].map(({ name }): string => name);
+  for (const name of names) {
+    const limit = parseLimit(name, 0);
+    if (typeof limit === "string") {
+      refuse(true, limit, "Write for example request_latency.p99:300, or request_latency:300 for the average.");
+      continue;
+    }
+    const { metric } = limit;
+    const needsStream = REQUEST_METRICS[family].some((one) => one.name === metric && one.isStreaming);
+    refuse(!known.includes(metric), `answers of type ${endpoint.type} have no ${metric}`, "Limit another metric.");
+    refuse(needsStream && !endpoint.isStreaming, `${metric} needs streamed answers`, "Add --streaming.");
+  }
+}

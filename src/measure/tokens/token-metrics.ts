@@ -1,0 +1,266 @@
+import type { ServerUsage } from "../../service/openai/answer-parts.ts";
+import type { StreamEnd } from "../../service/openai/stream-end.ts";
+import { Column } from "../column.ts";
+import { roundHalfEven } from "../statistics.ts";
+import type { AnswerTimes } from "./answer-times.ts";
+
+/**
+ * Token metrics of generative models, request by request, by GenAI-Perf's formulas (shown as its users know them) and beside them those
+ * that say what these do not. Rows are answered requests with content; requests that failed or had none are counted apart.
+ */
+
+/** What is measured of a request. Times are nanoseconds; NaN where a request has no such value. */
+export const TOKEN_METRICS = [
+  "requestLatencyNs",
+  "timeToFirstTokenNs",
+  "timeToSecondTokenNs",
+  "interTokenLatencyNs",
+  "outputTokensPerSecPerUser",
+  "outputTokens",
+  "inputTokens",
+  /** Of the first token that is not reasoning. */
+  "timeToFirstOutputTokenNs",
+  "timeToFirstReasoningTokenNs",
+  "reasoningTokens",
+  /** Whole latency over output tokens: no cutting of chunks can embellish it. */
+  "normalizedTimePerOutputTokenNs",
+  /** Share of tokens that came together with the one before, 0 to 1; NaN where answers are not streamed. */
+  "bunchedRatio",
+  /** As the server reports them. */
+  "serverInputTokens",
+  "serverOutputTokens",
+  "serverReasoningTokens",
+  /** The length that was asked for; NaN where the load does not ask for lengths. */
+  "requestedOutputTokens",
+  "imagesPerSec",
+  "timePerImageNs",
+] as const;
+
+export type TokenMetric = (typeof TOKEN_METRICS)[number];
+
+/** One answered request. */
+export interface AnsweredRequest {
+  /** When it was sent, in nanoseconds after any origin that all requests share. */
+  readonly sendNs: number;
+  readonly times: AnswerTimes;
+  /** Tokens of the request's text; NaN when they were not counted. */
+  readonly inputTokens: number;
+  /** Tokens that the load asked for; absent or NaN where it left them to the server. */
+  readonly requestedTokens?: number | undefined;
+  readonly usage?: ServerUsage | undefined;
+  /** A stream was asked for, and the answer came whole: it has no first token. Default false. */
+  readonly lacksStream?: boolean | undefined;
+  /** The answer calls tools; without content it is nothing else. Default false. */
+  readonly callsTools?: boolean | undefined;
+  /** The conversation it is part of. */
+  readonly session?: string | undefined;
+}
+
+/** Reads closer to each other than this came in one piece: 10,000 tokens/s for one user, which no model makes. */
+const BUNCH_GAP_NS = 100_000;
+
+const NO_SESSION = -1;
+
+/** The rows of {@link TokenColumns} as plain data. */
+export interface TokenRows {
+  readonly sendNs: Float64Array;
+  readonly metrics: Readonly<Record<TokenMetric, Float64Array>>;
+  readonly emptyCount: number;
+  readonly toolCallCount: number;
+  readonly failedCount: number;
+  readonly failureExample: string | undefined;
+  /** Names of sessions, and for each row the index of its session's; -1 for none. */
+  readonly sessionNames: readonly string[];
+  readonly sessionOf: Float64Array;
+  readonly streamEnds: StreamEnds;
+  readonly unstreamedCount: number;
+}
+
+/** Streams whose protocol marks their end, by whether they had the mark; those that failed otherwise are in neither. */
+export interface StreamEnds {
+  readonly markedCount: number;
+  readonly unmarkedCount: number;
+  /** What the mark is, in words; undefined without such streams. */
+  readonly mark: string | undefined;
+}
+
+/** Measured requests as columns. */
+export class TokenColumns {
+  readonly sendNs = new Column();
+  readonly metrics: Readonly<Record<TokenMetric, Column>> = Object.fromEntries(
+    TOKEN_METRICS.map((name) => [name, new Column()]),
+  ) as Record<TokenMetric, Column>;
+  /** Answered, but without content. */
+  emptyCount = 0;
+  /** Those of them that are tool calls and nothing else. */
+  toolCallCount = 0;
+  failedCount = 0;
+  /** What was wrong with the first of them; undefined where nobody said. */
+  failureExample: string | undefined;
+  /** Where some streams had their end mark, those without are failures too; where none had it they are measured. */
+  streamEnds: StreamEnds = { markedCount: 0, unmarkedCount: 0, mark: undefined };
+  /** Rows whose answer came whole although a stream was asked for: they have no times of tokens. */
+  unstreamedCount = 0;
+  private readonly sessionNames = new Map<string, number>();
+  private readonly sessionOf = new Column();
+
+  /** Requests with content. */
+  get count(): number {
+    return this.sendNs.length;
+  }
+
+  /** Adds an answered request; one without content is only counted. */
+  add(request: AnsweredRequest): void {
+    const { contentNs } = request.times;
+    if (contentNs.length === 0) {
+      this.emptyCount++;
+      if (request.callsTools === true) this.toolCallCount++;
+      return;
+    }
+    this.push(request, tokenValues(request));
+    if (request.lacksStream === true) this.unstreamedCount++;
+  }
+
+  /**
+   * Adds a request whose answer is no text.
+   *
+   * @param imageCount images it sent; 0 where there are none
+   */
+  addPlain(sendNs: number, requestLatencyNs: number, imageCount = 0, session?: string): void {
+    const images =
+      imageCount === 0
+        ? {}
+        : { imagesPerSec: imageCount / (requestLatencyNs / 1e9), timePerImageNs: requestLatencyNs / imageCount };
+    this.push({ sendNs, session }, { requestLatencyNs, ...images });
+  }
+
+  /** Rows of each session, by its name, in the order of their first answers; empty without sessions. */
+  sessions(): Map<string, number[]> {
+    const names = [...this.sessionNames.keys()];
+    const rows = new Map<string, number[]>(names.map((name) => [name, []]));
+    for (const [row, session] of this.sessionOf.view().entries())
+      if (session !== NO_SESSION) rows.get(names[session] as string)?.push(row);
+    return rows;
+  }
+
+  /** Copies of all rows, to be merged or sent to another thread. */
+  rows(): TokenRows {
+    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
+    const { emptyCount, toolCallCount, failedCount, failureExample, streamEnds, unstreamedCount } = this;
+    return {
+      sendNs: this.sendNs.view().slice(),
+      metrics: metrics as TokenRows["metrics"],
+      emptyCount,
+      toolCallCount,
+      failedCount,
+      failureExample,
+      sessionNames: [...this.sessionNames.keys()],
+      sessionOf: this.sessionOf.view().slice(),
+      streamEnds,
+      unstreamedCount,
+    };
+  }
+
+  /** Adds the rows of others. */
+  addRows({ sendNs, metrics, sessionNames, sessionOf, ...counts }: TokenRows): void {
+    const sessions = sessionNames.map((name) => this.sessionIndex(name));
+    this.sendNs.append(sendNs);
+    this.sessionOf.append(sessionOf.map((session) => sessions[session] ?? NO_SESSION));
+    for (const name of TOKEN_METRICS) this.metrics[name].append(metrics[name]);
+    this.emptyCount += counts.emptyCount;
+    this.unstreamedCount += counts.unstreamedCount;
+    this.toolCallCount += counts.toolCallCount;
+    this.addFailures(counts.failedCount, counts.failureExample);
+    const { markedCount, unmarkedCount, mark } = this.streamEnds;
+    this.streamEnds = {
+      markedCount: markedCount + counts.streamEnds.markedCount,
+      unmarkedCount: unmarkedCount + counts.streamEnds.unmarkedCount,
+      mark: mark ?? counts.streamEnds.mark,
+    };
+  }
+
+  /** Counts requests that failed. @param example what was wrong with the first of them, where it is known */
+  addFailures(count: number, example?: string): void {
+    this.failedCount += count;
+    this.failureExample ??= example;
+  }
+
+  /** Counts a stream by how it ended. */
+  addEnd({ isMarked, mark }: StreamEnd): void {
+    const { markedCount, unmarkedCount } = this.streamEnds;
+    this.streamEnds = isMarked
+      ? { markedCount: markedCount + 1, unmarkedCount, mark }
+      : { markedCount, unmarkedCount: unmarkedCount + 1, mark };
+  }
+
+  private push(
+    request: Pick<AnsweredRequest, "sendNs" | "session">,
+    values: Partial<Record<TokenMetric, number>>,
+  ): void {
+    this.sendNs.push(request.sendNs);
+    this.sessionOf.push(this.sessionIndex(request.session));
+    for (const name of TOKEN_METRICS) this.metrics[name].push(values[name] ?? Number.NaN);
+  }
+
+  private sessionIndex(name: string | undefined): number {
+    if (name === undefined) return NO_SESSION;
+    const known = this.sessionNames.get(name);
+    if (known !== undefined) return known;
+    this.sessionNames.set(name, this.sessionNames.size);
+    return this.sessionNames.size - 1;
+  }
+}
+
+/** What is measured of one request with content; metrics it has no value of are NaN. */
+export function tokenValues({
+  times,
+  inputTokens: countedInput,
+  requestedTokens = Number.NaN,
+  usage,
+  lacksStream = false,
+}: AnsweredRequest): Partial<Readonly<Record<TokenMetric, number>>> {
+  const { contentNs } = times;
+  // Without a tokenizer the server's counts are all there is.
+  const inputTokens = Number.isNaN(countedInput) ? (usage?.promptTokens ?? Number.NaN) : countedInput;
+  const outputTokens = Number.isNaN(times.outputTokens) ? outputOf(usage) : times.outputTokens;
+  const firstNs = contentNs[0] as number;
+  const lastNs = contentNs.at(-1) as number;
+  const hasIntervals = contentNs.length > 1 && outputTokens > 1;
+  const interTokenLatencyNs = hasIntervals ? roundHalfEven((lastNs - firstNs) / (outputTokens - 1)) : Number.NaN;
+  return {
+    requestLatencyNs: lastNs,
+    timeToFirstTokenNs: lacksStream ? Number.NaN : firstNs,
+    timeToSecondTokenNs: contentNs.length > 1 ? (contentNs[1] as number) - firstNs : Number.NaN,
+    interTokenLatencyNs,
+    // Where all tokens came at once there is no such rate; GenAI-Perf divides by zero there.
+    outputTokensPerSecPerUser: interTokenLatencyNs > 0 ? 1 / (interTokenLatencyNs / 1e9) : Number.NaN,
+    outputTokens,
+    inputTokens,
+    timeToFirstOutputTokenNs: lacksStream ? Number.NaN : times.firstOutputNs,
+    timeToFirstReasoningTokenNs: lacksStream ? Number.NaN : times.firstReasoningNs,
+    reasoningTokens: Number.isNaN(times.reasoningTokens)
+      ? (usage?.reasoningTokens ?? Number.NaN)
+      : times.reasoningTokens,
+    normalizedTimePerOutputTokenNs: outputTokens > 0 ? lastNs / outputTokens : Number.NaN,
+    bunchedRatio: bunchedRatio(times, usage),
+    serverInputTokens: usage?.promptTokens ?? Number.NaN,
+    serverOutputTokens: usage?.completionTokens ?? Number.NaN,
+    serverReasoningTokens: usage?.reasoningTokens ?? Number.NaN,
+    requestedOutputTokens: requestedTokens,
+  };
+}
+
+/** The server's count of output without reasoning, as the client counts. */
+function outputOf(usage: ServerUsage | undefined): number {
+  return (usage?.completionTokens ?? Number.NaN) - (usage?.reasoningTokens ?? 0);
+}
+
+/** Tokens beyond one per read, and those of reads that came at once. One event alone is no stream, so nothing can be said of it. */
+function bunchedRatio({ contentNs, eventCount, outputTokens }: AnswerTimes, usage: ServerUsage | undefined): number {
+  if (eventCount < 2) return Number.NaN;
+  // The smaller count: another tokenizer than the server's may find more tokens, and the server counts also those without text.
+  const counts = [outputTokens, usage?.completionTokens ?? Number.NaN].filter((count) => !Number.isNaN(count));
+  const tokens = counts.length === 0 ? eventCount : Math.max(eventCount, Math.min(...counts));
+  const atOnce = contentNs.filter((timeNs, i) => i > 0 && timeNs - (contentNs[i - 1] as number) < BUNCH_GAP_NS).length;
+  return (tokens - contentNs.length + atOnce) / (tokens - 1);
+}

@@ -1,0 +1,70 @@
+import type { Column } from "../column.ts";
+import { sumOf } from "../statistics.ts";
+import type { TokenColumns } from "./token-metrics.ts";
+
+/** Numbers of a whole run, or of one session. */
+export interface SystemMetrics {
+  /** From the first send to the last content. */
+  readonly durationNs: number;
+  /** Requests with content. */
+  readonly requestCount: number;
+  /** As GenAI-Perf counts them: requests without content too, failed ones not. */
+  readonly requestsPerSec: number;
+  readonly outputTokensPerSec: number;
+  /** Input and output together, as the client counts them; undefined where it counts only one of them, or neither. */
+  readonly totalTokensPerSec: number | undefined;
+  /** The same by the server's counts; undefined unless it tells them of each request. */
+  readonly serverTokensPerSec: number | undefined;
+  /** Requests in flight on average: latencies over duration. */
+  readonly effectiveConcurrency: number;
+  /** Failed over all, 0 to 1. */
+  readonly errorRatio: number;
+}
+
+/** System metrics of all rows, or of those of one session (whose duration is its own). */
+export function systemMetrics(columns: TokenColumns, rows?: readonly number[]): SystemMetrics {
+  const { requestLatencyNs, inputTokens, outputTokens, serverInputTokens, serverOutputTokens } = columns.metrics;
+  const requestCount = rows?.length ?? columns.count;
+  const isAll = rows === undefined;
+  let firstNs = Number.POSITIVE_INFINITY;
+  let lastNs = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < requestCount; i++) {
+    const row = isAll ? i : (rows[i] as number);
+    const sendNs = columns.sendNs.at(row);
+    firstNs = Math.min(firstNs, sendNs);
+    lastNs = Math.max(lastNs, sendNs + requestLatencyNs.at(row));
+  }
+  const durationNs = requestCount === 0 ? 0 : lastNs - firstNs;
+  const durationSec = durationNs / 1e9;
+  const answered = requestCount + (isAll ? columns.emptyCount : 0);
+  const total = answered + columns.failedCount;
+  return {
+    durationNs,
+    requestCount,
+    requestsPerSec: perSec(answered, durationSec),
+    outputTokensPerSec: perSec(sumOf(outputTokens.measured(rows)), durationSec),
+    totalTokensPerSec: tokensPerSec([inputTokens, outputTokens], durationSec, requestCount, rows),
+    serverTokensPerSec: tokensPerSec([serverInputTokens, serverOutputTokens], durationSec, requestCount, rows),
+    effectiveConcurrency: durationNs > 0 ? sumOf(requestLatencyNs.measured(rows)) / durationNs : 0,
+    errorRatio: isAll && total > 0 ? columns.failedCount / total : 0,
+  };
+}
+
+/** Undefined unless each request has all counts: a sum over some of them would be no throughput. */
+function tokensPerSec(
+  counts: readonly Column[],
+  durationSec: number,
+  requestCount: number,
+  rows: readonly number[] | undefined,
+): number | undefined {
+  const all = counts.map((column) => column.measured(rows));
+  if (requestCount === 0 || all.some(({ length }) => length < requestCount)) return undefined;
+  return perSec(
+    all.reduce((sum, values) => sum + sumOf(values), 0),
+    durationSec,
+  );
+}
+
+function perSec(amount: number, durationSec: number): number {
+  return durationSec > 0 ? amount / durationSec : 0;
+}

@@ -1,0 +1,140 @@
+import { meanOf, sumOf } from "../statistics.ts";
+import type { TokenColumns } from "./token-metrics.ts";
+
+/** What makes token metrics say something else than they seem to. */
+
+const BUNCHED_RATIO = 0.2;
+const DIFFERENT_RATIO = 0.02;
+
+/** One sentence for each doubt; none when the numbers can be taken as they are. */
+export function tokenWarnings(columns: TokenColumns): string[] {
+  return [
+    explainUnstreamed(columns),
+    explainBunching(columns),
+    explainUsage(columns, "output", "outputTokens", "serverOutputTokens"),
+    explainUsage(columns, "input", "inputTokens", "serverInputTokens"),
+    explainLength(columns),
+    explainReasoning(columns),
+    explainUnmarkedEnds(columns),
+    explainMissing(columns),
+  ].filter((text) => text !== undefined);
+}
+
+/** Why answers have no times of tokens although streams were asked for; undefined where all were streamed. */
+export function explainUnstreamed({ unstreamedCount, count }: TokenColumns): string | undefined {
+  if (unstreamedCount === 0) return undefined;
+  return `${unstreamedCount} of ${count} answers were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
+}
+
+function explainBunching(columns: TokenColumns): string | undefined {
+  const ratios = columns.metrics.bunchedRatio.measured();
+  const ratio = ratios.length === 0 ? 0 : meanOf(ratios);
+  if (ratio < BUNCHED_RATIO) return undefined;
+  return `${percent(ratio)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
+}
+
+/** Whether the server's counts of tokens are others than the client's, as far as the warnings above say so. */
+export function isCountedOtherwise(columns: TokenColumns): boolean {
+  return (
+    compareUsage(columns, "outputTokens", "serverOutputTokens") !== undefined ||
+    compareUsage(columns, "inputTokens", "serverInputTokens") !== undefined
+  );
+}
+
+function explainUsage(columns: TokenColumns, what: string, ours: OwnCount, servers: ServerCount): string | undefined {
+  const sums = compareUsage(columns, ours, servers);
+  if (sums === undefined) return undefined;
+  const cause =
+    what === "input"
+      ? "its chat template adds some, or its tokenizer is another"
+      : "the tokenizer is another, or the answer has tokens without text";
+  return `the server counts ${sums.server} ${what} tokens where the client counts ${sums.own}: ${cause}`;
+}
+
+type OwnCount = "outputTokens" | "inputTokens";
+type ServerCount = "serverOutputTokens" | "serverInputTokens";
+
+/** Sums over requests that have both counts; undefined when they agree. */
+function compareUsage(
+  columns: TokenColumns,
+  ours: OwnCount,
+  servers: ServerCount,
+): { readonly own: number; readonly server: number } | undefined {
+  const { reasoningTokens } = columns.metrics;
+  // Servers count reasoning as output.
+  const isOutput = ours === "outputTokens";
+  const own = columns.metrics[ours].view().map((count, row) => count + (isOutput ? reasoningTokens.at(row) || 0 : 0));
+  const server = columns.metrics[servers].view();
+  const has = (_: number, row: number): boolean => !Number.isNaN(own[row]) && !Number.isNaN(server[row]);
+  const ownSum = sumOf(own.filter(has));
+  const serverSum = sumOf(server.filter(has));
+  const isSame = serverSum === 0 || Math.abs(ownSum - serverSum) <= DIFFERENT_RATIO * serverSum;
+  return isSame ? undefined : { own: ownSum, server: serverSum };
+}
+
+/** Answers of another length than was asked for; by the server's count where it gives one, since a limit is in its tokens. */
+function explainLength({ metrics }: TokenColumns): string | undefined {
+  const { requestedOutputTokens, serverOutputTokens, outputTokens, reasoningTokens } = metrics;
+  const asked: number[] = [];
+  const got: number[] = [];
+  let otherCount = 0;
+  for (const [row, wanted] of requestedOutputTokens.view().entries()) {
+    const servers = serverOutputTokens.at(row);
+    const tokens = Number.isNaN(servers) ? outputTokens.at(row) + (reasoningTokens.at(row) || 0) : servers;
+    if (Number.isNaN(wanted) || Number.isNaN(tokens)) continue;
+    asked.push(wanted);
+    got.push(tokens);
+    // Counting a text anew may give a token more or less than was generated.
+    const tolerance = Number.isNaN(servers) ? Math.max(1, DIFFERENT_RATIO * wanted) : 0;
+    if (Math.abs(tokens - wanted) > tolerance) otherCount++;
+  }
+  if (otherCount === 0) return undefined;
+  const [askedMean, gotMean] = [asked, got].map((counts) => meanOf(Float64Array.from(counts))) as [number, number];
+  const cause =
+    gotMean < askedMean
+      ? "the model ended them before; ignore_eos or min_tokens in the body prevent that, where the server knows them"
+      : "the server does not keep to the limit, or counts other tokens";
+  return `${otherCount} of ${asked.length} answers have another length than was asked for, ${gotMean.toFixed(1)} tokens on average and not ${askedMean.toFixed(1)}: ${cause}`;
+}
+
+function explainReasoning(columns: TokenColumns): string | undefined {
+  const { timeToFirstReasoningTokenNs, timeToFirstTokenNs } = columns.metrics;
+  const thinking = timeToFirstReasoningTokenNs.view();
+  const first = timeToFirstTokenNs.view();
+  const count = thinking.filter((timeNs, row) => timeNs < (first[row] as number)).length;
+  if (count === 0) return undefined;
+  return `${count} of ${columns.count} answers began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
+}
+
+/** Streams that ended without the end mark that their protocol asks for; undefined where there were no such streams. */
+export function countUnmarkedEnds({ streamEnds: { unmarkedCount, mark } }: TokenColumns): number | undefined {
+  return mark === undefined ? undefined : unmarkedCount;
+}
+
+function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } }: TokenColumns): string | undefined {
+  if (unmarkedCount === 0) return undefined;
+  const meaning =
+    markedCount > 0
+      ? "their answers were cut short, and they count as failed"
+      : "their answers may be cut short; as no stream of this server had one, they are in the statistics all the same";
+  return `${unmarkedCount} of ${markedCount + unmarkedCount} streams ended without their end mark (${mark}): ${meaning}`;
+}
+
+function explainMissing(columns: TokenColumns): string | undefined {
+  const { failedCount, emptyCount, toolCallCount, count, failureExample } = columns;
+  const total = failedCount + emptyCount + count;
+  if (failedCount + emptyCount === 0) return undefined;
+  const calls = toolCallCount === 0 ? "" : `, ${toolCallCount} of which only call tools`;
+  const example = failureExample === undefined ? "" : `; the first failure: ${failureExample}`;
+  return `of ${total} requests ${failedCount} failed and ${emptyCount} had an answer without content${calls}; only ${count} are in the statistics${example}`;
+}
+
+/** Why there is nothing to measure, where all answers are as they should be but for their text; undefined otherwise. */
+export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: TokenColumns): string | undefined {
+  if (count + failedCount > 0 || toolCallCount === 0 || toolCallCount < emptyCount) return undefined;
+  return `all ${emptyCount} answers only call tools, so there is no text to measure: leave the tools out of the requests`;
+}
+
+function percent(ratio: number): string {
+  return `${Math.round(100 * ratio)} %`;
+}

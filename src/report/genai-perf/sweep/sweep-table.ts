@@ -1,0 +1,43 @@
+import type { StatisticName } from "../../../measure/statistics.ts";
+import { formatTwoDecimals } from "../python-format.ts";
+import { formatRichTable } from "../rich-table.ts";
+import { findPareto } from "./pareto.ts";
+import type { SweepPoint } from "./sweep.ts";
+import type { BrokenLimits } from "./sweep-json.ts";
+
+/** The points of a sweep side by side, for the console. */
+
+const COLUMNS: readonly (readonly [header: string, metric: string, statistic: StatisticName, isStreaming: boolean])[] =
+  [
+    ["requests/s", "request_throughput", "avg", false],
+    ["tokens/s", "output_token_throughput", "avg", false],
+    ["TTFT p99 (ms)", "time_to_first_token", "p99", true],
+    ["ITL p99 (ms)", "inter_token_latency", "p99", true],
+    ["latency p99 (ms)", "request_latency", "p99", false],
+  ];
+
+/** Draws the points in the order in which they were measured. @param broken undefined without a search */
+export function formatSweepTable(points: readonly SweepPoint[], broken: BrokenLimits | undefined): string {
+  const names = points[0]?.parameters.map(([name]) => name) ?? [];
+  const isStreaming = points.some(({ result }) => result.isStreaming);
+  const columns = COLUMNS.filter(
+    ([, metric, , needsStream]) =>
+      (isStreaming || !needsStream) && points.some(({ result }) => result.statistics.has(metric)),
+  );
+  const places = findPareto(points);
+  const rows = points.map(({ name, parameters, result, repeat }, index) => [
+    ...parameters.map(([, value]) => String(value)),
+    ...columns.map(([, metric, statistic]) => {
+      const value = result.statistics.get(metric)?.values.get(statistic);
+      return value === undefined ? "N/A" : formatTwoDecimals(value);
+    }),
+    places[index]?.isOptimal === true ? "yes" : "no",
+    ...(broken === undefined ? [] : [formatLimits(broken.get(name) ?? [], repeat)]),
+  ]);
+  const header = [...names, ...columns.map(([title]) => title), "Pareto", ...(broken === undefined ? [] : ["limits"])];
+  return formatRichTable("Rampart | Sweep", header, rows);
+}
+
+function formatLimits(broken: readonly string[], repeat: number | undefined): string {
+  return `${broken.length === 0 ? "kept" : "broken"}${repeat === undefined ? "" : ", repeated"}`;
+}

@@ -1,0 +1,58 @@
+import * as v from "valibot";
+import type { StatisticName } from "../../../measure/statistics.ts";
+import { UserError } from "../../../plan/problem.ts";
+import type { TelemetryStatistics } from "../result.ts";
+
+/** GPU metrics of several runs, from the statistics in their JSON: samples are not in it. */
+
+const TELEMETRY = v.record(
+  v.string(),
+  v.objectWithRest({ unit: v.optional(v.string(), "") }, v.record(v.string(), v.number())),
+);
+/** Of these the original takes the mean over hosts, of the others the greatest. */
+const MEANS: ReadonlySet<string> = new Set(["gpu_power_usage", "gpu_utilization", "energy_consumption"]);
+
+/** The text of `telemetry_stats`. @param path the file, for errors @throws UserError */
+export function parseTelemetry(text: string, path: string): TelemetryStatistics {
+  const parsed = v.safeParse(TELEMETRY, JSON.parse(text));
+  if (!parsed.success) {
+    const hint = "Give the file as genai-perf or rampart wrote it.";
+    throw new UserError([{ path: `${path}, telemetry_stats`, message: "metrics by GPU are missing", hint }]);
+  }
+  return new Map(
+    Object.entries(parsed.output).map(([name, { unit, ...gpus }]) => [
+      name,
+      {
+        unit: unit as string,
+        gpus: new Map(
+          Object.entries(gpus as Record<string, Record<string, number>>).map(([gpu, values]) => [
+            gpu,
+            new Map(Object.entries(values) as [StatisticName, number][]),
+          ]),
+        ),
+      },
+    ]),
+  );
+}
+
+/** All of one run; of several only averages, as the original has it: percentiles cannot be merged. Undefined of none. */
+export function mergeTelemetry(runs: readonly TelemetryStatistics[]): TelemetryStatistics | undefined {
+  const [first] = runs;
+  if (first === undefined || runs.length === 1) return first;
+  return new Map(
+    [...first].map(([name, { unit }]) => {
+      const gpuNames = new Set(runs.flatMap((run) => [...(run.get(name)?.gpus.keys() ?? [])]));
+      const gpus = [...gpuNames].flatMap((gpu) => {
+        const averages = runs
+          .map((run) => run.get(name)?.gpus.get(gpu)?.get("avg"))
+          .filter((value) => value !== undefined);
+        return averages.length === 0 ? [] : [[gpu, new Map([["avg", combine(name, averages)] as const])] as const];
+      });
+      return [name, { unit, gpus: new Map(gpus) }];
+    }),
+  );
+}
+
+function combine(name: string, values: readonly number[]): number {
+  return MEANS.has(name) ? values.reduce((sum, value) => sum + value, 0) / values.length : Math.max(...values);
+}

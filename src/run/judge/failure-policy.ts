@@ -1,0 +1,117 @@
+import type { Plan } from "../../plan/plan.ts";
+import { RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import { nowNs } from "../../runtime/clock.ts";
+import { describeFailure, type Failure, isGivenUp } from "../../transport/failure.ts";
+import type { LaneError } from "../observer.ts";
+import type { RunSignal } from "../run-signal.ts";
+import type { EndedCounts } from "../send/ended-requests.ts";
+import { FailureLog } from "./failure-log.ts";
+import { isRatioExceeded } from "./failure-ratio.ts";
+import { Reachability } from "./reachability.ts";
+
+const MAX_LANE_ERRORS = 64;
+
+/** What the policy knows of the requests that are still to end. */
+export interface SentCounts {
+  readonly outstanding: number;
+  readonly sentCount: number;
+  /** Requests that are still to be sent; infinite where time decides. */
+  readonly quota: number;
+}
+
+/** Decides what failed requests do to the run. */
+export class FailurePolicy {
+  readonly log = new FailureLog();
+  /** Whether what fails is before the measurement. */
+  isWarmingUp = false;
+  readonly laneErrors: LaneError[] = [];
+  private readonly plan: Plan;
+  private readonly signal: RunSignal;
+  private readonly ended: EndedCounts;
+  private readonly sent: SentCounts;
+  private readonly reachability: Reachability;
+
+  constructor(plan: Plan, signal: RunSignal, ended: EndedCounts, sent: SentCounts) {
+    this.sent = sent;
+    this.plan = plan;
+    this.signal = signal;
+    this.ended = ended;
+    const { target } = plan;
+    const urls = target.kind === "embedded" ? [""] : [target.url, ...(target.moreUrls ?? [])];
+    this.reachability = new Reachability(new Set(urls).size);
+  }
+
+  add(failure: Failure, lane: number): void {
+    this.log.add(failure, this.isWarmingUp);
+    if (failure.kind === "aborted" || isGivenUp(failure)) return;
+    const message = describeFailure(failure);
+    if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
+      const { status, answer } = failure;
+      this.laneErrors.push({ lane, message, ...(answer === undefined ? {} : { status, answer }) });
+    }
+    if (this.plan.failures.maxRatio === 0) {
+      this.signal.fail(
+        new RunError(
+          kindOf(failure),
+          message,
+          `Raise ${setting("failures.maxRatio")} to measure in spite of failed requests.`,
+        ),
+      );
+      return;
+    }
+    this.checkReachable(failure);
+    if (!this.isWarmingUp && this.isTooManyForSure()) this.endForRatio();
+  }
+
+  /** Ends the run when too large a share of the requests has failed so far. To be called where a measurement ends. */
+  checkRatio(): void {
+    const { maxRatio } = this.plan.failures;
+    const { completedCount, failedCount } = this.ended;
+    const total = completedCount + failedCount;
+    if (maxRatio !== null && total > 0 && failedCount / total > maxRatio) this.endForRatio();
+  }
+
+  private isTooManyForSure(): boolean {
+    const { maxRatio } = this.plan.failures;
+    if (maxRatio === null) return false;
+    const { completedCount, failedCount } = this.ended;
+    const { sentCount, quota } = this.sent;
+    return isRatioExceeded({ maxRatio, completedCount, failedCount, totalCount: sentCount + quota });
+  }
+
+  private endForRatio(): void {
+    const { maxRatio } = this.plan.failures;
+    const { completedCount, failedCount } = this.ended;
+    const total = completedCount + failedCount;
+    const limitPct = Number(((maxRatio ?? 0) * 100).toPrecision(4));
+    const example = this.log.list()[0]?.example ?? "";
+    this.signal.fail(
+      new RunError(
+        "failed-request",
+        `${failedCount} of ${total} requests failed, more than the ${limitPct} % allowed; for example: ${example}`,
+        `Raise ${setting("failures.maxRatio")} or look at the server.`,
+      ),
+    );
+  }
+
+  /** A target that answers nothing any more ends the run in bounded time. */
+  private checkReachable(failure: Failure): void {
+    const { lastSuccessNs, completedCount } = this.ended;
+    const { outstanding } = this.sent;
+    const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding };
+    const reach = this.reachability.judge(failure, context);
+    if (reach === "reachable") return;
+    const message = reach === "stalled" ? "the target stopped answering" : "the target can no longer be reached";
+    const hint =
+      reach === "stalled"
+        ? `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`
+        : "Is the server still running?";
+    this.signal.fail(new RunError(reach, `${message}: ${describeFailure(failure)}`, hint));
+  }
+}
+
+function kindOf(failure: Failure): "unreachable" | "stalled" | "failed-request" {
+  if (failure.kind === "connect" || failure.kind === "tls" || failure.kind === "closed") return "unreachable";
+  return failure.kind === "stalled" || failure.kind === "timeout" ? "stalled" : "failed-request";
+}

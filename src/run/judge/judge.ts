@@ -1,0 +1,218 @@
+import type { ExpectedOutput } from "../../inputs/batches.ts";
+import type { AnswerPacker } from "../../measure/tokens/packed-answers.ts";
+import { messageOf } from "../../plan/problem.ts";
+import { maskSecrets } from "../../plan/secrets.ts";
+import { toEpochNs } from "../../runtime/clock.ts";
+import { PAYLOAD, TEXT_LENGTH_BYTES } from "../../service/payload-tensor.ts";
+import type { InferResponse, Service } from "../../service/service.ts";
+import type { Tensor } from "../../service/tensor.ts";
+import {
+  type AnswerCheck,
+  type AnswerFault,
+  type CreateAnswerCheck,
+  unreadable,
+} from "../../transport/answer-check.ts";
+import type { Call, ReceivedResponse } from "../../transport/client.ts";
+import { type Failure, isGivenUp } from "../../transport/failure.ts";
+import type { FailedRequest, ResponseRecord, RunObserver } from "../observer.ts";
+import type { RequestFeed } from "../send/feed.ts";
+import { sessionsOf } from "../send/session-feed.ts";
+import type { Slots } from "../send/slots.ts";
+import type { Session } from "../target/session.ts";
+import type { SharedTensors } from "../target/shared-tensors.ts";
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Looks into finished requests: whether what came is an answer, and as far as someone needs it what is in it: expected outputs, exports, traces. */
+export class RequestJudge {
+  private readonly service: Service;
+  private readonly feed: RequestFeed;
+  private readonly observer: RunObserver;
+  private readonly isTracing: boolean;
+  private readonly answers: AnswerPacker | undefined;
+  private readonly shared: SharedTensors | undefined;
+  /** What an empty response is exported as. */
+  private readonly noOutputs: ReadonlyMap<string, Tensor>;
+  /** Whether responses must be kept at all. */
+  readonly needsBodies: boolean;
+  /** Whether the slot may have its next request before its answer is judged. Traces tell what happens as it happens; shared memory is written anew. */
+  readonly canWait: boolean;
+  /** For clients, which have answers looked at that are not kept. */
+  readonly createCheck: CreateAnswerCheck;
+  /** For those that are. */
+  private readonly check: AnswerCheck;
+
+  /** @param answers takes the answers whose tokens are measured */
+  constructor(
+    { service, shared }: Session,
+    feed: RequestFeed,
+    verbosity: 0 | 1 | 2,
+    observer: RunObserver,
+    answers: AnswerPacker | undefined,
+  ) {
+    this.answers = answers;
+    this.service = service;
+    this.shared = shared;
+    this.feed = feed;
+    this.observer = observer;
+    this.createCheck = service.codec.answerChecks();
+    this.check = this.createCheck();
+    this.isTracing = verbosity === 2;
+    this.needsBodies =
+      this.isTracing ||
+      observer.onRecord !== undefined ||
+      answers !== undefined ||
+      feed.hasExpectations ||
+      sessionsOf(feed) !== undefined;
+    this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
+    const outputs = service.model.outputs.map(({ name, datatype }): [string, Tensor] => [
+      name,
+      { name, datatype, shape: [0], bytes: NO_BYTES },
+    ]);
+    this.noOutputs = new Map(outputs);
+  }
+
+  /** What is wrong with a finished request; undefined when it succeeded. */
+  judge(call: Call, slots: Slots): Failure | undefined {
+    const found = this.examine(call, slots);
+    const failure = found && maskFailure(found);
+    if (failure !== undefined) this.observer.onFailed?.(this.describeFailed(call, slots, failure));
+    if (this.answers !== undefined) this.keepAnswer(this.answers, call, slots, failure);
+    return failure;
+  }
+
+  private describeFailed(call: Call, slots: Slots, failure: Failure): FailedRequest {
+    const { sendStartNs, firstByteNs, endNs, responses } = call;
+    // Without a byte the end stands there too; an error of HTTP may come whole in one read.
+    const hasBytes = firstByteNs > 0 && (firstByteNs < endNs || failure.kind === "http");
+    return {
+      sendEpochNs: toEpochNs(sendStartNs),
+      firstByteEpochNs: hasBytes ? toEpochNs(firstByteNs) : undefined,
+      endEpochNs: toEpochNs(endNs),
+      sequenceId: slots.sequenceIds[call.slot] as number,
+      inputs: this.feed.tensorsOf(slots.steps[call.slot] as number),
+      responseCount: responses.length,
+      failure,
+    };
+  }
+
+  private keepAnswer(answers: AnswerPacker, call: Call, slots: Slots, failure: Failure | undefined): void {
+    if (failure !== undefined) {
+      if (!isGivenUp(failure)) answers.addFailure();
+      return;
+    }
+    const step = slots.steps[call.slot] as number;
+    if (!answers.knowsPrompt(step)) {
+      const payload = this.feed.tensorsOf(step).find(({ name }) => name === PAYLOAD)?.bytes ?? NO_BYTES;
+      answers.addPrompt(step, payload.subarray(TEXT_LENGTH_BYTES));
+    }
+    answers.addAnswer(step, call.sendStartNs, responsesOf(call));
+  }
+
+  private examine(call: Call, slots: Slots): Failure | undefined {
+    if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
+    const fault = call.isChecked ? undefined : this.findFault(call);
+    if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
+    if (!this.needsBodies) return undefined;
+    const step = slots.steps[call.slot] as number;
+    const isJudged = slots.isCut[call.slot] !== true;
+    const records: ResponseRecord[] = [];
+    if (call.responseCount === 0 && isJudged && this.feed.expectedOf(step).length > 0)
+      return { kind: "validation", message: `no response has outputs, which are expected (step ${step})` };
+    for (const received of responsesOf(call)) {
+      const response = this.decode(received, call.jsonBytes);
+      if (!("outputs" in response)) return response;
+      if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.describe() });
+      const failure = received.isEmpty || !isJudged ? undefined : this.validate(response, call.slot, step);
+      if (failure !== undefined) return failure;
+      const outputs = received.isEmpty ? this.noOutputs : response.outputs;
+      records.push({ epochNs: toEpochNs(received.readNs), outputs });
+    }
+    this.observer.onRecord?.({
+      sendEpochNs: toEpochNs(call.sendStartNs),
+      sequenceId: slots.sequenceIds[call.slot] as number,
+      inputs: this.feed.tensorsOf(step),
+      responses: records,
+    });
+    return undefined;
+  }
+
+  /** Looks at an answer whose body was kept. */
+  private findFault(call: Call): AnswerFault | undefined {
+    const { check } = this;
+    const { responses, body = NO_BYTES } = call;
+    if (this.service.wire === "grpc-stream") {
+      for (const { isEmpty, body: response } of responses) {
+        const fault = isEmpty ? undefined : check.whole(response, 0, response.length, call);
+        if (fault !== undefined) return fault;
+      }
+      return undefined;
+    }
+    if (responses.length === 0) return check.whole(body, 0, body.length, call);
+    check.begin(call);
+    for (const response of responses) check.event(response.body);
+    return check.end();
+  }
+
+  private decode({ body }: ReceivedResponse, jsonBytes: number): InferResponse | Failure {
+    try {
+      return this.service.codec.decode(body, jsonBytes);
+    } catch (error) {
+      return unreadable(messageOf(error));
+    }
+  }
+
+  private validate(response: InferResponse, slot: number, step: number): Failure | undefined {
+    for (const expected of this.feed.expectedOf(step)) {
+      const output = response.outputs.get(expected.name);
+      const actual = output === undefined ? undefined : (this.shared?.read(output, slot) ?? output.bytes);
+      if (actual === undefined || actual.length !== expected.bytes.length) {
+        return {
+          kind: "validation",
+          message: `Output size doesn't match expected size: ${expected.name} has ${actual?.length ?? 0} bytes, expected ${expected.bytes.length} (${placesOf(expected, step)})`,
+        };
+      }
+      const at = expected.bytes.findIndex((byte, index) => byte !== actual[index]);
+      if (at >= 0) {
+        return {
+          kind: "validation",
+          message: `Output doesn't match expected output: ${expected.name} ${describeDifference(expected, at, step)}`,
+        };
+      }
+    }
+    return undefined;
+  }
+}
+
+/** Servers say keys again, and what they say is printed and written. */
+function maskFailure(failure: Failure): Failure {
+  const { message, answer } = failure;
+  return {
+    ...failure,
+    message: maskSecrets(message),
+    ...(answer === undefined ? {} : { answer: maskSecrets(answer) }),
+  };
+}
+
+/** The responses of a call: on a stream those that were kept, otherwise its only one. */
+function responsesOf({ responses, body = NO_BYTES, endNs }: Call): readonly ReceivedResponse[] {
+  return responses.length > 0 ? responses : [{ readNs: endNs, body, isEmpty: false }];
+}
+
+/** Where the expected output was read: its first and last entry. */
+function placesOf({ items }: ExpectedOutput, step: number): string {
+  const first = items[0]?.place ?? "";
+  const last = items.at(-1)?.place ?? "";
+  if (first === "") return `step ${step}`;
+  return first === last ? first : `${first} to ${last}`;
+}
+
+/** Which byte of which entry differs. @param at the byte of the whole output */
+function describeDifference({ items }: ExpectedOutput, at: number, step: number): string {
+  let offset = at;
+  for (const { place, byteCount } of items) {
+    if (offset < byteCount) return `differs at byte ${offset} (${place === "" ? `step ${step}` : place})`;
+    offset -= byteCount;
+  }
+  return `differs at byte ${at} (step ${step})`;
+}

@@ -1,0 +1,79 @@
+import { LatencyTally } from "../../measure/latency-tally.ts";
+import type { ClientHealth } from "../../measure/window.ts";
+import { nowNs } from "../../runtime/clock.ts";
+import { type CoreWait, openCoreWait } from "../../runtime/core-wait.ts";
+import { runtimeName } from "../../runtime/runtime.ts";
+
+const TICK_NS = 20e6;
+/** How late this runtime's timers are on an idle machine: Bun's event loop sleeps with a precision of nanoseconds, those of Node and Deno of milliseconds. */
+const TIMER_GRAIN_NS = runtimeName === "bun" ? 0.1e6 : 1e6;
+/** Fewer samples have no 99th percentile. */
+const P99_SAMPLES = 100;
+
+let coreWait: CoreWait | undefined;
+let isCoreWaitOpen = false;
+
+/** Watches the measuring thread: its CPU time, its waits for a core, and how late it comes to what it waits for. See {@link ClientHealth}. */
+export class HealthMonitor {
+  private timer: ReturnType<typeof setInterval> | undefined;
+  private lastTickNs = 0;
+  private startNs = 0;
+  private startCpuUs = 0;
+  private startWaitNs: number | undefined;
+  private lag = new LatencyTally();
+
+  /** Begins to watch, or begins anew. */
+  start(): void {
+    if (this.timer === undefined) {
+      this.timer = setInterval(() => this.tick(nowNs()), TICK_NS / 1e6);
+      this.timer.unref?.();
+      this.lastTickNs = nowNs();
+    }
+    this.startNs = nowNs();
+    this.startCpuUs = cpuUs();
+    this.startWaitNs = coreWaitNs();
+    this.lag = new LatencyTally();
+  }
+
+  /** The health since the start, and begins anew. */
+  take(): ClientHealth {
+    const { lag, startWaitNs } = this;
+    const wallNs = nowNs() - this.startNs;
+    const usedUs = cpuUs() - this.startCpuUs;
+    const waitNs = startWaitNs === undefined ? undefined : (coreWaitNs() ?? startWaitNs) - startWaitNs;
+    const health: ClientHealth = {
+      cpuRatio: wallNs <= 0 ? 0 : (usedUs * 1000) / wallNs,
+      loopLagMaxNs: lag.maxNs,
+      loopLagMeanNs: lag.meanNs,
+      ...(lag.count < P99_SAMPLES ? {} : { loopLagP99Ns: lag.percentileUs(99) * 1000 }),
+      ...(waitNs === undefined || wallNs <= 0 ? {} : { coreWaitRatio: Math.min(1, waitNs / wallNs) }),
+    };
+    this.start();
+    return health;
+  }
+
+  stop(): void {
+    if (this.timer !== undefined) clearInterval(this.timer);
+  }
+
+  /** A timer that is so late that the next ones were due as well stands for them: what had come at their moments would have waited, too. */
+  private tick(tickNs: number): void {
+    const lagNs = Math.max(0, tickNs - this.lastTickNs - TICK_NS - TIMER_GRAIN_NS);
+    this.lastTickNs = tickNs;
+    const samples = Float64Array.from({ length: 1 + Math.floor(lagNs / TICK_NS) }, (_, i) => lagNs - i * TICK_NS);
+    this.lag.addAll(samples, 0, samples.length);
+  }
+}
+
+/** Of this thread alone: the embedded target's thread must not count. */
+function cpuUs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}
+
+/** Runs are measured by the main thread alone, so that one open file does. */
+function coreWaitNs(): number | undefined {
+  if (!isCoreWaitOpen) coreWait = openCoreWait();
+  isCoreWaitOpen = true;
+  return coreWait?.();
+}

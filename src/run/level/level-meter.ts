@@ -1,0 +1,41 @@
+import { RECORD_GIVEN_UP, type RecordColumns } from "../../measure/records.ts";
+import type { Timeline } from "../../measure/timeline.ts";
+import { WindowTally } from "../../measure/window.ts";
+
+/** Receives the driver's records and cuts them into windows. */
+export class LevelMeter {
+  timeline: Timeline | undefined;
+  /** When nothing more came for the last request that was not given up. */
+  lastEndNs = 0;
+  private tally: WindowTally | undefined;
+  private newTally: () => WindowTally = () =>
+    new WindowTally({ isScheduled: false, countsReading: true, isDecoupled: false });
+
+  begin(newTally: () => WindowTally): void {
+    this.newTally = newTally;
+    this.tally = newTally();
+    this.lastEndNs = 0;
+  }
+
+  add(records: RecordColumns, count: number): void {
+    // Not the last row's: requests are recorded in the order in which they were over, except for those that failed.
+    for (let row = 0; row < count; row++) {
+      if (((records.flags[row] as number) & RECORD_GIVEN_UP) !== 0) continue;
+      this.lastEndNs = Math.max(this.lastEndNs, records.overNs[row] as number);
+    }
+    this.tally?.add(records, count);
+    this.timeline?.add(records, count);
+  }
+
+  /** Requests of the current window so far, failed ones included, without those still in the columns. */
+  get collected(): number {
+    return this.tally === undefined ? 0 : this.tally.latency.count + this.tally.failedCount;
+  }
+
+  /** Ends the window; what comes later belongs to the next one. */
+  cut(): WindowTally {
+    const tally = this.tally ?? this.newTally();
+    this.tally = this.newTally();
+    return tally;
+  }
+}

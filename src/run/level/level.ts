@@ -1,0 +1,242 @@
+import type { Instability } from "../../measure/instability.ts";
+import { mergeWindows } from "../../measure/merge.ts";
+import { inferPerSec, stabilizingLatencyNs } from "../../measure/metrics.ts";
+import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
+import type { TimelineBucket } from "../../measure/timeline.ts";
+import type { WindowResult } from "../../measure/window.ts";
+import type { MeasurementModePlan, Plan } from "../../plan/plan.ts";
+import { formatDurationNs } from "../../plan/units.ts";
+import { nowNs, sleepUnless } from "../../runtime/clock.ts";
+import type { LevelResult } from "../observer.ts";
+import type { HeldBack } from "../send/outstanding-limit.ts";
+import type { LevelContext } from "./level-context.ts";
+import type { LevelMeter } from "./level-meter.ts";
+import { WindowCutter } from "./window-cutter.ts";
+
+/** Measures one level while the driver keeps its load up. */
+
+/** perf_analyzer's windows last 1.2 times the interval that is asked for. */
+const WINDOW_STRETCH = 1.2;
+/** Count windows are looked at once a second, so they last whole seconds. */
+const COUNT_POLL_MS = 1000;
+const NO_REQUESTS = "No valid requests recorded within time interval. Please use a larger time window.";
+
+type DurationMode = Extract<MeasurementModePlan, { kind: "duration" }>;
+
+/** Measures the level at which the driver runs. */
+export class LevelRun {
+  private readonly context: LevelContext;
+  private readonly meter: LevelMeter;
+  private readonly level: number;
+  private readonly windows: WindowCutter;
+  /** How many windows the result is made of. */
+  private windowCount = 1;
+  /** What waited when nothing more was to be sent. */
+  private heldBack: HeldBack | undefined;
+
+  constructor(context: LevelContext, meter: LevelMeter, level: number) {
+    this.context = context;
+    this.meter = meter;
+    this.level = level;
+    this.windows = new WindowCutter(context, meter);
+  }
+
+  /**
+   * Discards what has been recorded so far and begins the first window.
+   * @param ready without load: what the window also has to wait for
+   */
+  begin(ready: Promise<void> | undefined): Promise<void> {
+    return this.windows.begin(ready);
+  }
+
+  /** Measures as the plan says. */
+  async measure(): Promise<LevelResult> {
+    const result = await this.measureWindow();
+    const { tokens } = this.context;
+    return tokens === undefined ? result : { ...result, tokens: await tokens.merge(this.windowCount) };
+  }
+
+  private async measureWindow(): Promise<LevelResult> {
+    const { mode } = this.context.plan.measurement;
+    if (mode.kind === "requests") return this.measureRequests();
+    if (mode.kind === "duration") return this.measureDuration(mode);
+    return this.measureWindows(mode);
+  }
+
+  private async measureWindows(
+    mode: Extract<Plan["measurement"]["mode"], { kind: "time-windows" | "count-windows" }>,
+  ): Promise<LevelResult> {
+    const { signal, plan, observer, peers } = this.context;
+    const { latencyLimitMs, percentile } = plan.measurement;
+    const judge = new StabilityJudge({
+      toleranceRatio: mode.stabilityPct / 100,
+      latencyLimitNs: latencyLimitMs === null ? undefined : latencyLimitMs * 1e6,
+    });
+    const recent: WindowResult[] = [];
+    let trials = 0;
+    while (trials < mode.maxTrials) {
+      await this.waitForWindow(mode);
+      if (signal.isStopped) break;
+      const window = await this.windows.cut(nowNs());
+      this.context.checkFailures();
+      trials++;
+      recent.push(window);
+      if (recent.length > STABILITY_WINDOWS) recent.shift();
+      let isSettled = false;
+      if (window.requestCount === 0) {
+        judge.add(0, Number.POSITIVE_INFINITY);
+        observer.onWindowError?.(trials, NO_REQUESTS);
+      } else {
+        const latencyNs = stabilizingLatencyNs(window, percentile);
+        judge.add(inferPerSec(window, this.batchSize), latencyNs);
+        observer.onWindow?.(trials, window, latencyNs);
+        isSettled = judge.isStable || judge.isOverLimit;
+      }
+      if (await peers.areAllStable(isSettled, signal)) {
+        if (peers.count > 1) observer.onAllStable?.();
+        break;
+      }
+    }
+    if (signal.isStopped) return this.partial(recent, trials);
+    return this.judged(recent, judge, trials);
+  }
+
+  private judged(windows: readonly WindowResult[], judge: StabilityJudge, trials: number): LevelResult {
+    this.windowCount = windows.length;
+    if (windows.some(({ requestCount }) => requestCount === 0)) throw new LevelError(NO_REQUESTS);
+    const isLatencyUnstable = this.context.isAsync && !judge.isStable && judge.isThroughputStable;
+    const isStable = judge.isStable || isLatencyUnstable;
+    const window = mergeWindows(windows);
+    const isOverLimit = isStable && this.isOverLimit(window);
+    return this.result(isOverLimit ? "over-limit" : isStable ? "measured" : "unstable", window, trials, {
+      isLatencyUnstable,
+      instability: isStable ? undefined : this.instability(windows, judge, trials),
+    });
+  }
+
+  private instability(windows: readonly WindowResult[], judge: StabilityJudge, trials: number): Instability {
+    const { percentile } = this.context.plan.measurement;
+    return {
+      ...judge.spread,
+      toleranceRatio: judge.toleranceRatio,
+      trials,
+      windows: windows.map((window) => ({
+        inferPerSec: inferPerSec(window, this.batchSize),
+        latencyNs: stabilizingLatencyNs(window, percentile),
+        requestCount: window.requestCount,
+      })),
+      isThroughputOnly: this.context.isAsync,
+    };
+  }
+
+  private async measureRequests(): Promise<LevelResult> {
+    const { driver, signal } = this.context;
+    await Promise.race([driver.finished(), signal.stopped]);
+    driver.drain();
+    // Nothing happens after the last answer: the window ends with it.
+    const { lastEndNs } = this.meter;
+    const hasEnd = !signal.isStopped && lastEndNs > this.windows.startNs;
+    const window = await this.windows.cut(hasEnd ? lastEndNs : nowNs());
+    return this.finish(window, []);
+  }
+
+  private async measureDuration({ durationMs, graceMs }: DurationMode): Promise<LevelResult> {
+    const { driver, signal } = this.context;
+    const { timeline } = this.meter;
+    const stopNs = this.windows.startNs + durationMs * 1e6;
+    await sleepUnless(Math.max(0, (stopNs - nowNs()) / 1e6), signal.stopped);
+    const laneCount = driver.activeLanes;
+    const givenUp = graceMs === undefined ? undefined : await this.awaitLast(graceMs);
+    driver.drain();
+    this.meter.timeline = undefined;
+    const isWhole = graceMs !== undefined && !signal.isStopped;
+    // As long as nothing may be sent any more only answers make the window longer, not the wait for those that never come.
+    const endNs = isWhole ? Math.max(stopNs, this.meter.lastEndNs) : nowNs();
+    const buckets = timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
+    const afterEndNs = givenUp === undefined ? 0 : givenUp.count * Math.max(0, givenUp.atNs - endNs);
+    return this.finish(await this.windows.cut(endNs, { laneCount, afterEndNs }), buckets);
+  }
+
+  /** Sends nothing more and waits for what is outstanding, but not for ever. Returns how many requests were cancelled, and when. */
+  private async awaitLast(graceMs: number): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
+    const { driver, signal } = this.context;
+    this.heldBack = driver.heldBack;
+    await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]));
+    if (driver.outstanding === 0 || signal.isStopped) return undefined;
+    const givenUp = { count: driver.outstanding, atNs: nowNs() };
+    driver.cancelAll(
+      `cancelled without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`,
+    );
+    return givenUp;
+  }
+
+  /** The result of a level measured in one window. */
+  private finish(window: WindowResult, timeline: readonly TimelineBucket[]): LevelResult {
+    const { signal } = this.context;
+    if (signal.isStopped) return this.result("partial", window, 1, { timeline });
+    if (window.requestCount + window.failedCount + window.cancelledCount === 0) throw new LevelError(NO_REQUESTS);
+    const { percentile } = this.context.plan.measurement;
+    if (window.requestCount > 0) this.context.observer.onWindow?.(1, window, stabilizingLatencyNs(window, percentile));
+    return this.result(this.isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
+  }
+
+  /** What there is when the run is told to stop: the recent windows and the one under way. */
+  private async partial(recent: readonly WindowResult[], trials: number): Promise<LevelResult> {
+    const last = await this.windows.cut(nowNs());
+    this.windowCount = recent.length + 1;
+    // Windows in which nothing was answered are part of the measured time.
+    return this.result("partial", mergeWindows([...recent, last]), trials, {});
+  }
+
+  private result(
+    outcome: LevelResult["outcome"],
+    window: WindowResult,
+    trials: number,
+    rest: Partial<LevelResult>,
+  ): LevelResult {
+    const heldBack = this.heldBack ?? this.context.driver.heldBack;
+    return {
+      unit: this.context.unit,
+      level: this.level,
+      outcome,
+      window,
+      trials,
+      instability: undefined,
+      isLatencyUnstable: false,
+      hasServerCounters: this.windows.hasServerCounters,
+      timeline: [],
+      ...(heldBack === undefined ? {} : { heldBack }),
+      ...rest,
+    };
+  }
+
+  private isOverLimit(window: WindowResult): boolean {
+    const { latencyLimitMs, percentile } = this.context.plan.measurement;
+    if (latencyLimitMs === null || window.requestCount === 0) return false;
+    return Math.floor(stabilizingLatencyNs(window, percentile) / 1e6) >= latencyLimitMs;
+  }
+
+  private async waitForWindow(
+    mode: { kind: "time-windows"; windowMs: number } | { kind: "count-windows"; requestsPerWindow: number },
+  ): Promise<void> {
+    const { driver, signal } = this.context;
+    if (mode.kind === "time-windows") {
+      await sleepUnless(mode.windowMs * WINDOW_STRETCH, signal.stopped);
+      return;
+    }
+    do {
+      await sleepUnless(COUNT_POLL_MS, signal.stopped);
+      driver.drain();
+      this.context.checkFailures();
+    } while (!signal.isStopped && this.meter.collected < mode.requestsPerWindow);
+  }
+
+  private get batchSize(): number {
+    return this.context.session.service.batchSize;
+  }
+}
+
+/** A level that has no measurement at all. */
+export class LevelError extends Error {
+  override readonly name = "LevelError";
+}

@@ -1,0 +1,116 @@
+import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../../measure/open-requests.ts";
+import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
+import { Timeline } from "../../measure/timeline.ts";
+import { toWindowResult, type WindowResult, WindowTally } from "../../measure/window.ts";
+import { nowNs, toEpochNs } from "../../runtime/clock.ts";
+import type { ServerCounters } from "../../service/statistics.ts";
+import type { LevelContext } from "./level-context.ts";
+import type { LevelMeter } from "./level-meter.ts";
+import { awaitDelta } from "./settled-delta.ts";
+
+/** Cuts a level's time into windows, each with all that was counted and observed in it. */
+export class WindowCutter {
+  private readonly context: LevelContext;
+  private readonly meter: LevelMeter;
+  /** When the window under way began. */
+  startNs = 0;
+  private sentBefore = 0;
+  private openBefore: OpenRequests = NO_OPEN_REQUESTS;
+  private countersBefore: ServerCounters[] | undefined;
+
+  constructor(context: LevelContext, meter: LevelMeter) {
+    this.context = context;
+    this.meter = meter;
+  }
+
+  /** Whether the server tells its counters. */
+  get hasServerCounters(): boolean {
+    return this.countersBefore !== undefined;
+  }
+
+  /**
+   * Discards what has been recorded so far and begins the first window.
+   * @param ready without load: what the window also has to wait for
+   */
+  async begin(ready: Promise<void> | undefined): Promise<void> {
+    const { driver, session, health, isScheduled, observer, signal } = this.context;
+    const { wire, isDecoupled } = session.service;
+    driver.drain();
+    observer.onRecordsCut?.(undefined);
+    this.context.tokens?.reset();
+    this.meter.begin(() => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled }));
+    this.startNs = nowNs();
+    this.sentBefore = driver.sentCount;
+    this.openBefore = sumOpenRequests(this.openSentNs(), this.startNs);
+    this.startTimeline();
+    health.start();
+    this.context.poller?.start();
+    const isReady = ready && Promise.race([ready, signal.stopped]);
+    [this.countersBefore] = await Promise.all([session.counters(), isReady]);
+    // Without load there is nothing to measure yet: the time the server took to tell its counters is not the load's.
+    if (driver.activeLanes > 0) return;
+    this.startNs = nowNs();
+    this.startTimeline();
+  }
+
+  private startTimeline(): void {
+    const { mode } = this.context.plan.measurement;
+    if (mode.kind === "duration") this.meter.timeline = new Timeline(this.startNs, mode.durationMs * 1e6);
+  }
+
+  /**
+   * Ends the window at `endNs` and begins the next one there.
+   * @param last of a level's last window: lanes that had a request before the driver stopped, and time that requests were in flight after it
+   */
+  async cut(endNs: number, last?: { readonly laneCount: number; readonly afterEndNs: number }): Promise<WindowResult> {
+    const { driver, health, canLanesWait, observer } = this.context;
+    driver.drain();
+    const tally = this.meter.cut();
+    const { startNs } = this;
+    const sentCount = driver.sentCount - this.sentBefore;
+    const gpu = this.context.poller?.take();
+    const { openBefore } = this;
+    const openAfter = sumOpenRequests(this.openSentNs(), endNs);
+    const { laneCount = driver.activeLanes, afterEndNs = 0 } = last ?? {};
+    const counts = { sentCount, openBefore, openAfter, afterEndNs, laneCount };
+    const frame = { startNs, endNs, ...counts, canLanesWait, health: health.take(), gpu };
+    this.startNs = endNs;
+    this.openBefore = openAfter;
+    this.sentBefore = driver.sentCount;
+    this.context.tokens?.cut();
+    observer.onRecordsCut?.({ startEpochNs: toEpochNs(startNs), endEpochNs: toEpochNs(endNs) });
+    const server = await this.serverDelta(tally.latency.count);
+    return toWindowResult(tally, { ...frame, server });
+  }
+
+  /** When each request in flight was sent. */
+  openSentNs(): number[] {
+    const { calls } = this.context.driver.client;
+    return calls.filter(({ isActive }) => isActive).map(({ sendStartNs }) => sendStartNs);
+  }
+
+  /** The server's change over the window; waits a little for counters that lag. */
+  private async serverDelta(completed: number): Promise<WindowResult["server"]> {
+    const { session, driver, plan, signal } = this.context;
+    const before = this.countersBefore;
+    // A server that made the run end may not answer any more; what was measured counts without its times.
+    if (before === undefined || signal.error !== undefined) return undefined;
+    // With nothing outstanding the server must account for every request; under load it only has to have moved.
+    const expected =
+      plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
+    const settled = await awaitDelta(session, before, expected).catch((error: unknown) => {
+      // What was measured until the server went counts, without its times.
+      this.context.fail(error);
+    });
+    if (settled === undefined) return undefined;
+    const { delta, after } = settled;
+    this.countersBefore = after;
+    if (delta !== undefined) this.warnOfVersions(delta);
+    return delta;
+  }
+
+  private warnOfVersions(delta: ServerDelta): void {
+    for (const { name, hasManyVersions } of [delta, ...flattenComposing(delta)])
+      if (hasManyVersions) this.context.warnOfVersions(name);
+  }
+}

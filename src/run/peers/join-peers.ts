@@ -1,0 +1,23 @@
+import type { Plan } from "../../plan/plan.ts";
+import { messageOf } from "../../plan/problem.ts";
+import { ALONE, type Peers } from "./peers.ts";
+
+/**
+ * Finds those that a plan is to be run with: the other ranks of an MPI job, where the plan says so and there is one.
+ * @param tell is told what the user should know, in lines
+ */
+export async function joinPeers(plan: Plan, tell: (line: string) => void): Promise<Peers> {
+  if (!plan.client.isMpi) return ALONE;
+  const { isMpiRank, openMpi } = await import("../../runtime/mpi.ts");
+  if (!isMpiRank()) {
+    tell("rampart: --enable-mpi has no effect: this process was not started by mpirun.");
+    return ALONE;
+  }
+  try {
+    const { MpiPeers } = await import("./mpi-peers.ts");
+    return new MpiPeers(await openMpi(), tell);
+  } catch (error) {
+    tell(`rampart: --enable-mpi has no effect, and this rank measures by itself: ${messageOf(error)}`);
+    return ALONE;
+  }
+}

@@ -1,0 +1,115 @@
+import { sleepMs } from "../../runtime/clock.ts";
+import type { MpiWorld } from "../../runtime/mpi.ts";
+import type { Peers, Stoppable } from "./peers.ts";
+
+/** What ranks tell each other. */
+const SAID = { level: 1, stable: 2, unstable: 3, ended: 4, missing: 5 } as const;
+
+const POLL_MS = 1;
+
+/** What another rank has said so far. */
+interface Peer {
+  readonly rank: number;
+  /** Levels it has come to. */
+  level: number;
+  /** How windows of that level ended, those not yet compared with ours. */
+  readonly verdicts: boolean[];
+  hasEnded: boolean;
+}
+
+/**
+ * The ranks of an MPI job. They exchange small messages instead of MPI's collective calls, which block, or wait for ever for a rank that
+ * has failed: here load goes on while one waits, and whoever has ended is not waited for.
+ */
+export class MpiPeers implements Peers {
+  readonly count: number;
+  private readonly world: MpiWorld;
+  private readonly tell: (line: string) => void;
+  private readonly peers: Peer[] = [];
+  private level = 0;
+  private hasEnded = false;
+
+  constructor(world: MpiWorld, tell: (line: string) => void) {
+    this.world = world;
+    this.tell = tell;
+    this.count = world.size;
+    for (let rank = 0; rank < world.size; rank++)
+      if (rank !== world.rank) this.peers.push({ rank, level: 0, verdicts: [], hasEnded: false });
+  }
+
+  waitForAll(signal: Stoppable): Promise<void> {
+    this.level++;
+    this.say(SAID.level);
+    return this.until((peer) => peer.level >= this.level, signal);
+  }
+
+  async areAllStable(isStable: boolean, signal: Stoppable): Promise<boolean> {
+    this.say(isStable ? SAID.stable : SAID.unstable);
+    // Who is at the next level, or has ended, does not wait for this one any more: it had its last window.
+    await this.until((peer) => peer.level > this.level || peer.verdicts.length > 0, signal);
+    let areAll = isStable;
+    for (const peer of this.peers)
+      if (peer.level === this.level && peer.verdicts.shift() === false && !peer.hasEnded) areAll = false;
+    return areAll;
+  }
+
+  waitForEnd(signal: Stoppable): Promise<void> {
+    this.end(SAID.ended);
+    return this.until(() => false, signal);
+  }
+
+  async close(): Promise<void> {
+    this.end(SAID.missing);
+    // MPI's own end blocks until it has come for all: signals could not be handled meanwhile.
+    await this.until(() => false, { isStopped: false });
+    this.world.finalize();
+  }
+
+  private end(how: typeof SAID.ended | typeof SAID.missing): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.say(how);
+  }
+
+  private say(value: number): void {
+    for (const { rank } of this.peers) this.world.send(rank, value);
+  }
+
+  /** Resolves when the condition holds for all that have not ended. */
+  private async until(isMet: (peer: Peer) => boolean, signal: Stoppable): Promise<void> {
+    for (;;) {
+      this.receiveAll();
+      if (signal.isStopped || this.isMetByAll(isMet)) return;
+      await sleepMs(POLL_MS);
+    }
+  }
+
+  private isMetByAll(isMet: (peer: Peer) => boolean): boolean {
+    for (const peer of this.peers) if (!peer.hasEnded && !isMet(peer)) return false;
+    return true;
+  }
+
+  private receiveAll(): void {
+    for (let message = this.world.receive(); message !== undefined; message = this.world.receive()) {
+      const { from } = message;
+      this.note(this.peers[from < this.world.rank ? from : from - 1] as Peer, message.value);
+    }
+  }
+
+  private note(peer: Peer, value: number): void {
+    switch (value) {
+      case SAID.level:
+        peer.level++;
+        peer.verdicts.length = 0;
+        return;
+      case SAID.stable:
+      case SAID.unstable:
+        peer.verdicts.push(value === SAID.stable);
+        return;
+      default:
+        peer.hasEnded = true;
+        if (value === SAID.missing && !this.hasEnded)
+          this.tell(`rampart: rank ${peer.rank} has ended early: from here on its load is missing.`);
+    }
+  }
+}

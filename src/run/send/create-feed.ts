@@ -1,0 +1,84 @@
+import { largestLevel } from "../../load/levels.ts";
+import type { LevelSearch } from "../../load/load-mode.ts";
+import type { Sequences } from "../../load/sequences.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import type { Session } from "../target/session.ts";
+import { RequestFeed } from "./feed.ts";
+import type { LaneOptions } from "./lanes.ts";
+
+/** Seed of what varies the lengths of sequences and deals them data streams: the same in every run. */
+const SEQUENCE_SEED = 5489;
+
+/** Makes what gives lanes their requests, for a model that is known by now. Throws `RunError` when sequences cannot be told apart. */
+export async function createFeed(
+  plan: Plan,
+  search: LevelSearch,
+  { service, dataset, shared }: Session,
+  { isSync }: LaneOptions,
+): Promise<RequestFeed> {
+  if (plan.load.kind === "session-concurrency") return createSessionFeed(service, dataset);
+  const usesIds = !isSync || service.wire === "grpc-stream";
+  const sequences = service.isSequence ? await createSequences(plan, search, dataset, isSync) : undefined;
+  const { inputs } = plan;
+  const isInOrder = (inputs.kind === "json" || inputs.kind === "payloads") && inputs.isInOrder === true;
+  return new RequestFeed(service, dataset, { usesIds, sequences, shared, isInOrder });
+}
+
+async function createSessionFeed(service: Session["service"], dataset: Session["dataset"]): Promise<RequestFeed> {
+  if (service.conversations === undefined)
+    throw new RunError(
+      "unsupported",
+      "requests to this kind of server make up no conversations",
+      "Measure it with a concurrency or a request rate.",
+    );
+  const [open, { SessionFeed }] = await Promise.all([service.conversations(), import("./session-feed.ts")]);
+  return new SessionFeed(service, dataset, open);
+}
+
+async function createSequences(
+  plan: Plan,
+  search: LevelSearch,
+  dataset: Session["dataset"],
+  isSync: boolean,
+): Promise<Sequences> {
+  if (search.unit === "concurrency" && !isSync) checkEnd(search);
+  checkIds(plan, search);
+  if (plan.load.kind === "fixed-schedule")
+    throw new RunError(
+      "unsupported",
+      "a fixed schedule has times for entries of the data, and a model with sequences takes whole streams at random",
+      "Measure sequences with a concurrency or a request rate.",
+    );
+  const { Sequences } = await import("../../load/sequences.ts");
+  const { createRandom } = await import("../../runtime/random.ts");
+  return new Sequences({
+    plan: plan.sequences,
+    streamLengths: dataset.isFromJson ? dataset.streams.map((steps) => steps.length) : [],
+    random: createRandom(SEQUENCE_SEED),
+  });
+}
+
+/** As perf_analyzer, which has no end of the concurrency for sequences that are sent asynchronously. */
+function checkEnd({ levels }: LevelSearch): void {
+  if (levels.kind !== "range" || (levels.end !== null && levels.isThreadLimited !== true)) return;
+  throw new RunError(
+    "unsupported",
+    "The 'end' concurrency can not be 0 for sequence models when using asynchronous API.",
+    "Give the concurrency an end.",
+  );
+}
+
+function checkIds({ sequences }: Plan, search: LevelSearch): void {
+  const atOnce = search.unit === "concurrency" ? largestLevel(search.levels) : sequences.concurrent;
+  const { idCount } = sequences;
+  if (idCount === null || (atOnce !== undefined && idCount >= atOnce)) return;
+  throw new RunError(
+    "unsupported",
+    "sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur.",
+    atOnce === undefined
+      ? `Give the concurrency an end, or leave out ${setting("sequences.idCount")}.`
+      : `${atOnce} sequences are in flight at once: widen ${setting("sequences.idCount")} to that many ids, or lower the load.`,
+  );
+}

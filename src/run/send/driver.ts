@@ -1,0 +1,354 @@
+import type { Drive } from "../../load/load-mode.ts";
+import type { Sequences } from "../../load/sequences.ts";
+import type { Call, LoadClient } from "../../transport/client.ts";
+import { isConnectionFailure } from "../../transport/failure.ts";
+import type { WireRequest } from "../../transport/request.ts";
+import type { ActiveLoad, Sender } from "./active-load.ts";
+import { Backoff } from "./backoff.ts";
+import type { BurstSharing } from "./burst-sharing.ts";
+import type { Canceller } from "./canceller.ts";
+import { ClosedLoad } from "./closed-load.ts";
+import type { DriverOptions, DriverWork } from "./driver-work.ts";
+import { EndedRequests } from "./ended-requests.ts";
+import type { RequestFeed } from "./feed.ts";
+import type { LaneOptions } from "./lanes.ts";
+import type { HeldBack } from "./outstanding-limit.ts";
+import { Quiet } from "./quiet.ts";
+import { RequestTimeout } from "./request-timeout.ts";
+import { type SessionFeed, sessionsOf } from "./session-feed.ts";
+import { Slots } from "./slots.ts";
+
+/**
+ * Sends requests as a load asks. It decides nothing about measuring. Connections can be opened, and one request sent, before it is told what
+ * to do with the outcome.
+ */
+export class Driver implements Sender {
+  /** Requests handed to the client so far. */
+  sentCount = 0;
+  quota = Number.POSITIVE_INFINITY;
+  readonly slots = new Slots();
+  private lanes: LaneOptions;
+  private work: DriverWork | undefined;
+  private feed: RequestFeed | undefined;
+  /** A request that ended before there was work. */
+  private early: Call | undefined;
+  /** For what is asked of it besides the load; only the driver sends. */
+  readonly client: LoadClient;
+  /** What came of the requests. */
+  readonly ended: EndedRequests;
+  private readonly canceller: Canceller | undefined;
+  private readonly requestTimeout: RequestTimeout | undefined;
+  private sharing: BurstSharing | undefined;
+  private readonly closedLoad = new ClosedLoad(this);
+  private load: ActiveLoad = this.closedLoad;
+  private isStopped = true;
+  private isClosed = false;
+  /** Counts starts and stops, so that a change of load that was waited for does not come after one. */
+  private turn = 0;
+  private readonly backoff = new Backoff((slot) => {
+    this.guard(() => this.load.goOn(slot));
+    this.client.flush();
+  });
+  private firstReady: Promise<void> = Promise.resolve();
+  private opening: Promise<unknown> = Promise.resolve();
+  private outstandingCount = 0;
+  private readonly quiet = new Quiet();
+  private onFinished: (() => void) | undefined;
+
+  constructor(options: DriverOptions) {
+    const { stallTimeoutNs, requestTimeoutNs, maxResponseBytes, createClient, canceller, ...lanes } = options;
+    this.lanes = lanes;
+    this.canceller = canceller;
+    const driver = this;
+    this.client = createClient({
+      get laneCount() {
+        return driver.laneCount;
+      },
+      stallTimeoutNs,
+      maxResponseBytes,
+      get keepBodies() {
+        return driver.work?.needsBodies !== false;
+      },
+      get createCheck() {
+        return driver.work?.createCheck;
+      },
+      onDone: (call) => this.done(call),
+      onSent: canceller === undefined ? undefined : (call) => canceller.sent(call),
+      onResponse: (call) => this.guard(() => this.load.onResponse?.(call.slot, call.messageCount)),
+    });
+    this.ended = new EndedRequests(this.client);
+    this.requestTimeout =
+      requestTimeoutNs === undefined ? undefined : new RequestTimeout(this.client, requestTimeoutNs);
+    canceller?.attach((slot, failure) => this.client.cancel(slot, failure));
+  }
+
+  /** From now on others on the same core get their turn while many requests leave at once. */
+  shareBursts(sharing: BurstSharing | undefined): void {
+    this.sharing = sharing;
+  }
+
+  /** Deals the slots anew, before the first request: the model is known by now. */
+  setLanes(lanes: LaneOptions): void {
+    this.lanes = lanes;
+  }
+
+  /** Gives it its work, before the first start. */
+  take(work: DriverWork): void {
+    this.work = work;
+    this.requestTimeout?.start();
+    this.ended.take(work);
+    this.feed = work.feed;
+    this.closedLoad.readsFirst = work.readsFirst === true;
+    const { early } = this;
+    this.early = undefined;
+    if (early !== undefined) this.done(early);
+  }
+
+  get laneCount(): number {
+    return this.lanes.laneCount;
+  }
+
+  get isSync(): boolean {
+    return this.lanes.isSync;
+  }
+
+  get sequences(): Sequences | undefined {
+    return this.feed?.sequences;
+  }
+
+  /** Requests sent and not answered. */
+  get outstanding(): number {
+    return this.outstandingCount;
+  }
+
+  /** Lanes that can have a request outstanding under the present load. */
+  get activeLanes(): number {
+    return this.load.activeLanes;
+  }
+
+  /** What waited under the present load because of its limit of requests outstanding. */
+  get heldBack(): HeldBack | undefined {
+    return this.load.heldBack;
+  }
+
+  /** Opens the first connection ahead of a level. */
+  prepareFirst(): void {
+    this.firstReady = this.reserve(1);
+  }
+
+  /** Sends the first request of a closed load ahead of everything else that a run needs; `take` is to follow. */
+  async sendFirst(feed: RequestFeed, concurrency: number): Promise<void> {
+    this.feed = feed;
+    await this.firstReady;
+    this.isStopped = false;
+    this.closedLoad.sendFirst(concurrency);
+  }
+
+  /** Opens the connections a level needs ahead of it, so that the first requests do not wait for them. */
+  prepare(drive: Drive): Promise<void> {
+    if (drive.kind === "closed" || drive.kind === "sessions") return this.reserve(drive.concurrency);
+    if (drive.kind === "periodic") return this.reserve(drive.end);
+    return this.reserve(drive.kind === "ramp" ? drive.maxConcurrency : this.laneCount);
+  }
+
+  /**
+   * Begins a level, or changes to another one without a pause.
+   * @param quota requests to send at most
+   */
+  async start(drive: Drive, quota: number): Promise<void> {
+    this.quota = quota;
+    this.isStopped = false;
+    const turn = ++this.turn;
+    if (drive.kind === "closed" || drive.kind === "ramp") {
+      this.load = this.closedLoad;
+      return drive.kind === "closed" ? this.closedLoad.hold(drive.concurrency) : this.closedLoad.ramp(drive);
+    }
+    if (drive.kind === "periodic") {
+      const { PeriodicLoad } = await import("./periodic-load.ts");
+      const load = new PeriodicLoad(this, drive);
+      this.load = load;
+      return load.start();
+    }
+    if (drive.kind === "sessions") {
+      const { SessionLoad } = await import("./session-load.ts");
+      if (turn !== this.turn) return;
+      const load = new SessionLoad(this, sessionsOf(this.feed) as SessionFeed);
+      this.load = load;
+      return load.start(drive.concurrency);
+    }
+    const { createScheduledLoad } = await import("./scheduled-load.ts");
+    if (turn !== this.turn) return;
+    // Whoever waits after a failure is dealt a place like all the others.
+    await this.halt();
+    await this.reserve(this.laneCount);
+    const load = await createScheduledLoad(this, this.lanes, drive.maxOutstanding);
+    if (turn !== this.turn) return;
+    this.isStopped = false;
+    this.load = load;
+    load.start(drive.arrivals);
+  }
+
+  /** Stops sending, but for the ends of open sequences. Resolves when nothing is outstanding. */
+  stop(): Promise<void> {
+    this.turn++;
+    return this.halt();
+  }
+
+  /** Resolves when the quota is used up and everything sent has been answered. */
+  finished(): Promise<void> {
+    if (this.isFinished) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.onFinished = resolve;
+    });
+  }
+
+  /** Fails what is outstanding and closes the connections. @param cancelMessage given, it is cancelled for that reason, and has not failed */
+  close(cancelMessage?: string): void {
+    if (this.feed !== undefined) void this.stop();
+    this.isClosed = true;
+    if (cancelMessage !== undefined) this.cancelAll(cancelMessage);
+    this.requestTimeout?.stop();
+    this.client.close();
+    this.drain();
+  }
+
+  /** Cancels every request in flight; none of them counts as completed or failed. @param message why */
+  cancelAll(message: string): void {
+    for (const { slot, isActive } of this.client.calls)
+      if (isActive) this.client.cancel(slot, { kind: "unfinished", message });
+  }
+
+  /** Looks into the answers that wait, and hands over what was recorded since the last time. */
+  drain(): void {
+    this.ended.flush();
+    this.ended.handOver();
+  }
+
+  setActiveLanes(count: number): void {
+    this.feed?.setActiveLanes(Math.min(count, this.laneCount));
+  }
+
+  shareSteps(): void {
+    this.feed?.shareSteps();
+  }
+
+  /** The next requests begin with the data's first step again. */
+  rewind(): void {
+    this.feed?.rewind();
+  }
+
+  /** Resolves when connections are open that somebody asked for before, too. */
+  async reserve(count: number): Promise<void> {
+    if (count > this.client.calls.length) this.opening = Promise.all([this.opening, this.client.reserve(count)]);
+    await this.opening;
+  }
+
+  forgo(count: number): void {
+    this.quota -= count;
+    this.settle();
+  }
+
+  isIdle(slot: number): boolean {
+    return this.client.calls[slot]?.isActive !== true && !this.backoff.isWaiting(slot);
+  }
+
+  send(slot: number, sequence: number, intendedNs: number, isDelayed: boolean): void {
+    if (this.quota <= 0 || this.isClosed) return;
+    this.quota--;
+    const request = (this.feed as RequestFeed).next(slot % this.laneCount, sequence, slot);
+    this.dispatch(slot, sequence, request, intendedNs, isDelayed);
+    this.canceller?.add(this.client.calls[slot] as Call);
+  }
+
+  sendEnd(slot: number, sequence: number): void {
+    if (this.isClosed) return;
+    const request = (this.feed as RequestFeed).end(slot % this.laneCount, sequence, slot);
+    this.dispatch(slot, sequence, request, Number.NaN, false);
+  }
+
+  flush(): void {
+    this.client.flush();
+  }
+
+  waitForQuiet(atMost: number): Promise<void> {
+    return this.quiet.wait(this.outstandingCount, atMost);
+  }
+
+  /** For what the event loop calls: an exception there would be lost, and with it the run. */
+  guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      if (this.work === undefined) throw error;
+      this.work.onError(error);
+    }
+  }
+
+  private halt(): Promise<void> {
+    this.isStopped = true;
+    const waiting = this.backoff.clear();
+    this.guard(() => {
+      this.load.stop();
+      // Their turn will not come: what they leave open is ended now.
+      for (const slot of waiting) this.load.goOn(slot);
+      this.client.flush();
+    });
+    return this.quiet.wait(this.outstandingCount, 0);
+  }
+
+  private dispatch(slot: number, sequence: number, request: WireRequest, intendedNs: number, isDelayed: boolean): void {
+    const feed = this.feed as RequestFeed;
+    const { slots } = this;
+    this.sentCount++;
+    this.outstandingCount++;
+    slots.fill(slot, feed, sequence, intendedNs, isDelayed);
+    if (slot >= this.client.calls.length) void this.client.reserve(slots.count);
+    this.client.send(slot, request, feed.stamp);
+    this.sharing?.sent();
+  }
+
+  private done(call: Call): void {
+    const { work } = this;
+    if (work === undefined) {
+      this.early = call;
+      return;
+    }
+    // As guard() does, without a closure for each request.
+    try {
+      this.conclude(call);
+    } catch (error) {
+      work.onError(error);
+    } finally {
+      this.settle();
+    }
+  }
+
+  private conclude(call: Call): void {
+    const { slot } = call;
+    const { load, slots } = this;
+    this.outstandingCount--;
+    this.canceller?.over(slot);
+    const failure = this.ended.add(call, slots, slot % this.laneCount);
+    if (failure === undefined) {
+      this.backoff.reset(slot);
+      load.onResponse?.(slot, call.messageCount);
+    } else load.onFailed?.(slot);
+    if (failure !== undefined && isConnectionFailure(failure) && !this.isStopped) this.backoff.wait(slot);
+    else load.goOn(slot);
+  }
+
+  /** Tells those who wait for requests to end. */
+  private settle(): void {
+    this.quiet.check(this.outstandingCount);
+    if (this.onFinished !== undefined && this.isFinished) {
+      const settle = this.onFinished;
+      this.onFinished = undefined;
+      this.ended.flush();
+      settle();
+    }
+  }
+
+  private get isFinished(): boolean {
+    return this.outstandingCount === 0 && (this.quota <= 0 || this.activeLanes === 0);
+  }
+}

@@ -1,0 +1,77 @@
+import type { Drive } from "../../load/load-mode.ts";
+import { RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import type { ActiveLoad, Sender } from "./active-load.ts";
+
+/**
+ * Requests that join in groups: the next group is sent when every request of the one before has brought so many responses, until all have
+ * been sent. A slot sends one request. Needs answers of many responses, whose number is told as they come.
+ */
+export class PeriodicLoad implements ActiveLoad {
+  private readonly sender: Sender;
+  private readonly drive: Extract<Drive, { kind: "periodic" }>;
+  private sentCount = 0;
+  /** Requests of the last group whose period is not over. */
+  private pending = 0;
+  /** By slot: whether its period is over. */
+  private readonly isOver: boolean[] = [];
+  private isStopped = false;
+
+  constructor(sender: Sender, drive: Extract<Drive, { kind: "periodic" }>) {
+    this.sender = sender;
+    this.drive = drive;
+  }
+
+  get activeLanes(): number {
+    return this.isStopped ? 0 : this.sentCount;
+  }
+
+  async start(): Promise<void> {
+    const { start, end } = this.drive;
+    this.sender.setActiveLanes(end);
+    await this.sender.reserve(end);
+    this.sendGroup(start);
+  }
+
+  onResponse(slot: number, responseCount: number): void {
+    if (responseCount >= this.drive.periodResponses) this.endPeriod(slot);
+  }
+
+  goOn(slot: number): void {
+    if (this.isOver[slot] === true || this.isStopped) {
+      if (this.sender.sequences?.isOpen(slot) === true) this.sender.sendEnd(slot, slot);
+      return;
+    }
+    throw new RunError(
+      "unsupported",
+      "Request received final response before request period was reached. Request period must be at most the total number of responses received by any request.",
+      `Lower ${setting("load.periodResponses")}, or measure a decoupled model whose every request has more responses.`,
+    );
+  }
+
+  stop(): void {
+    this.isStopped = true;
+  }
+
+  /** A request that failed brings no more responses: its period is over, so that the others go on. */
+  onFailed(slot: number): void {
+    this.endPeriod(slot);
+  }
+
+  private endPeriod(slot: number): void {
+    if (this.isOver[slot] === true) return;
+    this.isOver[slot] = true;
+    this.pending--;
+    if (this.pending === 0 && !this.isStopped) this.sendGroup(this.drive.step);
+  }
+
+  private sendGroup(count: number): void {
+    const end = Math.min(this.drive.end, this.sentCount + count);
+    this.pending += end - this.sentCount;
+    while (this.sentCount < end) {
+      const slot = this.sentCount++;
+      this.sender.send(slot, slot, Number.NaN, false);
+    }
+    this.sender.flush();
+  }
+}

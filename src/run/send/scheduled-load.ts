@@ -1,0 +1,165 @@
+import type { Arrivals } from "../../load/arrivals.ts";
+import { yieldBackgroundThreads } from "../../runtime/background-threads.ts";
+import { nowNs } from "../../runtime/clock.ts";
+import type { ActiveLoad, Sender } from "./active-load.ts";
+import { DueTimer } from "./due-timer.ts";
+import type { LaneOptions } from "./lanes.ts";
+import { type HeldBack, OutstandingLimit } from "./outstanding-limit.ts";
+import { Schedule } from "./schedule.ts";
+import type { SequenceDeal } from "./sequence-deal.ts";
+
+/** Seed of what decides which sequence a request continues. */
+const DEAL_SEED = 1;
+
+/** Makes the load, and what deals its requests to sequences where there are any. @param maxOutstanding as {@link ScheduledLoad} has it */
+export async function createScheduledLoad(
+  sender: Sender,
+  { sequenceCount, laneCount, isSerial, keepsOrder }: LaneOptions,
+  maxOutstanding: number | undefined,
+): Promise<ScheduledLoad> {
+  if (sender.sequences === undefined) return new ScheduledLoad(sender, undefined, maxOutstanding);
+  const { SequenceDeal } = await import("./sequence-deal.ts");
+  const { createRandom } = await import("../../runtime/random.ts");
+  // Where requests may overtake one another a sequence has one under way at a time, or the server would see it broken.
+  const deal = new SequenceDeal(sequenceCount, laneCount, isSerial || !keepsOrder, createRandom(DEAL_SEED));
+  return new ScheduledLoad(sender, deal, maxOutstanding);
+}
+
+/**
+ * Requests that are due at given times. Asynchronous lanes send them whatever is outstanding, up to a limit if there is one; synchronous
+ * ones wait for their answer first.
+ */
+export class ScheduledLoad implements ActiveLoad {
+  private readonly sender: Sender;
+  private readonly deal: SequenceDeal | undefined;
+  private readonly timer: DueTimer;
+  private readonly limit: OutstandingLimit | undefined;
+  private schedule: Schedule | undefined;
+
+  /**
+   * @param deal which sequence each request continues; absent where there are none
+   * @param maxOutstanding while so many requests are outstanding the others wait in the order in which they are due; absent: no limit
+   */
+  constructor(sender: Sender, deal: SequenceDeal | undefined, maxOutstanding: number | undefined) {
+    this.sender = sender;
+    this.deal = deal;
+    this.limit = maxOutstanding === undefined ? undefined : new OutstandingLimit(maxOutstanding);
+    this.timer = new DueTimer(() => sender.guard(() => this.tick()));
+  }
+
+  get activeLanes(): number {
+    return this.schedule === undefined ? 0 : this.sender.laneCount;
+  }
+
+  get heldBack(): HeldBack | undefined {
+    return this.limit?.heldBack(this.schedule?.firstDueNs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Begins a schedule; nothing may be outstanding. */
+  start(arrivals: Arrivals): void {
+    const { laneCount, slots } = this.sender;
+    this.sender.setActiveLanes(laneCount);
+    slots.grow(laneCount);
+    slots.deal(laneCount);
+    yieldBackgroundThreads();
+    this.schedule = new Schedule(arrivals, laneCount);
+    this.timer.set(this.schedule.firstDueNs);
+  }
+
+  goOn(slot: number): void {
+    const { isSync, slots, laneCount, quota } = this.sender;
+    const { schedule } = this;
+    const lane = slot % laneCount;
+    this.deal?.giveBack(slots.sequences[slot] as number);
+    if (!isSync) slots.release(slot);
+    if (schedule === undefined || quota <= 0) this.endSequences();
+    else if (this.limit !== undefined) this.goOnInOrder(schedule, lane);
+    else if (isSync) this.sendOrWait(schedule, lane, schedule.nextDueNs(lane));
+    else this.unblock(schedule, lane);
+  }
+
+  stop(): void {
+    this.schedule = undefined;
+    this.timer.clear();
+    this.endSequences();
+    this.sender.flush();
+  }
+
+  /** Sends what is due by now. */
+  private tick(): void {
+    const { schedule, limit } = this;
+    if (schedule === undefined) return;
+    const tickNs = nowNs();
+    while (schedule.firstDueNs <= tickNs && this.sender.quota > 0 && this.hasRoom) {
+      const dueNs = schedule.firstDueNs;
+      const lane = schedule.pop();
+      this.sendDue(schedule, lane, dueNs, schedule.isBehind(lane));
+    }
+    limit?.note(this.sender.outstanding);
+    const isOver = this.sender.quota <= 0;
+    if (isOver) this.endSequences();
+    this.sender.flush();
+    // Without room the next answer goes on.
+    this.timer.set(isOver || !this.hasRoom ? Number.POSITIVE_INFINITY : schedule.firstDueNs);
+  }
+
+  private get hasRoom(): boolean {
+    return this.limit === undefined || this.sender.outstanding < this.limit.most;
+  }
+
+  /** With a limit a lane does not go on by itself: it waits in line with the others, for what is due first. */
+  private goOnInOrder(schedule: Schedule, lane: number): void {
+    if (this.sender.isSync) {
+      schedule.push(lane, schedule.nextDueNs(lane));
+    } else {
+      const dueNs = this.deal?.unblock(lane);
+      if (dueNs !== undefined) schedule.push(lane, dueNs);
+    }
+    this.tick();
+  }
+
+  /** Sends a request that is due, and has an asynchronous lane wait for its next one; without a free sequence both wait. */
+  private sendDue(schedule: Schedule, lane: number, dueNs: number, isDelayed: boolean): void {
+    const { isSync, slots } = this.sender;
+    const sequence = this.deal === undefined ? 0 : this.deal.take(lane);
+    if (sequence === undefined) {
+      this.deal?.block(lane, dueNs);
+      return;
+    }
+    const hasWaited = this.limit?.countSent(dueNs) === true && schedule.isLate(dueNs);
+    this.sender.send(isSync ? lane : slots.take(lane), sequence, dueNs, isDelayed || hasWaited);
+    if (!isSync) schedule.push(lane, schedule.nextDueNs(lane));
+  }
+
+  private sendOrWait(schedule: Schedule, lane: number, dueNs: number): void {
+    if (dueNs <= nowNs()) {
+      this.sendDue(schedule, lane, dueNs, schedule.isBehind(lane));
+      return;
+    }
+    const wasFirst = dueNs < schedule.firstDueNs;
+    schedule.push(lane, dueNs);
+    if (wasFirst) this.timer.set(dueNs);
+  }
+
+  /** One of the lane's sequences can go on: so does the request that waited for it. */
+  private unblock(schedule: Schedule, lane: number): void {
+    const dueNs = this.deal?.unblock(lane);
+    if (dueNs === undefined) return;
+    this.sendDue(schedule, lane, dueNs, schedule.isLate(dueNs));
+    this.timer.set(schedule.firstDueNs);
+  }
+
+  /** Ends the open sequences that wait for no answer. */
+  private endSequences(): void {
+    const { deal } = this;
+    const { sequences, laneCount, isSync, slots } = this.sender;
+    if (deal === undefined || sequences === undefined) return;
+    for (let sequence = 0; sequence < deal.count; sequence++) {
+      const lane = sequence % laneCount;
+      if (!sequences.isOpen(sequence) || deal.isBusy(sequence)) continue;
+      if (isSync && !this.sender.isIdle(lane)) continue;
+      deal.takeForEnd(sequence);
+      this.sender.sendEnd(isSync ? lane : slots.take(lane), sequence);
+    }
+  }
+}

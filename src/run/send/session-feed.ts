@@ -1,0 +1,186 @@
+import { assembleBatch } from "../../inputs/batches.ts";
+import type { Dataset } from "../../inputs/dataset.ts";
+import { joinBytesElements } from "../../service/json-tensors.ts";
+import type { Conversation, Service } from "../../service/service.ts";
+import type { Tensor } from "../../service/tensor.ts";
+import type { Call } from "../../transport/client.ts";
+import type { WireRequest } from "../../transport/request.ts";
+import type { DriverWork } from "./driver-work.ts";
+import { RequestFeed } from "./feed.ts";
+
+/** What became of sessions besides their requests' own results. */
+export interface SessionTally {
+  readonly sessionCount: number;
+  /** Sessions that ended before their last turn, because a turn failed or its answer could not be read. */
+  readonly cutCount: number;
+  /** Turns that were not sent for that. */
+  readonly unsentCount: number;
+}
+
+/** What came of a turn: an answer, an answer that is an error, or none, whose failure the load is told by itself. */
+export type TurnOutcome = "answered" | "refused" | "lost";
+
+/** Told when the answer to a slot's turn was judged. @param endNs when it had come */
+export type OnTurn = (slot: number, outcome: TurnOutcome, endNs: number) => void;
+
+/** A session that is under way on a slot. */
+interface HeldSession {
+  readonly slot: number;
+  readonly conversation: Conversation;
+  readonly stream: number;
+  /** Which turn is under way or comes next, from 0. */
+  turn: number;
+  /** The turn that comes next. */
+  ready: ReadyTurn | undefined;
+  /** The last answer, until it is looked into. */
+  reads: readonly Uint8Array[];
+}
+
+interface ReadyTurn {
+  readonly request: WireRequest;
+  readonly tensors: readonly Tensor[];
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Gives slots their next request where requests are turns of sessions: each stream of the data is one, is held once, on one slot, and what was
+ * answered goes into the next turn. A turn is made ready apart from being sent, because that takes time.
+ */
+export class SessionFeed extends RequestFeed {
+  /** Turns of all sessions. */
+  readonly turnCount: number;
+  private readonly open: () => Conversation;
+  private readonly held: (HeldSession | undefined)[] = [];
+  /** By step: turns that were sent and not judged yet. */
+  private readonly underWay = new Map<number, { readonly session: HeldSession; readonly sent: Tensor[] }>();
+  private onTurn: OnTurn = () => {};
+  private nextStream = 0;
+  private cutCount = 0;
+  private unsentCount = 0;
+
+  /** @param open begins a conversation */
+  constructor(service: Service, dataset: Dataset, open: () => Conversation) {
+    super(service, dataset, { usesIds: false });
+    this.open = open;
+    let count = 0;
+    for (const turns of dataset.streams) count += turns.length;
+    this.turnCount = count;
+  }
+
+  get tally(): SessionTally {
+    const { cutCount, unsentCount } = this;
+    return { sessionCount: this.dataset.streams.length, cutCount, unsentCount };
+  }
+
+  /** Has somebody told of every turn that was judged. */
+  listen(onTurn: OnTurn): void {
+    this.onTurn = onTurn;
+  }
+
+  /** A judge whose sessions go on from what it has judged. */
+  follow(judge: DriverWork["judge"]): DriverWork["judge"] {
+    return (call, slots) => {
+      const failure = judge(call, slots);
+      this.endTurn(slots.steps[call.slot] as number, call, failure !== undefined);
+      return failure;
+    };
+  }
+
+  /** Has the slot hold the next session, and its first turn ready; false when none is left. */
+  begin(slot: number): boolean {
+    const stream = this.nextStream;
+    if (stream >= this.dataset.streams.length) return false;
+    this.nextStream++;
+    const session: HeldSession = { slot, conversation: this.open(), stream, turn: 0, ready: undefined, reads: [] };
+    this.held[slot] = session;
+    this.makeReady(session);
+    return true;
+  }
+
+  /** The turn that was made ready. */
+  override next(_lane: number, _sequence: number, slot: number): WireRequest {
+    const session = this.held[slot] as HeldSession;
+    const { request, tensors } = session.ready as ReadyTurn;
+    session.ready = undefined;
+    this.step = (this.streamStarts[session.stream] ?? 0) + session.turn;
+    this.underWay.set(this.step, { session, sent: this.toRecord(session, tensors) });
+    return request;
+  }
+
+  /** Everything sent of a turn under way: its session and its delay besides its payload, as perf_analyzer records them. */
+  override tensorsOf(step: number): Tensor[] {
+    return this.underWay.get(step)?.sent ?? super.tensorsOf(step);
+  }
+
+  /** From the present turn's answer to the next turn, in nanoseconds. */
+  delayNs(slot: number): number {
+    const { stream, turn } = this.held[slot] as HeldSession;
+    return (this.turnsOf(stream)[turn]?.delayMs ?? 0) * 1e6;
+  }
+
+  /**
+   * Looks into the answer and makes the slot's next turn ready.
+   * @returns `over` when there was no turn after this one, `unreadable` when the answer is none that could be gone on from
+   */
+  goOn(slot: number): "ready" | "over" | "unreadable" {
+    const session = this.held[slot] as HeldSession;
+    if (session.turn + 1 >= this.turnsOf(session.stream).length) return "over";
+    const problem = session.conversation.hear(session.reads);
+    session.reads = [];
+    if (problem !== undefined) return "unreadable";
+    session.turn++;
+    this.makeReady(session);
+    return "ready";
+  }
+
+  /** Ends the slot's session with its present turn. Returns how many turns are not sent for that. */
+  cut(slot: number): number {
+    const { stream, turn } = this.held[slot] as HeldSession;
+    const unsent = this.turnsOf(stream).length - turn - 1;
+    if (unsent > 0) this.cutCount++;
+    this.unsentCount += unsent;
+    return unsent;
+  }
+
+  private endTurn(step: number, { body, responses, endNs, failure }: Call, hasFailed: boolean): void {
+    const { session } = this.underWay.get(step) ?? {};
+    if (session === undefined) return;
+    this.underWay.delete(step);
+    session.reads =
+      responses.length > 0 ? responses.map((response) => response.body) : body === undefined ? [] : [body];
+    this.onTurn(session.slot, failure !== undefined ? "lost" : hasFailed ? "refused" : "answered", endNs);
+  }
+
+  private makeReady(session: HeldSession): void {
+    const { stream, turn, conversation } = session;
+    const tensors = conversation.ask(assembleBatch(this.service.model, this.turnsOf(stream), turn, 1));
+    session.ready = { tensors, request: { ...this.service.codec.encode(tensors, 0), isOnce: true } };
+  }
+
+  private toRecord({ stream, turn }: HeldSession, tensors: readonly Tensor[]): Tensor[] {
+    const { sessionId = "", delayMs } = this.turnsOf(stream)[turn] ?? {};
+    const id: Tensor = {
+      name: "session_id",
+      datatype: "BYTES",
+      shape: [1],
+      bytes: joinBytesElements([encoder.encode(sessionId)]),
+    };
+    return [...(delayMs === undefined ? [] : [toDelay(delayMs)]), id, ...tensors];
+  }
+
+  private turnsOf(stream: number): Dataset["streams"][number] {
+    return this.dataset.streams[stream] ?? [];
+  }
+}
+
+function toDelay(delayMs: number): Tensor {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(Math.round(delayMs)), true);
+  return { name: "delay", datatype: "UINT64", shape: [1], bytes };
+}
+
+/** The conversations that a feed's requests belong to; undefined where there are none. */
+export function sessionsOf(feed: RequestFeed | undefined): SessionFeed | undefined {
+  return feed instanceof SessionFeed ? feed : undefined;
+}

@@ -1,0 +1,31 @@
+import {
+  RECORD_DELAYED,
+  RECORD_FAILED,
+  RECORD_GIVEN_UP,
+  RECORD_SEQUENCE_END,
+  type RecordColumns,
+} from "../../measure/records.ts";
+import type { Call } from "../../transport/client.ts";
+import { type Failure, isGivenUp } from "../../transport/failure.ts";
+import type { Slots } from "./slots.ts";
+
+/** Puts a finished request into the columns, with what its slot knows of it. */
+export function writeRecord(records: RecordColumns, call: Call, failure: Failure | undefined, slots: Slots): void {
+  const { row } = records;
+  const { slot } = call;
+  const intendedNs = slots.intendedNs[slot] as number;
+  const isScheduled = !Number.isNaN(intendedNs);
+  records.intendedSendNs[row] = isScheduled ? intendedNs : call.sendStartNs;
+  records.sendStartNs[row] = call.sendStartNs;
+  records.sendEndNs[row] = call.sendEndNs;
+  records.firstByteNs[row] = call.firstByteNs;
+  records.endNs[row] = call.endNs;
+  records.overNs[row] = Math.max(call.endNs, call.lastMessageNs);
+  records.decodeNs[row] = call.decodeNs;
+  records.responseCount[row] = call.responseCount;
+  records.flags[row] =
+    (failure === undefined ? 0 : isGivenUp(failure) ? RECORD_FAILED | RECORD_GIVEN_UP : RECORD_FAILED) |
+    (isScheduled && slots.isDelayed[slot] === true ? RECORD_DELAYED : 0) |
+    (slots.endsSequence[slot] === true ? RECORD_SEQUENCE_END : 0);
+  records.commit();
+}

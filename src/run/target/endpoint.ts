@@ -1,0 +1,83 @@
+import type { TlsPlan } from "../../plan/plan.ts";
+import { UserError } from "../../plan/problem.ts";
+import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
+import type { ServiceAddress } from "../../service/service.ts";
+import type { Endpoint } from "../../transport/request.ts";
+import { readTls } from "./tls-files.ts";
+
+/** From an address as a user writes it to what a transport connects to. */
+
+/** Parses the URL and reads the files TLS needs. Throws {@link UserError}. */
+export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan): Endpoint {
+  registerUrl(address.url);
+  registerHeaders(address.headers);
+  const url = parseUrl(address.url, address.defaultPort);
+  const usesTls = url.isSecure || tls.isEnabled;
+  return {
+    host: url.host,
+    port: url.port,
+    authority: url.authority,
+    pathPrefix: url.pathPrefix,
+    headers: address.headers,
+    ...(usesTls ? { tls: readTls(tls, address.wire === "http" ? ["http/1.1"] : ["h2"]) } : {}),
+  };
+}
+
+interface ParsedUrl {
+  readonly host: string;
+  readonly port: number;
+  readonly authority: string;
+  readonly pathPrefix: string;
+  readonly isSecure: boolean;
+}
+
+/** Takes `host`, `host:port`, `[v6]:port` and `http(s)://host[:port][/prefix]`; a leading `=` from `-u=host` is dropped. */
+export function parseUrl(text: string, defaultPort: number): ParsedUrl {
+  const trimmed = text.trim();
+  const bare = trimmed.startsWith("=") ? trimmed.slice(1) : trimmed;
+  const scheme = bare.startsWith("http://") ? "http" : bare.startsWith("https://") ? "https" : undefined;
+  const rest = scheme === undefined ? bare : bare.slice(scheme.length + 3);
+  const slash = rest.indexOf("/");
+  const place = slash < 0 ? rest : rest.slice(0, slash);
+  const colon = place.indexOf(":", place.startsWith("[") ? place.indexOf("]") : 0);
+  const name = colon < 0 ? place : place.slice(0, colon);
+  const port = colon < 0 ? undefined : readPort(place.slice(colon + 1));
+  const host = name.startsWith("[") && name.endsWith("]") ? name.slice(1, -1) : name;
+  if (
+    host === "" ||
+    host.includes("[") ||
+    Number.isNaN(port) ||
+    // A line break would smuggle in a header of its own.
+    /[\s\u0000-\u0020\u007f]/.test(rest) ||
+    rest.includes("?") ||
+    rest.includes("#")
+  ) {
+    throw new UserError([
+      {
+        path: "url",
+        message: "is not an address",
+        value: text,
+        hint: "Write host:port, http://host:port or https://host:port.",
+      },
+    ]);
+  }
+  return {
+    host,
+    port: port ?? (scheme === "http" ? 80 : scheme === "https" ? 443 : defaultPort),
+    authority: port === undefined && scheme === undefined ? `${name}:${defaultPort}` : place,
+    pathPrefix: slash < 0 ? "" : withoutTrailingSlashes(rest.slice(slash)),
+    isSecure: scheme === "https",
+  };
+}
+
+/** A port of 1 to 65,535, or NaN. */
+function readPort(text: string): number {
+  const port = Number(text);
+  return text !== "" && Number.isInteger(port) && port > 0 && port <= 65_535 ? port : Number.NaN;
+}
+
+function withoutTrailingSlashes(path: string): string {
+  let end = path.length;
+  while (end > 0 && path[end - 1] === "/") end--;
+  return path.slice(0, end);
+}

@@ -1,0 +1,102 @@
+import type { SocketTarget } from "../../runtime/socket.ts";
+import { openSocket } from "../../runtime/sockets.ts";
+
+/** Finds out what listens at an address, after a run against it could not begin. No header and no key of the user's is sent. */
+
+const LIMIT_MS = 1500;
+const MAX_BYTES = 64 * 1024; // 64 KiB, more than any answer to these questions
+const FRAME_HEADER_BYTES = 9;
+const SETTINGS_FRAME = 4;
+const TLS_ALERT = 0x15;
+
+/** What listens at an address. */
+export interface ServerIdentity {
+  /** `nothing`: no connection, or no answer. */
+  readonly speaks: "http" | "grpc" | "tls" | "nothing";
+  /** The APIs that it is known to serve over HTTP. */
+  readonly apis: readonly ("kserve" | "openai")[];
+}
+
+/** Where to ask. */
+export interface AskedPlace {
+  readonly host: string;
+  readonly port: number;
+  /** Asks over TLS; certificates are not looked at. */
+  readonly isSecure: boolean;
+}
+
+/** Asks for a KServe server's metadata and for an OpenAI server's models; takes a few seconds at most and never throws. */
+export async function identifyServer(place: AskedPlace): Promise<ServerIdentity> {
+  const metadata = await ask(place, "/v2");
+  const speaks = classify(metadata);
+  if (speaks === "nothing" && !place.isSecure && (await answersHandshake(place))) return { speaks: "tls", apis: [] };
+  if (speaks !== "http") return { speaks, apis: [] };
+  const apis: ("kserve" | "openai")[] = [];
+  if (/"extensions"\s*:/.test(textOf(metadata))) apis.push("kserve");
+  if (/"object"\s*:\s*"list"/.test(textOf(await ask(place, "/v1/models")))) apis.push("openai");
+  return { speaks, apis };
+}
+
+function classify(answer: Uint8Array): ServerIdentity["speaks"] {
+  const text = textOf(answer);
+  // nginx and Go answer in plain text on a port that wants TLS.
+  if (/^HTTP\/1\.[01] 400 /.test(text) && /https/i.test(text)) return "tls";
+  if (text.startsWith("HTTP/1.")) return "http";
+  if (answer[0] === TLS_ALERT && answer[1] === 3) return "tls";
+  // HTTP/2 begins with settings on stream 0, whoever spoke before.
+  if (answer.length >= FRAME_HEADER_BYTES && answer[0] === 0 && answer[3] === SETTINGS_FRAME) return "grpc";
+  return "nothing";
+}
+
+/** The answer to a question by HTTP/1.1, as far as it comes; empty without one. */
+function ask(place: AskedPlace, path: string): Promise<Uint8Array> {
+  const host = place.host.includes(":") ? `[${place.host}]` : place.host;
+  const head = `GET ${path} HTTP/1.1\r\nHost: ${host}:${place.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n`;
+  return connect(place, place.isSecure, new TextEncoder().encode(head)).then(({ bytes }) => bytes);
+}
+
+async function answersHandshake(place: AskedPlace): Promise<boolean> {
+  return (await connect(place, true, undefined)).isOpened;
+}
+
+interface Outcome {
+  readonly isOpened: boolean;
+  readonly bytes: Uint8Array;
+}
+
+/** Connects and collects what comes until the server closes. @param request sent at once; without one the opened connection is enough */
+function connect({ host, port }: AskedPlace, isSecure: boolean, request: Uint8Array | undefined): Promise<Outcome> {
+  const target: SocketTarget = {
+    host,
+    port,
+    ...(isSecure ? { tls: { alpn: ["http/1.1"], verifyPeer: false, verifyHost: false } } : {}),
+  };
+  return new Promise((resolve) => {
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    let isOpened = false;
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve({ isOpened, bytes: Buffer.concat(pieces) });
+      socket.close();
+    };
+    const timer = setTimeout(end, LIMIT_MS);
+    const socket = openSocket(target, {
+      onOpen: () => {
+        isOpened = true;
+        if (request === undefined) end();
+        else socket.write(request);
+      },
+      onData: (bytes) => {
+        pieces.push(bytes.slice());
+        length += bytes.length;
+        if (length > MAX_BYTES) end();
+      },
+      onClose: end,
+    });
+  });
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

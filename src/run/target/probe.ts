@@ -1,0 +1,28 @@
+import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
+import { serviceKindOf } from "../../registry/service-kinds.ts";
+import type { ListedModel } from "../../service/service.ts";
+import { ControlClient } from "../../transport/control-client.ts";
+import { loadClient } from "./create-client.ts";
+import { resolveEndpoint } from "./endpoint.ts";
+import { createAsk } from "./session.ts";
+
+const TIMEOUT_NS = 10e9; // 10 s
+
+/**
+ * Asks a server for the models it has ready.
+ * @throws UserError for an address that is none, RunError when the server cannot be asked
+ */
+export async function probeModels(target: ServerTargetPlan): Promise<ListedModel[]> {
+  const kind = serviceKindOf(target);
+  const address = kind.address(target);
+  const isHttp = address.wire === "http";
+  const endpoint = resolveEndpoint(address, target.tls);
+  const create = await loadClient(isHttp ? "undici" : "grpc-js", isHttp ? "http" : "grpc", endpoint);
+  const control = new ControlClient(TIMEOUT_NS, create);
+  try {
+    const front = await kind.open(target);
+    return await front.listModels(createAsk(control, address, {}, false));
+  } finally {
+    control.close();
+  }
+}

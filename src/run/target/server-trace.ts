@@ -1,0 +1,44 @@
+import { messageOf } from "../../plan/problem.ts";
+import type { TracePlan } from "../../plan/telemetry.ts";
+import type { Ask, ServiceFront } from "../../service/service.ts";
+import { describeTrace, setTrace, toTraceValues } from "../../telemetry/trace-settings.ts";
+import type { RunObserver } from "../observer.ts";
+
+/** A server that no longer answers must not hold up the end of a run. */
+const RESTORE_TIMEOUT_MS = 5000;
+
+/**
+ * Sets the trace settings a plan asks for.
+ * @returns what sets the former ones back, within 5 s; a failure is told to the observer
+ * @throws RunError naming the settings that the server refuses; nothing is set then
+ */
+export async function setServerTrace(
+  trace: TracePlan,
+  front: ServiceFront,
+  ask: Ask,
+  observer: RunObserver,
+): Promise<() => Promise<void>> {
+  const queries = await front.traceQueries();
+  const asked = toTraceValues(trace);
+  const restore = await setTrace(asked, {
+    read: async () => queries.parse(await ask(queries.read(), "the server's trace settings")),
+    write: async (values) => queries.parse(await ask(queries.write(values), "")),
+  });
+  return async () => {
+    try {
+      await withinTime(restore());
+    } catch (error) {
+      observer.onWarning?.({ kind: "trace-kept", settings: describeTrace(asked), reason: messageOf(error) });
+    }
+  };
+}
+
+async function withinTime(done: Promise<void>): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("the server does not answer")), RESTORE_TIMEOUT_MS);
+  try {
+    await Promise.race([done, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,313 @@
+import type { Dataset } from "../../inputs/dataset.ts";
+import { applyShapes } from "../../inputs/shapes.ts";
+import type { LevelSearch } from "../../load/load-mode.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { messageOf, RunError } from "../../plan/problem.ts";
+import { maxResponseBytesOf } from "../../plan/response-limit.ts";
+import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
+import { setting } from "../../plan/setting-names.ts";
+import { loadInputs } from "../../registry/input-kinds.ts";
+import { type ServerTargetPlan, serviceKindOf } from "../../registry/service-kinds.ts";
+import { toServerTarget } from "../../service/embedded/target.ts";
+import { isMissingStatus, MissingCallError } from "../../service/missing-call.ts";
+import type { Ask, Query, Service, ServiceAddress } from "../../service/service.ts";
+import type { ServerCounters } from "../../service/statistics.ts";
+import type { ClientOptions, LoadClient } from "../../transport/client.ts";
+import { ControlClient, ControlError } from "../../transport/control-client.ts";
+import type { Endpoint } from "../../transport/request.ts";
+import type { RunObserver } from "../observer.ts";
+import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../run-signal.ts";
+import { type CreateClient, loadClient } from "./create-client.ts";
+import { resolveEndpoint } from "./endpoint.ts";
+import type { SharedTensors } from "./shared-tensors.ts";
+
+/** A target that was not asked anything yet. */
+export interface Target {
+  /**
+   * Asks the server about the model, and loads the data; the first questions are put before the call returns. Throws `RunError` or
+   * `UserError` when there can be no run.
+   */
+  setUp(): Promise<Session>;
+  createClient(options: ClientOptions): LoadClient;
+  /** Sets the trace settings the plan asks for; resolves with what sets the former ones back. Undefined when it asks for none. */
+  readonly setTrace: (() => Promise<() => Promise<void>>) | undefined;
+  /** Returns why shared memory could not be taken back from the server. */
+  close(): Promise<readonly string[]>;
+}
+
+/** A target that answered: its model, and the data for it. */
+export interface Session {
+  readonly service: Service;
+  readonly dataset: Dataset;
+  readonly warnings: readonly string[];
+  /** Set where tensors lie in shared memory. */
+  readonly shared: SharedTensors | undefined;
+  /** The server's counters now; undefined when it has none. */
+  counters(): Promise<ServerCounters[] | undefined>;
+}
+
+/** Finds the plan's target, which is started first if it is the embedded one. @param signal says when nothing is waited for any more */
+export async function openTarget(
+  plan: Plan,
+  observer: RunObserver,
+  search: LevelSearch,
+  signal: RunSignal,
+): Promise<Target> {
+  const started = plan.target.kind === "embedded" ? await startEmbeddedTarget(plan.target) : undefined;
+  const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
+  const kind = serviceKindOf(target);
+  const address = kind.address(target);
+  const endpoint = resolveEndpoint(address, target.tls);
+  const { moreUrls = [] } = target;
+  const others = moreUrls.map((url) => resolveEndpoint({ ...address, url }, target.tls));
+  const controlKind = controlKindOf(plan, address, endpoint);
+  const controlWire = address.wire === "http" ? "http" : "grpc";
+  const createControl = await loadClient(controlKind, controlWire, endpoint);
+  const control = openControl(plan, address, createControl, observer);
+  void signal.interrupted.then(() => control.hurry(INTERRUPTED_LIMIT_NS));
+  const front = await kind.open(target);
+  const { compression } = address;
+  const loadFor = (to: Endpoint): Promise<CreateClient> =>
+    loadClient(plan.client.kind, address.wire, { ...to, compression }, front.readStreamed);
+  const isControlFit = plan.client.kind === controlKind && address.wire === controlWire && compression === undefined;
+  const createFirst = isControlFit ? createControl : await loadFor(endpoint);
+  const createClient = others.length === 0 ? createFirst : await balance(createFirst, endpoint, others, loadFor);
+  const ask = createAsk(control, address, observer, plan.outputs.verbosity === 2);
+  const { trace } = plan.telemetry;
+  let shared: SharedTensors | undefined;
+  return {
+    setTrace:
+      trace === null
+        ? undefined
+        : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
+    setUp: async () => {
+      const found = await front.setUp(ask);
+      const shaped = applyShapes(found.model, target.kind === "triton" ? target.shapes : {});
+      let service: Service = { ...found, model: shaped.model };
+      const dataset = await loadInputs(plan, service.model);
+      if (others.length > 0) service = shareAmong(service, plan);
+      if (service.batchSize > 1) (await import("../../inputs/batches.ts")).checkBatches(dataset, service);
+      if (target.kind === "triton" && target.sharedMemory !== "none") {
+        const { shareTensors } = await import("./shared-tensors.ts");
+        shared = await shareTensors({ plan, target, search, service, dataset, ask });
+        service = { ...service, codec: shared.codecOf(0) };
+      }
+      const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
+      warnings.push(...unusedSequenceSettings(plan, service, dataset));
+      const counters = new CounterReader(service, ask, observer);
+      return { service, dataset, warnings, shared, counters: () => counters.read() };
+    },
+    createClient,
+    close: async () => {
+      const problems = (await shared?.close()) ?? [];
+      control.close();
+      await started?.stop();
+      return problems;
+    },
+  };
+}
+
+/** A client of several servers, which requests go to in turn. Questions are put to the first alone. */
+async function balance(
+  createFirst: CreateClient,
+  first: Endpoint,
+  others: readonly Endpoint[],
+  loadFor: (endpoint: Endpoint) => Promise<CreateClient>,
+): Promise<CreateClient> {
+  const { BalancingClient } = await import("../../transport/balancing-client.ts");
+  const servers = [{ name: first.authority, createClient: createFirst }];
+  for (const endpoint of others) servers.push({ name: endpoint.authority, createClient: await loadFor(endpoint) });
+  return (options) => new BalancingClient(servers, options);
+}
+
+/** What is left of a service whose requests several servers share. Throws `RunError` where they cannot. */
+function shareAmong(service: Service, { outputs, target }: Plan): Service {
+  if (service.isSequence)
+    throw new RunError(
+      "unsupported",
+      `model '${service.model.name}' takes sequences, whose requests must all reach the same server`,
+      "Measure one server, or put something before them that knows of sequences.",
+    );
+  // One server's counters would pass for those of all.
+  const warnings = [...service.warnings];
+  if (target.kind === "triton" && outputs.style === "rampart")
+    warnings.push("several servers share the load: what each of them counts and times itself is not reported.");
+  return { ...service, warnings, composing: [], statistics: () => Promise.resolve(undefined) };
+}
+
+async function startEmbeddedTarget(
+  target: Extract<Plan["target"], { kind: "embedded" }>,
+): Promise<{ target: ServerTargetPlan; stop(): Promise<void> }> {
+  const { startEmbedded } = await import("../../mock/embedded.ts");
+  const server = await startEmbedded(target.mock);
+  const port = target.protocol === "http" ? server.httpPort : server.grpcPort;
+  return { target: toServerTarget(target, port), stop: server.stop };
+}
+
+/**
+ * Questions use the client of the load where one was chosen. With the own client they depend on the front door: scenarios ask through
+ * the general clients; perf_analyzer mode asks through its own, because loading a general client would triple the time to the first
+ * request and stall the loop that measures.
+ */
+function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint): Plan["client"]["kind"] {
+  // Bun and Deno refuse the server name that grpc-js sets for an address of digits.
+  const isBeyondGrpcJs =
+    address.wire !== "http" &&
+    endpoint.tls !== undefined &&
+    process.getBuiltinModule("node:net").isIP(endpoint.host) !== 0;
+  const usesOwn = plan.client.kind === "own" && (plan.outputs.style === "perf_analyzer" || isBeyondGrpcJs);
+  if (usesOwn) return "own";
+  return address.wire === "http" ? "undici" : "grpc-js";
+}
+
+function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, observer: RunObserver): ControlClient {
+  const isTracing = plan.outputs.verbosity === 2;
+  const onWire =
+    isTracing && address.wire === "http"
+      ? (direction: ">" | "<", head: string) => observer.onTrace?.({ kind: "wire", direction, head })
+      : undefined;
+  if (isTracing && address.wire !== "http") observer.onTrace?.({ kind: "connect", url: address.url });
+  const stallTimeoutNs = plan.client.stallTimeoutMs * 1e6;
+  return new ControlClient(stallTimeoutNs, (options) => create({ ...options, onWire }), {
+    maxResponseBytes: maxResponseBytesOf(plan.client),
+  });
+}
+
+/** Questions through a client, with failures in words for the user: throws `RunError`. */
+export function createAsk(
+  control: ControlClient,
+  address: ServiceAddress,
+  observer: RunObserver,
+  isTracing: boolean,
+): Ask {
+  let lastTraced: Promise<unknown> = Promise.resolve();
+  return async (query: Query, what: string) => {
+    try {
+      const answer = control.call(query.request);
+      if (isTracing) {
+        // Answers are printed in the order of their questions.
+        const earlier = lastTraced;
+        lastTraced = answer.catch(() => {});
+        await earlier;
+      }
+      const body = await answer;
+      if (isTracing) observer.onTrace?.({ kind: "answer", text: query.format(body) });
+      return query.read(body);
+    } catch (error) {
+      throw toRunError(error, address, what);
+    }
+  };
+}
+
+function toRunError(error: unknown, address: ServiceAddress, what: string): RunError {
+  const failed = what === "" ? "" : `failed to get ${what}: `;
+  if (!(error instanceof ControlError))
+    return new RunError("refused", `${failed}${messageOf(error)}`, "Is this a KServe v2 server?");
+  const { failure, body } = error;
+  const server = address.url;
+  switch (failure.kind) {
+    case "connect":
+    case "tls": {
+      const said =
+        address.wire === "http"
+          ? `HTTP client failed: ${failure.kind === "tls" ? "SSL connect error" : "Couldn't connect to server"}`
+          : "failed to connect to all addresses; last error";
+      return new RunError(
+        "unreachable",
+        `${failed}${said}: ${server}: ${failure.message}`,
+        `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
+        failure,
+      );
+    }
+    case "stalled":
+    case "timeout":
+      return new RunError(
+        "stalled",
+        `${failed}${server} accepted the connection but did not answer: ${failure.message}`,
+        `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`,
+      );
+    case "limit":
+      return new RunError(
+        "refused",
+        `${failed}${failure.message}`,
+        `Look at what ${server} answers to such questions.`,
+      );
+    case "http":
+    case "grpc":
+      return new (isMissingStatus(failure.kind, failure.status) ? MissingCallError : RunError)(
+        "refused",
+        `${failed}${readServerError(failure.message, body)}`,
+        "Check the model's name and version, and that the server has loaded it.",
+        failure,
+      );
+    default:
+      return new RunError(
+        "refused",
+        `${failed}${failure.message}`,
+        `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of a KServe v2 server?`,
+        failure,
+      );
+  }
+}
+
+/** The server's own words, where its answer is JSON with an `error`. */
+function readServerError(fallback: string, body: Uint8Array | undefined): string {
+  if (body === undefined) return fallback;
+  const text = new TextDecoder().decode(body);
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    if (typeof error === "string") return error;
+  } catch {
+    // Not JSON.
+  }
+  return fallback;
+}
+
+/** Asks for a server's counters as long as it has any, and tells once why it has none. */
+class CounterReader {
+  private readonly service: Service;
+  private readonly ask: Ask;
+  private readonly observer: RunObserver;
+  private isMissing = false;
+
+  constructor(service: Service, ask: Ask, observer: RunObserver) {
+    this.service = service;
+    this.ask = ask;
+    this.observer = observer;
+  }
+
+  async read(): Promise<ServerCounters[] | undefined> {
+    if (this.isMissing) return undefined;
+    try {
+      const statistics = await this.service.statistics();
+      return statistics?.read(await this.ask(statistics.query, "model statistics"));
+    } catch (error) {
+      if (!(error instanceof MissingCallError)) throw error;
+      if (!this.isMissing) this.observer.onWarning?.({ kind: "no-statistics", reason: error.message });
+      this.isMissing = true;
+      return undefined;
+    }
+  }
+}
+
+/** What was asked of sequences that this run has none of, in sentences. */
+function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Service, { streams }: Dataset): string[] {
+  const { length, lengthVariationPct, startId, idCount, concurrent, isSerial } = DEFAULT_SEQUENCES;
+  const isDealt = sequences.concurrent !== concurrent || sequences.isSerial !== isSerial;
+  if (isSequence) {
+    if (!isDealt || load.kind !== "concurrency") return [];
+    return [
+      "the number of sequences and their serial order are for request rates and have no effect: with a concurrency each request under way is of a sequence of its own.",
+    ];
+  }
+  const isShaped =
+    sequences.length !== length ||
+    sequences.lengthVariationPct !== lengthVariationPct ||
+    sequences.startId !== startId ||
+    sequences.idCount !== idCount;
+  const unused: string[] = [];
+  if (isDealt || isShaped) unused.push("the settings of sequences have no effect: the model takes no sequences.");
+  if (streams.length > 1 && load.kind !== "session-concurrency")
+    unused.push(`only the first of the ${streams.length} streams of data is sent: the model takes no sequences.`);
+  return unused;
+}

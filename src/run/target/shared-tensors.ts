@@ -1,0 +1,320 @@
+import { assembleBatch } from "../../inputs/batches.ts";
+import type { Dataset } from "../../inputs/dataset.ts";
+import type { LevelSearch } from "../../load/load-mode.ts";
+import type { Plan, TritonTargetPlan } from "../../plan/plan.ts";
+import { messageOf, RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
+import { nowNs, sleepMs, sleepUnless } from "../../runtime/clock.ts";
+import type { Ask, InferCodec, Service, SharedMemoryQueries } from "../../service/service.ts";
+import { type SharedPlace, sizeInPlace, type Tensor, type TensorSpec, tensorBytes } from "../../service/tensor.ts";
+import { openSharedMemory } from "../../transport/shared-memory/open.ts";
+import type { SharedMemory, SharedMemoryKind, SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
+import { slotCountOf } from "../send/lanes.ts";
+import { atProcessEnd } from "./process-end.ts";
+
+/** A server that does not answer is not waited for longer when regions are unregistered. */
+const CLOSE_MS = 2000;
+const IN_USE_POLL_MS = 20;
+/** Places of one region do not share a line of the processor's cache. */
+const PLACE_ALIGNMENT = 64;
+const NO_BYTES = new Uint8Array(0);
+
+/** What is to be shared, and with whom. */
+export interface SharedTensorsOptions {
+  readonly kind: SharedMemoryKind;
+  readonly service: Service;
+  readonly dataset: Dataset;
+  /** Bytes of one item of an output whose size the model does not tell. */
+  readonly outputBytes: number;
+  /** Requests that may be outstanding at once, where each needs outputs of its own; otherwise 1. */
+  readonly slotCount: number;
+  readonly ask: Ask;
+}
+
+/** What a run's shared memory is made from. */
+export interface SharedRun {
+  readonly plan: Plan;
+  readonly target: TritonTargetPlan;
+  readonly search: LevelSearch;
+  readonly service: Service;
+  readonly dataset: Dataset;
+  readonly ask: Ask;
+}
+
+/** Puts the tensors of a run where its plan wants them. @throws RunError when that cannot be done; nothing is left behind then */
+export async function shareTensors({ plan, target, search, service, dataset, ask }: SharedRun): Promise<SharedTensors> {
+  const isValidated = dataset.streams.some((steps) => steps.some(({ expected }) => expected.size > 0));
+  try {
+    if (isValidated && service.isDecoupled) {
+      throw new RunError(
+        "unsupported",
+        "outputs of decoupled models cannot be validated in shared memory, where each response replaces the one before",
+        "Leave out validation_data or shared memory.",
+      );
+    }
+    return await SharedTensors.open({
+      kind: target.sharedMemory as SharedMemoryKind,
+      service,
+      dataset,
+      outputBytes: target.outputSharedMemoryBytes,
+      slotCount: isValidated ? slotCountOf(plan, search, service) : 1,
+      ask,
+    });
+  } catch (error) {
+    if (!(error instanceof RunError) || plan.outputs.style !== "perf_analyzer") throw error;
+    throw new RunError(error.kind, `Unable to init infer data manager: ${error.message}`, error.hint);
+  }
+}
+
+/**
+ * The tensors of a run in shared memory: every step's inputs in a region of their own, and a region for each output. The names are the
+ * original's; where another process has one of them, all of ours end in this process's number. Other processes' regions are left alone.
+ */
+export class SharedTensors {
+  /** Things the user should know, one sentence each. */
+  readonly warnings: string[] = [];
+  private readonly options: SharedTensorsOptions;
+  private readonly queries: SharedMemoryQueries;
+  private readonly memory: SharedMemory;
+  private readonly stopGuard: () => void;
+  private suffix = "";
+  /** A name that another process has. */
+  private takenName = "";
+  private readonly names = new Set<string>();
+  private readonly registered: SharedRegion[] = [];
+  /** By step, counted through all streams. */
+  private readonly inputs: Tensor[][] = [];
+  private readonly outputs = new Map<string, { readonly region: SharedRegion; readonly sizeBytes: number }>();
+  private readonly codecs: InferCodec[] = [];
+  private closing: Promise<string[]> | undefined;
+
+  /** Makes, fills and registers all regions. @throws RunError when that cannot be done; nothing is left behind then */
+  static async open(options: SharedTensorsOptions): Promise<SharedTensors> {
+    const { sharedMemory: queries } = options.service;
+    if (queries === undefined)
+      throw new RunError("unsupported", "this kind of server shares no memory", "Leave shared memory out.");
+    const shared = new SharedTensors(options, queries, await openSharedMemory(options.kind));
+    try {
+      await shared.share();
+    } catch (error) {
+      await shared.close();
+      throw error;
+    }
+    return shared;
+  }
+
+  private constructor(options: SharedTensorsOptions, queries: SharedMemoryQueries, memory: SharedMemory) {
+    this.options = options;
+    this.queries = queries;
+    this.memory = memory;
+    this.stopGuard = atProcessEnd(
+      () => memory.release(),
+      () => this.close(),
+    );
+  }
+
+  /** The tensors of the request that begins with a step, counted through all streams. */
+  inputsOf(step: number): Tensor[] {
+    return this.inputs[step] as Tensor[];
+  }
+
+  /** Whether every slot has a codec of its own. */
+  get isPerSlot(): boolean {
+    return this.options.slotCount > 1;
+  }
+
+  /**
+   * What encodes a slot's requests, with the places of its outputs in them.
+   * @throws RunError when there are more requests outstanding than places
+   */
+  codecOf(slot: number): InferCodec {
+    const { slotCount, service } = this.options;
+    const index = this.isPerSlot ? slot : 0;
+    if (index >= slotCount) {
+      throw new RunError(
+        "unsupported",
+        `more than ${slotCount} requests outstanding, which have no outputs of their own to validate in shared memory`,
+        "Lower the load, or leave out validation_data or shared memory.",
+      );
+    }
+    let codec = this.codecs[index];
+    if (codec === undefined) {
+      const places = new Map<string, SharedPlace>();
+      for (const [name, { region, sizeBytes }] of this.outputs)
+        places.set(name, { region: region.name, offset: index * strideOf(sizeBytes), sizeBytes });
+      codec = (service.codec.withOutputsAt as NonNullable<InferCodec["withOutputsAt"]>)(places);
+      this.codecs[index] = codec;
+    }
+    return codec;
+  }
+
+  /** What the server put into a slot's place for an output, which its response describes without data. */
+  read({ name, shape, datatype }: Tensor, slot: number): Uint8Array {
+    const output = this.outputs.get(name);
+    if (output === undefined) return NO_BYTES;
+    const { region, sizeBytes } = output;
+    const offset = (this.isPerSlot ? slot : 0) * strideOf(sizeBytes);
+    const fixedBytes = tensorBytes(shape, datatype);
+    if (fixedBytes >= 0) return region.read(offset, Math.min(fixedBytes, sizeBytes));
+    const bytes = region.read(offset, sizeBytes);
+    return bytes.subarray(0, sizeInPlace(shape, bytes));
+  }
+
+  /** Unregisters all regions and gives their memory back; returns why that could not be done. */
+  close(): Promise<string[]> {
+    this.closing ??= this.closeOnce();
+    return this.closing;
+  }
+
+  private async closeOnce(): Promise<string[]> {
+    let unregistered: string[] | undefined;
+    const done = this.unregisterAll().then((problems) => {
+      unregistered = problems;
+    });
+    await sleepUnless(CLOSE_MS, done);
+    this.memory.release();
+    this.stopGuard();
+    return unregistered ?? ["it did not answer when regions were to be unregistered"];
+  }
+
+  private async unregisterAll(): Promise<string[]> {
+    const problems: string[] = [];
+    const giveUpNs = nowNs() + CLOSE_MS * 1e6;
+    for (const region of this.registered.splice(0)) {
+      try {
+        await this.unregister(region, giveUpNs);
+      } catch (error) {
+        // A server that is gone has no regions any more.
+        if (error instanceof RunError && error.kind === "unreachable") return problems;
+        problems.push(messageOf(error));
+      }
+    }
+    return problems;
+  }
+
+  /** Some versions of Triton refuse as long as a request uses the region, be it one whose client has gone. */
+  private async unregister(region: SharedRegion, giveUpNs: number): Promise<void> {
+    for (;;) {
+      try {
+        await this.options.ask(this.queries.unregister(region), `shared memory region '${region.name}' unregistered`);
+        return;
+      } catch (error) {
+        if (!messageOf(error).includes("currently in use") || nowNs() > giveUpNs) throw error;
+        await sleepMs(IN_USE_POLL_MS);
+      }
+    }
+  }
+
+  private async share(): Promise<void> {
+    if (await this.shareAs("")) return;
+    await this.unregisterAll();
+    this.memory.release();
+    this.names.clear();
+    this.outputs.clear();
+    this.inputs.length = 0;
+    const suffix = `_${process.pid}`;
+    this.warnings.push(
+      `the shared memory region ${this.takenName} exists already, of another run, or of one that was killed and left it at the server or in /dev/shm; this run's names end in ${suffix}.`,
+    );
+    if (await this.shareAs(suffix)) return;
+    throw new RunError(
+      "unsupported",
+      `shared memory regions whose names end in ${suffix} exist already`,
+      "Unregister them at the server, and remove them from /dev/shm.",
+    );
+  }
+
+  /** Shares everything under names that end so; false when a name is taken. */
+  private async shareAs(suffix: string): Promise<boolean> {
+    this.suffix = suffix;
+    const { model, batchSize } = this.options.service;
+    for (const output of model.outputs) if (!(await this.shareOutput(output))) return false;
+    for (const steps of this.options.dataset.streams)
+      for (let step = 0; step < steps.length; step++) this.inputs.push(assembleBatch(model, steps, step, batchSize));
+    for (const { name } of model.inputs) if (!(await this.shareInput(name))) return false;
+    return true;
+  }
+
+  private async shareOutput({ name, shape, datatype }: TensorSpec): Promise<boolean> {
+    const { outputBytes, slotCount, service } = this.options;
+    const itemBytes = tensorBytes(shape, datatype);
+    const sizeBytes = (itemBytes < 0 ? outputBytes : itemBytes) * service.batchSize;
+    if (sizeBytes === 0) {
+      throw new RunError(
+        "unsupported",
+        `unable to allocate shared memory of 0 bytes for output '${name}', whose size the model does not tell`,
+        `Set ${setting("target.outputSharedMemoryBytes")} to the size of the largest output in bytes.`,
+      );
+    }
+    const regionBytes = slotCount > 1 ? strideOf(sizeBytes) * slotCount : sizeBytes;
+    const region = await this.register(name, regionBytes, NO_BYTES);
+    if (region !== undefined) this.outputs.set(name, { region, sizeBytes });
+    return region !== undefined;
+  }
+
+  /** A region for each step's data of an input; a step that lacks an optional input has none. */
+  private async shareInput(name: string): Promise<boolean> {
+    let index = 0;
+    for (const [stream, steps] of this.options.dataset.streams.entries()) {
+      for (let step = 0; step < steps.length; step++) {
+        const tensors = this.inputs[index++] as Tensor[];
+        const at = tensors.findIndex((tensor) => tensor.name === name);
+        if (at < 0) continue;
+        const { bytes, ...rest } = tensors[at] as Tensor;
+        const region = await this.register(`${name}_${stream}_${step}`, Math.max(1, bytes.length), bytes);
+        if (region === undefined) return false;
+        tensors[at] = {
+          ...rest,
+          bytes: NO_BYTES,
+          place: { region: region.name, offset: 0, sizeBytes: bytes.length },
+        };
+      }
+    }
+    return true;
+  }
+
+  /** Makes a region, fills it and tells the server of it; undefined when its name is taken. */
+  private async register(wanted: string, sizeBytes: number, bytes: Uint8Array): Promise<SharedRegion | undefined> {
+    const name = this.nameOf(wanted);
+    this.takenName = name;
+    const region = this.memory.create(name, sizeBytes);
+    if (region === undefined) return undefined;
+    if (bytes.length > 0) region.write(0, bytes);
+    if (!(await this.announce(region))) return undefined;
+    this.registered.push(region);
+    return region;
+  }
+
+  /** Tells the server of a region; a server that cannot open it may run as another user. False when the name is taken there. */
+  private async announce(region: SharedRegion): Promise<boolean> {
+    for (let isWidened = false; ; isWidened = true) {
+      try {
+        await this.options.ask(this.queries.register(region), `shared memory region '${region.name}' registered`);
+        if (isWidened)
+          this.warnings.push(
+            "the server runs as another user: other users of this machine can read and change the shared memory while the run lasts.",
+          );
+        return true;
+      } catch (error) {
+        if (messageOf(error).includes("already in manager")) return false;
+        if (!(error instanceof RunError) || error.kind !== "refused") throw error;
+        if (this.memory.widen(region)) continue;
+        const hint =
+          "Shared memory needs a server on this machine that sees the same memory: no container apart, the same GPU.";
+        throw new RunError("refused", error.message, hint);
+      }
+    }
+  }
+
+  /** A name without slashes, as `shm_open` wants it, that no other region has. */
+  private nameOf(wanted: string): string {
+    let name = wanted.replaceAll(/[/\\]/g, "") + this.suffix;
+    while (this.names.has(name)) name += "_";
+    this.names.add(name);
+    return name;
+  }
+}
+
+function strideOf(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / PLACE_ALIGNMENT) * PLACE_ALIGNMENT;
+}

@@ -1,0 +1,110 @@
+import type { KeyObject, X509Certificate } from "node:crypto";
+import type { TlsPlan } from "../../plan/plan.ts";
+import { messageOf, type Problem, UserError } from "../../plan/problem.ts";
+import { fileSystem } from "../../runtime/files.ts";
+import type { TlsSettings } from "../../runtime/socket.ts";
+
+/** Certificates and keys, as PEM. They are parsed here: For a file that is not one TLS only reports that the handshake failed. */
+
+const CERTIFICATE = /-----BEGIN (?:X509 )?CERTIFICATE-----[\s\S]*?-----END (?:X509 )?CERTIFICATE-----/g;
+const ANY_CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/;
+const ENCRYPTED_KEY = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
+/** How DER begins, of certificates and keys alike. */
+const DER_SEQUENCE = 0x30;
+
+/** Reads the files of a plan's TLS. @throws UserError naming each file that cannot be read or parsed */
+export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
+  const problems: Problem[] = [];
+  const read = (path: string, what: string, toPem: (bytes: Buffer) => string): string | undefined => {
+    if (path === "") return undefined;
+    try {
+      return toPem(fileSystem().readFileSync(path));
+    } catch (error) {
+      const isParsed = !("syscall" in (error as object));
+      const message = isParsed ? `is no ${what}: ${messageOf(error)}` : `cannot be read: ${messageOf(error)}`;
+      problems.push({ path, message, hint: "Give an existing file of its type." });
+      return undefined;
+    }
+  };
+  const certificate = plan.certType === "DER" ? certificateToPem : checkCertificates;
+  const settings = {
+    alpn,
+    caPem: read(plan.caFile, "PEM file of certificates", checkCertificates),
+    certPem: read(plan.certFile, `${plan.certType} certificate`, certificate),
+    keyPem: read(plan.keyFile, `${plan.keyType} private key`, plan.keyType === "DER" ? privateKeyToPem : checkKey),
+    verifyPeer: plan.verifyPeer,
+    verifyHost: plan.verifyHost,
+  };
+  if (problems.length === 0) problems.push(...checkPair(plan, settings));
+  if (problems.length > 0) throw new UserError(problems);
+  return settings;
+}
+
+/** A key of another certificate, or one of both without the other, is of no use. */
+function checkPair(
+  { certFile, keyFile }: TlsPlan,
+  { certPem, keyPem }: Pick<TlsSettings, "certPem" | "keyPem">,
+): Problem[] {
+  if (certPem === undefined || keyPem === undefined) return [];
+  const [first = ""] = certPem.match(CERTIFICATE) ?? [];
+  if (first === "" || isPair(toCertificate(first), toKey(keyPem))) return [];
+  return [{ path: keyFile, message: `is not the key of ${certFile}`, hint: "Give a certificate and its own key." }];
+}
+
+function isPair(certificate: X509Certificate, key: KeyObject): boolean {
+  try {
+    return certificate.checkPrivateKey(key);
+  } catch {
+    // Not every runtime can tell for every kind of key; the handshake will.
+    return true;
+  }
+}
+
+function checkCertificates(bytes: Buffer): string {
+  const text = textOf(bytes);
+  if (!ANY_CERTIFICATE.test(text)) throw new Error("no BEGIN CERTIFICATE is in it");
+  for (const [pem] of text.matchAll(CERTIFICATE)) toCertificate(pem);
+  return text;
+}
+
+function checkKey(bytes: Buffer): string {
+  const text = textOf(bytes);
+  if (ENCRYPTED_KEY.test(text)) throw new Error("it is encrypted, and there is no way to give a passphrase");
+  if (!/-----BEGIN (?:\w+ )?PRIVATE KEY-----/.test(text)) throw new Error("no BEGIN PRIVATE KEY is in it");
+  toKey(text);
+  return text;
+}
+
+function textOf(bytes: Buffer): string {
+  if (bytes[0] === DER_SEQUENCE) throw new Error("it is DER");
+  return bytes.toString("utf8");
+}
+
+function toCertificate(pem: string | Buffer): X509Certificate {
+  const { X509Certificate } = process.getBuiltinModule("node:crypto");
+  return new X509Certificate(pem);
+}
+
+function toKey(pem: string): KeyObject {
+  return process.getBuiltinModule("node:crypto").createPrivateKey(pem);
+}
+
+function certificateToPem(der: Buffer): string {
+  if (ANY_CERTIFICATE.test(der.toString("latin1"))) throw new Error("it is PEM");
+  return toCertificate(der).toString();
+}
+
+/** Tries the three usual forms of a private key (PKCS #8, PKCS #1, SEC 1), because a DER file does not say which one it has. */
+function privateKeyToPem(der: Buffer): string {
+  if (der.toString("latin1").includes("-----BEGIN ")) throw new Error("it is PEM");
+  const { createPrivateKey } = process.getBuiltinModule("node:crypto");
+  let first: unknown;
+  for (const type of ["pkcs8", "sec1", "pkcs1"] as const) {
+    try {
+      return createPrivateKey({ key: der, format: "der", type }).export({ type: "pkcs8", format: "pem" }).toString();
+    } catch (error) {
+      first ??= error;
+    }
+  }
+  throw first;
+}

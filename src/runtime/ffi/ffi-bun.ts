@@ -1,0 +1,42 @@
+import { createRequire } from "node:module";
+import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./native.ts";
+
+/** The part of `bun:ffi` that is used here. */
+interface BunFfi {
+  dlopen(name: string, symbols: Record<string, object>): { readonly symbols: Record<string, RawFunction> };
+  linkSymbols(symbols: Record<string, object>): { readonly symbols: Record<string, RawFunction> };
+  toArrayBuffer(address: number, byteOffset: number, byteLength: number): ArrayBuffer;
+}
+
+/** Addresses travel as 64-bit numbers: Bun's own `ptr` results are floats. */
+const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
+  i32: "i32",
+  u32: "u32",
+  i64: "i64",
+  usize: "u64",
+  pointer: "u64",
+  buffer: "ptr",
+  void: "void",
+};
+
+/** Native calls through `bun:ffi`, which an executable has too. */
+export function openBunBackend(): NativeBackend {
+  // By a name no bundler sees: on the other runtimes the module does not exist.
+  const ffi = createRequire(import.meta.url)("bun:ffi") as BunFfi;
+  return {
+    openSystemLibrary: (name, symbols) => ffi.dlopen(name, describeAll(symbols)).symbols,
+    functionAt: (address, signature) => {
+      const { symbols } = ffi.linkSymbols({ call: { ...describe(signature), ptr: Number(address) } });
+      return symbols["call"] as RawFunction;
+    },
+    readMemory: (address, sizeBytes) => new Uint8Array(ffi.toArrayBuffer(Number(address), 0, sizeBytes)).slice(),
+  };
+}
+
+function describeAll(symbols: NativeSymbols): Record<string, object> {
+  return Object.fromEntries(Object.entries(symbols).map(([name, signature]) => [name, describe(signature)]));
+}
+
+function describe({ args, result }: NativeSignature): object {
+  return { args: args.map((type) => TYPES[type]), returns: TYPES[result] };
+}

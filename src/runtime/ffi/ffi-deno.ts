@@ -1,0 +1,45 @@
+import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./native.ts";
+
+/** The part of Deno's native calls that is used here. */
+interface DenoFfi {
+  dlopen(name: string, symbols: Record<string, object>): { readonly symbols: Record<string, RawFunction> };
+  readonly UnsafePointer: { create(address: bigint): object | null };
+  readonly UnsafeFnPointer: new (pointer: object | null, signature: object) => { readonly call: RawFunction };
+  readonly UnsafePointerView: { copyInto(pointer: object | null, destination: Uint8Array): void };
+}
+
+/** Addresses travel as 64-bit numbers: Deno's own pointers are objects. */
+const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
+  i32: "i32",
+  u32: "u32",
+  i64: "i64",
+  usize: "usize",
+  pointer: "usize",
+  buffer: "buffer",
+  void: "void",
+};
+
+/** Native calls through `Deno.dlopen` and its pointers. */
+export function openDenoBackend(): NativeBackend {
+  const { Deno } = globalThis as unknown as { Deno: DenoFfi };
+  return {
+    openSystemLibrary: (name, symbols) => Deno.dlopen(name, describeAll(symbols)).symbols,
+    functionAt: (address, signature) => {
+      const native = new Deno.UnsafeFnPointer(Deno.UnsafePointer.create(address), describe(signature));
+      return (...args) => native.call(...args);
+    },
+    readMemory: (address, sizeBytes) => {
+      const bytes = new Uint8Array(sizeBytes);
+      Deno.UnsafePointerView.copyInto(Deno.UnsafePointer.create(address), bytes);
+      return bytes;
+    },
+  };
+}
+
+function describeAll(symbols: NativeSymbols): Record<string, object> {
+  return Object.fromEntries(Object.entries(symbols).map(([name, signature]) => [name, describe(signature)]));
+}
+
+function describe({ args, result }: NativeSignature): object {
+  return { parameters: args.map((type) => TYPES[type]), result: TYPES[result] };
+}

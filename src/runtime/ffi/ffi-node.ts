@@ -1,0 +1,59 @@
+import { createRequire } from "node:module";
+import {
+  type NativeBackend,
+  NativeError,
+  type NativeResult,
+  type NativeSignature,
+  type NativeType,
+  type RawFunction,
+} from "./native.ts";
+
+/** The part of koffi that is used here. */
+interface Koffi {
+  load(name: string): { func(name: string, result: string, args: readonly string[]): RawFunction };
+  proto(name: null, result: string, args: readonly string[]): object;
+  decode(address: bigint, type: object): RawFunction;
+  view(address: bigint, sizeBytes: number): ArrayBuffer;
+}
+
+/** Addresses travel as 64-bit numbers: koffi's own pointers carry types. */
+const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
+  i32: "int32_t",
+  u32: "uint32_t",
+  i64: "int64_t",
+  usize: "uint64_t",
+  pointer: "uint64_t",
+  buffer: "void *",
+  void: "void",
+};
+
+/** Native calls through koffi, since Node has none of its own. @throws NativeError when koffi was not installed. */
+export function openNodeBackend(): NativeBackend {
+  const koffi = loadKoffi();
+  return {
+    openSystemLibrary: (name, symbols) => {
+      const library = koffi.load(name);
+      return Object.fromEntries(
+        Object.entries(symbols).map(([symbol, signature]) => [symbol, library.func(symbol, ...describe(signature))]),
+      );
+    },
+    functionAt: (address, signature) => koffi.decode(address, koffi.proto(null, ...describe(signature))),
+    readMemory: (address, sizeBytes) => new Uint8Array(koffi.view(address, sizeBytes)).slice(),
+  };
+}
+
+/** By a name no bundler sees: executables and bundles for other runtimes have no use for koffi's native part. */
+function loadKoffi(): Koffi {
+  try {
+    return createRequire(import.meta.url)("koffi") as Koffi;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    throw new NativeError(
+      `Node calls native libraries through the package koffi (npm install koffi), which cannot be loaded: ${reason}`,
+    );
+  }
+}
+
+function describe({ args, result }: NativeSignature): [result: string, args: string[]] {
+  return [TYPES[result], args.map((type) => TYPES[type])];
+}

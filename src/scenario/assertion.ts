@@ -1,0 +1,41 @@
+import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
+import type { TokenMetricName } from "../plan/tokens.ts";
+import type { Duration } from "../plan/units.ts";
+
+/** The shape of an assertion. */
+
+/** The assertions of scenarios. Each is judged at every level and decides the exit code. */
+
+/** `latency`: from the actual send. `scheduledLatency`: from the intended send, so that a late client or a slow server cannot hide. */
+export type LatencyName = "latency" | "scheduledLatency";
+
+/** What an assertion may look at by its name. */
+export type MetricName = LatencyName | TokenMetricName | TokenSystemName;
+
+/** An assertion that looks at metrics of a name, or at none. */
+export interface Assertion<N extends MetricName = MetricName> {
+  readonly metric: AssertedMetric & { readonly of?: N };
+  readonly comparison: AssertionPlan["comparison"];
+  readonly limit: Duration | number;
+}
+
+/** Assertions of generated text. */
+
+/** Metrics of all answers together. */
+export type TokenSystemName = "outputTokensPerSec" | "goodput";
+
+/** What a good request keeps to. */
+export interface GoodputLimits {
+  readonly timeToFirstToken?: Duration;
+  readonly timeToSecondToken?: Duration;
+  readonly interTokenLatency?: Duration;
+  /** Of the whole request. */
+  readonly latency?: Duration;
+  /** At least so many. */
+  readonly outputTokensPerSecPerUser?: number;
+}
+
+/** A metric as it stands in an assertion: limits are still durations. */
+export type AssertedMetric =
+  | Exclude<MetricPlan, { kind: "goodput" }>
+  | { readonly kind: "goodput"; readonly limits: GoodputLimits };

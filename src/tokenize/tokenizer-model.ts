@@ -1,0 +1,9 @@
+/** The models of `tokenizer.json`: what turns a word into tokens. */
+
+/** A model. */
+export interface TokenizerModel {
+  /** Adds the word's tokens to the list. */
+  encodeWord(word: string, ids: number[]): void;
+  /** The token's text; undefined when the vocabulary lacks it. */
+  tokenOf(id: number): string | undefined;
+}

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TokenColumns } from "../../../src/measure/tokens/token-metrics.ts";
+import { formatMetric, judge } from "../../../src/measure/verdicts.ts";
+import type { MetricPlan } from "../../../src/plan/assertions.ts";
+import { makeWindow } from "../make-window.ts";
+
+/** Two answers of five tokens each, in a second: the first token after 100 and 200 ms, then one every 10 ms. */
+function twoAnswers(): TokenColumns {
+  const columns = new TokenColumns();
+  for (const [sendNs, firstMs] of [
+    [0, 100],
+    [760e6, 200],
+  ] as const) {
+    const contentNs = [0, 10, 20, 30, 40].map((ms) => (firstMs + ms) * 1e6);
+    const times = {
+      contentNs,
+      eventCount: 5,
+      firstOutputNs: contentNs[0] as number,
+      firstReasoningNs: Number.NaN,
+      outputTokens: 5,
+      reasoningTokens: 0,
+    };
+    columns.add({ sendNs, times, inputTokens: 7 });
+  }
+  return columns;
+}
+
+const METRICS: readonly (readonly [metric: MetricPlan, value: number, text: string])[] = [
+  [{ kind: "token-percentile", percentile: 100, of: "timeToFirstToken" }, 2e8, "p100 time to first token is 200 ms"],
+  [{ kind: "token-average", of: "timeToFirstToken" }, 1.5e8, "average time to first token is 150 ms"],
+  [{ kind: "token-average", of: "interTokenLatency" }, 1e7, "average inter-token latency is 10 ms"],
+  [
+    { kind: "token-average", of: "outputTokensPerSecPerUser" },
+    100,
+    "average output tokens per second per user is 100 tokens/s",
+  ],
+  [{ kind: "token-average", of: "inputTokens" }, 7, "average input tokens is 7 tokens"],
+  [{ kind: "output-tokens-per-sec" }, 10, "output tokens per second is 10 tokens/s"],
+  [
+    { kind: "goodput", limits: { timeToFirstToken: 1e8 } },
+    1,
+    "goodput (time to first token at most 100 ms) is 1 requests/s",
+  ],
+  [
+    { kind: "goodput", limits: { latency: 3e8, outputTokensPerSecPerUser: 101 } },
+    0,
+    "goodput (latency at most 300 ms, at least 101 tokens/s per user) is 0 requests/s",
+  ],
+];
+
+for (const [metric, value, text] of METRICS) {
+  test(`an assertion reads: ${text}`, () => {
+    const level = { level: 2, window: makeWindow({ latenciesNs: [1e6] }), tokens: twoAnswers() };
+    const verdict = judge({ metric, comparison: "is", limit: value }, [level], 1);
+    assert.deepEqual([verdict.isMet, verdict.measured, verdict.text], [true, value, text]);
+    assert.ok(text.endsWith(formatMetric(metric, value)));
+  });
+}
+
+test("rates are over the level's own time, as its throughput is, and not from the first send to the last token", () => {
+  const level = { level: 2, window: makeWindow({ durationNs: 4e9, latenciesNs: [1e6, 1e6] }), tokens: twoAnswers() };
+  const measured = (metric: MetricPlan) => judge({ metric, comparison: "at-least", limit: 0 }, [level], 1).measured;
+  assert.equal(measured({ kind: "throughput" }), 0.5);
+  assert.equal(measured({ kind: "goodput", limits: { latency: 1e9 } }), 0.5);
+  assert.equal(measured({ kind: "output-tokens-per-sec" }), 2.5);
+});
+
+test("what no request has is not met, rather than compared with nothing", () => {
+  const window = makeWindow({ latenciesNs: [1e6] });
+  for (const tokens of [undefined, new TokenColumns()]) {
+    for (const [metric] of METRICS) {
+      const verdict = judge({ metric, comparison: "at-least", limit: 0 }, [{ level: 1, window, tokens }], 1);
+      assert.deepEqual([verdict.isMet, verdict.measured], [false, undefined]);
+    }
+  }
+});

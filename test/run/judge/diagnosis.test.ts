@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { after, describe, test } from "node:test";
+import { type MockServer, startMock } from "../../../src/mock/server.ts";
+import type { OpenAiTargetPlan, TritonTargetPlan } from "../../../src/plan/plan.ts";
+import type { FailureFacts } from "../../../src/plan/problem.ts";
+import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
+import { DEFAULT_TRITON_TARGET } from "../../../src/plan/triton-target.ts";
+import { type Diagnosis, diagnose, diagnoseServer } from "../../../src/run/judge/diagnosis.ts";
+import { startAnsweringServer } from "../../servers/answering-server.ts";
+import { makeCertificates } from "../../servers/tls.ts";
+
+/** Which mistake a failure points to, with servers that really answer so. */
+
+const NO_FAILURE = { kind: "http", status: 404, message: "HTTP status 404" } as const;
+
+function openAi(url: string, more: Partial<OpenAiTargetPlan> = {}): OpenAiTargetPlan {
+  const fixed = { kind: "openai", protocol: "http", batchSize: 1 } as const;
+  return {
+    ...fixed,
+    url,
+    endpoint: "v1/chat/completions",
+    model: "m",
+    isStreaming: false,
+    headers: [],
+    tls: DEFAULT_TLS,
+    ...more,
+  };
+}
+
+function triton(url: string, protocol: "http" | "grpc", more: Partial<TritonTargetPlan> = {}): TritonTargetPlan {
+  return { ...DEFAULT_TRITON_TARGET, url, protocol, model: "simple", ...more };
+}
+
+const closed: FailureFacts = { kind: "closed", message: "server closed the connection" };
+const http = (status: number, message = `HTTP status ${status}`): FailureFacts => ({ kind: "http", status, message });
+
+describe("a failure alone says that", () => {
+  const key = { headers: [["authorization", "Bearer x"]] } as const;
+  const prefixed = openAi("http://h:8000/v1");
+  const cases: readonly (readonly [string, OpenAiTargetPlan | TritonTargetPlan, FailureFacts, Diagnosis])[] = [
+    [
+      "the path is doubled",
+      prefixed,
+      http(404),
+      { code: "doubled-path", path: "/v1/v1/chat/completions", doubled: "v1" },
+    ],
+    [
+      "all of the path is doubled",
+      openAi("http://h/v1/chat/completions"),
+      http(405),
+      { code: "doubled-path", path: "/v1/chat/completions/v1/chat/completions", doubled: "v1/chat/completions" },
+    ],
+    [
+      "a Triton's path is doubled",
+      triton("http://h:8000/v2", "http"),
+      http(404),
+      { code: "doubled-path", path: "/v2/v2", doubled: "v2" },
+    ],
+    ["no key was sent", openAi("h:8000"), http(401), { code: "no-key", status: 401 }],
+    ["the key was refused", openAi("h:8000", key), http(403), { code: "key-refused", status: 403 }],
+    [
+      "a Triton wants a key",
+      triton("h:8001", "grpc"),
+      { kind: "grpc", status: 16, message: "no" },
+      { code: "no-key", status: 16 },
+    ],
+    [
+      "the server redirects",
+      openAi("h:8000"),
+      http(301, "unexpected HTTP status 301, redirected to https://x/y"),
+      { code: "redirected", location: "https://x/y" },
+    ],
+    ["the server redirects nowhere", openAi("h:8000"), http(302), { code: "redirected", location: "" }],
+    [
+      "nobody answers a handshake",
+      openAi("https://h:8000"),
+      { kind: "tls", message: "TLS handshake: no answer within 5 s" },
+      { code: "no-tls", address: "h:8000" },
+    ],
+  ];
+  for (const [name, target, failure, expected] of cases)
+    test(name, async () => assert.deepEqual(await diagnose({ target }, failure), expected));
+});
+
+test("failures of other kinds, and of several servers, are left as they are", async () => {
+  const refused = { kind: "connect", message: "Connection refused" };
+  assert.equal(await diagnose({ target: openAi("127.0.0.1:1") }, refused), undefined);
+  assert.equal(await diagnose({ target: openAi("127.0.0.1:1") }, http(500)), undefined);
+  assert.equal(await diagnose({ target: openAi("127.0.0.1:1", { moreUrls: ["h:2"] }) }, http(401)), undefined);
+});
+
+test("a server that serves both APIs is no mistake", () => {
+  const asked = { wire: "http", api: "openai", isSecure: false, address: "h:1", path: "/x", hasKey: false } as const;
+  assert.equal(diagnoseServer(asked, { speaks: "http", apis: ["kserve", "openai"] }), undefined);
+});
+
+const INSTANT = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
+/** gRPC on the port after HTTP's, as servers have it. */
+async function startNeighbours(): Promise<MockServer> {
+  for (let attempt = 0; ; attempt++) {
+    const httpPort = 20_000 + Math.floor(Math.random() * 10_000);
+    try {
+      return await startMock(INSTANT, { host: "127.0.0.1", httpPort, grpcPort: httpPort + 1 });
+    } catch (error) {
+      if (attempt === 20) throw error;
+    }
+  }
+}
+
+const mock = await startNeighbours();
+const certificates = await makeCertificates();
+const [key, cert] = [readFileSync(certificates.keyFile), readFileSync(certificates.certFile)];
+const secure = createTlsServer({ key, cert }, (_, response) => response.end("{}"));
+await new Promise<void>((resolve) => secure.listen(0, "127.0.0.1", resolve));
+const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port;
+const list = await startAnsweringServer((response) => response.end('{"object":"list","data":[]}'));
+const kserve = await startAnsweringServer((response, index) =>
+  index % 2 === 0 ? response.end('{"name":"x","extensions":[]}') : response.writeHead(404).end("no"),
+);
+const placeOf = (url: string): string => url.replace("http://", "");
+after(async () => {
+  secure.closeAllConnections();
+  for (const server of [secure, list, kserve]) server.close();
+  await mock.stop();
+  await certificates.remove();
+});
+
+const grpcAt = `127.0.0.1:${mock.grpcPort}`;
+const httpAt = `127.0.0.1:${mock.httpPort}`;
+const tlsAt = `127.0.0.1:${portOf(secure)}`;
+const tls = { ...DEFAULT_TLS, isEnabled: true };
+const failed = { kind: "tls", message: "wrong version number" };
+describe("the server that answers is", () => {
+  const cases: readonly (readonly [string, OpenAiTargetPlan | TritonTargetPlan, FailureFacts, Diagnosis])[] = [
+    [
+      "one of OpenAI's API",
+      triton(placeOf(list.url), "http"),
+      NO_FAILURE,
+      { code: "openai-server", address: placeOf(list.url) },
+    ],
+    [
+      "one of OpenAI's API, asked by gRPC",
+      triton(placeOf(list.url), "grpc"),
+      closed,
+      { code: "openai-server", address: placeOf(list.url) },
+    ],
+    ["a Triton", openAi(kserve.url), NO_FAILURE, { code: "kserve-server", address: placeOf(kserve.url) }],
+    ["one of TLS", openAi(tlsAt), closed, { code: "tls-port", address: tlsAt }],
+    ["one of TLS, asked by gRPC", triton(tlsAt, "grpc"), closed, { code: "tls-port", address: tlsAt }],
+    ["one without TLS", openAi(`https://${httpAt}`), failed, { code: "plain-port", address: httpAt }],
+    ["one of gRPC without TLS", triton(grpcAt, "grpc", { tls }), failed, { code: "plain-port", address: grpcAt }],
+  ];
+  for (const [name, target, failure, expected] of cases)
+    test(name, async () => assert.deepEqual(await diagnose({ target }, failure), expected));
+
+  test("one of gRPC, or of HTTP; the neighbouring port is named", async () => {
+    const grpc = { code: "grpc-port", address: grpcAt, port: mock.httpPort };
+    assert.deepEqual(await diagnose({ target: triton(grpcAt, "http") }, { kind: "protocol", message: "" }), grpc);
+    const plain = { code: "http-port", address: httpAt, port: mock.grpcPort };
+    assert.deepEqual(await diagnose({ target: triton(httpAt, "grpc") }, closed), plain);
+  });
+});

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Reach, Reachability } from "../../../src/run/judge/reachability.ts";
+import type { Failure, FailureKind } from "../../../src/transport/failure.ts";
+
+/** When a target that loses connections counts as gone. Times are in seconds here. */
+
+const failed = (kind: FailureKind, server?: string): Failure => ({ kind, message: "", server });
+
+interface Case {
+  /** When a request succeeded, before all failures or between; undefined: never. */
+  readonly lastSuccess?: number | undefined;
+  readonly serverCount?: number;
+  readonly outstanding?: number;
+}
+
+/** Failures at their times; what the last one says of the target. */
+function reachAfter(
+  failures: readonly (readonly [atSec: number, failure: Failure])[],
+  { lastSuccess = 0.5, serverCount = 1, outstanding = 0 }: Case = {},
+): Reach {
+  const reachability = new Reachability(serverCount);
+  let reach: Reach = "reachable";
+  for (const [atSec, failure] of failures) {
+    const hasSucceeded = lastSuccess <= atSec;
+    reach = reachability.judge(failure, {
+      failedNs: atSec * 1e9,
+      lastSuccessNs: hasSucceeded ? lastSuccess * 1e9 : 0,
+      completedCount: hasSucceeded ? 1 : 0,
+      outstanding,
+    });
+  }
+  return reach;
+}
+
+function isGone(serverCount: number, failures: Parameters<typeof reachAfter>[0], lastSuccess = 0.5): boolean {
+  return reachAfter(failures, { serverCount, lastSuccess }) === "unreachable";
+}
+
+const many = (kind: FailureKind, count: number): [number, Failure][] =>
+  Array.from({ length: count }, (_, index) => [index + 1, failed(kind)]);
+
+describe("a target has stopped answering", () => {
+  const never = Number.POSITIVE_INFINITY;
+  const cases: readonly (readonly [name: string, failures: [number, Failure][], state: Case, reach: Reach])[] = [
+    ["not when one request is silent", many("stalled", 1), {}, "reachable"],
+    ["not when seven in a row are", many("stalled", 7), {}, "reachable"],
+    ["when eight in a row are", many("stalled", 8), {}, "stalled"],
+    ["not while more are in flight than were silent", many("stalled", 63), { outstanding: 64 }, "reachable"],
+    ["when as many were silent as were in flight", many("stalled", 64), { outstanding: 64 }, "stalled"],
+    ["not when a request succeeded between", many("stalled", 12), { lastSuccess: 6.5 }, "reachable"],
+    ["when eight in a row are after the last success", many("stalled", 14), { lastSuccess: 6.5 }, "stalled"],
+    ["not when the very first request is silent", many("stalled", 1), { lastSuccess: never }, "reachable"],
+    ["when it has answered nothing, and two are silent", many("stalled", 2), { lastSuccess: never }, "stalled"],
+    [
+      "not when it answers with an error between",
+      [
+        [1, failed("stalled")],
+        [2, failed("http")],
+        [3, failed("stalled")],
+      ],
+      { lastSuccess: never },
+      "reachable",
+    ],
+    ["not when requests take too long, however many", many("timeout", 100), { lastSuccess: never }, "reachable"],
+    ["not when one of two servers is silent", many("stalled", 20), { serverCount: 2 }, "reachable"],
+  ];
+  for (const [name, failures, state, reach] of cases)
+    test(name, () => assert.equal(reachAfter(failures, state), reach));
+});
+
+describe("a target is gone", () => {
+  const refused = failed("connect");
+
+  test("when it refuses for 5 s without a success between", () => {
+    assert.equal(isGone(1, [[1, refused]]), false);
+    assert.equal(
+      isGone(1, [
+        [1, refused],
+        [5.9, refused],
+      ]),
+      false,
+    );
+    assert.equal(
+      isGone(1, [
+        [1, refused],
+        [6, refused],
+      ]),
+      true,
+    );
+    assert.equal(
+      isGone(
+        1,
+        [
+          [1, refused],
+          [6, refused],
+        ],
+        3,
+      ),
+      false,
+    );
+  });
+
+  test("but not when it answers, be it with an error", () => {
+    assert.equal(
+      isGone(1, [
+        [1, refused],
+        [2, failed("http")],
+        [6, refused],
+      ]),
+      false,
+    );
+  });
+
+  test("when it closes many connections, not when it closes a few", () => {
+    const closed = (count: number) => Array.from({ length: count }, (_, i) => [1 + i, failed("closed")] as const);
+    assert.equal(isGone(1, closed(7)), false);
+    assert.equal(isGone(1, closed(8)), true);
+  });
+
+  test("of several servers when all of them are: a slow one may still answer", () => {
+    const one = failed("connect", "a:1");
+    const other = failed("tls", "b:1");
+    assert.equal(
+      isGone(2, [
+        [1, one],
+        [9, one],
+      ]),
+      false,
+    );
+    assert.equal(
+      isGone(2, [
+        [1, one],
+        [3, other],
+        [9, one],
+      ]),
+      true,
+    );
+    assert.equal(
+      isGone(
+        2,
+        [
+          [1, one],
+          [3, other],
+          [9, one],
+          [20, one],
+        ],
+        10,
+      ),
+      false,
+    );
+  });
+});

@@ -1,0 +1,404 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { RECORD_DELAYED, RECORD_FAILED } from "../../../src/measure/records.ts";
+import { BurstSharing } from "../../../src/run/send/burst-sharing.ts";
+import { RequestFeed } from "../../../src/run/send/feed.ts";
+import { nowNs } from "../../../src/runtime/clock.ts";
+import { makeDataset, makeDriver, makeService } from "./fake-client.ts";
+
+const ENDLESS = Number.POSITIVE_INFINITY;
+const closed = (concurrency: number): { kind: "closed"; concurrency: number } => ({ kind: "closed", concurrency });
+
+/** Arrivals at the given times since the start, in milliseconds, and none after them. */
+function scheduled(...dueMs: number[]): { kind: "scheduled"; arrivals: () => number } {
+  let index = 0;
+  return { kind: "scheduled", arrivals: () => (index < dueMs.length ? (dueMs[index++] as number) * 1e6 : 1e18) };
+}
+
+/** Resolves once `isMet`; looks at every turn of the event loop. */
+async function until(isMet: () => boolean): Promise<void> {
+  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test("a closed loop sends its concurrency at once and a new request for each answer", async () => {
+  const { driver, client } = makeDriver();
+  await driver.start(closed(3), ENDLESS);
+  assert.deepEqual(client.active, [0, 1, 2]);
+  client.answer(1);
+  assert.deepEqual(
+    client.sent.map(({ slot }) => slot),
+    [0, 1, 2, 1],
+  );
+  assert.deepEqual([driver.sentCount, driver.ended.completedCount, driver.outstanding], [4, 1, 3]);
+  driver.close();
+});
+
+test("the core is shared with others after each request that was sent, and not before", async () => {
+  const { driver, client } = makeDriver();
+  const sentThen: number[] = [];
+  driver.shareBursts(new BurstSharing(() => sentThen.push(client.sent.length)));
+  await driver.start(closed(3), ENDLESS);
+  client.answer(1);
+  assert.deepEqual(sentThen, [1, 2, 3, 4]);
+  driver.close();
+});
+
+test("a request sent ahead of the work is recorded when the work comes, and its slot goes on", async () => {
+  const { driver, client, feed, flags, take } = makeDriver({}, false);
+  driver.prepareFirst();
+  await driver.sendFirst(feed, 3);
+  assert.deepEqual([client.active, driver.sentCount], [[0], 1]);
+  client.answer(0);
+  assert.deepEqual([client.sent.length, driver.ended.completedCount], [1, 0]);
+  take();
+  assert.deepEqual([client.active, driver.sentCount, driver.ended.completedCount], [[0], 2, 1]);
+  await driver.start(closed(3), ENDLESS);
+  assert.deepEqual(client.active, [0, 1, 2]);
+  driver.drain();
+  assert.deepEqual(flags, [0]);
+  driver.close();
+});
+
+test("a request sent ahead of the work that is still under way is recorded when it ends", async () => {
+  const { driver, client, feed, failures, take } = makeDriver({}, false);
+  driver.prepareFirst();
+  await driver.sendFirst(feed, 2);
+  take();
+  assert.deepEqual([client.active, driver.outstanding], [[0], 1]);
+  client.answer(0, { kind: "http", status: 500, message: "no" });
+  assert.deepEqual([failures.length, driver.ended.failedCount, client.active], [1, 1, [0]]);
+  driver.close();
+});
+
+test("a driver that never had work closes with a request under way", async () => {
+  const { driver, client, feed } = makeDriver({}, false);
+  driver.prepareFirst();
+  await driver.sendFirst(feed, 1);
+  driver.close();
+  assert.equal(client.isClosed, true);
+});
+
+test("a closed loop never has more outstanding than asked, whatever order answers come in", async () => {
+  const answers = fc.array(fc.nat(), { maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 8 }),
+      fc.integer({ min: 8, max: 80 }),
+      answers,
+      async (n, quota, picks) => {
+        const { driver, client, flags } = makeDriver();
+        await driver.start(closed(n), quota);
+        for (const pick of picks) {
+          const { active } = client;
+          if (active.length === 0) break;
+          client.answer(active[pick % active.length] as number);
+          assert.equal(client.active.length, Math.min(n, quota - driver.ended.completedCount));
+        }
+        assert.equal(client.maxActive, n);
+        while (client.active.length > 0) client.answer(client.active[0] as number);
+        await driver.finished();
+        driver.drain();
+        assert.deepEqual([driver.sentCount, driver.ended.completedCount, flags.length], [quota, quota, quota]);
+        driver.close();
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test("the quota is exact, and the run is finished with its last answer", async () => {
+  const { driver, client } = makeDriver();
+  await driver.start(closed(2), 5);
+  let isFinished = false;
+  const finished = driver.finished().then(() => {
+    isFinished = true;
+  });
+  for (let i = 0; i < 4; i++) client.answer(client.active[0] as number);
+  await Promise.resolve();
+  assert.equal(isFinished, false);
+  client.answer(client.active[0] as number);
+  await finished;
+  assert.equal(client.sent.length, 5);
+});
+
+test("raising the level adds requests, lowering it waits for the surplus", async () => {
+  const { driver, client } = makeDriver();
+  await driver.start(closed(2), ENDLESS);
+  await driver.start(closed(5), ENDLESS);
+  assert.equal(driver.outstanding, 5);
+  let isLowered = false;
+  const lowered = driver.start(closed(1), ENDLESS).then(() => {
+    isLowered = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const slot of [4, 3, 2]) {
+    client.answer(slot);
+    await Promise.resolve();
+    assert.equal(isLowered, false);
+  }
+  client.answer(1);
+  await lowered;
+  assert.equal(driver.outstanding, 1);
+  client.answer(0);
+  assert.deepEqual(client.active, [0]);
+  driver.close();
+});
+
+test("stop sends nothing more and resolves when all is answered", async () => {
+  const { driver, client } = makeDriver();
+  await driver.start(closed(2), ENDLESS);
+  let isQuiet = false;
+  const quiet = driver.stop().then(() => {
+    isQuiet = true;
+  });
+  client.answer(0);
+  await Promise.resolve();
+  assert.equal(isQuiet, false);
+  client.answer(1);
+  await quiet;
+  assert.deepEqual([client.sent.length, driver.outstanding], [2, 0]);
+});
+
+test("close fails what is outstanding and keeps the sum: sent is completed and failed", async () => {
+  const { driver, client, failures, flags } = makeDriver();
+  await driver.start(closed(4), ENDLESS);
+  client.answer(2);
+  driver.close();
+  assert.equal(client.isClosed, true);
+  assert.deepEqual([driver.sentCount, driver.ended.completedCount, driver.ended.failedCount], [5, 1, 4]);
+  assert.ok(failures.every(({ failure }) => failure.kind === "aborted"));
+  assert.deepEqual([...flags].sort(), [0, RECORD_FAILED, RECORD_FAILED, RECORD_FAILED, RECORD_FAILED]);
+});
+
+test("a server's refusal is followed by the next request at once, a lost connection by a pause", async () => {
+  const { driver, client, failures } = makeDriver();
+  await driver.start(closed(2), ENDLESS);
+  client.answer(0, { kind: "http", message: "no", status: 400 });
+  assert.deepEqual(client.active, [0, 1]);
+  client.answer(1, { kind: "closed", message: "gone" });
+  assert.deepEqual(client.active, [0]);
+  await until(() => client.active.length === 2);
+  assert.deepEqual(
+    failures.map(({ failure, lane }) => [failure.kind, lane]),
+    [
+      ["http", 0],
+      ["closed", 1],
+    ],
+  );
+  assert.equal(driver.ended.failedCount, 2);
+  driver.close();
+});
+
+test("a pause after a lost connection ends with the run", async () => {
+  const { driver, client } = makeDriver();
+  await driver.start(closed(1), ENDLESS);
+  client.answer(0, { kind: "connect", message: "refused" });
+  await driver.stop();
+  await new Promise((resolve) => setTimeout(resolve, 40)); // the pause would have been 20 ms
+  assert.equal(client.sent.length, 1);
+});
+
+test("a schedule sends when requests are due, not before, by lanes in turn", async () => {
+  const { driver, client } = makeDriver({ laneCount: 2, isSync: false });
+  const startMs = performance.now();
+  await driver.start(scheduled(5, 6, 25), 3);
+  assert.equal(client.sent.length, 0);
+  await until(() => client.sent.length === 2);
+  assert.ok(performance.now() - startMs >= 6);
+  await until(() => client.sent.length === 3);
+  assert.ok(performance.now() - startMs >= 25);
+  assert.deepEqual(
+    client.sent.map(({ slot }) => slot % 2),
+    [0, 1, 0],
+  );
+  assert.equal(client.maxActive, 3, "an open loop does not wait for answers");
+  for (const slot of client.active) client.answer(slot);
+  await driver.finished();
+  driver.close();
+});
+
+test("a synchronous schedule waits for the lane's answer and catches up, marking what was late", async () => {
+  const { driver, client, flags } = makeDriver({ laneCount: 1 });
+  await driver.start(scheduled(1, 2, 3), 3);
+  await until(() => client.sent.length === 1);
+  await new Promise((resolve) => setTimeout(resolve, 15));
+  assert.equal(client.sent.length, 1);
+  client.answer(0);
+  assert.equal(client.sent.length, 2, "what was due meanwhile is sent at once");
+  client.answer(0);
+  client.answer(0);
+  await driver.finished();
+  driver.drain();
+  assert.deepEqual(flags.slice(1), [RECORD_DELAYED, RECORD_DELAYED]);
+  driver.close();
+});
+
+test("being woken late is no delay, being due before the lane comes to wait is one", async () => {
+  const { driver, client, flags } = makeDriver({ laneCount: 1, isSync: false });
+  const startMs = performance.now();
+  await driver.start(scheduled(5, 8, 80), 3);
+  // The event loop stands still over both of the first two.
+  while (performance.now() - startMs < 30);
+  await until(() => client.sent.length === 3);
+  for (const slot of client.active) client.answer(slot);
+  await driver.finished();
+  driver.drain();
+  assert.deepEqual(flags, [0, RECORD_DELAYED, 0]);
+  driver.close();
+});
+
+test("a ramp follows its concurrency over time", async () => {
+  const { driver, client } = makeDriver();
+  const startMs = performance.now();
+  const concurrencyAt = (elapsedNs: number): number => (elapsedNs < 30e6 ? 1 : 3);
+  await driver.start({ kind: "ramp", maxConcurrency: 3, concurrencyAt }, ENDLESS);
+  assert.deepEqual(client.active, [0]);
+  await until(() => client.active.length === 3);
+  assert.ok(performance.now() - startMs >= 29);
+  client.answer(2);
+  assert.equal(client.active.length, 3);
+  driver.close();
+});
+
+test("a ramp sends every step of the data once before any comes again", async () => {
+  const feed = new RequestFeed(makeService(), makeDataset(8), { usesIds: false });
+  const { driver, client } = makeDriver({ feed });
+  const concurrencyAt = (elapsedNs: number): number => (elapsedNs < 10e6 ? 1 : 3);
+  await driver.start({ kind: "ramp", maxConcurrency: 3, concurrencyAt }, 8);
+  client.answer(0);
+  await until(() => client.active.length === 3);
+  while (client.active.length > 0) client.answer(client.active[0] as number);
+  await driver.finished();
+  const steps = client.sent.map(({ request }) => (request.payload as Uint8Array)[0]);
+  assert.deepEqual(steps, [0, 1, 2, 3, 4, 5, 6, 7]);
+  driver.close();
+});
+
+test("connections are asked for ahead of the first request", async () => {
+  const { driver, client } = makeDriver({ laneCount: 4 });
+  await driver.prepare(closed(7));
+  assert.equal(client.calls.length, 7);
+  await driver.prepare(scheduled());
+  assert.equal(client.calls.length, 7);
+  assert.equal(client.sent.length, 0);
+  driver.close();
+});
+
+for (const isSync of [true, false]) {
+  test(`a slot that waits after a lost connection has one place in the next schedule (${isSync ? "sync" : "async"})`, async () => {
+    const { driver, client } = makeDriver({ laneCount: 1, isSync });
+    await driver.start(scheduled(0), ENDLESS);
+    await until(() => client.active.length === 1);
+    client.answer(0, { kind: "closed", message: "gone" });
+    await driver.start(scheduled(5, 30, 31, 32), ENDLESS);
+    await until(() => client.active.length === (isSync ? 1 : 4));
+    // A request on a slot that has one would make the fake client throw.
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    assert.equal(client.active.length, isSync ? 1 : 4);
+    driver.close();
+  });
+}
+
+test("what throws while requests come back is told, not lost", async () => {
+  const { driver, client, errors } = makeDriver();
+  await driver.start(closed(1), ENDLESS);
+  client.answer(0, { kind: "validation", message: "throws" });
+  assert.deepEqual(
+    errors.map((error) => String(error)),
+    ["Error: judging failed"],
+  );
+  driver.close();
+});
+
+test("a load waits for connections that are being opened, whoever asked for them", async () => {
+  const { driver, client } = makeDriver();
+  const opened = Promise.withResolvers<void>();
+  const reserve = client.reserve.bind(client);
+  client.reserve = (count) => reserve(count).then(() => opened.promise);
+  void driver.prepare(closed(2));
+  let isReady = false;
+  const ready = driver.prepare(closed(2)).then(() => {
+    isReady = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(isReady, false);
+  opened.resolve();
+  await ready;
+  driver.close();
+});
+
+test("where reads come first, the next requests leave after all that has arrived is read, and none after a stop", async () => {
+  const { driver, client } = makeDriver({ readsFirst: true });
+  await driver.start(closed(3), ENDLESS);
+  client.answer(0);
+  client.answer(2);
+  assert.deepEqual([client.active, client.sent.length, driver.outstanding], [[1], 3, 1]);
+  await until(() => client.sent.length === 5);
+  assert.deepEqual(client.active, [0, 1, 2]);
+  client.answer(1);
+  const stopped = driver.stop();
+  client.answer(0);
+  client.answer(2);
+  await stopped;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([client.active, client.sent.length], [[], 5]);
+  // The same slots can go on later, each once.
+  await driver.start(closed(2), ENDLESS);
+  assert.deepEqual([client.active, client.sent.length], [[0, 1], 7]);
+  driver.close();
+});
+
+/** 32 of it last longer than a slice. */
+function takeLong(): void {
+  const endNs = nowNs() + 0.1e6;
+  while (nowNs() < endNs);
+}
+
+test("where reads come first, many requests leave in slices, with what has arrived read between", async () => {
+  const { driver, client } = makeDriver({ readsFirst: true });
+  driver.shareBursts(new BurstSharing(takeLong, { nowNs: () => 0, cpuNs: () => 0 }));
+  await driver.start(closed(100), ENDLESS);
+  const atOnce = client.sent.length;
+  assert.ok(atOnce >= 32 && atOnce < 100, `${atOnce} sent at once`);
+  client.answer(0);
+  await until(() => client.active.length === 100);
+  const slots = client.sent.map(({ slot }) => slot);
+  assert.deepEqual(
+    slots.slice(0, 100).toSorted((a, b) => a - b),
+    slots.slice(0, 100),
+    "the slot that is free again waits for its turn",
+  );
+  assert.deepEqual(slots.slice(100), [0]);
+  const stopped = driver.stop();
+  for (const slot of client.active) client.answer(slot);
+  await stopped;
+  assert.equal(client.sent.length, 101);
+  driver.close();
+});
+
+test("a stop takes back what waits for the next slice", async () => {
+  const { driver, client } = makeDriver({ readsFirst: true });
+  driver.shareBursts(new BurstSharing(takeLong, { nowNs: () => 0, cpuNs: () => 0 }));
+  await driver.start(closed(100), ENDLESS);
+  const sent = client.sent.length;
+  const stopped = driver.stop();
+  for (const slot of client.active) client.answer(slot);
+  await stopped;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(client.sent.length, sent);
+  driver.close();
+});
+
+test("where reads come first, a quota ends the run after its last request", async () => {
+  const { driver, client } = makeDriver({ readsFirst: true });
+  await driver.start(closed(2), 3);
+  client.answer(0);
+  client.answer(1);
+  await until(() => client.sent.length === 3);
+  assert.deepEqual(client.active.length, 1);
+  client.answer(client.active[0] as number);
+  await driver.finished();
+  assert.equal(driver.ended.completedCount, 3);
+  driver.close();
+});

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { RequestTimeout } from "../../../src/run/send/request-timeout.ts";
+import { Call } from "../../../src/transport/client.ts";
+import type { Failure } from "../../../src/transport/failure.ts";
+
+/** Which requests are overdue, and when the next look is due. Times are in seconds here. */
+
+const SEC = 1e9;
+
+function makeWatch(sentAtSec: readonly (number | undefined)[], onCancel: (call: Call) => void = () => {}) {
+  const calls = sentAtSec.map((atSec, slot) => {
+    const call = new Call(slot);
+    call.isActive = atSec !== undefined;
+    call.sendStartNs = (atSec ?? 0) * SEC;
+    return call;
+  });
+  const cancelled: (readonly [slot: number, failure: Failure])[] = [];
+  const cancel = (slot: number, failure: Failure): void => {
+    const call = calls[slot] as Call;
+    call.isActive = false;
+    cancelled.push([slot, failure]);
+    onCancel(call);
+  };
+  let currentNs = 0;
+  const watch = new RequestTimeout({ calls, cancel }, 2 * SEC, () => currentNs);
+  const checkAt = (atSec: number): number => {
+    currentNs = atSec * SEC;
+    return watch.check() / SEC;
+  };
+  return { checkAt, cancelled };
+}
+
+describe("a request timeout of 2 s", () => {
+  const cases = [
+    { name: "leaves requests in time alone", sent: [0.5, 1], atSec: 2, cancelled: [], nextSec: 2.5 },
+    { name: "fails the overdue one", sent: [0, 1], atSec: 2, cancelled: [0], nextSec: 3 },
+    { name: "fails all that are overdue", sent: [0, 1, 3], atSec: 4, cancelled: [0, 1], nextSec: 5 },
+    { name: "passes over slots without a request", sent: [undefined, 1.5], atSec: 3, cancelled: [], nextSec: 3.5 },
+    {
+      name: "looks again when a request sent now would be overdue",
+      sent: [undefined],
+      atSec: 3,
+      cancelled: [],
+      nextSec: 5,
+    },
+  ];
+  for (const { name, sent, atSec, cancelled: expected, nextSec } of cases) {
+    test(name, () => {
+      const { checkAt, cancelled } = makeWatch(sent);
+      assert.equal(checkAt(atSec), nextSec);
+      assert.deepEqual(
+        cancelled.map(([slot]) => slot),
+        expected,
+      );
+      for (const [, failure] of cancelled)
+        assert.deepEqual(failure, { kind: "timeout", message: "no complete answer within 2 s" });
+    });
+  }
+
+  test("does not fail the request that follows on the same slot", () => {
+    const { checkAt, cancelled } = makeWatch([0], (call) => {
+      call.isActive = true;
+      call.sendStartNs = 2 * SEC;
+    });
+    assert.equal(checkAt(2), 4);
+    assert.equal(cancelled.length, 1);
+  });
+});
