@@ -11,7 +11,7 @@ const LIMIT = { timeout: 30_000 };
 
 const SCRIPT = `
 import { rmSync, writeFileSync } from "node:fs";
-import { atProcessEnd } from ${JSON.stringify(join(ROOT, "src", "run", "process-end.ts"))};
+import { atProcessEnd } from ${JSON.stringify(join(ROOT, "src", "run", "target", "process-end.ts"))};
 const [end, file, closed] = process.argv.slice(2);
 writeFileSync(file, "");
 const close = async () => {
