@@ -46,7 +46,7 @@ export class Column {
     return all.filter((value) => !Number.isNaN(value));
   }
 
-  /** Makes room for so many rows in all. */
+  /** Makes room for `rows` rows in total. */
   private reserve(rows: number): void {
     if (rows <= this.values.length) return;
     const grown = new Float64Array(Math.max(INITIAL_ROWS, rows, 2 * this.count));

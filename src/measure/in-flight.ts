@@ -1,5 +1,7 @@
 import type { WindowResult } from "./window.ts";
 
+/** Requests in flight: how many were on average, by when each was sent and was over, and whether Little's law agrees. */
+
 /** Mean number of requests in flight over a window; those included that began before it or ended after it, each with its time within. */
 export function meanInFlight({ inFlightSumNs, durationNs }: WindowResult): number {
   return durationNs > 0 ? inFlightSumNs / durationNs : 0;

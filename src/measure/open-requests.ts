@@ -1,5 +1,3 @@
-/** Requests in flight: how many were on average, by when each was sent and was over, and whether Little's law agrees. */
-
 /** The requests in flight at one moment. */
 export interface OpenRequests {
   readonly count: number;

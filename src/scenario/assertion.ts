@@ -4,8 +4,6 @@ import type { Duration } from "../plan/units.ts";
 
 /** The shape of an assertion. */
 
-/** The assertions of scenarios. Each is judged at every level and decides the exit code. */
-
 /** `latency`: from the actual send. `scheduledLatency`: from the intended send, so that a late client or a slow server cannot hide. */
 export type LatencyName = "latency" | "scheduledLatency";
 
@@ -18,8 +16,6 @@ export interface Assertion<N extends MetricName = MetricName> {
   readonly comparison: AssertionPlan["comparison"];
   readonly limit: Duration | number;
 }
-
-/** Assertions of generated text. */
 
 /** Metrics of all answers together. */
 export type TokenSystemName = "outputTokensPerSec" | "goodput";

@@ -13,6 +13,8 @@ import type { AssertedMetric, Assertion, LatencyName, MetricName } from "./asser
 import { durationSchema } from "./fields.ts";
 import { goodputLimitsSchema, isTokenCount, isTokenTime, type NumberMetric, toMetricPlan } from "./token-assertions.ts";
 
+/** The assertions of scenarios. Each is judged at every level and decides the exit code. */
+
 /** Limits of a latency, or of another time. */
 export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
   below(limit: Duration): Assertion<N>;

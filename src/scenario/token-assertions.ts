@@ -12,6 +12,8 @@ import { type Duration, parseDurationNs } from "../plan/units.ts";
 import type { AssertedMetric, Assertion, GoodputLimits, TokenSystemName } from "./assertion.ts";
 import { durationSchema, strictOptions } from "./fields.ts";
 
+/** Assertions of generated text. */
+
 /** Limits of a count, or of a rate per second. */
 export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
   above(limit: number): Assertion<N>;

@@ -4,6 +4,8 @@ import type { TokenizerModel } from "./tokenizer-model.ts";
 import { createUnigram } from "./unigram.ts";
 import { createWordLevel, createWordPiece } from "./word-piece.ts";
 
+/** The models of `tokenizer.json`: what turns a word into tokens. */
+
 /** @param leavesBytes words come as plain text and have to be written in the alphabet of bytes */
 type CreateModel = (config: PartConfig, leavesBytes: boolean) => TokenizerModel;
 

@@ -1,6 +1,4 @@
-/** The models of `tokenizer.json`: what turns a word into tokens. */
-
-/** A model. */
+/** A model of a `tokenizer.json`: turns words into tokens. */
 export interface TokenizerModel {
   /** Adds the word's tokens to the list. */
   encodeWord(word: string, ids: number[]): void;

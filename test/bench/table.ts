@@ -35,7 +35,7 @@ function pinned(title: string, load: Omit<Load, "concurrency">): Case[] {
 /** Heads the table of starts; `--only` compares with it as with a case's title. */
 export const startTitle = "start to first request";
 
-/** Nobody notices less. */
+/** The design allows this much; users do not notice a start as short as that. */
 const MOST_START_MS = 25;
 
 /** What the executable has to show against the others. A goal whose numbers are missing is not passed. */

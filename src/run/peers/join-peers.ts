@@ -3,8 +3,8 @@ import { messageOf } from "../../plan/problem.ts";
 import { ALONE, type Peers } from "./peers.ts";
 
 /**
- * Finds those that a plan is to be run with: the other ranks of an MPI job, where the plan says so and there is one.
- * @param tell is told what the user should know, in lines
+ * Finds the processes that measure together with this one: the other ranks of an MPI job, where the plan asks for them.
+ * @param tell prints a line for the user
  */
 export async function joinPeers(plan: Plan, tell: (line: string) => void): Promise<Peers> {
   if (!plan.client.isMpi) return ALONE;

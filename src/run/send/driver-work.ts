@@ -7,6 +7,8 @@ import type { RequestFeed } from "./feed.ts";
 import type { LaneOptions } from "./lanes.ts";
 import type { Slots } from "./slots.ts";
 
+/** What the driver is given. */
+
 /** How the driver reaches the server. */
 export interface DriverOptions extends LaneOptions {
   /** As {@link ClientOptions} has it. */

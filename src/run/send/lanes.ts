@@ -87,8 +87,6 @@ export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
   );
 }
 
-/** What the driver is given. */
-
 /** How slots are dealt to lanes. */
 export interface LaneOptions {
   /** Slots are dealt to so many lanes: slot `s` is lane `s % laneCount`'s. */

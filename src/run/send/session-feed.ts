@@ -180,7 +180,7 @@ function toDelay(delayMs: number): Tensor {
   return { name: "delay", datatype: "UINT64", shape: [1], bytes };
 }
 
-/** The conversations that a feed's requests belong to; undefined where there are none. */
+/** The feed as one of sessions; undefined where its requests belong to none. */
 export function sessionsOf(feed: RequestFeed | undefined): SessionFeed | undefined {
   return feed instanceof SessionFeed ? feed : undefined;
 }

@@ -255,15 +255,6 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.options.onDone(call);
   }
 
-  /** The response, with a failure where it is not valid. */
-  private inspect(response: StreamedResponse, bytes: Uint8Array): StreamedResponse {
-    const { call, check } = this;
-    const { bodyStart, bodyEnd, failure, isEmpty } = response;
-    if (!call.isChecked || check === undefined || isEmpty || failure !== undefined) return response;
-    const fault = check.whole(bytes, bodyStart, bodyEnd, call);
-    return fault === undefined ? response : { ...response, failure: unreadable(fault.reason) };
-  }
-
   fail(failure: Failure): void {
     const call = this.call;
     if (!call.isActive) return;
@@ -283,5 +274,14 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.scratch = new StampScratch();
     this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
     return true;
+  }
+
+  /** The response, with a failure where it is not valid. */
+  private inspect(response: StreamedResponse, bytes: Uint8Array): StreamedResponse {
+    const { call, check } = this;
+    const { bodyStart, bodyEnd, failure, isEmpty } = response;
+    if (!call.isChecked || check === undefined || isEmpty || failure !== undefined) return response;
+    const fault = check.whole(bytes, bodyStart, bodyEnd, call);
+    return fault === undefined ? response : { ...response, failure: unreadable(fault.reason) };
   }
 }

@@ -33,7 +33,7 @@ export interface ResponseHead {
 
 type Draft = { -readonly [Name in keyof ResponseHead]: ResponseHead[Name] };
 
-/** A head that differs from the remembered one is remembered only so often: most servers change their heads never or always. */
+/** Of the heads that differ from the remembered one every eighth is remembered: where each head differs, copying them all costs time for nothing. */
 const REMEMBER_EVERY = 8;
 
 /**

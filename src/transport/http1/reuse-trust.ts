@@ -2,7 +2,7 @@
 const CLOSE_FOLLOWS_STREAM_NS = 10e6; // 10 ms
 /** Whole responses that a close follows without notice are rare, and requests more frequent. */
 const CLOSE_FOLLOWS_NS = 3e6; // 3 ms
-/** Where a connection of the same slot was closed so, on a busy machine the next close comes later; a server that keeps its connections costs this once. */
+/** After the slot has lost a connection in this way: a busy server closes later. A server that keeps its connections costs this wait once. */
 const CLOSE_FOLLOWS_AGAIN_NS = 100e6; // 100 ms
 /** A server that closes within this time of a response closed because of it, not because the connection was idle. */
 const CLOSED_AFTER_RESPONSE_NS = 1e9; // 1 s

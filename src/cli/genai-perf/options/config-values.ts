@@ -212,7 +212,5 @@ function readOneSweep(type: Sweep["type"], value: unknown): ReturnType<typeof ma
   return makeRange(type, start as number, stop as number, step as number | undefined);
 }
 
-/** YAML files with the settings of genai-perf. Errors name line and column, all of them at once. */
-
 /** Where in a file something stands: `cfg.yaml:3:5`. */
 export type PlaceOf = (node: Node | null | undefined) => string;

@@ -19,6 +19,8 @@ import { type Field, type FieldGroup, isGroup } from "./field.ts";
 import { FIELDS } from "./fields.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 
+/** YAML files with the settings of genai-perf. Errors name line and column, all of them at once. */
+
 /** Reads a file into the builder. Returns whether it has settings at all, right or wrong ones. */
 export function readConfig(builder: SettingsBuilder, path: string): boolean {
   let text: string;

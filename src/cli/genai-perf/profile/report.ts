@@ -148,8 +148,6 @@ function write(path: string, text: string): RunError[] {
   }
 }
 
-/** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
-
 /** Where a profile's files lie. Also the names of those that a later run replaces. */
 export interface ProfilePlace {
   readonly folder: string;

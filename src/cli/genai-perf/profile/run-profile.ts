@@ -29,6 +29,8 @@ import type { AskedRecords, TokenWork } from "./token-work.ts";
 import { SharedTokenWork } from "./token-work-thread.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
 
+/** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
+
 /** What came of a profile. */
 export interface Profile extends ProfilePlace {
   readonly run: RunResult;
