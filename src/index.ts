@@ -3,8 +3,8 @@
 import { pathToFileURL } from "node:url";
 import { entryModule } from "./runtime/runtime.ts";
 import { defineScenario as define, type Scenario, type ScenarioDefinition } from "./scenario/define.ts";
-import type { LoadSort } from "./scenario/loads.ts";
-import type { AnswerSort, Protocol } from "./scenario/target.ts";
+import type { LoadKind } from "./scenario/loads.ts";
+import type { AnswerType, Protocol } from "./scenario/target.ts";
 
 export type { TokenCountName, TokenMetricName, TokenTimeName } from "./plan/tokens.ts";
 export type { Duration } from "./plan/units.ts";
@@ -35,7 +35,7 @@ export type {
   StabilityOptions,
   TokensOf,
 } from "./scenario/define.ts";
-export type { InputSort, Inputs } from "./scenario/input-data.ts";
+export type { InputKind, Inputs } from "./scenario/input-data.ts";
 export { json, random, type TextOptions, zero } from "./scenario/inputs.ts";
 export {
   type AnswersOf,
@@ -52,7 +52,7 @@ export {
   hold,
   intervals,
   type Load,
-  type LoadSort,
+  type LoadKind,
   type PeriodicOptions,
   periodic,
   type RampOptions,
@@ -69,7 +69,7 @@ export { type Length, type PromptOptions, payloads, prompts } from "./scenario/p
 export type { ArrivalOptions } from "./scenario/rates.ts";
 export type { ScheduleOptions } from "./scenario/schedules.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
-export type { AnswerSort, Protocol, Target } from "./scenario/target.ts";
+export type { AnswerType, Protocol, Target } from "./scenario/target.ts";
 export type { MockLatency } from "./scenario/target-fields.ts";
 export {
   type EmbeddedOptions,
@@ -102,7 +102,7 @@ const EXIT_INTERRUPTED = 130;
  *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
  * });
  */
-export function defineScenario<const P extends Protocol, const S extends LoadSort, const A extends AnswerSort>(
+export function defineScenario<const P extends Protocol, const S extends LoadKind, const A extends AnswerType>(
   definition: ScenarioDefinition<P, S, A>,
 ): Scenario {
   const scenario = define(definition);

@@ -3,7 +3,8 @@ import { type FailureFacts, RunError, UserError } from "../plan/problem.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import type { TextSink } from "../report/report.ts";
-import { joinObservers, type RunObserver, type RunResult } from "../run/observer.ts";
+import { broadcast, type RunObserver } from "../result/observer.ts";
+import type { RunResult } from "../result/run-result.ts";
 import { ALONE, type Peers } from "../run/peers/peers.ts";
 import { startPlan } from "../run/run-plan.ts";
 import { nameSettingsIn, nameSettingsOf } from "./setting-names.ts";
@@ -58,7 +59,7 @@ export async function executePlan(
     const { createReports } = await import("../report/reports.ts");
     const warn = ({ message }: RunError): void => io.err(`rampart: ${message}; the run continues without it\n`);
     reports = (await createReports(plan, io)).map((report) => guardReport(report, warn));
-    const observer = joinObservers(reports);
+    const observer = broadcast(reports);
     return { ...observer, onPrepared: (prepared) => observer.onPrepared?.(nameSettingsIn(prepared)) };
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);

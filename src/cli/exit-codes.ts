@@ -1,5 +1,5 @@
 import type { RunErrorKind } from "../plan/problem.ts";
-import type { RunResult } from "../run/observer.ts";
+import type { RunResult } from "../result/run-result.ts";
 import type { CommandIo } from "./execute.ts";
 
 /** Exit codes of scenarios and of Rampart's own commands. Compatible modes have those of their originals. */

@@ -1,7 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
 import { RunError } from "../plan/problem.ts";
 import { nameSettings, type SettingNames } from "../plan/setting-names.ts";
-import type { PreparedRun } from "../run/observer.ts";
+import type { PreparedRun } from "../result/run-result.ts";
 
 /** What each front door calls the settings that errors of a run speak of. */
 

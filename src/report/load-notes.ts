@@ -3,13 +3,13 @@ import { STABILITY_WINDOWS } from "../measure/stability.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatDurationNs } from "../plan/units.ts";
-import type { LevelResult, RunResult } from "../run/observer.ts";
+import type { LevelResult, RunResult } from "../result/run-result.ts";
 
 /** What a reader must know of a load to trust its numbers. Sentences without a full stop. */
 
 /** All that is to be told of the load at a level; empty for most. */
 export function describeLoadNotes(plan: Plan, level: LevelResult): string[] {
-  const notes = [describeHeldBack(plan, level), describeUnfinishedRamp(plan, level), describeImbalance(plan, level)];
+  const notes = [describeDelayed(plan, level), describeUnfinishedRamp(plan, level), describeImbalance(plan, level)];
   return notes.filter((note) => note !== undefined);
 }
 
@@ -38,10 +38,10 @@ export function describeRepeats({
 }
 
 /** What waited because of a limit of requests outstanding; undefined when nothing did. */
-function describeHeldBack({ load }: Plan, { heldBack }: LevelResult): string | undefined {
-  if (load.kind !== "request-rate" || heldBack === undefined || heldBack.longestNs <= 0) return undefined;
-  const { count, longestNs } = heldBack;
-  return `${count} requests were due while ${load.maxOutstanding} were outstanding, and were held back for ${formatDurationNs(longestNs)} at most`;
+function describeDelayed({ load }: Plan, { delayedByLimit }: LevelResult): string | undefined {
+  if (load.kind !== "request-rate" || delayedByLimit === undefined || delayedByLimit.longestNs <= 0) return undefined;
+  const { count, longestNs } = delayedByLimit;
+  return `${count} requests were due while ${load.maxOutstanding} were outstanding, and were delayed by ${formatDurationNs(longestNs)} at most`;
 }
 
 /** That the load was never the one that was asked for; undefined when it was. */

@@ -1,6 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
-import type { RequestRecord, RunResult } from "../run/observer.ts";
+import type { RequestRecord } from "../result/request-record.ts";
+import type { RunResult } from "../result/run-result.ts";
 import { formatJsonDouble } from "../service/json-numbers.ts";
 import { splitBytesElements, toJsonElements } from "../service/json-tensors.ts";
 import type { Tensor } from "../service/tensor.ts";

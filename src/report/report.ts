@@ -1,4 +1,5 @@
-import type { RunObserver, RunResult } from "../run/observer.ts";
+import type { RunObserver } from "../result/observer.ts";
+import type { RunResult } from "../result/run-result.ts";
 
 /** A report: follows a run and is finished with its result. One file per report, one line in `reports.ts`. */
 export interface Report extends RunObserver {

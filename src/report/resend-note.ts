@@ -1,4 +1,4 @@
-import type { RunResult } from "../run/observer.ts";
+import type { RunResult } from "../result/run-result.ts";
 
 /** What a report says of requests that were sent again; a sentence without its full stop, undefined when there were none. */
 export function describeResends({ resendCount }: Pick<RunResult, "resendCount">): string | undefined {

@@ -1,6 +1,6 @@
 import type { AskedRate, ScheduledRate } from "../measure/rate-shortfall.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { PreparedRun } from "../run/observer.ts";
+import type { PreparedRun } from "../result/run-result.ts";
 
 /** How a run's requests were scheduled at a level, to judge whether its schedule was kept. */
 export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRun, level: number): ScheduledRate {

@@ -1,4 +1,4 @@
-import type { RunWarning } from "../run/observer.ts";
+import type { RunWarning } from "../result/observer.ts";
 
 /** Warnings that come up during a run, as lines for stderr without a line break. */
 

@@ -1,8 +1,9 @@
 import type { ScrapePlan } from "../plan/telemetry.ts";
 import { DEFAULT_TLS } from "../plan/tls.ts";
+import { broadcast, type RunObserver } from "../result/observer.ts";
+import type { RunResult } from "../result/run-result.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { Scraper } from "../telemetry/scraper.ts";
-import { joinObservers, type RunObserver, type RunResult } from "./observer.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "./run-signal.ts";
 import { type MetricsSource, openMetricsSource } from "./server-metrics.ts";
 
@@ -64,7 +65,7 @@ async function readAround(
       hasSent = true;
     },
   };
-  const result = await execute(joinObservers([observer, begin]));
+  const result = await execute(broadcast([observer, begin]));
   return { ...result, scrape: { endpoints: await Promise.all(sources.map(({ scraper }) => scraper.finish())) } };
 }
 

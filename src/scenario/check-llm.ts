@@ -5,7 +5,7 @@ import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints
 import type { Assertion } from "./assertion.ts";
 import type { Inputs } from "./input-data.ts";
 import { arePayloads } from "./inputs.ts";
-import { answerSort, llmContent } from "./llm-targets.ts";
+import { answerTypeOf, llmContent } from "./llm-targets.ts";
 import type { Load } from "./loads.ts";
 import type { PromptOptions } from "./prompts.ts";
 import type { CheckedTarget } from "./targets.ts";
@@ -44,7 +44,7 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
     const options = inputs.options as PromptOptions;
     problems.push(...checkPrompts(options, target.options.endpoint ?? "chat"), ...checkSessions(options, load.kind));
   }
-  const sort = answerSort(content);
+  const sort = answerTypeOf(content);
   for (const [index, { metric }] of assert.entries()) {
     if (!needsTokens(metric)) continue;
     const path = `assert.${index}`;

@@ -3,9 +3,9 @@ import type { Duration } from "../plan/units.ts";
 import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
 import type { Inputs } from "./input-data.ts";
-import type { Load, LoadSort } from "./loads.ts";
+import type { Load, LoadKind } from "./loads.ts";
 import type { SequenceOptions } from "./sequences.ts";
-import type { AnswerSort, Protocol, Target } from "./target.ts";
+import type { AnswerType, Protocol, Target } from "./target.ts";
 
 /** A scenario: what is measured, under which load, with which data, and what must hold. */
 
@@ -30,17 +30,17 @@ export interface MetricsOptions {
 }
 
 /** The latencies that exist under a load: only a schedule has an intended send. */
-export type LatencyOf<S extends LoadSort> = S extends "scheduled" ? LatencyName : "latency";
+export type LatencyOf<S extends LoadKind> = S extends "scheduled" ? LatencyName : "latency";
 
 /** The metrics of tokens that answers of a sort have. */
-export type TokensOf<A extends AnswerSort> = A extends "stream"
+export type TokensOf<A extends AnswerType> = A extends "stream"
   ? TokenMetricName | TokenSystemName
   : A extends "text"
     ? "outputTokens" | "inputTokens" | "normalizedTimePerOutputToken" | TokenSystemName
     : never;
 
 /** The inputs that a target with answers of a sort takes. */
-export type InputsOf<A extends AnswerSort> = Inputs<A extends "tensors" ? "tensors" : "payloads">;
+export type InputsOf<A extends AnswerType> = Inputs<A extends "tensors" ? "tensors" : "payloads">;
 
 /** The clients that speak a protocol: Rampart's own, or a general-purpose library. */
 export type ClientOf<P extends Protocol> =
@@ -51,8 +51,8 @@ export type ClientOf<P extends Protocol> =
 /** What {@link defineScenario} takes. */
 export interface ScenarioDefinition<
   P extends Protocol = Protocol,
-  S extends LoadSort = LoadSort,
-  A extends AnswerSort = AnswerSort,
+  S extends LoadKind = LoadKind,
+  A extends AnswerType = AnswerType,
 > {
   /** What the report calls it. */
   readonly name: string;
@@ -107,7 +107,7 @@ export interface Scenario {
  *   assert: [p99("latency").below("50 ms"), errorRate().is(0)],
  * });
  */
-export function defineScenario<const P extends Protocol, const S extends LoadSort, const A extends AnswerSort>(
+export function defineScenario<const P extends Protocol, const S extends LoadKind, const A extends AnswerType>(
   definition: ScenarioDefinition<P, S, A>,
 ): Scenario {
   return Object.freeze({ [BRAND]: true, definition: definition as unknown as ScenarioDefinition });

@@ -8,7 +8,7 @@ import { EMBEDDED_LLM, MAX_MOCK_TOKENS } from "../service/embedded/target.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpoint, type LlmEndpointName, llmPath } from "../service/openai/endpoints.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";
-import { type AnswerSort, splitUrls, type Target } from "./target.ts";
+import { type AnswerType, splitUrls, type Target } from "./target.ts";
 import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
@@ -240,7 +240,7 @@ export function toTokensPlan(
 }
 
 /** The sort of a target's answers, as its type says it. */
-export function answerSort({ endpoint, isStreaming }: LlmContent): AnswerSort {
+export function answerTypeOf({ endpoint, isStreaming }: LlmContent): AnswerType {
   if (!hasText(endpoint.answers)) return "plain";
   return isStreaming ? "stream" : "text";
 }

@@ -54,10 +54,10 @@ export interface PeriodicOptions {
 }
 
 /** `closed`: a number of requests is kept outstanding. `scheduled`: requests are due at times, whatever the server does. */
-export type LoadSort = "closed" | "scheduled";
+export type LoadKind = "closed" | "scheduled";
 
 /** A load of a sort; the sort decides which latencies an assertion may look at. */
-export interface Load<S extends LoadSort = LoadSort> {
+export interface Load<S extends LoadKind = LoadKind> {
   readonly kind:
     | "ramp"
     | "hold"

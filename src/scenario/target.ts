@@ -7,7 +7,7 @@ export type Protocol = "http" | "grpc";
  * What answers are made of, and so what can be measured and sent: `tensors`; `plain`: vectors, scores or boxes; `text`: text that comes at
  * once; `stream`: text that comes token by token.
  */
-export type AnswerSort = "tensors" | "plain" | "text" | "stream";
+export type AnswerType = "tensors" | "plain" | "text" | "stream";
 
 /** The first server and the others. */
 export function splitUrls(url: string | readonly string[]): Pick<Target, "url" | "moreUrls"> {
@@ -17,7 +17,7 @@ export function splitUrls(url: string | readonly string[]): Pick<Target, "url" |
 }
 
 /** A target over protocol `P` with answers of sort `A`. */
-export interface Target<P extends Protocol = Protocol, A extends AnswerSort = AnswerSort> {
+export interface Target<P extends Protocol = Protocol, A extends AnswerType = AnswerType> {
   readonly kind: "triton" | "embedded" | "openai" | "embedded-llm";
   readonly url: string;
   /** Further servers of the same model; absent: none. */

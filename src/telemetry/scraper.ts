@@ -42,7 +42,7 @@ export class Scraper {
   begin(isAfterWarmup: boolean): void {
     this.tally.begin(nowNs(), !isAfterWarmup);
     this.isRunning = true;
-    void this.goOn();
+    void this.tick();
   }
 
   /** The measured time is over: reads once more. */
@@ -60,13 +60,13 @@ export class Scraper {
     clearTimeout(this.timer);
   }
 
-  private async goOn(): Promise<void> {
+  private async tick(): Promise<void> {
     const startNs = nowNs();
     this.underWay = this.readOnce();
     await this.underWay;
     if (!this.isRunning) return;
     const restMs = this.options.intervalMs - (nowNs() - startNs) / 1e6;
-    this.timer = setTimeout(() => void this.goOn(), Math.max(0, restMs));
+    this.timer = setTimeout(() => void this.tick(), Math.max(0, restMs));
   }
 
   private async readOnce(): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Plan } from "../../src/plan/plan.ts";
 import { toReportJson } from "../../src/report/rampart/json.ts";
-import type { RunResult } from "../../src/run/observer.ts";
+import type { RunResult } from "../../src/result/run-result.ts";
 
 /** How the numbers of one report relate to each other, whatever was measured. */
 

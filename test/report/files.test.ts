@@ -8,7 +8,7 @@ import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
 import { createJsonReport } from "../../src/report/rampart/json.ts";
 import { createReports } from "../../src/report/reports.ts";
-import type { RequestRecord } from "../../src/run/observer.ts";
+import type { RequestRecord } from "../../src/result/request-record.ts";
 import { makeWindow } from "../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink, tell } from "./make-result.ts";
@@ -213,7 +213,7 @@ test("the JSON report holds the plan, every level and every verdict", () => {
       createJsonReport(plan),
       makeResult(
         plan,
-        [makeLevel(), makeLevel({ level: 2, window: scheduled, heldBack: { count: 3, longestNs: 5e6 } })],
+        [makeLevel(), makeLevel({ level: 2, window: scheduled, delayedByLimit: { count: 3, longestNs: 5e6 } })],
         { isInterrupted: true },
       ),
     );
@@ -232,9 +232,9 @@ test("the JSON report holds the plan, every level and every verdict", () => {
       errorRatio: number;
       latency: { count: number; meanUs: number; hdrHistogramUs: string };
       scheduledLatency?: { meanUs: number };
-      heldBack?: object;
+      delayedByLimit?: object;
     }[];
-    assert.deepEqual([first?.heldBack, second?.heldBack], [undefined, { requests: 3, longestMs: 5 }]);
+    assert.deepEqual([first?.delayedByLimit, second?.delayedByLimit], [undefined, { requests: 3, longestMs: 5 }]);
     assert.deepEqual([first?.inferPerSec, first?.latency.count, first?.latency.meanUs], [30, 30, 1000]);
     assert.match(first?.latency.hdrHistogramUs ?? "", /^[A-Za-z0-9+/]+=*$/);
     assert.deepEqual(

@@ -1,6 +1,6 @@
 import type { Plan } from "../../src/plan/plan.ts";
 import type { Report } from "../../src/report/report.ts";
-import type { LevelResult, PreparedRun, RunResult } from "../../src/run/observer.ts";
+import type { LevelResult, PreparedRun, RunResult } from "../../src/result/run-result.ts";
 import { makeDelta, makeWindow } from "../measure/make-window.ts";
 import { makeDataset, makeService } from "../run/send/fake-client.ts";
 

@@ -13,7 +13,7 @@ import { toWindowResult, type WindowResult, WindowTally } from "../../src/measur
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { toGenAiPerfResult } from "../../src/report/genai-perf/result.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
-import type { LevelResult } from "../../src/run/observer.ts";
+import type { LevelResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { embeddedLlm } from "../../src/scenario/llm-targets.ts";

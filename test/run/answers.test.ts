@@ -4,7 +4,8 @@ import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { ClientPlan, Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
-import type { RunObserver, RunResult } from "../../src/run/observer.ts";
+import type { RunObserver } from "../../src/result/observer.ts";
+import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { encodeMessage, type ProtoObject } from "../../src/service/protobuf/message.ts";
 import {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UserError } from "../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
+import { broadcast } from "../../src/result/observer.ts";
 import { FailureLog } from "../../src/run/judge/failure-log.ts";
 import { FailurePolicy } from "../../src/run/judge/failure-policy.ts";
 import { HealthMonitor } from "../../src/run/level/health-monitor.ts";
-import { joinObservers } from "../../src/run/observer.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
 import { DueTimer } from "../../src/run/send/due-timer.ts";
 import type { EndedCounts } from "../../src/run/send/ended-requests.ts";
@@ -294,12 +294,12 @@ test("the health monitor sees a busy thread, and a blocked event loop", async ()
 
 test("joined observers are all told, and want records when one of them does", () => {
   const told: string[] = [];
-  const joined = joinObservers([
+  const joined = broadcast([
     { onWindowError: (trial) => told.push(`a${trial}`) },
     { onWindowError: (trial) => told.push(`b${trial}`) },
   ]);
   joined.onWindowError?.(4, "x");
   assert.deepEqual(told, ["a4", "b4"]);
   assert.equal(joined.onRecord, undefined);
-  assert.notEqual(joinObservers([{}, { onRecord: () => {} }]).onRecord, undefined);
+  assert.notEqual(broadcast([{}, { onRecord: () => {} }]).onRecord, undefined);
 });

@@ -7,7 +7,7 @@ import type { OpenAiTargetPlan, Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
-import type { RunResult } from "../../src/run/observer.ts";
+import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { type Answer, endLater, startAnsweringServer } from "../servers/answering-server.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
 import type { Plan } from "../../src/plan/plan.ts";
-import type { RunResult } from "../../src/run/observer.ts";
+import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { createRandomFor } from "../../src/runtime/random.ts";
 import { makePlan, type PlanChange } from "../plan/make-plan.ts";

@@ -9,7 +9,7 @@ import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { formatTokens, toTokensJson } from "../../src/report/rampart/tokens.ts";
-import type { LevelResult, RunResult } from "../../src/run/observer.ts";
+import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { errorRate, p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";

@@ -27,14 +27,14 @@ export async function runGenaiPerf(args: readonly string[], _command: string, io
       io.out(`genai-perf ${VERSION} (rampart)\n`);
       return EXIT.done;
     case "usage":
-      return tellUsage(parsed, io);
+      return describeUsage(parsed, io);
     case "command":
       return explain(io, () => runSubcommand(parsed, io));
   }
 }
 
 /** Tells why a command line can not be run, and all else that is wrong with it: the user shall not have to come again for it. */
-async function tellUsage(usage: ParsedCommand & { readonly kind: "usage" }, io: CommandIo): Promise<number> {
+async function describeUsage(usage: ParsedCommand & { readonly kind: "usage" }, io: CommandIo): Promise<number> {
   const { recognised } = usage;
   const read = recognised === undefined ? undefined : readSettings(recognised);
   const wrong = [...usage.problems, ...(read?.kind === "usage" ? read.problems : [])];
@@ -59,7 +59,7 @@ async function findPassedBeside(
 
 async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<number> {
   const read = readSettings(parsed);
-  if (read.kind === "usage") return tellUsage({ ...read, problems: [], recognised: parsed }, io);
+  if (read.kind === "usage") return describeUsage({ ...read, problems: [], recognised: parsed }, io);
   if (read.kind === "config")
     throw new UserError([...read.problems, ...(await findPassedBeside(parsed, read.problems))]);
   const { settings, given, warnings } = read;

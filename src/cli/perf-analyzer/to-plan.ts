@@ -39,7 +39,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
   const warnings: string[] = [];
   const isAsync = settings.isAsync || settings.isStreaming;
   const load = toLoad(settings, isAsync, warnings);
-  warnLonely(settings, warnings);
+  warnAlone(settings, warnings);
   const plan: Plan = {
     version: 1,
     name: settings.model,
@@ -129,7 +129,7 @@ function toTelemetry(settings: Settings, warnings: string[]): TelemetryPlan {
 }
 
 /** Flags that do something only beside another one; the original keeps it to itself. */
-function warnLonely(settings: Settings, warnings: string[]): void {
+function warnAlone(settings: Settings, warnings: string[]): void {
   if (settings.periodResponses !== undefined && settings.periodic === undefined)
     warnings.push("rampart: --request-period has no effect without --periodic-concurrency-range.");
   if (settings.outputSharedMemoryBytes !== undefined && settings.sharedMemory === "none")

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
-import type { FailedRequest } from "../../run/observer.ts";
+import type { FailedRequest } from "../../result/request-record.ts";
 import { splitBytesElements } from "../../service/json-tensors.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import type { FailureKind } from "../../transport/failure.ts";

@@ -3,7 +3,7 @@ import type { TokenColumns } from "../../measure/tokens/token-metrics.ts";
 import { type TokenSamples, tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { type SystemMetrics, systemMetrics } from "../../measure/tokens/token-system.ts";
 import { isCountedOtherwise } from "../../measure/tokens/token-warnings.ts";
-import type { RunResult } from "../../run/observer.ts";
+import type { RunResult } from "../../result/run-result.ts";
 
 /** What a run measured beyond GenAI-Perf's metrics: Rampart's own table and JSON print it. */
 

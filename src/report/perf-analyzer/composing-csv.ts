@@ -1,6 +1,6 @@
 import { inferPerSec } from "../../measure/metrics.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
-import type { LevelResult } from "../../run/observer.ts";
+import type { LevelResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { meanServerTimes } from "./server-columns.ts";
 

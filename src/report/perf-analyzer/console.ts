@@ -11,7 +11,8 @@ import {
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
-import type { LevelResult, PreparedRun, RunResult, RunWarning, TraceEvent } from "../../run/observer.ts";
+import type { RunWarning, TraceEvent } from "../../result/observer.ts";
+import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
@@ -164,7 +165,7 @@ class PerfAnalyzerConsole implements Report {
     if (window.server !== undefined) {
       const noCaches = { isResponseCacheEnabled: false, isOwnResponseCacheEnabled: false };
       this.sink.out(`  Server: \n${formatServerSection(window.server, this.prepared?.service ?? noCaches)}`);
-      this.tellUncalled(window.server);
+      this.warnUncalled(window.server);
     } else if (result.hasServerCounters) {
       this.note("the server's statistics did not change, so no server times are shown.");
     }
@@ -193,7 +194,7 @@ class PerfAnalyzerConsole implements Report {
       this.note("no metrics were read within the measured windows, so none are shown.");
   }
 
-  private tellUncalled(server: ServerDelta): void {
+  private warnUncalled(server: ServerDelta): void {
     // An answer from the measured model's own cache calls none.
     if (this.prepared?.service.isOwnResponseCacheEnabled === true) return;
     for (const { name, successCount } of flattenComposing(server))

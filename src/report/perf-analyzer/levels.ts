@@ -1,4 +1,4 @@
-import type { LevelResult, RunResult } from "../../run/observer.ts";
+import type { LevelResult, RunResult } from "../../result/run-result.ts";
 
 /** What of the levels perf_analyzer's console and CSV show. */
 

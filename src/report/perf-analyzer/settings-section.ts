@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import type { PreparedRun } from "../../run/observer.ts";
+import type { PreparedRun } from "../../result/run-result.ts";
 import { formatStreamNumber } from "../number-format.ts";
 
 /** The `Measurement Settings` that perf_analyzer prints ahead of the levels. */

@@ -13,7 +13,7 @@ import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
-import type { LevelResult, RunResult } from "../../run/observer.ts";
+import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeRepeats } from "../load-notes.ts";
 import { writeOutput } from "../output-file.ts";
 import type { Report } from "../report.ts";
@@ -91,8 +91,19 @@ export function toReportJson(plan: Plan, result: RunResult): object {
 }
 
 function toLevelJson(plan: Plan, result: LevelResult): object {
-  const { unit, level, outcome, window, trials, instability, isLatencyUnstable, timeline, heldBack, tokens, repeats } =
-    result;
+  const {
+    unit,
+    level,
+    outcome,
+    window,
+    trials,
+    instability,
+    isLatencyUnstable,
+    timeline,
+    delayedByLimit,
+    tokens,
+    repeats,
+  } = result;
   return {
     unit,
     level,
@@ -106,7 +117,9 @@ function toLevelJson(plan: Plan, result: LevelResult): object {
     failed: window.failedCount,
     ...(window.cancelledCount === 0 ? {} : { cancelled: window.cancelledCount }),
     delayed: lateCount(window),
-    ...(heldBack === undefined ? {} : { heldBack: { requests: heldBack.count, longestMs: heldBack.longestNs / 1e6 } }),
+    ...(delayedByLimit === undefined
+      ? {}
+      : { delayedByLimit: { requests: delayedByLimit.count, longestMs: delayedByLimit.longestNs / 1e6 } }),
     inferPerSec: inferPerSec(window, plan.target.batchSize),
     sent: window.sentCount,
     sentPerSec: sentPerSec(window),

@@ -1,15 +1,5 @@
-import { describeFailure, FAILURE_KINDS, type Failure, type FailureKind } from "../../transport/failure.ts";
-
-/** Failures of one kind: how many, and one of them. */
-export interface FailureCount {
-  readonly kind: FailureKind;
-  readonly count: number;
-  /** The first one's message; with the server's name before it where there are several. */
-  readonly example: string;
-  readonly status: number | undefined;
-  /** Of the requests before the measurement. */
-  readonly isWarmup?: true;
-}
+import type { FailureCount } from "../../result/run-result.ts";
+import { describeFailure, FAILURE_KINDS, type Failure } from "../../transport/failure.ts";
 
 /** Counts failed requests by kind, status and server, with one example each. */
 export class FailureLog {

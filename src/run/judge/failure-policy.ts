@@ -1,9 +1,9 @@
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isGivenUp } from "../../transport/failure.ts";
-import type { LaneError } from "../observer.ts";
 import type { RunSignal } from "../run-signal.ts";
 import type { EndedCounts } from "../send/ended-requests.ts";
 import { FailureLog } from "./failure-log.ts";

@@ -2,6 +2,8 @@ import type { ExpectedOutput } from "../../inputs/batches.ts";
 import type { AnswerPacker } from "../../measure/tokens/packed-answers.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
+import type { RunObserver } from "../../result/observer.ts";
+import type { FailedRequest, ResponseRecord } from "../../result/request-record.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
 import { PAYLOAD, TEXT_LENGTH_BYTES } from "../../service/payload-tensor.ts";
 import type { InferResponse, Service } from "../../service/service.ts";
@@ -14,7 +16,6 @@ import {
 } from "../../transport/answer-check.ts";
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
 import { type Failure, isGivenUp } from "../../transport/failure.ts";
-import type { FailedRequest, ResponseRecord, RunObserver } from "../observer.ts";
 import type { RequestFeed } from "../send/feed.ts";
 import { sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";

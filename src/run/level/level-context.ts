@@ -1,7 +1,7 @@
 import type { TokenThread } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { RunObserver } from "../../result/observer.ts";
 import type { MetricsPoller } from "../../telemetry/metrics-poller.ts";
-import type { RunObserver } from "../observer.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { RunSignal } from "../run-signal.ts";
 import type { Driver } from "../send/driver.ts";

@@ -1,4 +1,4 @@
-import type { LevelResult } from "../observer.ts";
+import type { LevelResult } from "../../result/run-result.ts";
 
 /** Levels that are measured again to confirm what they say. */
 

@@ -6,9 +6,8 @@ import type { TimelineBucket } from "../../measure/timeline.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import { formatDurationNs } from "../../plan/units.ts";
+import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
 import { nowNs, sleepUnless } from "../../runtime/clock.ts";
-import type { LevelResult } from "../observer.ts";
-import type { HeldBack } from "../send/outstanding-limit.ts";
 import type { LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { WindowCutter } from "./window-cutter.ts";
@@ -32,7 +31,7 @@ export class LevelRun {
   /** How many windows the result is made of. */
   private windowCount = 1;
   /** What waited when nothing more was to be sent. */
-  private heldBack: HeldBack | undefined;
+  private delayedByLimit: DelayedRequests | undefined;
 
   constructor(context: LevelContext, meter: LevelMeter, level: number) {
     this.context = context;
@@ -160,7 +159,7 @@ export class LevelRun {
   /** Sends nothing more and waits for what is outstanding, but not for ever. Returns how many requests were cancelled, and when. */
   private async awaitLast(graceMs: number): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
     const { driver, signal } = this.context;
-    this.heldBack = driver.heldBack;
+    this.delayedByLimit = driver.delayedByLimit;
     await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]));
     if (driver.outstanding === 0 || signal.isStopped) return undefined;
     const givenUp = { count: driver.outstanding, atNs: nowNs() };
@@ -194,7 +193,7 @@ export class LevelRun {
     trials: number,
     rest: Partial<LevelResult>,
   ): LevelResult {
-    const heldBack = this.heldBack ?? this.context.driver.heldBack;
+    const delayedByLimit = this.delayedByLimit ?? this.context.driver.delayedByLimit;
     return {
       unit: this.context.unit,
       level: this.level,
@@ -205,7 +204,7 @@ export class LevelRun {
       isLatencyUnstable: false,
       hasServerCounters: this.windows.hasServerCounters,
       timeline: [],
-      ...(heldBack === undefined ? {} : { heldBack }),
+      ...(delayedByLimit === undefined ? {} : { delayedByLimit }),
       ...rest,
     };
   }

@@ -1,4 +1,4 @@
-import type { RunProgress } from "../observer.ts";
+import type { RunProgress } from "../../result/observer.ts";
 import type { Driver } from "../send/driver.ts";
 
 /** The state of a driver's run, for whoever looks on. */

@@ -1,5 +1,5 @@
 import type { Sequences } from "../../load/sequences.ts";
-import type { HeldBack } from "./outstanding-limit.ts";
+import type { DelayedRequests } from "../../result/run-result.ts";
 import type { Slots } from "./slots.ts";
 
 /** The part of the driver that differs from one kind of load to another: when which slot sends. One file per kind. */
@@ -18,7 +18,7 @@ export interface Sender {
   /** Requests sent and not answered. */
   readonly outstanding: number;
   /** So many of the requests that may still be sent will not be. */
-  forgo(count: number): void;
+  skipRemaining(count: number): void;
   /** Makes so many slots usable. */
   reserve(count: number): Promise<void>;
   /** Whether the slot has no request and waits for nothing. */
@@ -47,12 +47,12 @@ export interface ActiveLoad {
   /** Lanes that can have a request outstanding. */
   readonly activeLanes: number;
   /** What waited so far because of a limit of requests outstanding; undefined where there is none. */
-  readonly heldBack?: HeldBack | undefined;
+  readonly delayedByLimit?: DelayedRequests | undefined;
   /** What a slot does once its request is over. */
-  goOn(slot: number): void;
+  next(slot: number): void;
   /** A response of the slot's request has come; so many there are by now, an empty last one included. */
   onResponse?(slot: number, responseCount: number): void;
-  /** The slot's request has failed; `goOn` follows. */
+  /** The slot's request has failed; `next` follows. */
   onFailed?(slot: number): void;
   /** Sends nothing more, but the ends of open sequences. */
   stop(): void;

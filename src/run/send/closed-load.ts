@@ -57,7 +57,7 @@ export class ClosedLoad implements ActiveLoad {
     this.rampTimer = setInterval(() => this.sender.guard(adjust), RAMP_STEP_MS);
   }
 
-  goOn(slot: number): void {
+  next(slot: number): void {
     if (slot >= this.target || this.sender.quota <= 0) this.endSequence(slot);
     else if (this.readsFirst) {
       this.waiting.push(slot);

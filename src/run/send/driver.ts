@@ -1,5 +1,6 @@
 import type { Drive } from "../../load/load-mode.ts";
 import type { Sequences } from "../../load/sequences.ts";
+import type { DelayedRequests } from "../../result/run-result.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
 import { isConnectionFailure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
@@ -11,9 +12,8 @@ import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { EndedRequests } from "./ended-requests.ts";
 import type { RequestFeed } from "./feed.ts";
+import { IdleWait } from "./idle-wait.ts";
 import type { LaneOptions } from "./lanes.ts";
-import type { HeldBack } from "./outstanding-limit.ts";
-import { Quiet } from "./quiet.ts";
 import { RequestTimeout } from "./request-timeout.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { Slots } from "./slots.ts";
@@ -46,13 +46,13 @@ export class Driver implements Sender {
   /** Counts starts and stops, so that a change of load that was waited for does not come after one. */
   private turn = 0;
   private readonly backoff = new Backoff((slot) => {
-    this.guard(() => this.load.goOn(slot));
+    this.guard(() => this.load.next(slot));
     this.client.flush();
   });
   private firstReady: Promise<void> = Promise.resolve();
   private opening: Promise<unknown> = Promise.resolve();
   private outstandingCount = 0;
-  private readonly quiet = new Quiet();
+  private readonly idle = new IdleWait();
   private onFinished: (() => void) | undefined;
 
   constructor(options: DriverOptions) {
@@ -127,8 +127,8 @@ export class Driver implements Sender {
   }
 
   /** What waited under the present load because of its limit of requests outstanding. */
-  get heldBack(): HeldBack | undefined {
-    return this.load.heldBack;
+  get delayedByLimit(): DelayedRequests | undefined {
+    return this.load.delayedByLimit;
   }
 
   /** Opens the first connection ahead of a level. */
@@ -243,7 +243,7 @@ export class Driver implements Sender {
     await this.opening;
   }
 
-  forgo(count: number): void {
+  skipRemaining(count: number): void {
     this.quota -= count;
     this.settle();
   }
@@ -271,7 +271,7 @@ export class Driver implements Sender {
   }
 
   waitForQuiet(atMost: number): Promise<void> {
-    return this.quiet.wait(this.outstandingCount, atMost);
+    return this.idle.wait(this.outstandingCount, atMost);
   }
 
   /** For what the event loop calls: an exception there would be lost, and with it the run. */
@@ -290,10 +290,10 @@ export class Driver implements Sender {
     this.guard(() => {
       this.load.stop();
       // Their turn will not come: what they leave open is ended now.
-      for (const slot of waiting) this.load.goOn(slot);
+      for (const slot of waiting) this.load.next(slot);
       this.client.flush();
     });
-    return this.quiet.wait(this.outstandingCount, 0);
+    return this.idle.wait(this.outstandingCount, 0);
   }
 
   private dispatch(slot: number, sequence: number, request: WireRequest, intendedNs: number, isDelayed: boolean): void {
@@ -334,12 +334,12 @@ export class Driver implements Sender {
       load.onResponse?.(slot, call.messageCount);
     } else load.onFailed?.(slot);
     if (failure !== undefined && isConnectionFailure(failure) && !this.isStopped) this.backoff.wait(slot);
-    else load.goOn(slot);
+    else load.next(slot);
   }
 
   /** Tells those who wait for requests to end. */
   private settle(): void {
-    this.quiet.check(this.outstandingCount);
+    this.idle.check(this.outstandingCount);
     if (this.onFinished !== undefined && this.isFinished) {
       const settle = this.onFinished;
       this.onFinished = undefined;

@@ -1,12 +1,5 @@
+import type { DelayedRequests } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
-
-/** Requests that were due and had to wait because too many were outstanding. */
-export interface HeldBack {
-  /** Requests that waited and were sent. */
-  readonly count: number;
-  /** The longest wait in nanoseconds; that of the first request which waits still counts too. */
-  readonly longestNs: number;
-}
 
 /** How many requests of a schedule may be outstanding, and what waited for that. */
 export class OutstandingLimit {
@@ -34,7 +27,7 @@ export class OutstandingLimit {
   }
 
   /** @param firstDueNs when the next request is due, of those that wait or of those to come */
-  heldBack(firstDueNs: number): HeldBack {
+  delayedByLimit(firstDueNs: number): DelayedRequests {
     const waitsNs = this.isReached ? nowNs() - firstDueNs : 0;
     return { count: this.count, longestNs: Math.max(this.longestNs, waitsNs) };
   }

@@ -37,7 +37,7 @@ export class PeriodicLoad implements ActiveLoad {
     if (responseCount >= this.drive.periodResponses) this.endPeriod(slot);
   }
 
-  goOn(slot: number): void {
+  next(slot: number): void {
     if (this.isOver[slot] === true || this.isStopped) {
       if (this.sender.sequences?.isOpen(slot) === true) this.sender.sendEnd(slot, slot);
       return;

@@ -1,10 +1,11 @@
 import type { Arrivals } from "../../load/arrivals.ts";
+import type { DelayedRequests } from "../../result/run-result.ts";
 import { yieldBackgroundThreads } from "../../runtime/background-threads.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { DueTimer } from "./due-timer.ts";
 import type { LaneOptions } from "./lanes.ts";
-import { type HeldBack, OutstandingLimit } from "./outstanding-limit.ts";
+import { OutstandingLimit } from "./outstanding-limit.ts";
 import { Schedule } from "./schedule.ts";
 import type { SequenceDeal } from "./sequence-deal.ts";
 
@@ -51,8 +52,8 @@ export class ScheduledLoad implements ActiveLoad {
     return this.schedule === undefined ? 0 : this.sender.laneCount;
   }
 
-  get heldBack(): HeldBack | undefined {
-    return this.limit?.heldBack(this.schedule?.firstDueNs ?? Number.POSITIVE_INFINITY);
+  get delayedByLimit(): DelayedRequests | undefined {
+    return this.limit?.delayedByLimit(this.schedule?.firstDueNs ?? Number.POSITIVE_INFINITY);
   }
 
   /** Begins a schedule; nothing may be outstanding. */
@@ -66,7 +67,7 @@ export class ScheduledLoad implements ActiveLoad {
     this.timer.set(this.schedule.firstDueNs);
   }
 
-  goOn(slot: number): void {
+  next(slot: number): void {
     const { isSync, slots, laneCount, quota } = this.sender;
     const { schedule } = this;
     const lane = slot % laneCount;

@@ -1,5 +1,6 @@
 import { assembleBatch } from "../../inputs/batches.ts";
 import type { Dataset } from "../../inputs/dataset.ts";
+import type { SessionTally } from "../../result/run-result.ts";
 import { joinBytesElements } from "../../service/json-tensors.ts";
 import type { Conversation, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
@@ -7,15 +8,6 @@ import type { Call } from "../../transport/client.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { DriverWork } from "./driver-work.ts";
 import { RequestFeed } from "./feed.ts";
-
-/** What became of sessions besides their requests' own results. */
-export interface SessionTally {
-  readonly sessionCount: number;
-  /** Sessions that ended before their last turn, because a turn failed or its answer could not be read. */
-  readonly cutCount: number;
-  /** Turns that were not sent for that. */
-  readonly unsentCount: number;
-}
 
 /** What came of a turn: an answer, an answer that is an error, or none, whose failure the load is told by itself. */
 export type TurnOutcome = "answered" | "refused" | "lost";
@@ -123,7 +115,7 @@ export class SessionFeed extends RequestFeed {
    * Looks into the answer and makes the slot's next turn ready.
    * @returns `over` when there was no turn after this one, `unreadable` when the answer is none that could be gone on from
    */
-  goOn(slot: number): "ready" | "over" | "unreadable" {
+  advance(slot: number): "ready" | "over" | "unreadable" {
     const session = this.held[slot] as HeldSession;
     if (session.turn + 1 >= this.turnsOf(session.stream).length) return "over";
     const problem = session.conversation.hear(session.reads);

@@ -63,7 +63,7 @@ export class SessionLoad implements ActiveLoad {
   }
 
   /** Answers are judged later than their slots are free; only a request that got none is over by now. */
-  goOn(slot: number): void {
+  next(slot: number): void {
     if (this.lost.delete(slot)) this.begin(slot);
   }
 
@@ -85,7 +85,7 @@ export class SessionLoad implements ActiveLoad {
     if (this.concurrency === 0) return;
     if (outcome === "lost") {
       this.lost.add(slot);
-      this.sender.forgo(this.sessions.cut(slot));
+      this.sender.skipRemaining(this.sessions.cut(slot));
       return;
     }
     this.judged.push({ slot, isAnswered: outcome === "answered", endNs });
@@ -101,12 +101,12 @@ export class SessionLoad implements ActiveLoad {
     this.judged = [];
     for (const { slot, isAnswered, endNs } of judged) {
       const dueNs = endNs + sessions.delayNs(slot);
-      const next = isAnswered ? sessions.goOn(slot) : "unreadable";
+      const next = isAnswered ? sessions.advance(slot) : "unreadable";
       if (next === "ready") {
         this.due.push(slot, dueNs);
         continue;
       }
-      if (next === "unreadable") this.sender.forgo(sessions.cut(slot));
+      if (next === "unreadable") this.sender.skipRemaining(sessions.cut(slot));
       this.begin(slot);
     }
     this.tick();

@@ -1,8 +1,8 @@
 import { messageOf } from "../../plan/problem.ts";
 import type { TracePlan } from "../../plan/telemetry.ts";
+import type { RunObserver } from "../../result/observer.ts";
 import type { Ask, ServiceFront } from "../../service/service.ts";
 import { describeTrace, setTrace, toTraceValues } from "../../telemetry/trace-settings.ts";
-import type { RunObserver } from "../observer.ts";
 
 /** A server that no longer answers must not hold up the end of a run. */
 const RESTORE_TIMEOUT_MS = 5000;

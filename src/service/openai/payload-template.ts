@@ -87,7 +87,7 @@ function run(jinja: Jinja, program: Program, variables: Variables, strangers: Se
 /** The names that every template has. What a name is looked for at last notes those that there are not. */
 function createEnvironment(jinja: Jinja, strangers: Set<string>): Environment {
   const last = new jinja.Environment();
-  last.variables = new StrangerMap(last.variables, strangers);
+  last.variables = new RecordingMap(last.variables, strangers);
   const environment = new jinja.Environment(last);
   for (const [name, value] of Object.entries({ true: true, True: true, false: false, False: false, none: null }))
     environment.set(name, value);
@@ -99,7 +99,7 @@ function createEnvironment(jinja: Jinja, strangers: Set<string>): Environment {
   return environment;
 }
 
-class StrangerMap<V> extends Map<string, V> {
+class RecordingMap<V> extends Map<string, V> {
   // Not set yet while the first entries are taken over.
   private readonly strangers: Set<string> | undefined;
 

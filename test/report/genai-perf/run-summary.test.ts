@@ -4,7 +4,7 @@ import { TokenColumns } from "../../../src/measure/tokens/token-metrics.ts";
 import { formatMoreMetrics } from "../../../src/report/genai-perf/more-metrics.ts";
 import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.ts";
 import { type SummarySettings, summarizeRun } from "../../../src/report/genai-perf/run-summary.ts";
-import type { RunResult } from "../../../src/run/observer.ts";
+import type { RunResult } from "../../../src/result/run-result.ts";
 import type { ServerUsage } from "../../../src/service/openai/answer-parts.ts";
 import { makeWindow, tallyOf } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { RecentDurations } from "../../../src/measure/recent-durations.ts";
 import { RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import { createLiveView, type LiveView } from "../../../src/report/live/live-view.ts";
-import type { RunProgress } from "../../../src/run/observer.ts";
+import type { RunProgress } from "../../../src/result/observer.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makePrepared, makeResult } from "../make-result.ts";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { createPerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";
 import { formatServerSection } from "../../../src/report/perf-analyzer/server-section.ts";
-import type { LevelResult, RunResult } from "../../../src/run/observer.ts";
+import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";

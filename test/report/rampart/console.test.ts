@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { GpuTally } from "../../../src/measure/gpu-tally.ts";
 import { createRampartConsole } from "../../../src/report/rampart/console.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "../../../src/report/rampart/format.ts";
-import type { LevelResult, RunResult } from "../../../src/run/observer.ts";
+import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { readGpuMetrics } from "../../../src/telemetry/gpu-metrics.ts";
 import { makeDelta, makeInstability, makeWindow, type WindowParts } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
@@ -69,15 +69,15 @@ test("scheduled loads show the latency from the due time too", () => {
   assert.match(out, /^ *50 +2 +2 +1 ms .* 9 ms$/m);
 });
 
-test("a load that changes within its level has a time line, and what its limit held back is told", () => {
+test("a load that changes within its level has a time line, and what its limit delayed is reported", () => {
   const window = makeWindow({ latenciesNs: [1e6, 1e6], scheduledNs: [9e6, 9e6] });
   const bucket = { requestCount: 2, failedCount: 0, latency: window.latency, meanOutstanding: 3 };
   const timeline = [
     { ...bucket, startNs: 0, endNs: 1e9 },
     { ...bucket, startNs: 1e9, endNs: 2e9, meanOutstanding: 7 },
   ];
-  const heldBack = { count: 12, longestNs: 1.5e9 };
-  const level = makeLevel({ unit: "request-rate", level: 50, window, timeline, heldBack });
+  const delayedByLimit = { count: 12, longestNs: 1.5e9 };
+  const level = makeLevel({ unit: "request-rate", level: 50, window, timeline, delayedByLimit });
   const steady = {
     kind: "request-rate",
     levels: { kind: "list", values: [50] },
@@ -91,14 +91,14 @@ test("a load that changes within its level has a time line, and what its limit h
   assert.match(out, /gamma request rate 50, reached from 5 over 2 s, with 4 outstanding at most$/m);
   assert.match(out, /^a ramp from 5 to 50 requests\/s$/m);
   assert.doesNotMatch(out, /overhead/);
-  assert.match(out, /12 requests were due while 4 were outstanding, and were held back for 1\.5 s at most$/m);
+  assert.match(out, /12 requests were due while 4 were outstanding, and were delayed by 1\.5 s at most$/m);
   assert.match(out, /^ *1\.0 s +7 +2 /m);
   assert.match(out, /the measurement was over after 1 s, before the load was reached in the 2 s of its ramp$/m);
   const reached = print({ ...asked, load: { ...steady, ramp: { fromPerSec: 5, overMs: 1000 } } }, [level]);
   assert.doesNotMatch(reached, /before the load was reached/);
   assert.doesNotMatch(print({ load: steady }, [level]), /^time +outstanding/m);
   assert.doesNotMatch(
-    print({ load: steady }, [{ ...level, heldBack: { count: 0, longestNs: 0 } }]),
+    print({ load: steady }, [{ ...level, delayedByLimit: { count: 0, longestNs: 0 } }]),
     /requests were due while/,
   );
 });

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { TokenColumns } from "../../../src/measure/tokens/token-metrics.ts";
 import { createRampartConsole } from "../../../src/report/rampart/console.ts";
 import { createJsonReport } from "../../../src/report/rampart/json.ts";
-import type { LevelResult } from "../../../src/run/observer.ts";
+import type { LevelResult } from "../../../src/result/run-result.ts";
 import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";

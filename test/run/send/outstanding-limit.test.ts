@@ -49,7 +49,7 @@ test("what is due while so many are outstanding waits, and goes with the next an
   driver.drain();
   assert.deepEqual(sentSteps(made), [0, 1, 2, 3, 4, 5]);
   assert.equal(client.maxActive, 2);
-  const { count = 0, longestNs = 0 } = driver.heldBack ?? {};
+  const { count = 0, longestNs = 0 } = driver.delayedByLimit ?? {};
   assert.equal(count, 4);
   // The third was due at 3 ms, and went after the 12 ms that followed the second's at 2 ms.
   assert.ok(longestNs > 8e6, `${longestNs}`);
@@ -66,7 +66,7 @@ test("a limit that is never reached holds nothing back", async () => {
   await until(() => client.sent.length === 3);
   client.answer(client.active[0] as number);
   await driver.finished();
-  assert.deepEqual(driver.heldBack, { count: 0, longestNs: 0 });
+  assert.deepEqual(driver.delayedByLimit, { count: 0, longestNs: 0 });
   driver.close();
 });
 
@@ -75,7 +75,7 @@ test("a schedule without a limit tells of none", async () => {
   const { maxOutstanding: _, ...endless } = scheduled(1, 1, 2, 3);
   await driver.start(endless, 3);
   await until(() => client.active.length === 3);
-  assert.equal(driver.heldBack, undefined);
+  assert.equal(driver.delayedByLimit, undefined);
   driver.close();
 });
 
@@ -84,7 +84,7 @@ test("what still waits counts with its wait so far", async () => {
   await driver.start(scheduled(1, 0, 1), 2);
   await until(() => client.active.length === 1);
   await pass(15);
-  const { count, longestNs = 0 } = driver.heldBack ?? {};
+  const { count, longestNs = 0 } = driver.delayedByLimit ?? {};
   assert.equal(count, 0);
   assert.ok(longestNs > 10e6, `${longestNs}`);
   driver.close();

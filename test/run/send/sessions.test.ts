@@ -9,7 +9,7 @@ import type { Plan } from "../../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { createProfileExport } from "../../../src/report/profile-export.ts";
-import type { LevelResult, RunResult } from "../../../src/run/observer.ts";
+import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { type RunningPlan, startPlan } from "../../../src/run/run-plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
-import type { RunResult, RunWarning } from "../../../src/run/observer.ts";
+import type { RunWarning } from "../../../src/result/observer.ts";
+import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { encodeMessage } from "../../../src/service/protobuf/message.ts";
 import { INFER_RESPONSE, MODEL_CONFIG_RESPONSE, MODEL_METADATA } from "../../../src/service/triton/messages.ts";

@@ -43,7 +43,7 @@ async function sweep(parts: SweepParts, limits: ReturnType<typeof readSearchLimi
   const isPassed =
     limits === undefined ? await measureAll(parts, measure) : await searchSweeps(parts, state, limits, measure);
   await writeSweepFiles(settings, state);
-  tellSweep(parts, state);
+  reportSweep(parts, state);
   const points = state.measured.map(({ point }) => point);
   const what = settings.analyze.sweeps.map(({ type }) => type).join(", ");
   if (settings.output.isPlotting) await drawSweep(settings, points, what, io);
@@ -82,7 +82,7 @@ async function measureAll({ settings }: SweepParts, measure: Measure): Promise<b
   return isPassed;
 }
 
-function tellSweep({ settings, io }: SweepParts, { measured, failed, search, brokenLimits }: SweepState): void {
+function reportSweep({ settings, io }: SweepParts, { measured, failed, search, brokenLimits }: SweepState): void {
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   for (const { parameters, reason } of failed) note(`without results: ${formatPoint(parameters)}: ${reason}`);
   if (measured.length === 0) return;

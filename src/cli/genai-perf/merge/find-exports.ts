@@ -39,7 +39,7 @@ export function findExports(folder: string): FoundExports {
     if (halves.length > 0) problems.push(...halves);
     else if (first === undefined) skipped.push(path);
     else if (pairs.length === 1) hosts.push({ host, ...first });
-    else problems.push(tellSeveral(path, pairs));
+    else problems.push(describeSeveral(path, pairs));
   }
   if (problems.length > 0) throw new UserError(problems);
   if (hosts.length === 0) {
@@ -105,7 +105,7 @@ function isExport(path: string): boolean {
 
 const HEAD_BYTES = 64;
 
-function tellSeveral(path: string, pairs: readonly Pair[]): Problem {
+function describeSeveral(path: string, pairs: readonly Pair[]): Problem {
   const names = pairs.map(({ profileExport }) => relative(path, profileExport));
   const shown = names.length > MOST_SHOWN ? [...names.slice(0, MOST_SHOWN), "…"] : names;
   return {

@@ -40,7 +40,7 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   const merged = mergeSettings(first, settings);
   const { sources, gaps, unanswered } = joinExports(hosts.map(({ source }) => source));
   if (unanswered.length > 0) throw new UserError(unanswered.map(noAnswers));
-  tellDoubts(hosts, gaps, note);
+  reportDoubts(hosts, gaps, note);
   const measured = await measure(merged, hosts, sources);
   if (measured.columns.count === 0) {
     const message = "the exports hold no request that was answered";
@@ -78,7 +78,7 @@ function noAnswers(path: string): Problem {
 }
 
 /** What need not be wrong and may be. */
-function tellDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: (text: string) => void): void {
+function reportDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: (text: string) => void): void {
   for (const { source } of hosts)
     if (source.experiments.length > 1)
       note(`${source.path} has ${source.experiments.length} levels of load: the first is merged`);

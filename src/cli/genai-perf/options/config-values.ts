@@ -42,7 +42,7 @@ export function readFieldValue(
     return;
   }
   const read = convert(field, value);
-  if (read === undefined) tellWrong(builder, field, value, from);
+  if (read === undefined) describeWrongValue(builder, field, value, from);
   else if (field.kind === "file" && !isFileOrFolder(String(read)))
     builder.fail(
       from.place,
@@ -70,7 +70,7 @@ function toWrittenJson(node: unknown): unknown {
   return isOther ? new JsonNumber(source) : value;
 }
 
-function tellWrong(builder: SettingsBuilder, field: Field, value: unknown, from: GivenSetting): void {
+function describeWrongValue(builder: SettingsBuilder, field: Field, value: unknown, from: GivenSetting): void {
   const expected = EXPECTED[field.kind];
   builder.fail(
     from.place,
@@ -152,7 +152,7 @@ function readStimulus(
   const names = Object.keys(value);
   const stranger = names.find((name) => field.choices?.includes(name) !== true);
   if (stranger !== undefined || names.length !== 1) {
-    if (stranger === undefined) tellWrong(builder, field, value, from);
+    if (stranger === undefined) describeWrongValue(builder, field, value, from);
     else builder.set(field, stranger, from);
     return;
   }
@@ -179,7 +179,7 @@ function makeStimulus(kind: Exclude<Stimulus["kind"], "fixed_schedule">, number:
 /** `analyze`: each type with start, stop and step, or with a list of values. */
 function readSweeps(builder: SettingsBuilder, field: Field, node: Node, from: GivenSetting, placeOf: PlaceOf): void {
   if (!isMap(node)) {
-    tellWrong(builder, field, node.toJSON(), from);
+    describeWrongValue(builder, field, node.toJSON(), from);
     return;
   }
   const sweeps: Sweep[] = [];

@@ -84,7 +84,7 @@ function readEntries(
     const key = isScalar(keyNode) ? String(keyNode.value) : String(keyNode);
     const entry = entries.find((one) => one.key === key || (!isGroup(one) && one.alias === key));
     if (entry === undefined) {
-      tellUnknownKey(builder, key, placeOf(keyNode), entries, label);
+      describeUnknownKey(builder, key, placeOf(keyNode), entries, label);
       continue;
     }
     const from: GivenSetting = {
@@ -125,7 +125,7 @@ function readField(
     );
 }
 
-function tellUnknownKey(
+function describeUnknownKey(
   builder: SettingsBuilder,
   key: string,
   place: string,

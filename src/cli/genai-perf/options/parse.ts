@@ -152,7 +152,7 @@ class Parser {
         this.strangers.push(arg);
       } else this.readFlag(arg);
     }
-    if (this.strangers.length > 0) this.problems.push(this.tellStrangers());
+    if (this.strangers.length > 0) this.problems.push(this.describeUnknownArguments());
   }
 
   /** Negative numbers, a lone dash, and what has a blank without naming a flag are values. */
@@ -161,7 +161,7 @@ class Parser {
     return !arg.includes(" ") || findFlag(this.flags, arg) !== undefined;
   }
 
-  private tellStrangers(): Problem {
+  private describeUnknownArguments(): Problem {
     const names = this.flags.flatMap((flag) => flag.names);
     const hints = this.strangers
       .filter((arg) => arg.startsWith("--"))

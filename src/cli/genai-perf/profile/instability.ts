@@ -1,6 +1,6 @@
 import { explainInstability, type Remedy } from "../../../measure/instability.ts";
 import { askedRate } from "../../../report/scheduled-rate.ts";
-import type { RunResult } from "../../../run/observer.ts";
+import type { RunResult } from "../../../result/run-result.ts";
 
 /** Measurements by intervals that did not become stable: the original fails on them. */
 

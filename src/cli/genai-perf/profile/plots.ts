@@ -6,7 +6,7 @@ import type { SweepPoint } from "../../../report/genai-perf/sweep/sweep.ts";
 import type { PageText } from "../../../report/plots/page.ts";
 import { joinPlots, PLOT_PAGE_FILE, type PlotFormat, type PlotSet } from "../../../report/plots/plot.ts";
 import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
-import type { RunResult } from "../../../run/observer.ts";
+import type { RunResult } from "../../../result/run-result.ts";
 import type { TelemetryMetric } from "../../../telemetry/series.ts";
 import type { CommandIo } from "../../execute.ts";
 import type { GenaiSettings } from "../options/settings.ts";

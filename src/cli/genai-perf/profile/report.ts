@@ -25,7 +25,7 @@ import {
 } from "../../../report/genai-perf/telemetry/telemetry.ts";
 import { joinOutputErrors } from "../../../report/guard-report.ts";
 import { writeOutput } from "../../../report/output-file.ts";
-import type { RunResult } from "../../../run/observer.ts";
+import type { RunResult } from "../../../result/run-result.ts";
 import type { ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { CommandIo } from "../../execute.ts";
 import { VERSION } from "../../version.ts";

@@ -11,7 +11,7 @@ import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.t
 import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { removeOutput } from "../../../report/output-file.ts";
-import type { RunResult } from "../../../run/observer.ts";
+import type { RunResult } from "../../../result/run-result.ts";
 import { removingPart } from "../../../run/target/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -24,7 +24,7 @@ import { isUnstable } from "./instability.ts";
 import { countNeededEntries, toPassedPlan } from "./pass-through/passed-plan.ts";
 import { removePlots } from "./plots.ts";
 import { type ProfilePlace, type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
-import { findDoubts, tellRun } from "./tell-run.ts";
+import { findDoubts, reportRunNotes } from "./tell-run.ts";
 import type { AskedRecords, TokenWork } from "./token-work.ts";
 import { SharedTokenWork } from "./token-work-thread.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
@@ -108,7 +108,7 @@ async function profile(parts: ProfileParts): Promise<Profile> {
     );
     if (outputError !== undefined) note(`${outputError.message}. ${outputError.hint}`);
     const doubts = findDoubts(run, settings);
-    tellRun(run, settings, doubts, note);
+    reportRunNotes(run, settings, doubts, note);
     const records = recordsFile === "" ? undefined : recordsOf(recordsFile, plan, run);
     const report = () => reportRun(work, records, { settings, given, place, run, doubts, io });
     const measured = await (records === undefined ? report() : removingPart(recordsFile, report));

@@ -3,21 +3,20 @@ import type { WindowResult } from "../../../measure/window.ts";
 import { formatDurationNs } from "../../../plan/units.ts";
 import { describeLoadNotes, describeRepeats } from "../../../report/load-notes.ts";
 import { describeResends } from "../../../report/resend-note.ts";
-import type { FailureCount } from "../../../run/judge/failure-log.ts";
-import type { RunResult } from "../../../run/observer.ts";
+import type { FailureCount, RunResult } from "../../../result/run-result.ts";
 import { isGivenUp } from "../../../transport/failure.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { describeInstability } from "./instability.ts";
 
 /** Tells what the user must know of the run besides its numbers. @param doubts those of {@link findDoubts} */
-export function tellRun(
+export function reportRunNotes(
   result: RunResult,
   settings: GenaiSettings,
   doubts: readonly string[],
   note: (text: string) => void,
 ): void {
-  if (settings.isVerbose) tellCourse(result, note);
-  tellFailures(result, note);
+  if (settings.isVerbose) reportCourse(result, note);
+  reportFailures(result, note);
   for (const text of doubts) note(text);
 }
 
@@ -44,7 +43,7 @@ export function findDoubts(result: RunResult, settings: GenaiSettings): string[]
   doubts.push(...describeInstability(result));
   for (const level of levels) {
     doubts.push(...describeLoadNotes(prepared.plan, level));
-    if ((level.heldBack?.count ?? 0) > 0) doubts.push(describeDueLatency(level.window));
+    if ((level.delayedByLimit?.count ?? 0) > 0) doubts.push(describeDueLatency(level.window));
   }
   for (const { window } of levels) {
     const reason = saturationReason(window);
@@ -53,7 +52,7 @@ export function findDoubts(result: RunResult, settings: GenaiSettings): string[]
   return doubts;
 }
 
-function tellCourse(
+function reportCourse(
   { sentCount, durationNs, connectionCount, levels, servers = [] }: RunResult,
   note: (text: string) => void,
 ): void {
@@ -88,7 +87,7 @@ function toOneLine(text: string): string {
 }
 
 /** Requests without an answer that counts, by whose doing that is. */
-function tellFailures(result: RunResult, note: (text: string) => void): void {
+function reportFailures(result: RunResult, note: (text: string) => void): void {
   const { failures, cancelledCount } = result;
   const warmup = result.warmup ?? { sentCount: 0, failedCount: 0 };
   const sentCount = result.sentCount - warmup.sentCount;

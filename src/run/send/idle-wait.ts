@@ -1,5 +1,5 @@
 /** Somebody who waits until few enough requests are outstanding; whoever comes later replaces whoever waited. */
-export class Quiet {
+export class IdleWait {
   private atMost = 0;
   private onQuiet: (() => void) | undefined;
 
