@@ -1,6 +1,20 @@
-import type { SessionConcurrencyLoadPlan } from "../plan/load-plan.ts";
+import type { Dataset } from "../inputs/dataset.ts";
+import { UserError } from "../plan/problem.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
+
+/** Conversations: every session of the data once, its turns one after the other. */
+export interface SessionConcurrencyLoadPlan {
+  readonly kind: "session-concurrency";
+  /** Sessions under way at once. */
+  readonly concurrency: number;
+}
+
+declare module "../plan/load-plan.ts" {
+  interface LoadPlans {
+    readonly "session-concurrency": SessionConcurrencyLoadPlan;
+  }
+}
 
 /** A fixed number of conversations under way, until every one of the data has been held. */
 export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
@@ -9,4 +23,29 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
     search: { unit: "concurrency", levels: { kind: "list", values: [concurrency] }, search: "linear" },
     drive: () => ({ kind: "sessions", concurrency }),
   }),
+  unit: "concurrency",
+  describe: ({ concurrency }) => `conversations, ${concurrency} at a time`,
+  requestsFrom: "data",
+  dataOrder: "in-sessions",
+  lacksOrder: {
+    path: "load.kind",
+    message: "sessions are of payloads that name them",
+    value: "session-concurrency",
+    hint: "Use inputs of kind payloads, or another load.",
+  },
+  takeData: requireSessions,
+  perfAnalyzer: { isExportOnly: true, exported: { mode: "request_rate", value: 0 } },
 };
+
+/** As in perf_analyzer, which says it in these words. */
+function requireSessions({ concurrency }: SessionConcurrencyLoadPlan, data: Dataset): Dataset {
+  const count = data.streams.length;
+  if (count >= concurrency) return data;
+  throw new UserError([
+    {
+      path: "load.concurrency",
+      message: `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`,
+      hint: "Please add more unique session IDs to the file or lower the session concurrency level.",
+    },
+  ]);
+}

@@ -1,6 +1,5 @@
 import type { AssertionPlan } from "./assertions.ts";
 import type { MockPlan } from "./mock.ts";
-import type { PromptsPlan } from "./prompts.ts";
 import type { TokensPlan } from "./tokens.ts";
 
 /**
@@ -130,24 +129,12 @@ export interface EmbeddedTargetPlan {
   readonly llmPath?: string;
 }
 
+/** The parts of a plan that describe inputs, by their `kind`. Each source declares its own beside its entry in `inputs/kinds/`. */
+// biome-ignore lint/suspicious/noEmptyInterface: the sources add to it.
+export interface InputsPlans {}
+
 /** Where the data of requests comes from. */
-export type InputsPlan =
-  | { readonly kind: "random"; readonly stringLength: number; readonly stringData: string }
-  | { readonly kind: "zero"; readonly stringLength: number; readonly stringData: string }
-  /** `isInOrder`: see the payloads' below. */
-  | { readonly kind: "json"; readonly files: readonly string[]; readonly isInOrder?: boolean }
-  | { readonly kind: "directory"; readonly directory: string }
-  /**
-   * `moreFiles` follow the first as if they were one. With `isInOrder` each request takes the next step of the data, whichever lane sends
-   * it, so that N requests take the first N steps; without, each lane goes through the data in strides of its own, as perf_analyzer's.
-   */
-  | {
-      readonly kind: "payloads";
-      readonly file: string;
-      readonly moreFiles?: readonly string[];
-      readonly isInOrder?: boolean;
-    }
-  | PromptsPlan;
+export type InputsPlan = InputsPlans[keyof InputsPlans];
 
 /** What counts as a measurement of a level. */
 export interface MeasurementPlan {

@@ -1,6 +1,5 @@
 import * as v from "valibot";
 import { sequencesSchema } from "../load/sequences-schema.ts";
-import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
@@ -8,8 +7,8 @@ import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import type { TelemetryPlan } from "../plan/telemetry.ts";
 import { TOKEN_COUNTS, TOKEN_TIMES, type TokensPlan } from "../plan/tokens.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
-import { INPUT_KINDS } from "./input-kinds.ts";
-import { LOAD_MODES } from "./load-modes.ts";
+import { checkOrder, INPUT_KINDS } from "./input-kinds.ts";
+import { LOAD_MODES, loadModeOf } from "./load-modes.ts";
 import { TARGETS } from "./service-kinds.ts";
 
 /** Checks of whole plans, whichever front door built them. */
@@ -232,30 +231,25 @@ function checkTogether(plan: Plan): Problem[] {
   if (target.isStreaming && client.callMode === "sync") {
     problems.push({ path: "client.callMode", message: "streams are asynchronous", value: "sync", hint: "Use async." });
   }
-  if (isBinary(load) && measurement.latencyLimitMs === null) {
+  const mode = loadModeOf(load);
+  const asked = mode.levels?.(load);
+  if (asked?.search === "binary" && measurement.latencyLimitMs === null) {
     problems.push({
       path: "measurement.latencyLimitMs",
       message: "a binary search needs a latency limit",
       hint: "Give one.",
     });
   }
-  const isWhole = load.kind === "fixed-schedule" || load.kind === "session-concurrency";
-  if ((measurement.mode.kind === "requests" && measurement.mode.count === null) !== isWhole) {
+  const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
+  if (hasOwnCount !== (mode.requestsFrom === "data")) {
     problems.push({
       path: "measurement.mode.count",
       message: "fixed schedules and sessions have a number of requests of their own, and no other load has",
       hint: "Give null with those, and a number otherwise.",
     });
   }
-  if (load.kind === "session-concurrency" && plan.inputs.kind !== "payloads" && !hasSessions(plan.inputs)) {
-    problems.push({
-      path: "load.kind",
-      message: "sessions are of payloads that name them",
-      value: load.kind,
-      hint: "Use inputs of kind payloads, or another load.",
-    });
-  }
-  if (isWhole || load.kind === "periodic-concurrency") {
+  problems.push(...checkOrder(plan));
+  if (mode.requestsFrom !== undefined) {
     for (const name of ["warmupRequests", "warmupMs"] as const) {
       const value = measurement[name] ?? 0;
       if (value === 0) continue;
@@ -268,7 +262,7 @@ function checkTogether(plan: Plan): Problem[] {
     }
   }
   problems.push(...checkServers(plan));
-  if (isEndless(load) && measurement.latencyLimitMs === null) {
+  if (asked?.levels.kind === "range" && asked.levels.end === null && measurement.latencyLimitMs === null) {
     problems.push({
       path: "load.levels.end",
       message: "a range without an end needs a latency limit",
@@ -292,16 +286,4 @@ function checkServers({ target, telemetry }: Plan): Problem[] {
 
 function isOfTokens(kind: Plan["assertions"][number]["metric"]["kind"]): boolean {
   return kind.startsWith("token-") || kind === "output-tokens-per-sec" || kind === "goodput";
-}
-
-function hasSessions(inputs: Plan["inputs"]): boolean {
-  return inputs.kind === "prompts" && inputs.sessions !== null;
-}
-
-function isBinary(load: LoadPlan): boolean {
-  return "search" in load && load.search === "binary";
-}
-
-function isEndless(load: LoadPlan): boolean {
-  return "levels" in load && load.levels.kind === "range" && load.levels.end === null;
 }

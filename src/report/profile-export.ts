@@ -1,5 +1,8 @@
+import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
+import type { PerfAnalyzerLoad } from "../load/load-mode.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import type { RequestRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { formatJsonDouble } from "../service/json-numbers.ts";
@@ -27,6 +30,7 @@ class ProfileExport implements Report {
   private readonly path: string;
   private readonly plan: Plan;
   private readonly sink: TextSink;
+  private readonly treatment: PerfAnalyzerLoad | undefined;
   private readonly warned = new Set<string>();
   private readonly inputTexts = new WeakMap<readonly Tensor[], string>();
   /** By input: most models answer the same again. */
@@ -48,10 +52,11 @@ class ProfileExport implements Report {
     this.plan = plan;
     this.sink = sink;
     this.path = plan.outputs.profileExportFile;
+    this.treatment = loadModeOf(plan.load).perfAnalyzer;
     this.put('{"experiments":[');
   }
 
-  onLevelStart(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void {
+  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean): void {
     if (!isWarmup) this.openExperiment(unit, level);
   }
 
@@ -103,7 +108,7 @@ class ProfileExport implements Report {
     this.file?.discard();
   }
 
-  private openExperiment(unit: "concurrency" | "request-rate", value: number): void {
+  private openExperiment(unit: LevelUnitName, value: number): void {
     this.takeBack();
     this.closeExperiment();
     this.put(`${this.isFirstExperiment ? "" : ","}{"experiment":${this.formatExperiment(unit, value)},"requests":[`);
@@ -116,23 +121,15 @@ class ProfileExport implements Report {
   }
 
   private closeExperiment(): void {
-    const boundaries = this.isUnbounded ? UNBOUNDED : this.boundaries;
+    const boundaries = this.treatment?.isExportOnly === true ? UNBOUNDED : this.boundaries;
     if (this.isExperimentOpen) this.put(`],"window_boundaries":[${boundaries.join(",")}]}`);
     this.isExperimentOpen = false;
   }
 
-  private get isUnbounded(): boolean {
-    const { kind } = this.plan.load;
-    return kind === "periodic-concurrency" || kind === "session-concurrency";
-  }
-
   /** Loads that have no level are given that of the original, which GenAI-Perf expects. */
-  private formatExperiment(unit: "concurrency" | "request-rate", level: number): string {
-    const { kind } = this.plan.load;
-    if (kind === "periodic-concurrency") return '{"mode":"concurrency","value":1}';
-    if (kind === "session-concurrency") return '{"mode":"request_rate","value":0.0}';
-    if (unit === "concurrency") return `{"mode":"concurrency","value":${level}}`;
-    return `{"mode":"request_rate","value":${formatJsonDouble(kind === "fixed-schedule" ? 0 : level)}}`;
+  private formatExperiment(unit: LevelUnitName, level: number): string {
+    const { mode, value } = this.treatment?.exported ?? { mode: LEVEL_UNITS[unit].exported, value: level };
+    return `{"mode":"${mode}","value":${mode === "concurrency" ? value : formatJsonDouble(value)}}`;
   }
 
   private formatRequest(record: RequestRecord): string {

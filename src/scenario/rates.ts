@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import type { RequestRateLoadPlan } from "../load/request-rate.ts";
 import type { RateRampPlan } from "../plan/load-options.ts";
-import type { RequestRateLoadPlan } from "../plan/load-plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import { countSchema, positiveSchema } from "./fields.ts";
 

@@ -124,6 +124,9 @@ export interface Conversation {
 /** What carries a service's requests. */
 export type Wire = "http" | "grpc" | "grpc-stream";
 
+/** What requests are: tensors of a model, or payloads, bytes that the data gives as they are. */
+export type RequestForm = "tensors" | "payloads";
+
 /** A model on a server, ready to be loaded. */
 export interface Service {
   readonly model: ModelInfo;

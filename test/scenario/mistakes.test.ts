@@ -202,6 +202,7 @@ const loads: readonly Mistake[] = [
     "warmupFor",
     /none to spare/,
   ],
+  ["a fixed schedule of data without times", { load: fixedSchedule() }, "inputs", /needs data with times/],
   ["half a seed", { load: rate(1, { seed: 0.5 }) }, "load.seed", /whole number/],
 ];
 

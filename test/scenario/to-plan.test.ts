@@ -394,7 +394,7 @@ describe("a load's plan", () => {
   ];
   for (const [name, load, expected, mode] of cases) {
     test(name, () => {
-      const plan = planOf({ load });
+      const plan = planOf({ load, inputs: json("a.json") });
       assert.deepEqual(plan.load, expected);
       assert.deepEqual(plan.measurement.mode, mode);
       assert.equal(plan.client.callMode, load.sort === "scheduled" ? "async" : "auto");

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
 import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
 import { artifactFiles, type Stimulus } from "../../report/genai-perf/artifacts.ts";
-import { describeLoad } from "../../report/rampart/console.ts";
 import { formatJson } from "../../service/json-text.ts";
 import type { CommandIo } from "../execute.ts";
 import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
@@ -70,7 +70,7 @@ function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: 
   const lines = [
     "dry run: nothing is sent and nothing written",
     `  server:       ${place}${target.isStreaming ? ", streamed" : ""}`,
-    `  load:         ${describeLoad(plan)}`,
+    `  load:         ${loadModeOf(plan.load).describe(plan.load)}`,
     `  measured:     ${describeMode(measurement.mode, entryCount)}`,
     ...(warmup.length > 0 ? [`  warm-up:      ${warmup.join(" and ")}`] : []),
     `  inputs:       ${entryCount} different requests`,

@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { GpuTally } from "../../measure/gpu-tally.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -53,7 +54,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
   const { service, levelUnit } = result.prepared;
   const hasServer = result.levels.some((level) => level.hasServerCounters);
   return [
-    levelUnit === "concurrency" ? "Concurrency" : "Request Rate",
+    LEVEL_UNITS[levelUnit].title,
     "Inferences/Second",
     ...(service.isDecoupled ? ["Response Throughput"] : []),
     "Client Send",

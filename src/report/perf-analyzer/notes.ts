@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { explainInstability, type Remedy } from "../../measure/instability.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import { explainShortfall, type RateShortfall } from "../../measure/rate-shortfall.ts";
@@ -20,7 +21,7 @@ export function unstableNotes({ instability, window, unit, level }: LevelResult,
 
 /** What a schedule was meant to send, what it sent and what kept it; nothing when it was kept. */
 export function scheduleNotes({ window, level, unit }: LevelResult, prepared: PreparedRun): string[] {
-  if (unit !== "request-rate") return [];
+  if (!LEVEL_UNITS[unit].isScheduled) return [];
   const shortfall = explainShortfall(window, scheduledRate(prepared, level));
   if (shortfall === undefined) return [];
   const { achieved, cause, bound } = shortfall;
@@ -59,9 +60,8 @@ export function silentNote({ window, outcome }: LevelResult, { target, outputs, 
 
 function adviseFlag(remedy: Remedy, unit: LevelResult["unit"], isCounted: boolean): string {
   const windowFlag = isCounted ? "--measurement-request-count" : "--measurement-interval (-p)";
-  const loadFlag = unit === "request-rate" ? "--request-rate-range" : "--concurrency-range";
   const advice: Readonly<Record<Remedy, string>> = {
-    "less-load": `Lower ${loadFlag}, or give the client more of the machine.`,
+    "less-load": `Lower --${unit}-range, or give the client more of the machine.`,
     "longer-windows": `Raise ${windowFlag}.`,
     "more-trials": "Raise --max-trials (-r), or send --warmup-request-count requests first.",
     "wider-tolerance": `Raise --stability-percentage (-s) a little, or ${windowFlag}.`,

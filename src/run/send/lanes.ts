@@ -1,7 +1,9 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { largestLevel } from "../../load/levels.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
 import { openFileLimit } from "../../runtime/files.ts";
 import type { Service } from "../../service/service.ts";
 import { connectionsOf } from "../../transport/grpc/lanes.ts";
@@ -46,11 +48,11 @@ function laneCountOf(
   model: LaneModel,
   isSync: boolean,
 ): number {
-  if (search.unit === "request-rate") {
+  if (LEVEL_UNITS[search.unit].isScheduled) {
     const lanes = client.maxLanes ?? DEFAULT_SCHEDULE_LANES;
     return model.isSequence ? Math.min(lanes, sequences.concurrent) : lanes;
   }
-  if (isSync || load.kind === "periodic-concurrency") return UNSHARED;
+  if (isSync || loadModeOf(load).hasOwnLanes === true) return UNSHARED;
   return client.maxLanes ?? Math.max(DEFAULT_ASYNC_LANES, largestLevel(search.levels) ?? DEFAULT_ASYNC_LANES);
 }
 
@@ -59,7 +61,7 @@ const MANY_OUTSTANDING = 256;
 
 /** How many requests a plan may have outstanding at once. */
 export function slotCountOf(plan: Plan, search: LevelSearch, model: LaneModel): number {
-  if (search.unit === "concurrency") return largestLevel(search.levels) ?? MANY_OUTSTANDING;
+  if (!LEVEL_UNITS[search.unit].isScheduled) return largestLevel(search.levels) ?? MANY_OUTSTANDING;
   const { isSync, laneCount } = laneOptionsOf(plan, search, model);
   return isSync ? laneCount : MANY_OUTSTANDING;
 }
@@ -72,7 +74,7 @@ const OTHER_FILES = 32;
 /** Throws `RunError` when the load needs more connections than the system lets this process open: they would wait for ever. */
 export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
   const { laneCount } = laneOptionsOf(plan, search, UNKNOWN_MODEL);
-  const most = search.unit === "concurrency" ? (largestLevel(search.levels) ?? 0) : laneCount;
+  const most = LEVEL_UNITS[search.unit].isScheduled ? laneCount : (largestLevel(search.levels) ?? 0);
   const perServer = plan.target.protocol === "http" ? most : connectionsOf(most, laneCount);
   const connections = perServer * (1 + ("moreUrls" in plan.target ? (plan.target.moreUrls ?? []).length : 0));
   if (connections < FEW_CONNECTIONS) return;

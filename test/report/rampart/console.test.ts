@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GpuTally } from "../../../src/measure/gpu-tally.ts";
+import { formatCount } from "../../../src/plan/units.ts";
 import { createRampartConsole } from "../../../src/report/rampart/console.ts";
-import { formatCount, formatPct, formatTable, formatUs } from "../../../src/report/rampart/format.ts";
+import { formatPct, formatTable, formatUs } from "../../../src/report/rampart/format.ts";
 import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { readGpuMetrics } from "../../../src/telemetry/gpu-metrics.ts";
 import { makeDelta, makeInstability, makeWindow, type WindowParts } from "../../measure/make-window.ts";
