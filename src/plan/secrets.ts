@@ -83,19 +83,6 @@ export function registerArguments(args: readonly string[]): void {
   }
 }
 
-/** Registers all that a plan's requests carry: logins and keys in addresses, headers, and the key in its variable. */
-export function registerPlan({ target, telemetry }: Pick<Plan, "target" | "telemetry">): void {
-  if (target.kind === "embedded") return;
-  const addresses = [target.url, ...(target.moreUrls ?? []), ...(telemetry.scrapes?.urls ?? [])];
-  if (telemetry.metrics !== null) addresses.push(telemetry.metrics.url);
-  if (target.kind === "openai") {
-    addresses.push(target.endpoint);
-    if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
-  }
-  for (const address of addresses) registerUrl(address);
-  registerHeaders(target.headers);
-}
-
 /** The registered secrets, for another thread. */
 export function registeredSecrets(): string[] {
   return [...forms];

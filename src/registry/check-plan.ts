@@ -6,10 +6,11 @@ import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import type { TelemetryPlan } from "../plan/telemetry.ts";
 import { TOKEN_COUNTS, TOKEN_TIMES, type TokensPlan } from "../plan/tokens.ts";
+import type { RequestForm } from "../service/service.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
-import { checkOrder, INPUT_KINDS } from "./input-kinds.ts";
+import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
 import { LOAD_MODES, loadModeOf } from "./load-modes.ts";
-import { TARGETS } from "./service-kinds.ts";
+import { TARGETS, targetKindOf } from "./service-kinds.ts";
 
 /** Checks of whole plans, whichever front door built them. */
 
@@ -181,20 +182,15 @@ function toProblems(prefix: string, result: v.SafeParseResult<Schema<unknown>>):
 function checkTogether(plan: Plan): Problem[] {
   const problems: Problem[] = [];
   const { client, load, measurement, target, telemetry } = plan;
-  if (telemetry.trace !== null && target.kind === "embedded") {
-    problems.push({
-      path: "telemetry.trace",
-      message: "the embedded target has no trace settings",
-      hint: "Leave it out, or measure a Triton.",
-    });
-  }
-  const takesPayloads = target.kind === "openai" || (target.kind === "embedded" && target.llmPath !== undefined);
-  if (takesPayloads !== (plan.inputs.kind === "payloads" || plan.inputs.kind === "prompts")) {
+  const kind = targetKindOf(target);
+  problems.push(...(kind.check?.(target, plan) ?? []));
+  const takes = kind.takes(target);
+  if (inputKindOf(plan.inputs).makes !== takes) {
     problems.push({
       path: "inputs.kind",
       message: "payloads are for servers that take payloads, which take nothing else",
       value: plan.inputs.kind,
-      hint: takesPayloads ? "Use payloads or prompts." : "Use other inputs, or a target of kind openai.",
+      hint: `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`,
     });
   }
   if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
@@ -261,7 +257,12 @@ function checkTogether(plan: Plan): Problem[] {
       });
     }
   }
-  problems.push(...checkServers(plan));
+  if (telemetry.trace !== null && kind.urls(target).length > 1)
+    problems.push({
+      path: "target.moreUrls",
+      message: "trace settings are set in one server",
+      hint: "Measure one server.",
+    });
   if (asked?.levels.kind === "range" && asked.levels.end === null && measurement.latencyLimitMs === null) {
     problems.push({
       path: "load.levels.end",
@@ -272,16 +273,8 @@ function checkTogether(plan: Plan): Problem[] {
   return problems;
 }
 
-/** What several servers cannot do together. */
-function checkServers({ target, telemetry }: Plan): Problem[] {
-  if (target.kind === "embedded" || (target.moreUrls ?? []).length === 0) return [];
-  const problems: Problem[] = [];
-  const hint = "Measure one server.";
-  if (target.kind === "triton" && target.sharedMemory !== "none")
-    problems.push({ path: "target.moreUrls", message: "shared memory is shared with one server", hint });
-  if (telemetry.trace !== null)
-    problems.push({ path: "target.moreUrls", message: "trace settings are set in one server", hint });
-  return problems;
+function inputsThatMake(form: RequestForm): string[] {
+  return Object.entries(INPUT_KINDS).flatMap(([name, { makes }]) => (makes === form ? [name] : []));
 }
 
 function isOfTokens(kind: Plan["assertions"][number]["metric"]["kind"]): boolean {

@@ -3,6 +3,7 @@ import type { PerfAnalyzerLoad } from "../load/load-mode.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
+import { targetKindOf } from "../registry/service-kinds.ts";
 import type { RequestRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { formatJsonDouble } from "../service/json-numbers.ts";
@@ -87,9 +88,8 @@ class ProfileExport implements Report {
     this.takeBack();
     this.closeExperiment();
     const { target } = this.plan;
-    const path = target.kind === "openai" ? target.endpoint : target.kind === "embedded" ? target.llmPath : undefined;
-    const kind = path === undefined ? "triton" : "openai";
-    this.put(`],"version":"0.0.0","service_kind":"${kind}","endpoint":${JSON.stringify(path ?? "")}}`);
+    const { serviceKind, endpoint } = targetKindOf(target).exported(target);
+    this.put(`],"version":"0.0.0","service_kind":"${serviceKind}","endpoint":${JSON.stringify(endpoint)}}`);
     this.commit();
     try {
       this.file?.commit();

@@ -100,7 +100,7 @@ export class MeasuredRun {
       needsBodies: judge.needsBodies,
       createCheck: judge.createCheck,
       canWait: judge.canWait,
-      readsFirst: plan.target.kind === "openai" && plan.target.isStreaming,
+      readsFirst: session.service.readsFirst === true,
       onRecords: (records: RecordColumns, count: number) => {
         this.meter.add(records, count);
         observer.onBatch?.(records, count);

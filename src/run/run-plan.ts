@@ -6,6 +6,7 @@ import type { Plan } from "../plan/plan.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
+import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs } from "../runtime/clock.ts";
@@ -122,7 +123,8 @@ async function runPlan(
 
 /** Requests to a language model are few and long: a tool that warms up at their expense would be seen in the times to the first token. */
 function isRehearsed({ target, client, outputs }: Plan): boolean {
-  return target.kind === "openai" && client.kind === "own" && outputs.style !== "perf_analyzer";
+  const isPayloadServer = urlsOf(target).length > 0 && targetKindOf(target).takes(target) === "payloads";
+  return isPayloadServer && client.kind === "own" && outputs.style !== "perf_analyzer";
 }
 
 /** @param atEnd takes what is to be undone when the run is over */
@@ -139,7 +141,7 @@ async function loadRehearsal(
   const { raiseThreadPriority } = await import("../runtime/thread-priority.ts");
   const { isOwnHost } = await import("../runtime/own-host.ts");
   const { parseUrl } = await import("./target/endpoint.ts");
-  const urls = target.kind === "openai" ? [target.url, ...(target.moreUrls ?? [])] : [];
+  const urls = urlsOf(target);
   return async () => {
     await rehearse(session, true);
     // What matters is compiled: the rest may not come between the tokens' times.

@@ -4,12 +4,13 @@ import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
-import { maskSecrets, registerHeaders, registerPlan, registerUrl } from "../plan/secrets.ts";
+import { maskSecrets, registerHeaders, registerUrl } from "../plan/secrets.ts";
 import { showValue } from "../plan/show-value.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
+import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import type { Assertion } from "./assertion.ts";
 import { assertionSchema, toAssertionPlan } from "./assertions.ts";
@@ -151,7 +152,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
 
 /** Another server takes the place of all that the scenario names. */
 function atServer(target: Plan["target"], url: string): Plan["target"] {
-  if (target.kind === "embedded") return target;
+  if (!("url" in target)) return target;
   const { moreUrls: _, ...rest } = target;
   return { ...rest, url };
 }

@@ -3,6 +3,7 @@ import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
 import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
+import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import { artifactFiles, type Stimulus } from "../../report/genai-perf/artifacts.ts";
 import { formatJson } from "../../service/json-text.ts";
 import type { CommandIo } from "../execute.ts";
@@ -59,8 +60,8 @@ function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: 
   const body = maskSecrets(formatJson(first ?? {}));
   const shown =
     body.length > MOST_BODY_CHARACTERS ? `${body.slice(0, MOST_BODY_CHARACTERS)}… (${body.length} characters)` : body;
-  const servers = target.kind === "embedded" ? [] : [target.url, ...(target.moreUrls ?? [])];
-  const place = servers.join(", ") + (target.kind === "openai" ? `, path ${target.endpoint}` : "");
+  const { endpoint } = targetKindOf(target).exported(target);
+  const place = urlsOf(target).join(", ") + (endpoint === "" ? "" : `, path ${endpoint}`);
   const { warmupRequests, warmupMs = 0 } = measurement;
   const warmup = [
     ...(warmupRequests > 0 ? [`${warmupRequests} requests`] : []),

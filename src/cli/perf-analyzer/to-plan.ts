@@ -8,10 +8,10 @@ import type {
   TritonTargetPlan,
 } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
-import { registerPlan } from "../../plan/secrets.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TELEMETRY, NO_TRACE, type TelemetryPlan } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
+import { registerPlan } from "../../registry/service-kinds.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { isDirectory } from "../output-files.ts";
 import { checkTogether, isGiven } from "./rules.ts";

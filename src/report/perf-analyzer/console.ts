@@ -162,8 +162,7 @@ class PerfAnalyzerConsole implements Report {
     this.sink.out("  Client: \n");
     this.printClient(result);
     if (window.server !== undefined) {
-      const noCaches = { isResponseCacheEnabled: false, isOwnResponseCacheEnabled: false };
-      this.sink.out(`  Server: \n${formatServerSection(window.server, this.prepared?.service ?? noCaches)}`);
+      this.sink.out(`  Server: \n${formatServerSection(window.server, this.prepared?.service ?? {})}`);
       this.warnUncalled(window.server);
     } else if (result.hasServerCounters) {
       this.note("the server's statistics did not change, so no server times are shown.");

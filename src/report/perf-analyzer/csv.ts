@@ -28,7 +28,7 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
       writeCsv(csvFile, text);
       const { levelUnit, service } = result.prepared;
       const parts = { csvFile, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
-      const { isResponseCacheEnabled } = service;
+      const isResponseCacheEnabled = service.isResponseCacheEnabled === true;
       for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled })) writeCsv(file.path, file.text);
     },
   };
@@ -97,7 +97,7 @@ function formatRow(
     formatStreamNumber(inferPerSec(window, plan.target.batchSize)),
     ...(service.isDecoupled ? [formatStreamNumber(responsesPerSec(window))] : []),
     sendUs,
-    ...(!hasServerCounters ? [] : serverColumns(window, service.isResponseCacheEnabled, sink)),
+    ...(!hasServerCounters ? [] : serverColumns(window, service.isResponseCacheEnabled === true, sink)),
     receiveUs,
     ...reportedPercentiles(plan.measurement.percentile).map((percentile) => window.latency.percentileUs(percentile)),
     ...(plan.outputs.isVerboseCsv

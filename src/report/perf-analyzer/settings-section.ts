@@ -1,6 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PreparedRun } from "../../result/run-result.ts";
 import { formatStreamNumber } from "../number-format.ts";
 
@@ -9,11 +10,11 @@ import { formatStreamNumber } from "../number-format.ts";
 /** The whole section, with the blank line after it. */
 export function formatSettings({ plan, service, callMode, requestCount }: PreparedRun): string {
   const { target } = plan;
-  const isOpenAi = target.kind === "openai";
+  const kind = targetKindOf(target);
   const lines = [
     "*** Measurement Settings ***",
-    ...(isOpenAi ? [] : [`  Batch size: ${target.batchSize}`]),
-    `  Service Kind: ${isOpenAi ? "OPENAI" : "TRITON"}`,
+    ...(kind.takes(target) === "payloads" ? [] : [`  Batch size: ${target.batchSize}`]),
+    `  Service Kind: ${kind.exported(target).serviceKind.toUpperCase()}`,
   ];
   const { warmupRequests } = plan.measurement;
   if (warmupRequests > 0) lines.push(`  Sending ${warmupRequests} warmup request${warmupRequests > 1 ? "s" : ""}`);

@@ -19,6 +19,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel, loadModeOf } from "../../registry/load-modes.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunWarning } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
@@ -53,8 +54,7 @@ class RampartConsole implements Report {
   onPrepared(prepared: PreparedRun): void {
     this.prepared = prepared;
     const { target } = this.plan;
-    const where =
-      target.kind === "embedded" ? `embedded target over ${target.protocol}` : `${target.url} over ${target.protocol}`;
+    const where = targetKindOf(target).describe(target);
     const { model } = prepared.service;
     const version = model.version === "" ? "" : ` version ${model.version}`;
     this.sink.out(

@@ -24,7 +24,7 @@ export async function awaitDelta(
   before: readonly ServerCounters[],
   successCount: number,
 ): Promise<SettledDelta | undefined> {
-  const { model, composing } = session.service;
+  const { model, composing = [] } = session.service;
   const called = { name: model.name, version: model.version, composing };
   const giveUpNs = nowNs() + COUNTER_LAG_MS * 1e6;
   for (;;) {

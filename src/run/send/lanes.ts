@@ -4,6 +4,7 @@ import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
+import { urlsOf } from "../../registry/service-kinds.ts";
 import { openFileLimit } from "../../runtime/files.ts";
 import type { Service } from "../../service/service.ts";
 import { connectionsOf } from "../../transport/grpc/lanes.ts";
@@ -76,10 +77,11 @@ export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
   const { laneCount } = laneOptionsOf(plan, search, UNKNOWN_MODEL);
   const most = LEVEL_UNITS[search.unit].isScheduled ? laneCount : (largestLevel(search.levels) ?? 0);
   const perServer = plan.target.protocol === "http" ? most : connectionsOf(most, laneCount);
-  const connections = perServer * (1 + ("moreUrls" in plan.target ? (plan.target.moreUrls ?? []).length : 0));
+  const serverCount = urlsOf(plan.target).length;
+  const connections = perServer * Math.max(1, serverCount);
   if (connections < FEW_CONNECTIONS) return;
-  // The embedded target's ends of the connections are this process's too.
-  const files = connections * (plan.target.kind === "embedded" ? 2 : 1) + OTHER_FILES;
+  // The ends of a target that the run starts of the connections are this process's too.
+  const files = connections * (serverCount === 0 ? 2 : 1) + OTHER_FILES;
   const limit = openFileLimit();
   if (limit === undefined || files <= limit) return;
   throw new RunError(
