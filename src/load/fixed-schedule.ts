@@ -43,7 +43,7 @@ export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   }),
   unit: "request-rate",
   describe: ({ part }) => `requests at the times of the data${part === undefined ? "" : describeBounds(part)}`,
-  requestsFrom: "data",
+  requestCount: () => null,
   dataOrder: "at-times",
   lacksOrder: {
     path: "inputs",

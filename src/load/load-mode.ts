@@ -53,10 +53,10 @@ export interface LoadMode<P extends LoadPlan> {
   /** Most requests outstanding, where requests that are due wait for others to end. Absent or undefined: no limit. */
   maxOutstanding?(plan: P): number | undefined;
   /**
-   * What fixes the number of requests, so that a warm-up has none to take: `data`, of which each step is sent once, or the `plan`.
-   * Absent: nothing but the measurement does.
+   * The number of requests that the load itself fixes, so that a warm-up has none to take; null: one for each step of the data. Absent:
+   * the measurement decides.
    */
-  readonly requestsFrom?: "data" | "plan";
+  requestCount?(plan: P): number | null;
   /** Which steps of the data are sent when. Default: `in-turn`. */
   readonly dataOrder?: DataOrder;
   /** What to tell a user whose inputs have no such order. */

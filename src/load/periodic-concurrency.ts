@@ -39,7 +39,7 @@ export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
   unit: "concurrency",
   describe: ({ start, end, step, periodResponses }) =>
     `${start} requests, then ${step} more after every ${periodResponses} responses, up to ${end}`,
-  requestsFrom: "plan",
+  requestCount: ({ end }) => end,
   hasOwnLanes: true,
   perfAnalyzer: { isExportOnly: true, exported: { mode: "concurrency", value: 1 } },
 };

@@ -25,7 +25,7 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   }),
   unit: "concurrency",
   describe: ({ concurrency }) => `conversations, ${concurrency} at a time`,
-  requestsFrom: "data",
+  requestCount: () => null,
   dataOrder: "in-sessions",
   lacksOrder: {
     path: "load.kind",

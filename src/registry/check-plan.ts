@@ -237,7 +237,7 @@ function checkTogether(plan: Plan): Problem[] {
     });
   }
   const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
-  if (hasOwnCount !== (mode.requestsFrom === "data")) {
+  if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
     problems.push({
       path: "measurement.mode.count",
       message: "fixed schedules and sessions have a number of requests of their own, and no other load has",
@@ -245,7 +245,7 @@ function checkTogether(plan: Plan): Problem[] {
     });
   }
   problems.push(...checkOrder(plan));
-  if (mode.requestsFrom !== undefined) {
+  if (mode.requestCount !== undefined) {
     for (const name of ["warmupRequests", "warmupMs"] as const) {
       const value = measurement[name] ?? 0;
       if (value === 0) continue;

@@ -1,10 +1,12 @@
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
+import type { RequestForm } from "../service/service.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
-import { promptSchemas } from "./prompts.ts";
+import type { LlmContent } from "./llm-targets.ts";
+import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";
 
 /** The inputs of scenarios: what requests carry. */
 
@@ -56,14 +58,51 @@ export function inputsSchema(): Schema<Inputs> {
   ) as Schema<Inputs>;
 }
 
-/** Whether inputs are payloads. */
-export function arePayloads({ kind }: Inputs): boolean {
-  return kind === "prompts" || kind === "payloads";
+/** What the rest wants to know of the inputs that scenarios build. */
+interface InputBuilder {
+  readonly makes: RequestForm;
+  /** @param folder where relative paths start. @param content what requests are made of; undefined: of tensors */
+  toPlan(inputs: Inputs, folder: string, content: LlmContent | undefined): InputsPlan;
+  /** The options of prompts. Absent where the inputs are none. */
+  prompts?(inputs: Inputs): PromptOptions;
 }
 
-/** The inputs of a plan, of tensors. @param folder where relative paths start */
-export function toInputsPlan({ kind, files, options }: Inputs, folder: string): InputsPlan {
-  if (kind === "json") return { kind, files: files.map((file) => (isAbsolute(file) ? file : join(folder, file))) };
-  const { stringLength = DEFAULT_STRING_LENGTH, stringData = "" } = options as TextOptions;
-  return { kind: kind === "zero" ? kind : "random", stringLength, stringData };
+const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
+  random: { makes: "tensors", toPlan: ({ options }) => ({ kind: "random", ...toTexts(options) }) },
+  zero: { makes: "tensors", toPlan: ({ options }) => ({ kind: "zero", ...toTexts(options) }) },
+  json: {
+    makes: "tensors",
+    toPlan: ({ files }, folder) => ({
+      kind: "json",
+      files: files.map((file) => (isAbsolute(file) ? file : join(folder, file))),
+    }),
+  },
+  payloads: {
+    makes: "payloads",
+    toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? "") }),
+  },
+  prompts: {
+    makes: "payloads",
+    toPlan: ({ options }, folder, content) => toPromptsPlan(options, content as LlmContent, folder),
+    prompts: ({ options }) => options,
+  },
+};
+
+/** What requests of these inputs are. */
+export function formOf({ kind }: Inputs): RequestForm {
+  return INPUT_BUILDERS[kind].makes;
+}
+
+/** The options of prompts; undefined for other inputs. */
+export function promptOptionsOf(inputs: Inputs): PromptOptions | undefined {
+  return INPUT_BUILDERS[inputs.kind].prompts?.(inputs);
+}
+
+/** The inputs of a plan. @param folder where relative paths start. @param content what requests are made of; undefined: of tensors */
+export function toInputsPlan(inputs: Inputs, folder: string, content: LlmContent | undefined): InputsPlan {
+  return INPUT_BUILDERS[inputs.kind].toPlan(inputs, folder, content);
+}
+
+function toTexts({ stringLength = DEFAULT_STRING_LENGTH, stringData = "" }: TextOptions): Required<TextOptions> {
+  return { stringLength, stringData };
 }

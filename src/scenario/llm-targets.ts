@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
-import type { EmbeddedTargetPlan, OpenAiTargetPlan } from "../plan/plan.ts";
+import type { TargetPlan } from "../plan/plan.ts";
 import type { TokensPlan } from "../plan/tokens.ts";
 import type { Duration } from "../plan/units.ts";
 import { EMBEDDED_LLM, MAX_MOCK_TOKENS } from "../service/embedded/target.ts";
@@ -166,16 +166,16 @@ export function llmTargetSchemas() {
   ] as const;
 }
 
+type CheckedOpenAi = Extract<CheckedLlm, { kind: "openai" }>;
+type CheckedEmbeddedLlm = Extract<CheckedLlm, { kind: "embedded-llm" }>;
+
 /** The target of a plan. @param folder where relative paths start */
-export function toLlmTargetPlan(target: CheckedLlm, folder: string): OpenAiTargetPlan | EmbeddedTargetPlan {
-  const { options } = target;
-  const isStreaming = options.streaming ?? false;
-  if (target.kind === "embedded-llm") return toEmbedded(target.options, isStreaming);
-  const { model, endpoint = "chat", path = "", headers = {}, apiKeyEnv, tls } = target.options;
+export function toOpenAiPlan({ url, moreUrls = [], options }: CheckedOpenAi, folder: string): TargetPlan {
+  const { model, endpoint = "chat", path = "", streaming: isStreaming = false, headers = {}, apiKeyEnv, tls } = options;
   return {
     kind: "openai",
-    url: target.url,
-    ...((target.moreUrls ?? []).length > 0 ? { moreUrls: target.moreUrls } : {}),
+    url,
+    ...(moreUrls.length > 0 ? { moreUrls } : {}),
     protocol: "http",
     endpoint: llmPath(endpoint, path, model, isStreaming),
     model,
@@ -187,8 +187,9 @@ export function toLlmTargetPlan(target: CheckedLlm, folder: string): OpenAiTarge
   };
 }
 
-function toEmbedded(options: EmbeddedLlmOptions, isStreaming: boolean): EmbeddedTargetPlan {
-  const { endpoint = "chat", ttft = "0 ms", itl = "0 ms", errorRatio = 0 } = options;
+/** The target of a plan. */
+export function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
+  const { endpoint = "chat", streaming: isStreaming = false, ttft = "0 ms", itl = "0 ms", errorRatio = 0 } = options;
   const firstToken = parseLatency(ttft) ?? { kind: "constant", ms: 0 };
   const { outputTokens = 16, tokensPerEvent = 1, reasoningTokens = 0, cutRatio = 0 } = options;
   return {
@@ -209,6 +210,7 @@ function toEmbedded(options: EmbeddedLlmOptions, isStreaming: boolean): Embedded
 /** What requests to a target are made of. */
 export interface LlmContent {
   readonly model: string;
+  readonly endpointName: LlmEndpointName;
   readonly endpoint: LlmEndpoint;
   readonly isStreaming: boolean;
   readonly tokenizer: string;
@@ -216,16 +218,28 @@ export interface LlmContent {
 }
 
 /** What requests are made of and answers are read with. @param folder where a tokenizer's relative path starts */
-export function llmContent({ kind, options }: CheckedLlm, folder: string): LlmContent {
-  const isEmbedded = kind === "embedded-llm";
-  const model = isEmbedded ? EMBEDDED_LLM : options.model;
-  const name = options.tokenizer ?? (isEmbedded ? "none" : model);
+export function openAiContent({ options }: CheckedOpenAi, folder: string): LlmContent {
+  const { model, tokenizer = model, tokenizerRevision = "main" } = options;
+  return toContent(options, { model, tokenizer, revision: tokenizerRevision }, folder);
+}
+
+/** The same of the embedded language model. */
+export function embeddedLlmContent({ options }: CheckedEmbeddedLlm, folder: string): LlmContent {
+  return toContent(options, { model: EMBEDDED_LLM, tokenizer: options.tokenizer ?? "none", revision: "main" }, folder);
+}
+
+function toContent(
+  { endpoint = "chat", streaming = false }: CheckedLlm["options"],
+  named: Pick<LlmContent, "model" | "tokenizer" | "revision">,
+  folder: string,
+): LlmContent {
+  const { tokenizer } = named;
   return {
-    model,
-    endpoint: LLM_ENDPOINTS[options.endpoint ?? "chat"],
-    isStreaming: options.streaming ?? false,
-    tokenizer: name.startsWith(".") && !isAbsolute(name) ? join(folder, name) : name,
-    revision: isEmbedded ? "main" : (options.tokenizerRevision ?? "main"),
+    ...named,
+    endpointName: endpoint,
+    endpoint: LLM_ENDPOINTS[endpoint],
+    isStreaming: streaming,
+    tokenizer: tokenizer.startsWith(".") && !isAbsolute(tokenizer) ? join(folder, tokenizer) : tokenizer,
   };
 }
 

@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import type { LoadPlan } from "../plan/load-plan.ts";
+import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "./rates.ts";
 import { type CheckedSchedule, checkSchedule, type ScheduleOptions, scheduleEntries, toPart } from "./schedules.ts";
@@ -201,40 +202,43 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
   return [...problems, ...checkArrivals(options), ...checkSchedule(options)];
 }
 
-/** Whether requests are due at times, whatever the server does. */
-export function isScheduled({ kind }: CheckedLoad): boolean {
-  return kind === "rate" || kind === "rate-ramp" || kind === "intervals" || kind === "fixed-schedule";
-}
+/** From each builder's load to that of a plan. */
+const TO_PLAN: { readonly [K in Load["kind"]]: (load: CheckedLoad, folder: string) => LoadPlan } = {
+  ramp: ({ values: [start = 1, end = 1], options }) =>
+    options.over === undefined
+      ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)
+      : { kind: "concurrency-ramp", start, end, overMs: toMs(options.over) },
+  hold: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
+  steps: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
+  rate: ({ values, options }) =>
+    toRatePlan(values, options, options.rampUp && { fromPerSec: 0, overMs: toMs(options.rampUp) }),
+  "rate-ramp": ({ values: [fromPerSec = 0, end = 1], options }) =>
+    toRatePlan([end], options, { fromPerSec, overMs: toMs(options.over ?? "0 s") }),
+  intervals: ({ options }, folder) => ({ kind: "intervals", file: resolve(folder, options.file ?? "") }),
+  "fixed-schedule": ({ options }) => ({ kind: "fixed-schedule", ...toPart(options) }),
+  periodic: ({ values: [start = 1, end = 1], options: { step = 1, responses = 10 } }) => ({
+    kind: "periodic-concurrency",
+    start,
+    end,
+    step,
+    periodResponses: responses,
+  }),
+  sessions: ({ values: [concurrency = 1] }) => ({ kind: "session-concurrency", concurrency }),
+};
 
-/** The load of a plan. @param folder where relative paths start */
-export function toLoadPlan({ kind, values, options }: CheckedLoad, folder: string): LoadPlan {
-  const [start, end] = values as [number, number];
-  if (kind === "intervals") return { kind, file: resolve(folder, options.file ?? "") };
-  if (kind === "fixed-schedule") return { kind, ...toPart(options) };
-  if (kind === "sessions") return { kind: "session-concurrency", concurrency: start };
-  if (kind === "periodic") {
-    const { step = 1, responses = 10 } = options;
-    return { kind: "periodic-concurrency", start, end, step, periodResponses: responses };
-  }
-  if (kind === "rate-ramp")
-    return toRatePlan([end], options, { fromPerSec: start, overMs: toMs(options.over ?? "0 s") });
-  if (kind === "rate") {
-    const { rampUp } = options;
-    return toRatePlan(values, options, rampUp === undefined ? undefined : { fromPerSec: 0, overMs: toMs(rampUp) });
-  }
-  if (options.over !== undefined) return { kind: "concurrency-ramp", start, end, overMs: toMs(options.over) };
-  const levels =
-    kind === "ramp"
-      ? ({ kind: "range", start, end, step: options.step ?? 1 } as const)
-      : ({ kind: "list", values } as const);
-  const { rampUp } = options;
+function toConcurrency(levels: LevelsPlan, { rampUp }: CheckedOptions): LoadPlan {
   return { kind: "concurrency", levels, search: "linear", ...(rampUp === undefined ? {} : { rampMs: toMs(rampUp) }) };
 }
 
-/** How long the load asks to be measured; undefined: until it is stable. */
-export function toExtentPlan({ kind, values, options }: CheckedLoad): MeasurementModePlan | undefined {
-  if (kind === "fixed-schedule" || kind === "sessions") return { kind: "requests", count: null };
-  if (kind === "periodic") return { kind: "requests", count: values[1] ?? 1 };
+/** The load of a plan. @param folder where relative paths start */
+export function toLoadPlan(load: CheckedLoad, folder: string): LoadPlan {
+  return TO_PLAN[load.kind](load, folder);
+}
+
+/** How long a load asks to be measured; undefined: until it is stable. @param plan its plan */
+export function toExtentPlan({ options }: CheckedLoad, plan: LoadPlan): MeasurementModePlan | undefined {
+  const count = loadModeOf(plan).requestCount?.(plan);
+  if (count !== undefined) return { kind: "requests", count };
   if (options.over !== undefined) return { kind: "duration", durationMs: toMs(options.over) };
   if (options.for !== undefined) return { kind: "duration", durationMs: toMs(options.for) };
   return options.requests === undefined ? undefined : { kind: "requests", count: options.requests };

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import type { InputsPlan } from "../plan/plan.ts";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
@@ -108,14 +107,8 @@ export function promptSchemas() {
   ] as const;
 }
 
-/** The prompts or payloads of a plan. @param folder where relative paths start */
-export function toPromptsPlan(
-  { kind, files, options }: Inputs,
-  content: LlmContent,
-  folder: string,
-): Extract<InputsPlan, { kind: "prompts" | "payloads" }> {
-  if (kind === "payloads") return { kind, file: resolve(folder, files[0] ?? "") };
-  const given = options as PromptOptions;
+/** The prompts of a plan. @param folder where relative paths start */
+export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder: string): PromptsPlan {
   const { prefix = null, images, mix = [], file } = given;
   return {
     kind: "prompts",
@@ -146,10 +139,8 @@ export function toPromptsPlan(
   };
 }
 
-/** Whether inputs ask for answers of a length. */
-export function asksLength(inputs: Inputs | undefined): boolean {
-  if (inputs?.kind !== "prompts") return false;
-  const { osl, mix = [] } = inputs.options as PromptOptions;
+/** Whether prompts ask for answers of a length. */
+export function asksLength({ osl, mix = [] }: PromptOptions): boolean {
   return osl !== undefined || mix.length > 0;
 }
 

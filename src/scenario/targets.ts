@@ -1,9 +1,17 @@
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
-import type { ComposingModelPlan, EmbeddedTargetPlan, OpenAiTargetPlan, TritonTargetPlan } from "../plan/plan.ts";
+import type { ComposingModelPlan, TargetPlan, TritonTargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
-import { type CheckedLlm, llmTargetSchemas, toLlmTargetPlan } from "./llm-targets.ts";
+import {
+  type CheckedLlm,
+  embeddedLlmContent,
+  type LlmContent,
+  llmTargetSchemas,
+  openAiContent,
+  toEmbeddedLlmPlan,
+  toOpenAiPlan,
+} from "./llm-targets.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "./parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
@@ -217,7 +225,10 @@ export function targetSchema(): Schema<CheckedTarget> {
     ),
   );
   const llms = v.variant("kind", llmTargetSchemas());
-  const isLlm = (input: unknown): boolean => ["openai", "embedded-llm"].includes((input as Target | null)?.kind ?? "");
+  const isLlm = (input: unknown): boolean => {
+    const kind = (input as Target | null)?.kind ?? "";
+    return Object.hasOwn(TARGET_BUILDERS, kind) && TARGET_BUILDERS[kind as Target["kind"]].content !== undefined;
+  };
   return v.lazy((input): v.GenericSchema => (isLlm(input) ? llms : checked)) as unknown as Schema<CheckedTarget>;
 }
 
@@ -226,28 +237,42 @@ function isGiven(options: object | null | undefined, name: string): boolean {
   return typeof options === "object" && options !== null && name in options;
 }
 
-/** The target of a plan. */
-export function toTargetPlan(
-  target: CheckedTarget,
-  folder: string,
-): TritonTargetPlan | OpenAiTargetPlan | EmbeddedTargetPlan {
-  if (target.kind === "openai" || target.kind === "embedded-llm") return toLlmTargetPlan(target, folder);
-  const { kind, url, options } = target;
-  const common = {
-    protocol: options.protocol ?? "http",
-    isStreaming: options.streaming ?? false,
-    batchSize: options.batchSize ?? 1,
-  } as const;
-  if (kind === "embedded") {
-    const { latency = "0 ms", errorRatio = 0, responseBytes = 0 } = options;
-    const drawn = parseLatency(latency) ?? { kind: "constant", ms: 0 };
-    return { kind, ...common, mock: { latency: drawn, errorRatio, responseBytes } };
-  }
+/** What the rest wants to know of the targets that scenarios build. */
+interface TargetBuilder<T extends CheckedTarget> {
+  /** As scenarios call it. */
+  readonly call: string;
+  /** The run starts it: it has no address. */
+  readonly isOwn?: true;
+  toPlan(target: T, folder: string): TargetPlan;
+  /** What its requests are made of, and its answers read with. Absent where they are tensors. */
+  content?(target: T, folder: string): LlmContent;
+}
+
+const TARGET_BUILDERS: { readonly [K in Target["kind"]]: TargetBuilder<Extract<CheckedTarget, { kind: K }>> } = {
+  triton: { call: "triton(…)", toPlan: toTritonPlan },
+  openai: { call: "openai(…)", toPlan: toOpenAiPlan, content: openAiContent },
+  embedded: { call: "embedded()", isOwn: true, toPlan: toEmbeddedPlan },
+  "embedded-llm": { call: "embeddedLlm()", isOwn: true, toPlan: toEmbeddedLlmPlan, content: embeddedLlmContent },
+};
+
+/** What builds a target, which answers all questions about it. */
+export function targetBuilderOf(target: CheckedTarget): TargetBuilder<CheckedTarget> {
+  return TARGET_BUILDERS[target.kind] as TargetBuilder<CheckedTarget>;
+}
+
+function toEmbeddedPlan({ options }: Extract<CheckedTarget, { kind: "embedded" }>): TargetPlan {
+  const { latency = "0 ms", errorRatio = 0, responseBytes = 0 } = options;
+  const drawn = parseLatency(latency) ?? { kind: "constant", ms: 0 };
+  return { kind: "embedded", ...toCommonPlan(options), mock: { latency: drawn, errorRatio, responseBytes } };
+}
+
+function toTritonPlan(target: Extract<CheckedTarget, { kind: "triton" }>, folder: string): TargetPlan {
+  const { url, moreUrls = [], options } = target;
   return {
-    kind,
+    kind: "triton",
     url,
-    ...(target.kind === "triton" && (target.moreUrls ?? []).length > 0 ? { moreUrls: target.moreUrls } : {}),
-    ...common,
+    ...(moreUrls.length > 0 ? { moreUrls } : {}),
+    ...toCommonPlan(options),
     model: options.model,
     modelVersion: options.version ?? "",
     inputTensorFormat: options.inputTensorFormat ?? "binary",
@@ -261,6 +286,10 @@ export function toTargetPlan(
     composingModels: (options.composingModels ?? []).map(toComposingModel),
     tls: toTlsPlan(options.tls, folder),
   };
+}
+
+function toCommonPlan({ protocol = "http", streaming = false, batchSize = 1 }: CheckedTriton | CheckedEmbedded) {
+  return { protocol, isStreaming: streaming, batchSize };
 }
 
 function toComposingModel(text: string): ComposingModelPlan {

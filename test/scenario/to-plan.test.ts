@@ -404,8 +404,9 @@ describe("a load's plan", () => {
   test("sessions, which payloads are of", () => {
     const load = sessions(4);
     const checked = load as CheckedLoad;
-    assert.deepEqual(toLoadPlan(checked, "/folder"), { kind: "session-concurrency", concurrency: 4 });
-    assert.deepEqual(toExtentPlan(checked), { kind: "requests", count: null });
+    const plan = toLoadPlan(checked, "/folder");
+    assert.deepEqual(plan, { kind: "session-concurrency", concurrency: 4 });
+    assert.deepEqual(toExtentPlan(checked, plan), { kind: "requests", count: null });
     assert.throws(() => planOf({ load }), /sessions are of payloads/);
   });
 });
