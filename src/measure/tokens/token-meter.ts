@@ -108,7 +108,7 @@ export class TokenMeter {
 
   /** Ends the window under way. */
   cut(): void {
-    this.settleKind("custom");
+    if (this.ofUnknownKind.length > 0) this.settleKind("custom");
     const last = this.windows[0];
     if (this.rules.keepsAllWindows === true && last !== undefined) appendWindow(last, this.current);
     else this.windows.push(this.current);
@@ -126,10 +126,11 @@ export class TokenMeter {
   merge(windowCount: number): TokenColumns {
     const merged = new TokenColumns();
     for (const { columns, unmarked } of this.windows.slice(-windowCount)) {
-      merged.addRows(columns.rows());
-      const { count, emptyCount } = unmarked.columns;
-      if (this.endMarks.state === "marked") merged.addFailures(count + emptyCount, unmarked.example);
-      else merged.addRows(unmarked.columns.rows());
+      const isCut = this.endMarks.state === "marked";
+      merged.addRows(columns.rows(isCut ? unmarked.rows : []));
+      if (!isCut) continue;
+      merged.emptyCount -= unmarked.emptyCount;
+      merged.addFailures(unmarked.rows.length + unmarked.emptyCount, unmarked.example);
     }
     merged.answerKind = this.kind;
     this.queue.close();
@@ -141,9 +142,7 @@ export class TokenMeter {
     this.queue.finish();
   }
 
-  /** Does nothing where the kind is known. */
   private settleKind(kind: AnswerKind): void {
-    if (this.kind !== undefined || (this.ofUnknownKind.length === 0 && kind === "custom")) return;
     this.kind = kind;
     for (const call of this.ofUnknownKind.splice(0)) this.measure(call, kind);
   }
@@ -182,8 +181,12 @@ export class TokenMeter {
       callsTools: callsTools(finishReason),
     };
     const isUndecided = cutError !== undefined && this.endMarks.state === "unknown";
-    if (isUndecided) unmarked.example ??= cutError;
-    (isUndecided ? unmarked.columns : columns).add(answered);
+    if (isUndecided) {
+      unmarked.example ??= cutError;
+      if (hasContent) unmarked.rows.push(columns.count);
+      else unmarked.emptyCount++;
+    }
+    columns.add(answered);
     this.queue.add({ ...request, answered }, isUndecided ? cutError : undefined);
   }
 
@@ -221,15 +224,18 @@ function explainPlain(text: string): string | undefined {
 /** The requests of one window. Whether streams without an end mark failed shows only when another one has it. */
 interface MeterWindow {
   readonly columns: TokenColumns;
-  readonly unmarked: { readonly columns: TokenColumns; example: string | undefined };
+  /** Rows of `columns`, and answers without content, of streams that came before that was known. */
+  readonly unmarked: { readonly rows: number[]; emptyCount: number; example: string | undefined };
 }
 
 function openWindow(): MeterWindow {
-  return { columns: new TokenColumns(), unmarked: { columns: new TokenColumns(), example: undefined } };
+  return { columns: new TokenColumns(), unmarked: { rows: [], emptyCount: 0, example: undefined } };
 }
 
 function appendWindow(to: MeterWindow, { columns, unmarked }: MeterWindow): void {
+  const firstRow = to.columns.count;
   to.columns.addRows(columns.rows());
-  to.unmarked.columns.addRows(unmarked.columns.rows());
+  to.unmarked.rows.push(...unmarked.rows.map((row) => firstRow + row));
+  to.unmarked.emptyCount += unmarked.emptyCount;
   to.unmarked.example ??= unmarked.example;
 }

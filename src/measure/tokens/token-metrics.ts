@@ -151,20 +151,23 @@ export class TokenColumns {
     return rows;
   }
 
-  /** Copies of all rows, to be merged or sent to another thread. */
-  rows(): TokenRows {
-    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
+  /** Copies of all rows, to be merged or sent to another thread. @param without rows to leave out, ascending */
+  rows(without: readonly number[] = []): TokenRows {
+    const left = new Set(without);
+    const copy = (column: Column): Float64Array =>
+      left.size === 0 ? column.view().slice() : column.view().filter((_, row) => !left.has(row));
+    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, copy(this.metrics[name])]));
     const { emptyCount, toolCallCount, failedCount, failureExample, streamEnds, unstreamedCount, answerKind, gaps } =
       this;
     return {
-      sendNs: this.sendNs.view().slice(),
+      sendNs: copy(this.sendNs),
       metrics: metrics as TokenRows["metrics"],
       emptyCount,
       toolCallCount,
       failedCount,
       failureExample,
       sessionNames: [...this.sessionNames.keys()],
-      sessionOf: this.sessionOf.view().slice(),
+      sessionOf: copy(this.sessionOf),
       streamEnds,
       unstreamedCount,
       answerKind,
