@@ -1,12 +1,12 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { type AnswerKind, hasText } from "../../service/openai/answer-kind.ts";
 import { callsTools } from "../../service/openai/answer-parts.ts";
-import { detectCustomKind } from "../../service/openai/custom-kind.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import { readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
 import { explainCutStream } from "../../service/openai/stream-end.ts";
 import { isGivenUp } from "../../transport/failure.ts";
 import { type AnswerRules, timeAnswer } from "./answer-times.ts";
+import { detectCustomKind } from "./custom-kind.ts";
 import { EndMarks } from "./end-marks.ts";
 import { MeasuredQueue } from "./measured-queue.ts";
 import type { AnsweredCall, MeasuredSink } from "./measured-request.ts";

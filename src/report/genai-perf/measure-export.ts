@@ -1,10 +1,10 @@
 import type { AnswerTimes, TokenCounter } from "../../measure/tokens/answer-times.ts";
+import { detectCustomKind } from "../../measure/tokens/custom-kind.ts";
 import { Prompt } from "../../measure/tokens/prompt.ts";
 import { type MeterRules, TokenMeter } from "../../measure/tokens/token-meter.ts";
 import { TokenColumns } from "../../measure/tokens/token-metrics.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { type AnswerKind, detectAnswerKind } from "../../service/openai/answer-kind.ts";
-import { detectCustomKind } from "../../service/openai/custom-kind.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
 

@@ -1,7 +1,7 @@
-import type { AnswerKind } from "./answer-kind.ts";
-import { isObject } from "./answer-parts.ts";
-import { splitEvents } from "./events.ts";
-import type { ResponseField } from "./response-field.ts";
+import type { AnswerKind } from "../../service/openai/answer-kind.ts";
+import { isObject } from "../../service/openai/answer-parts.ts";
+import { splitEvents } from "../../service/openai/events.ts";
+import type { ResponseField } from "../../service/openai/response-field.ts";
 
 /**
  * What the answers to a template's requests are: vectors, rankings, or text (`custom`), in AIPerf's order. Undefined where this answer has
