@@ -4,9 +4,11 @@ import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { writeOutput } from "../report/output-file.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
+import type { Answers } from "../wizard/answers.ts";
 import { Interview, type Manner } from "../wizard/interview.ts";
-import { type Answers, QUESTIONS } from "../wizard/questions.ts";
-import { formatScenario, PROMPTS, toScenario } from "../wizard/scenario-text.ts";
+import { QUESTIONS } from "../wizard/questions.ts";
+import { formatScenario, toScenario } from "../wizard/scenario-text.ts";
+import { PROMPTS, wizardTargetOf } from "../wizard/targets.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
@@ -68,7 +70,9 @@ function readFlags(flags: FlagValues): Answers {
 async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const file = answers.out as string;
   const text = formatScenario(answers);
-  const flags = answers.target === "openai" ? describeProfile(answers) : describeFlags(toScenario(answers));
+  const target = wizardTargetOf(answers);
+  const isProfile = target?.commandLine === "genai-perf";
+  const flags = isProfile ? describeProfile(answers) : describeFlags(toScenario(answers), target?.probe === undefined);
   try {
     mkdirSync(dirname(file), { recursive: true });
     // Not over a file that came to be in the meantime.
@@ -88,13 +92,12 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   return runScenarioCommand([file], "rampart run", io);
 }
 
-/** The command line of perf_analyzer mode that measures the same. */
-function describeFlags(scenario: Scenario): string {
+/** The command line of perf_analyzer mode that measures the same. @param isOwn the target has to be started first */
+function describeFlags(scenario: Scenario, isOwn: boolean): string {
   const { args, notes } = toFlags(toPlan(scenario, process.cwd()));
-  const isEmbedded = scenario.definition.target.kind === "embedded";
   return [
     "the same by flags:",
-    ...(isEmbedded ? ["  rampart mock &"] : []),
+    ...(isOwn ? ["  rampart mock &"] : []),
     `  rampart perf_analyzer ${args.map(quote).join(" ")}`,
     ...notes.map((note) => `  (${note})`),
     "",

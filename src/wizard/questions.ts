@@ -1,25 +1,9 @@
 import { parseDurationNs } from "../plan/units.ts";
 import type { ListedModel } from "../service/service.ts";
+import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
+import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
 /** The wizard's questions as a pure graph: which comes next, what it may be answered with, and its default. Nothing here prints or asks. */
-
-/** What can be asked; also the names of the flags that answer. */
-export type QuestionId =
-  | "target"
-  | "protocol"
-  | "url"
-  | "model"
-  | "tokenizer"
-  | "shapes"
-  | "load"
-  | "levels"
-  | "for"
-  | "p99-limit"
-  | "out"
-  | "run";
-
-/** Answers so far, as text. */
-export type Answers = Readonly<Partial<Record<QuestionId, string>>>;
 
 /** What is known of the world besides the answers. */
 export interface Surroundings {
@@ -55,7 +39,12 @@ export interface Question {
   check(answer: string, answers: Answers, around: Surroundings): string | undefined;
 }
 
-const isServer = ({ target }: Answers): boolean => target === "triton" || target === "openai";
+/** Whether the target that was chosen is asked about this. */
+const asksFor =
+  (id: QuestionId) =>
+  (answers: Answers): boolean =>
+    wizardTargetOf(answers)?.asks.includes(id) === true;
+const isServer = asksFor("url");
 const always = (): boolean => true;
 
 function checkChoice(question: Question): Question["check"] {
@@ -79,11 +68,7 @@ export const QUESTIONS: readonly Question[] = [
     value: "TARGET",
     help: "embedded (nothing else has to run), triton or openai. Default: embedded, or triton when --url or --model is given.",
     isNeeded: always,
-    choices: () => [
-      { value: "embedded", label: "the embedded target", hint: "nothing else has to run" },
-      { value: "triton", label: "a Triton server", hint: "or another that speaks KServe v2" },
-      { value: "openai", label: "a language model", hint: "behind OpenAI's API" },
-    ],
+    choices: () => Object.entries(WIZARD_TARGETS).map(([value, { label, hint }]) => ({ value, label, hint })),
     preset: ({ url, model }) => (url !== undefined || model !== undefined ? "triton" : "embedded"),
   }),
   choose({
@@ -91,7 +76,7 @@ export const QUESTIONS: readonly Question[] = [
     message: "Over which protocol?",
     value: "PROTOCOL",
     help: "http or grpc. Default: http.",
-    isNeeded: ({ target }) => target !== "openai",
+    isNeeded: asksFor("protocol"),
     choices: () => [
       { value: "http", label: "HTTP" },
       { value: "grpc", label: "gRPC" },
@@ -112,7 +97,7 @@ export const QUESTIONS: readonly Question[] = [
     message: "Which model?",
     value: "MODEL",
     help: "Model to measure. Default: the only one, where the server has one ready.",
-    isNeeded: isServer,
+    isNeeded: asksFor("model"),
     choices: (_answers, { models }) =>
       models.map((model) => ({ value: model.name, label: model.name, hint: describeModel(model) })),
     preset: (_answers, { models }) => {
@@ -134,7 +119,7 @@ export const QUESTIONS: readonly Question[] = [
     message: "Which tokenizer does it have? (a folder with tokenizer.json, or a model of Hugging Face's hub)",
     value: "TOKENIZER",
     help: "Language models: what makes up prompts and counts tokens. Default: the model's name.",
-    isNeeded: ({ target }) => target === "openai",
+    isNeeded: asksFor("tokenizer"),
     preset: ({ model }) => model,
     check: (answer) => {
       if (answer.trim() === "") return "must be a folder or a model's name";
@@ -146,7 +131,7 @@ export const QUESTIONS: readonly Question[] = [
     message: "Which sizes do the inputs of variable shape have?",
     value: '"NAME:SIZE[,SIZE…] …"',
     help: "Sizes of inputs whose shape varies, without the batch dimension. Default: 1 for each.",
-    isNeeded: (answers, around) => isServer(answers) && variableInputs(answers, around).length > 0,
+    isNeeded: (answers, around) => asksFor("shapes")(answers) && variableInputs(answers, around).length > 0,
     preset: (answers, around) =>
       variableInputs(answers, around)
         .map(({ name, shape }) => `${name}:${shape.map((size) => (size < 0 ? 1 : size)).join(",")}`)
@@ -228,19 +213,6 @@ export function nextQuestion(answers: Answers, around: Surroundings): Question |
 export function scenarioName(answers: Answers): string {
   const name = isServer(answers) ? answers.model || "scenario" : "embedded";
   return name.replace(/[^\w.-]+/g, "-");
-}
-
-/** `NAME:1,2 NAME2:3` as sizes by input. */
-export function parseShapes(text: string): Record<string, number[]> {
-  const shapes: Record<string, number[]> = {};
-  for (const part of text.split(/\s+/).filter((word) => word !== "")) {
-    const colon = part.lastIndexOf(":");
-    shapes[part.slice(0, colon)] = part
-      .slice(colon + 1)
-      .split(",")
-      .map(Number);
-  }
-  return shapes;
 }
 
 function variableInputs({ model }: Answers, { models }: Surroundings): ListedModel["inputs"] {

@@ -203,7 +203,7 @@ export class TokenLink {
     const run: MeteredRun = {
       plan: measurement.tokens as TokensPlan,
       recordsFile: outputs.recordsFile ?? "",
-      model: target.kind === "embedded" ? "" : target.model,
+      model: "model" in target ? target.model : "",
       originEpochNs: toEpochNs(0),
       startEpochNs: toEpochNs(startNs),
     };

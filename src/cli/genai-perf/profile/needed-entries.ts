@@ -1,4 +1,6 @@
 import type { Plan } from "../../../plan/plan.ts";
+import { inputKindOf } from "../../../registry/input-kinds.ts";
+import { loadModeOf } from "../../../registry/load-modes.ts";
 
 /**
  * How many requests' data a plan sends, beginning with the first entry: what lies behind them need not be made. A warm-up begins with the
@@ -7,7 +9,8 @@ import type { Plan } from "../../../plan/plan.ts";
 export function neededEntries({ load, inputs, measurement, target }: Plan): number | undefined {
   const { mode, warmupRequests, warmupMs = 0 } = measurement;
   if (mode.kind !== "requests" || mode.count === null || warmupMs > 0) return undefined;
-  const isInOrder = (inputs.kind === "payloads" || inputs.kind === "json") && inputs.isInOrder === true;
-  const isCounted = load.kind === "concurrency" || load.kind === "request-rate" || load.kind === "intervals";
+  const isInOrder = inputKindOf(inputs).isInOrder?.(inputs) === true;
+  const loadMode = loadModeOf(load);
+  const isCounted = loadMode.requestCount === undefined && loadMode.ramp?.(load)?.isWhole !== true;
   return isInOrder && isCounted ? Math.max(mode.count, warmupRequests) * target.batchSize : undefined;
 }

@@ -106,7 +106,7 @@ function reportFailures(result: RunResult, note: (text: string) => void): void {
     const { target } = result.prepared.plan;
     const isUnreached = failures.every(({ kind }) => kind === "connect");
     if (result.hint !== undefined && result.error === undefined) note(result.hint);
-    if (isUnreached && target.kind !== "embedded") note(`is there a server at ${target.url}? --url names it`);
+    if (isUnreached && "url" in target) note(`is there a server at ${target.url}? --url names it`);
   }
   if (cancelledCount > 0) {
     note(`${cancelledCount} of ${sentCount} requests were given up: they are no failures, and are in no statistic:`);
