@@ -1,4 +1,5 @@
 import { isMap, parseDocument } from "yaml";
+import type { HostFiles } from "../../../campaign/find-exports.ts";
 import { UserError } from "../../../plan/problem.ts";
 import type { TelemetryStatistics } from "../../../report/genai-perf/result.ts";
 import { parseTelemetry } from "../../../report/genai-perf/telemetry/merge-telemetry.ts";
@@ -6,7 +7,6 @@ import { openProfileExport, type ProfileExport } from "../../../report/read/prof
 import { readRawMembers } from "../../../report/read/raw-export.ts";
 import { readConfigText } from "../options/config.ts";
 import { SettingsBuilder } from "../options/settings-builder.ts";
-import type { HostFiles } from "./find-exports.ts";
 
 /** What one host measured and with which settings. */
 export interface HostRun {
