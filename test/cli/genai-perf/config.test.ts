@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { FIELDS, walkFields } from "../../../src/cli/genai-perf/options/fields.ts";
-import { defaultSettings } from "../../../src/cli/genai-perf/options/settings.ts";
+import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
+import { ALL_OPTIONS } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { toInputConfig } from "../../../src/cli/genai-perf/profile/to-input-config.ts";
 import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
 import { formatPythonJson } from "../../../src/report/genai-perf/python-format.ts";
@@ -52,12 +52,17 @@ for (const isVerbose of [false, true])
     assert.deepEqual([later, warnings], [[], []]);
   });
 
-test("the verbose template explains every key", () => {
+test("the verbose template explains every key, in words of files", () => {
   const text = formatTemplate(true);
-  for (const { key, about, isCommented } of walkFields(FIELDS)) {
-    assert.match(text, new RegExp(`^ +(# +)?${key}:`, "m"), key);
-    if (isCommented !== true) assert.ok(about !== undefined && text.includes(`# ${about.split("\n")[0]}`), key);
+  const comments = text.replaceAll(/\n *# /g, " ");
+  for (const { key, help, isCommented } of ALL_OPTIONS) {
+    if (key === undefined) continue;
+    assert.match(text, new RegExp(`^ +(# +)?${key.split(".").at(-1)}:`, "m"), key);
+    const start = help.split("--")[0] as string;
+    if (isCommented !== true) assert.ok(comments.includes(start.trim()), key);
   }
+  for (const line of text.split("\n")) assert.ok(line.length <= 110, line);
+  assert.doesNotMatch(text, /--[a-z]/);
 });
 
 test("a template is written once", () => {

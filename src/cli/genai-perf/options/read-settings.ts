@@ -1,16 +1,18 @@
 import type { Problem } from "../../../plan/problem.ts";
+import { type GivenOption, spellingsOf } from "../../options/argparse.ts";
 import { liftLoad } from "../lift-load.ts";
 import { checkTogether } from "../rules/rules.ts";
 import { warnTogether } from "../rules/warnings.ts";
 import { readConfig } from "./config.ts";
-import { fieldOf } from "./fields.ts";
-import { FLAG_READERS, type FlagValues, type LastFlag, readLoad, readSweep } from "./flag-readers.ts";
-import { readValues } from "./flag-values.ts";
-import type { SubcommandName } from "./flags.ts";
-import type { GivenCommand, GivenFlag } from "./parse.ts";
-import { type GenaiSettings, isDefault, type Subcommand } from "./settings.ts";
-import { type GivenSetting, type GivenSettings, SettingsBuilder } from "./settings-builder.ts";
-import { flagsOf } from "./subcommand-flags.ts";
+import { defaultSettings, isDefault } from "./defaults.ts";
+import type { GenaiFlag } from "./genai-option.ts";
+import { type LastFlag, readLoad } from "./loads.ts";
+import type { GivenCommand } from "./parse.ts";
+import type { GenaiSettings, Subcommand } from "./settings.ts";
+import { type GivenSetting, type GivenSettings, listChoices, SettingsBuilder } from "./settings-builder.ts";
+import { flagsOf, type SubcommandName } from "./subcommands.ts";
+import { readSweep } from "./sweeps.ts";
+import { type Fault, quote, VALUE_KINDS } from "./value-kinds.ts";
 
 /** What a command line with its YAML file asks for, or everything that is wrong with it. */
 export type SettingsResult =
@@ -42,9 +44,11 @@ export interface LaterSetting {
   readonly flag: string;
 }
 
+type GivenFlag = GivenOption<GenaiFlag>;
+
 interface ReadFlag {
-  readonly one: GivenFlag;
-  readonly values: FlagValues;
+  readonly flag: GenaiFlag;
+  readonly values: readonly (string | number)[];
   readonly from: GivenSetting;
 }
 
@@ -55,27 +59,47 @@ const FREE_WITH_CONFIG: ReadonlySet<string> = new Set(["-f", "--override-config"
 export function readSettings(command: GivenCommand): SettingsResult {
   const { subcommand, given } = command;
   const usage: Problem[] = [];
-  const flags = given.flatMap((one): ReadFlag[] => {
-    const { values, problem } = readValues(one);
-    if (problem === undefined)
-      return [{ one, values, from: { place: one.typed, source: "flag", isFloat: one.flag.kind === "decimal" } }];
-    usage.push(problem);
-    return [];
+  const flags = given.flatMap(({ option, typed, values }): ReadFlag[] => {
+    const kind = option.flagKind ?? option.kind;
+    const read: (string | number)[] = [];
+    for (const word of values) {
+      const value = readWord(option, word);
+      if (typeof value === "object") {
+        const message = `argument ${spellingsOf(option)}: ${value.message}`;
+        usage.push({ path: typed, message, value: word, hint: value.hint });
+        return [];
+      }
+      read.push(value);
+    }
+    const isFloat = kind === "decimal" || kind === "decimals";
+    return [{ flag: option, values: read, from: { place: typed, source: "flag", isFloat } }];
   });
   const result = applyFlags(command, flags);
   if (usage.length === 0) return result;
   return { kind: "usage", subcommand, problems: usage, further: findFurther(result) };
 }
 
+/** A value as its kind and its choices allow it, with argparse's errors. */
+function readWord({ kind, flagKind, choices, ownChoices = [] }: GenaiFlag, word: string): string | number | Fault {
+  const value = VALUE_KINDS[flagKind ?? kind].readWord(word);
+  if (typeof value === "object" || choices === undefined) return value;
+  if (choices.includes(value) || ownChoices.includes(String(value))) return value;
+  const shown = typeof value === "string" ? quote(value) : value;
+  return {
+    message: `invalid choice: ${shown} (choose from ${listChoices(choices)})`,
+    hint: `Give one of these${ownChoices.length === 0 ? "" : `, or of Rampart's own: ${ownChoices.join(", ")}`}.`,
+  };
+}
+
 function applyFlags({ subcommand, given, passThrough }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
-  const builder = new SettingsBuilder();
+  const builder = new SettingsBuilder(defaultSettings());
   // Without a file everything would be missing that it may have.
   if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
   if (subcommand !== "config")
     builder.store("subcommand", subcommand, { place: subcommand, source: "flag", isFloat: false });
   for (const flag of flags) readFlag(builder, flag);
   const last: LastFlag = (name) => {
-    const found = flags.findLast(({ one }) => one.flag.names[0] === name);
+    const found = flags.findLast(({ flag }) => flag.names[0] === name);
     return found === undefined ? undefined : { value: found.values[0], from: found.from };
   };
   if (subcommand !== "create-template" && subcommand !== "process-export-files") {
@@ -109,7 +133,7 @@ export function findFurther(result: SettingsResult): readonly Problem[] {
   return result.kind === "config" ? result.problems : result.later.map(refuseLater);
 }
 
-/** Told before anything is sent or written. */
+/** Reported before anything is sent or written. */
 function refuseLater({ place, flag }: LaterSetting): Problem {
   const what = place.startsWith("-") ? flag : `${place}: ${flag}`;
   return { path: what, message: `${what} is not supported yet`, hint: "Leave it out." };
@@ -126,10 +150,10 @@ function findLater(settings: GenaiSettings, given: GivenSettings): LaterSetting[
 
 /** Returns whether there is a file that can be read. */
 function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): boolean {
-  const file = given.findLast(({ flag }) => flag.names[0] === "-f")?.values[0];
+  const file = given.findLast(({ option }) => option.names[0] === "-f")?.values[0];
   const isRead = file === undefined || readConfig(builder, file);
-  if (given.some(({ flag }) => flag.names[0] === "--override-config")) return isRead;
-  const overriding = given.filter(({ flag }) => !FREE_WITH_CONFIG.has(flag.names[0]));
+  if (given.some(({ option }) => option.names[0] === "--override-config")) return isRead;
+  const overriding = given.filter(({ option }) => !FREE_WITH_CONFIG.has(option.names[0]));
   if (overriding.length > 0)
     builder.fail(
       overriding.map(({ typed }) => typed).join(", "),
@@ -140,20 +164,15 @@ function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): boolea
   return isRead;
 }
 
-function readFlag(builder: SettingsBuilder, { one: { flag }, values, from }: ReadFlag): void {
-  const reader = FLAG_READERS[flag.names[0]];
-  if (reader !== undefined) {
-    reader(builder, values, from);
+function readFlag(builder: SettingsBuilder, { flag, values, from }: ReadFlag): void {
+  if (flag.read !== undefined) {
+    flag.read(builder, values, from);
     return;
   }
-  if (flag.at === undefined) return;
-  const isList = flag.shape === "some" || flag.shape === "any";
+  const isList = flag.count === "some" || flag.count === "any";
   // `--audio-depths` without a value says nothing, as in the original.
-  if (isList && values.length === 0) return;
-  const value = flag.shape === "switch" ? true : isList ? [...values] : values[0];
-  const field = fieldOf(flag.at);
-  if (field === undefined) builder.store(flag.at, value, from);
-  else builder.set(field, value, from);
+  if (flag.at === undefined || (isList && values.length === 0)) return;
+  builder.set(flag.at, flag.count === "switch" ? true : isList ? [...values] : values[0], from, flag);
 }
 
 function inferSubcommand(builder: SettingsBuilder): Subcommand {

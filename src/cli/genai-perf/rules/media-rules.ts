@@ -1,7 +1,8 @@
 import { checkAudio } from "../../../inputs/media/synthetic-audio.ts";
 import type { Problem } from "../../../plan/problem.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
-import { type GenaiSettings, isDefault, type SettingPath } from "../options/settings.ts";
+import { isDefault } from "../options/defaults.ts";
+import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 
 /** What images, sounds and batches a request may have, by its endpoint type. */

@@ -1,5 +1,6 @@
 import type { Problem } from "../../../plan/problem.ts";
-import { type GenaiSettings, isDefault, type SettingPath } from "../options/settings.ts";
+import { isDefault } from "../options/defaults.ts";
+import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 
 /** The settings under check, and what is wrong with them. */

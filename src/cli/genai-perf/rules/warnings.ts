@@ -3,7 +3,8 @@ import { nearestName } from "../../../plan/nearest-name.ts";
 import { findLoadSweep } from "../analyze/points.ts";
 import { ENDPOINT_TYPES, endpointPath, TOKENLESS_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
-import { type GenaiSettings, isDefault, type SettingPath } from "../options/settings.ts";
+import { isDefault } from "../options/defaults.ts";
+import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { warnOfSessions } from "./session-rules.ts";
 

@@ -1,0 +1,25 @@
+import { type GenaiSettings, getSetting, type SettingPath, setSetting } from "./settings.ts";
+import { ALL_OPTIONS } from "./subcommands.ts";
+
+/** The settings before anything is given, as the options state it. */
+
+/** What no option sets. */
+const UNSET = { subcommand: "profile", passThrough: [] } as const satisfies Partial<GenaiSettings>;
+
+type PathOf<Option> = Option extends { readonly at: infer Path } ? Path : never;
+type WithoutDefault = Exclude<SettingPath, PathOf<(typeof ALL_OPTIONS)[number]> | keyof typeof UNSET>;
+/** A setting that no option brings a default for is an error wherever the defaults are used. */
+type CompleteSettings = [WithoutDefault] extends [never] ? GenaiSettings : { missing: WithoutDefault };
+
+/** The default of every setting. A new object each time. */
+export function defaultSettings(): CompleteSettings {
+  const settings = structuredClone(UNSET) as unknown as GenaiSettings;
+  for (const { at, default: value } of ALL_OPTIONS)
+    if (at !== undefined && value !== undefined) setSetting(settings, at, structuredClone(value));
+  return settings;
+}
+
+/** Whether a setting has its default value. */
+export function isDefault(settings: GenaiSettings, path: SettingPath): boolean {
+  return JSON.stringify(getSetting(settings, path)) === JSON.stringify(getSetting(defaultSettings(), path));
+}

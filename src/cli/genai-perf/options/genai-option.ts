@@ -1,0 +1,166 @@
+import type { ArgparseOption } from "../../options/argparse.ts";
+import type { Option } from "../../options/option.ts";
+import type { SettingPath, Spread, ValueAt } from "./settings.ts";
+import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
+import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
+
+/** What an option of genai-perf is: its flag, its key in YAML files, its value, and where that goes. */
+
+/** Headings of the help, as the original has them, and Rampart's own. */
+export type OptionGroup =
+  | "Config"
+  | "Template"
+  | "Analyze"
+  | "Audio Input"
+  | "Endpoint"
+  | "Image Input"
+  | "Input"
+  | "Process Export Files"
+  | "Output"
+  | "Profiling"
+  | "Session"
+  | "Tokenizer"
+  | "Other"
+  | "Rampart";
+
+/** Reads one occurrence of a flag. */
+export type FlagReader = (builder: SettingsBuilder, values: readonly (string | number)[], from: GivenSetting) => void;
+
+/** One option as its table states it. */
+interface Entry
+  extends Pick<Option<never, never>, "help" | "value" | "unit" | "choices" | "defaultText" | "isRepeatable" | "isOwn"> {
+  /** All spellings with dashes, in the original's order; the first long one names the value. Absent for a key without a flag. */
+  readonly names?: ArgparseOption["names"];
+  /** Spellings that only the original's documents have. */
+  readonly documentedNames?: readonly string[];
+  readonly kind: ValueKind;
+  /** How the flag's value is written, where files write it in another way. */
+  readonly syntax?: string;
+  /** How many values follow the flag, where the kind does not say it. */
+  readonly count?: ArgparseOption["count"];
+  /** Of the flag, where it takes less than a file does. */
+  readonly flagKind?: "integer";
+  /** The setting. Absent where a flag only takes part in one. */
+  readonly at?: SettingPath;
+  /** What the setting is when nobody gives it. Null stands for "not given". */
+  readonly default?: unknown;
+  /** Values that the original does not know: its usage and errors leave them out. */
+  readonly ownChoices?: readonly string[];
+  /** Bounds of a number, or of each number in a list. */
+  readonly min?: number;
+  readonly max?: number;
+  /** The flag must be given. */
+  readonly isRequired?: boolean;
+  /** Flags of a subcommand with the same word here exclude each other. */
+  readonly excludes?: "load" | "measurement";
+  /** Recognised and read, but not obeyed yet. */
+  readonly isLater?: boolean;
+  /** Does more than storing the flag's value. */
+  readonly read?: FlagReader;
+  /** In YAML files, with the groups above it: `input.audio.format`. */
+  readonly key?: string;
+  /** Another spelling of the key that files may use. */
+  readonly alias?: string;
+  /** Comment of the original's templates. */
+  readonly note?: string;
+  /** Templates show the comment only. */
+  readonly isCommented?: boolean;
+  /** An empty value in a file is an error and not "not given". */
+  readonly needsValue?: boolean;
+  /** A number that the original holds as a float also when nobody gave it, and prints as 1.0. */
+  readonly isFloat?: boolean;
+}
+
+/** One option. */
+export interface GenaiOption extends Entry {
+  /** Heading in the help. */
+  readonly group: OptionGroup;
+  readonly count: ArgparseOption["count"];
+}
+
+/** An option with a flag. */
+export type GenaiFlag = GenaiOption & ArgparseOption;
+
+/** An option that files can give. */
+export type KeyedOption = GenaiOption & { readonly key: string; readonly at: SettingPath };
+
+/** What an option sets, and its default; checked against the setting's type. */
+export function sets<const P extends SettingPath>(
+  kind: ValueKind,
+  at: P,
+  fallback: ValueAt<P>,
+  more: Pick<Entry, "min" | "max" | "unit" | "choices" | "flagKind"> = {},
+): { readonly kind: ValueKind; readonly at: P; readonly default: unknown } & typeof more {
+  return { kind, at, default: fallback, ...more };
+}
+
+/** Groups of settings that are a mean and a standard deviation. */
+type SpreadPath = {
+  [P in SettingPath]: P extends `${infer Group}.mean` ? (ValueAt<Group> extends Spread ? Group : never) : never;
+}[SettingPath];
+
+/** The two options of a mean and a standard deviation. */
+export function spread<const P extends SpreadPath>(spread: {
+  /** What both flags start with. */
+  readonly flag: string;
+  /** Another name of the mean's flag. */
+  readonly meanAlias?: string;
+  readonly key: string;
+  readonly at: P;
+  readonly mean: number;
+  /** What is drawn, such as "width of made-up images". */
+  readonly what: string;
+  /** A sentence on the mean, with a blank before it. */
+  readonly meanHelp?: string;
+  readonly unit?: string;
+  /** Whether means need not be whole, nor deviations on the command line. */
+  readonly isFractional?: boolean;
+}) {
+  const { flag, meanAlias, key, at, mean, what, meanHelp = "", unit, isFractional = false } = spread;
+  const more = { min: 0, ...(unit === undefined ? {} : { unit }) };
+  const meanNames = [`${flag}-mean`, ...(meanAlias === undefined ? [] : [meanAlias])] as const;
+  return [
+    {
+      names: meanNames,
+      key: `${key}.mean`,
+      kind: isFractional ? "decimal" : "integer",
+      at: `${at}.mean` as const,
+      default: mean,
+      ...more,
+      help: `Mean ${what}.${meanHelp}`,
+    },
+    {
+      names: [`${flag}-stddev`],
+      key: `${key}.stddev`,
+      kind: "decimal",
+      ...(isFractional ? {} : { flagKind: "integer" }),
+      at: `${at}.stddev` as const,
+      default: 0,
+      ...more,
+      help: `Standard deviation of the ${what}.`,
+    },
+  ] as const satisfies readonly Entry[];
+}
+
+/** Options below one heading of the help. */
+export function inGroup<const T extends readonly Entry[]>(
+  group: OptionGroup,
+  entries: T,
+): readonly (T[number] & GenaiOption)[] {
+  const own = group === "Rampart" ? { isOwn: true } : {};
+  return entries.map((entry) => ({ ...entry, group, ...own, count: entry.count ?? VALUE_KINDS[entry.kind].count }));
+}
+
+/** Whether an option has a flag. */
+export function hasFlag(option: GenaiOption): option is GenaiFlag {
+  return option.names !== undefined;
+}
+
+/** What an option is, in whole sentences: for help, and for comments in templates. */
+export function describeOption({ help, unit, isLater }: GenaiOption): string {
+  return [
+    help,
+    ...(unit === undefined ? [] : [`In ${unit}.`]),
+    ...(isLater === true ? ["Not supported yet."] : []),
+  ].join(" ");
+}
