@@ -1,6 +1,7 @@
 import type { Problem } from "../../../plan/problem.ts";
 import { type GivenOption, spellingsOf } from "../../options/argparse.ts";
 import { liftLoad } from "../lift-load.ts";
+import { RuleSet } from "../rules/rule-set.ts";
 import { checkTogether } from "../rules/rules.ts";
 import { warnTogether } from "../rules/warnings.ts";
 import { readConfig } from "./config.ts";
@@ -115,16 +116,13 @@ function finish(builder: SettingsBuilder): SettingsResult {
   const { settings, given, problems } = builder;
   // The path itself asks for a stream.
   if (settings.endpoint.type === "generate_stream") settings.endpoint.isStreaming = true;
-  const all = [...problems, ...checkTogether(settings, given)];
+  const rules = new RuleSet(settings, given);
+  checkTogether(rules);
+  const all = [...problems, ...rules.problems];
   const later = findLater(settings, given);
   if (all.length > 0) return { kind: "config", problems: [...all, ...later.map(refuseLater)] };
-  return {
-    kind: "settings",
-    settings,
-    given,
-    later,
-    warnings: warnTogether(settings, given),
-  };
+  warnTogether(rules);
+  return { kind: "settings", settings, given, later, warnings: rules.warnings };
 }
 
 /** What keeps the settings from being run, argparse's errors aside. */
