@@ -1,6 +1,6 @@
 import type { ArgparseOption } from "../../options/argparse.ts";
 import type { Option } from "../../options/option.ts";
-import type { SettingPath, Spread, ValueAt } from "./settings.ts";
+import type { SettingPath, ValueAt } from "./settings.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
 
@@ -53,7 +53,7 @@ interface Entry
   readonly isRequired?: boolean;
   /** Flags of a subcommand with the same word here exclude each other. */
   readonly excludes?: "load" | "measurement";
-  /** Recognised and read, but not obeyed yet. */
+  /** Recognised and read, but refused: it is not supported yet. */
   readonly isLater?: boolean;
   /** Does more than storing the flag's value. */
   readonly read?: FlagReader;
@@ -92,54 +92,6 @@ export function sets<const P extends SettingPath>(
   more: Pick<Entry, "min" | "max" | "unit" | "choices" | "flagKind"> = {},
 ): { readonly kind: ValueKind; readonly at: P; readonly default: unknown } & typeof more {
   return { kind, at, default: fallback, ...more };
-}
-
-/** Groups of settings that are a mean and a standard deviation. */
-type SpreadPath = {
-  [P in SettingPath]: P extends `${infer Group}.mean` ? (ValueAt<Group> extends Spread ? Group : never) : never;
-}[SettingPath];
-
-/** The two options of a mean and a standard deviation. */
-export function spread<const P extends SpreadPath>(spread: {
-  /** What both flags start with. */
-  readonly flag: string;
-  /** Another name of the mean's flag. */
-  readonly meanAlias?: string;
-  readonly key: string;
-  readonly at: P;
-  readonly mean: number;
-  /** What is drawn, such as "width of made-up images". */
-  readonly what: string;
-  /** A sentence on the mean, with a blank before it. */
-  readonly meanHelp?: string;
-  readonly unit?: string;
-  /** Whether means need not be whole, nor deviations on the command line. */
-  readonly isFractional?: boolean;
-}) {
-  const { flag, meanAlias, key, at, mean, what, meanHelp = "", unit, isFractional = false } = spread;
-  const more = { min: 0, ...(unit === undefined ? {} : { unit }) };
-  const meanNames = [`${flag}-mean`, ...(meanAlias === undefined ? [] : [meanAlias])] as const;
-  return [
-    {
-      names: meanNames,
-      key: `${key}.mean`,
-      kind: isFractional ? "decimal" : "integer",
-      at: `${at}.mean` as const,
-      default: mean,
-      ...more,
-      help: `Mean ${what}.${meanHelp}`,
-    },
-    {
-      names: [`${flag}-stddev`],
-      key: `${key}.stddev`,
-      kind: "decimal",
-      ...(isFractional ? {} : { flagKind: "integer" }),
-      at: `${at}.stddev` as const,
-      default: 0,
-      ...more,
-      help: `Standard deviation of the ${what}.`,
-    },
-  ] as const satisfies readonly Entry[];
 }
 
 /** Options below one heading of the help. */

@@ -1,20 +1,22 @@
 import { readExtraInput, readHeader, readLimits } from "./flag-readers.ts";
-import { inGroup, sets, spread } from "./genai-option.ts";
+import { inGroup, sets } from "./genai-option.ts";
 
 /** The original's options of what is sent, in the order of its flags. */
 
 /** Made-up audio. */
 export const AUDIO_OPTIONS = inGroup("Audio Input", [
-  ...spread({
-    flag: "--audio-length",
-    key: "input.audio.length",
-    at: "input.audio.lengthSec",
-    mean: 0,
-    what: "length of made-up audio",
-    meanHelp: " Above 0, requests carry audio.",
-    unit: "seconds",
-    isFractional: true,
-  }),
+  {
+    names: ["--audio-length-mean"],
+    key: "input.audio.length.mean",
+    ...sets("decimal", "input.audio.lengthSec.mean", 0, { min: 0, unit: "seconds" }),
+    help: "Mean length of made-up audio. Above 0, requests carry audio.",
+  },
+  {
+    names: ["--audio-length-stddev"],
+    key: "input.audio.length.stddev",
+    ...sets("decimal", "input.audio.lengthSec.stddev", 0, { min: 0, unit: "seconds" }),
+    help: "Standard deviation of the length of made-up audio.",
+  },
   {
     names: ["--audio-format"],
     key: "input.audio.format",
@@ -43,23 +45,30 @@ export const AUDIO_OPTIONS = inGroup("Audio Input", [
 
 /** Made-up images. */
 export const IMAGE_OPTIONS = inGroup("Image Input", [
-  ...spread({
-    flag: "--image-width",
-    key: "input.image.width",
-    at: "input.image.widthPx",
-    mean: 0,
-    what: "width of made-up images",
-    meanHelp: " With a height, requests carry images.",
-    unit: "pixels",
-  }),
-  ...spread({
-    flag: "--image-height",
-    key: "input.image.height",
-    at: "input.image.heightPx",
-    mean: 0,
-    what: "height of made-up images",
-    unit: "pixels",
-  }),
+  {
+    names: ["--image-width-mean"],
+    key: "input.image.width.mean",
+    ...sets("integer", "input.image.widthPx.mean", 0, { min: 0, unit: "pixels" }),
+    help: "Mean width of made-up images. With a height, requests carry images.",
+  },
+  {
+    names: ["--image-width-stddev"],
+    key: "input.image.width.stddev",
+    ...sets("decimal", "input.image.widthPx.stddev", 0, { min: 0, unit: "pixels", flagKind: "integer" }),
+    help: "Standard deviation of the width of made-up images.",
+  },
+  {
+    names: ["--image-height-mean"],
+    key: "input.image.height.mean",
+    ...sets("integer", "input.image.heightPx.mean", 0, { min: 0, unit: "pixels" }),
+    help: "Mean height of made-up images.",
+  },
+  {
+    names: ["--image-height-stddev"],
+    key: "input.image.height.stddev",
+    ...sets("decimal", "input.image.heightPx.stddev", 0, { min: 0, unit: "pixels", flagKind: "integer" }),
+    help: "Standard deviation of the height of made-up images.",
+  },
   {
     names: ["--image-format"],
     key: "input.image.format",
@@ -167,15 +176,18 @@ export const INPUT_OPTIONS = inGroup("Input", [
     isLater: true,
     help: "Method to call, as PACKAGE.SERVICE/METHOD; for the endpoint type dynamic_grpc.",
   },
-  ...spread({
-    flag: "--synthetic-input-tokens",
-    meanAlias: "--isl",
-    key: "input.synthetic_tokens",
-    at: "input.syntheticTokens",
-    mean: 550,
-    what: "length of made-up prompts",
-    unit: "tokens",
-  }),
+  {
+    names: ["--synthetic-input-tokens-mean", "--isl"],
+    key: "input.synthetic_tokens.mean",
+    ...sets("integer", "input.syntheticTokens.mean", 550, { min: 0, unit: "tokens" }),
+    help: "Mean length of made-up prompts.",
+  },
+  {
+    names: ["--synthetic-input-tokens-stddev"],
+    key: "input.synthetic_tokens.stddev",
+    ...sets("decimal", "input.syntheticTokens.stddev", 0, { min: 0, unit: "tokens", flagKind: "integer" }),
+    help: "Standard deviation of the length of made-up prompts.",
+  },
   {
     names: ["--prefix-prompt-length"],
     key: "input.prefix_prompt.length",
@@ -223,11 +235,16 @@ export const SESSION_OPTIONS = inGroup("Session", [
     ...sets("integer", "input.sessions.turnDelay.stddevMs", 0, { min: 0, unit: "milliseconds" }),
     help: "Standard deviation of the pause.",
   },
-  ...spread({
-    flag: "--session-turns",
-    key: "input.sessions.turns",
-    at: "input.sessions.turns",
-    mean: 1,
-    what: "number of turns of a conversation",
-  }),
+  {
+    names: ["--session-turns-mean"],
+    key: "input.sessions.turns.mean",
+    ...sets("integer", "input.sessions.turns.mean", 1, { min: 0 }),
+    help: "Mean number of turns of a conversation.",
+  },
+  {
+    names: ["--session-turns-stddev"],
+    key: "input.sessions.turns.stddev",
+    ...sets("decimal", "input.sessions.turns.stddev", 0, { min: 0, flagKind: "integer" }),
+    help: "Standard deviation of the number of turns of a conversation.",
+  },
 ]);

@@ -5,13 +5,13 @@ import { RuleSet } from "../rules/rule-set.ts";
 import { checkTogether } from "../rules/rules.ts";
 import { warnTogether } from "../rules/warnings.ts";
 import { readConfig } from "./config.ts";
-import { defaultSettings, isDefault } from "./defaults.ts";
+import { defaultSettings } from "./defaults.ts";
 import type { GenaiFlag } from "./genai-option.ts";
 import { type LastFlag, readLoad } from "./loads.ts";
 import type { GivenCommand } from "./parse.ts";
 import type { GenaiSettings, Subcommand } from "./settings.ts";
 import { type GivenSetting, type GivenSettings, listChoices, SettingsBuilder } from "./settings-builder.ts";
-import { flagsOf, type SubcommandName } from "./subcommands.ts";
+import type { SubcommandName } from "./subcommands.ts";
 import { readSweep } from "./sweeps.ts";
 import { type Fault, quote, VALUE_KINDS } from "./value-kinds.ts";
 
@@ -21,8 +21,6 @@ export type SettingsResult =
       readonly kind: "settings";
       readonly settings: GenaiSettings;
       readonly given: GivenSettings;
-      /** What was given and nothing obeys yet: the command refuses it as not supported yet. */
-      readonly later: readonly LaterSetting[];
       /** Whole sentences without a line end. */
       readonly warnings: readonly string[];
     }
@@ -34,16 +32,8 @@ export type SettingsResult =
       /** What the flags that can be read contradict beside that. */
       readonly further: readonly Problem[];
     }
-  /** What the original throws later on: exit code 1. */
+  /** What the original throws after argparse: exit code 1. */
   | { readonly kind: "config"; readonly problems: readonly Problem[] };
-
-/** A setting that nothing obeys yet. */
-export interface LaterSetting {
-  /** The flag as typed, or `cfg.yaml:3:5`. */
-  readonly place: string;
-  /** The flag's first name. */
-  readonly flag: string;
-}
 
 type GivenFlag = GivenOption<GenaiFlag>;
 
@@ -56,7 +46,7 @@ interface ReadFlag {
 /** Flags that go with a configuration file without `--override-config`. */
 const FREE_WITH_CONFIG: ReadonlySet<string> = new Set(["-f", "--override-config", "-v"]);
 
-/** Reads flags, and for `config` the file they name. Nothing is thrown for what a user can mend. */
+/** Reads flags, and for `config` the file they name. Nothing is thrown for what a user can correct. */
 export function readSettings(command: GivenCommand): SettingsResult {
   const { subcommand, given } = command;
   const usage: Problem[] = [];
@@ -119,31 +109,15 @@ function finish(builder: SettingsBuilder): SettingsResult {
   const rules = new RuleSet(settings, given);
   checkTogether(rules);
   const all = [...problems, ...rules.problems];
-  const later = findLater(settings, given);
-  if (all.length > 0) return { kind: "config", problems: [...all, ...later.map(refuseLater)] };
+  if (all.length > 0) return { kind: "config", problems: all };
   warnTogether(rules);
-  return { kind: "settings", settings, given, later, warnings: rules.warnings };
+  return { kind: "settings", settings, given, warnings: rules.warnings };
 }
 
 /** What keeps the settings from being run, argparse's errors aside. */
 export function findFurther(result: SettingsResult): readonly Problem[] {
   if (result.kind === "usage") return result.further;
-  return result.kind === "config" ? result.problems : result.later.map(refuseLater);
-}
-
-/** Reported before anything is sent or written. */
-function refuseLater({ place, flag }: LaterSetting): Problem {
-  const what = place.startsWith("-") ? flag : `${place}: ${flag}`;
-  return { path: what, message: `${what} is not supported yet`, hint: "Leave it out." };
-}
-
-/** A file may repeat defaults, as templates do. */
-function findLater(settings: GenaiSettings, given: GivenSettings): LaterSetting[] {
-  return flagsOf("config").flatMap(({ at, isLater, names }) => {
-    const from = at === undefined || isLater !== true ? undefined : given.get(at);
-    if (at === undefined || from === undefined) return [];
-    return from.source === "flag" || !isDefault(settings, at) ? [{ place: from.place, flag: names[0] }] : [];
-  });
+  return result.kind === "config" ? result.problems : [];
 }
 
 /** Returns whether there is a file that can be read. */

@@ -3,7 +3,7 @@ import type { EndpointTypeName } from "../endpoints.ts";
 
 /** The settings that a command line and a YAML file set, grouped as the YAML's top-level keys. Their defaults stand with the options. */
 
-/** The subcommands. `config` is none of the settings: it becomes what its file asks for. */
+/** The subcommands. `config` is not among them: it becomes what its file asks for. */
 export type Subcommand = "profile" | "analyze" | "create-template" | "process-export-files";
 
 /** The load. Exactly one; session concurrency wins over what else is given, as in the original. */
@@ -114,7 +114,7 @@ export interface GenaiSettings {
       sampleRatesKhz: number[];
       channels: number;
     };
-    /** `format` is drawn at random when nobody gave it; `given` tells. */
+    /** `format` is drawn at random unless `given` has it. */
     image: { widthPx: Spread; heightPx: Spread; batchSize: number; format: "png" | "jpeg" };
     outputTokens: { mean: number | null; isDeterministic: boolean; stddev: number };
     syntheticTokens: Spread;

@@ -20,7 +20,7 @@ const SWEEP_TYPES: Readonly<Record<string, SweepType>> = {
 /** The names that flags use. */
 export const SWEEP_FLAG_TYPES = Object.keys(SWEEP_TYPES).filter((name) => name !== "runtime_batch_size");
 
-/** Where a sweep starts and ends when nobody says. */
+/** Where a sweep starts and ends by default. */
 const SWEEP_DEFAULTS: Readonly<Record<SweepType, { readonly min: number; readonly max: number }>> = {
   runtime_batch_size: { min: 1, max: 128 },
   concurrency: { min: 1, max: 1024 },
@@ -29,7 +29,7 @@ const SWEEP_DEFAULTS: Readonly<Record<SweepType, { readonly min: number; readonl
   request_rate: { min: 16, max: 8192 },
 };
 
-/** Most values of one sweep; more is taken for a slip. */
+/** Most values of one sweep; more are refused as a typing error. */
 const MOST_VALUES = 10_000;
 
 /** The values of a sweep in order. A range doubles from its start and never passes its end. */

@@ -1,6 +1,7 @@
 import { isDirectory } from "../../output-files.ts";
 import { ENDPOINT_TYPES, TOKENLESS_TYPES } from "../endpoints.ts";
 import { checkInputFormat, isPayloadFile } from "../input-format.ts";
+import { flagsOf } from "../options/subcommands.ts";
 import { isFileOrFolder } from "../options/value-kinds.ts";
 import { checkTemplate } from "../template-options.ts";
 import { checkEndpoint, checkServers } from "./endpoint-rules.ts";
@@ -32,6 +33,9 @@ export function checkTogether(rules: RuleSet): void {
   checkMedia(rules);
   checkTemplate(rules);
   checkInputFormat(rules);
+  for (const { at, isLater, names } of flagsOf("config"))
+    if (at !== undefined && isLater === true)
+      rules.refuse(rules.isChosen(at), at, `${names[0]} is not supported yet`, "Leave it out.");
 }
 
 /** What is not possible with tokens and tokenizers. */

@@ -48,12 +48,12 @@ export function warnTogether(rules: RuleSet): void {
   );
   warn(
     rampart.cancelPct > 0 && endpoint.type === "kserve" && perfAnalyzer.stimulus.kind === "request_rate",
-    "with a request rate several requests share a gRPC stream: one that is cancelled while others are under way there is given up here, but the server goes on with it.",
+    "with a request rate several requests share a gRPC stream: a request that is cancelled while others are in flight there is dropped here, but the server still computes it.",
   );
   for (const metric of Object.keys(input.goodput ?? {})) {
     const near = nearestName(metric, GOODPUT_NAMES);
     const meant = near === undefined ? "" : `; did you mean ${near}?`;
-    warn(!GOODPUT_NAMES.includes(metric), `goodput: ${metric} is none of the metrics that can be limited${meant}`);
+    warn(!GOODPUT_NAMES.includes(metric), `goodput: ${metric} is not a metric that can be limited${meant}`);
   }
 }
 
