@@ -84,7 +84,7 @@ function formatFlag(flag: GenaiFlag): string[] {
 }
 
 /** A flag's default in words; undefined for switches and where there is none. */
-function defaultOf({ defaultText, default: value = null, count }: GenaiFlag): string | undefined {
+export function defaultOf({ defaultText, default: value = null, count }: GenaiFlag): string | undefined {
   if (defaultText !== undefined) return defaultText;
   const text = Array.isArray(value) ? value.join(" ") : String(value ?? "");
   return text === "" || count === "switch" ? undefined : text;

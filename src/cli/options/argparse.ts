@@ -1,5 +1,6 @@
 import { nearestName } from "../../plan/nearest-name.ts";
 import type { Problem } from "../../plan/problem.ts";
+import type { Option } from "./option.ts";
 
 /** Command lines by the rules of Python's argparse, except that all problems are reported, not the first. */
 
@@ -9,21 +10,16 @@ import type { Problem } from "../../plan/problem.ts";
  */
 export type ValueCount = "switch" | "one" | "some" | "any" | "single" | "optional";
 
-/** What parsing and usage want to know of an option. */
-export interface ArgparseOption {
-  /** All spellings with their dashes; the first long one names the value. */
-  readonly names: readonly [name: string, ...others: string[]];
+/** What parsing and usage look at in a table's entry. */
+export interface ArgparseOption extends Pick<Option<never, never>, "names" | "choices" | "isOwn"> {
   /** Spellings that usage and messages leave out. */
   readonly documentedNames?: readonly string[];
   readonly count: ValueCount;
-  /** Stands for the value in usage, where it is not the name in capitals. */
+  /** Stands for the value in usage, where it is not the first long name in capitals. */
   readonly value?: string;
-  readonly choices?: readonly (string | number)[];
   readonly isRequired?: boolean;
   /** Options with the same word here exclude each other. */
   readonly excludes?: string;
-  /** Takes no part in abbreviations, and usage leaves it out. */
-  readonly isOwn?: boolean;
 }
 
 /** An option as given. */
@@ -82,7 +78,7 @@ export interface ParsedArguments<O> {
  * @param isTop whether what follows the first positional argument is left for the parser of a subcommand
  * @param explainUnknown a hint on an argument that is not an option; undefined for the nearest option
  */
-export function parseArguments<O extends ArgparseOption>(
+export function parseArgparse<O extends ArgparseOption>(
   options: readonly O[],
   args: readonly string[],
   isTop: boolean,

@@ -11,15 +11,18 @@ type WithoutDefault = Exclude<SettingPath, PathOf<(typeof ALL_OPTIONS)[number]> 
 /** A setting that no option brings a default for is an error wherever the defaults are used. */
 type CompleteSettings = [WithoutDefault] extends [never] ? GenaiSettings : { missing: WithoutDefault };
 
+const DEFAULT_OF: ReadonlyMap<SettingPath, unknown> = new Map(
+  ALL_OPTIONS.flatMap(({ at, default: value }) => (at === undefined || value === undefined ? [] : [[at, value]])),
+);
+
 /** The default of every setting. A new object each time. */
 export function defaultSettings(): CompleteSettings {
   const settings = structuredClone(UNSET) as unknown as GenaiSettings;
-  for (const { at, default: value } of ALL_OPTIONS)
-    if (at !== undefined && value !== undefined) setSetting(settings, at, structuredClone(value));
+  for (const [at, value] of DEFAULT_OF) setSetting(settings, at, structuredClone(value));
   return settings;
 }
 
-/** Whether a setting has its default value. */
+/** Whether an option's setting has its default value. */
 export function isDefault(settings: GenaiSettings, path: SettingPath): boolean {
-  return JSON.stringify(getSetting(settings, path)) === JSON.stringify(getSetting(defaultSettings(), path));
+  return JSON.stringify(getSetting(settings, path)) === JSON.stringify(DEFAULT_OF.get(path));
 }

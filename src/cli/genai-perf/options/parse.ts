@@ -1,6 +1,6 @@
 import { nearestName } from "../../../plan/nearest-name.ts";
 import type { Problem } from "../../../plan/problem.ts";
-import { checkGiven, type GivenOption, parseArguments } from "../../options/argparse.ts";
+import { checkGiven, type GivenOption, parseArgparse } from "../../options/argparse.ts";
 import type { GenaiFlag } from "./genai-option.ts";
 import { flagsOf, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 
@@ -49,7 +49,7 @@ export function parseCommand(args: readonly string[]): ParsedCommand {
   const end = args.indexOf("--");
   const own = end < 0 ? args : args.slice(0, end);
   const passThrough = end < 0 ? [] : args.slice(end + 1);
-  const top = parseArguments(TOP_FLAGS, own, true);
+  const top = parseArgparse(TOP_FLAGS, own, true);
   if (top.given.some(({ option }) => option === HELP_FLAG)) return { kind: "help", subcommand: undefined };
   if (top.given.length > 0) return { kind: "version" };
   const name = top.rest[0];
@@ -57,7 +57,7 @@ export function parseCommand(args: readonly string[]): ParsedCommand {
   const subcommand = SUBCOMMANDS.find((known) => known === name);
   if (subcommand === undefined) return usage(undefined, [...top.problems, unknownSubcommand(name)]);
   const flags = flagsOf(subcommand);
-  const parsed = parseArguments([HELP_FLAG, ...flags], top.rest.slice(1), false, explainServiceKind);
+  const parsed = parseArgparse([HELP_FLAG, ...flags], top.rest.slice(1), false, explainServiceKind);
   if (parsed.given.some(({ option }) => option === HELP_FLAG)) return { kind: "help", subcommand };
   const together = checkGiven(`genai-perf ${subcommand}`, flags, parsed.given);
   const problems = [...top.problems, ...parsed.problems, ...together];
