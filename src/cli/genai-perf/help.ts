@@ -1,6 +1,5 @@
 import { formatValue, USAGE_WIDTH } from "../options/argparse-usage.ts";
 import { formatRow, wrap } from "../options/rows.ts";
-import { ORIGINAL_TYPE_NAMES, OWN_TYPE_NAMES } from "./endpoints.ts";
 import { describeOption, type GenaiFlag } from "./options/genai-option.ts";
 import { HELP_FLAG, TOP_FLAGS } from "./options/parse.ts";
 import { flagsOf, type SubcommandName } from "./options/subcommands.ts";
@@ -22,22 +21,6 @@ const ABOUT: Readonly<Record<SubcommandName, string>> = {
 /** The whole text of a subcommand, or of the tool when none is named. */
 export function formatHelp(subcommand: SubcommandName | undefined): string {
   if (subcommand === undefined) return formatTopHelp();
-  const more = [
-    ...(subcommand === "create-template" || subcommand === "process-export-files"
-      ? []
-      : [
-          "",
-          ...wrap(
-            `Endpoint types: ${ORIGINAL_TYPE_NAMES.join(", ")}; of Rampart's own: ${OWN_TYPE_NAMES.join(", ")}.`,
-            USAGE_WIDTH,
-          ),
-        ]),
-    "",
-    ...wrap(
-      "Flags may be abbreviated, except Rampart's own. What follows -- is read as flags of perf_analyzer, and wins over what stands before; not model, URL, endpoint, input data and profile export. Exit codes: 0 done, 1 failed, 2 wrong usage.",
-      USAGE_WIDTH,
-    ),
-  ];
   return [
     formatUsage(subcommand),
     ...wrap(ABOUT[subcommand], USAGE_WIDTH),
@@ -45,7 +28,11 @@ export function formatHelp(subcommand: SubcommandName | undefined): string {
     "options:",
     ...formatFlag(HELP_FLAG),
     ...[...Map.groupBy(flagsOf(subcommand), ({ group }) => group)].flatMap(formatSection),
-    ...more,
+    "",
+    ...wrap(
+      "Flags may be abbreviated, except Rampart's own. What follows -- is read as flags of perf_analyzer, and wins over what stands before; not model, URL, endpoint, input data and profile export. Exit codes: 0 done, 1 failed, 2 wrong usage.",
+      USAGE_WIDTH,
+    ),
     "",
   ].join("\n");
 }
@@ -75,6 +62,7 @@ function formatSection([group, flags = []]: readonly [
 function formatFlag(flag: GenaiFlag): string[] {
   const fallback = defaultOf(flag);
   const notes = [
+    ...(flag.ownChoices === undefined ? [] : [`Rampart's own: ${flag.ownChoices.join(", ")}.`]),
     ...(flag.syntax === undefined ? [] : [`Given as ${flag.syntax}`]),
     ...(flag.isRepeatable === true ? ["May be repeated."] : []),
     ...(fallback === undefined ? [] : [`Default: ${fallback}.`]),

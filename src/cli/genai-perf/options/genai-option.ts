@@ -6,23 +6,6 @@ import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
 
 /** What an option of genai-perf is: its flag, its key in YAML files, its value, and where that goes. */
 
-/** Headings of the help, as the original has them, and Rampart's own. */
-export type OptionGroup =
-  | "Config"
-  | "Template"
-  | "Analyze"
-  | "Audio Input"
-  | "Endpoint"
-  | "Image Input"
-  | "Input"
-  | "Process Export Files"
-  | "Output"
-  | "Profiling"
-  | "Session"
-  | "Tokenizer"
-  | "Other"
-  | "Rampart";
-
 /** Reads one occurrence of a flag. */
 export type FlagReader = (builder: SettingsBuilder, values: readonly (string | number)[], from: GivenSetting) => void;
 
@@ -73,8 +56,8 @@ interface Entry
 
 /** One option. */
 export interface GenaiOption extends Entry {
-  /** Heading in the help. */
-  readonly group: OptionGroup;
+  /** Heading in the help, like the original's. */
+  readonly group: string;
   readonly count: ArgparseOption["count"];
 }
 
@@ -94,13 +77,18 @@ export function sets<const P extends SettingPath>(
   return { kind, at, default: fallback, ...more };
 }
 
-/** Options below one heading of the help. */
+/** Options below one heading of the help; `Rampart` has its own. */
 export function inGroup<const T extends readonly Entry[]>(
-  group: OptionGroup,
+  group: string,
   entries: T,
 ): readonly (T[number] & GenaiOption)[] {
   const own = group === "Rampart" ? { isOwn: true } : {};
-  return entries.map((entry) => ({ ...entry, group, ...own, count: entry.count ?? VALUE_KINDS[entry.kind].count }));
+  return entries.map((entry) => ({
+    ...entry,
+    group,
+    ...own,
+    count: entry.count ?? VALUE_KINDS[entry.kind].count ?? "one",
+  }));
 }
 
 /** Whether an option has a flag. */

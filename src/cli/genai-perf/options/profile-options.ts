@@ -1,7 +1,7 @@
 import { ORIGINAL_TYPE_NAMES, OWN_TYPE_NAMES } from "../endpoints.ts";
 import { readMeasurement } from "./flag-readers.ts";
 import { inGroup, sets } from "./genai-option.ts";
-import { SWEEP_FLAG_TYPES } from "./sweeps.ts";
+import { SWEEP_DEFAULT_TEXT, SWEEP_DEFAULTS, SWEEP_FLAG_TYPES } from "./sweeps.ts";
 
 /** The original's options beside those of what is sent, in the order of its flags. */
 
@@ -201,7 +201,7 @@ export const ANALYZE_OPTIONS = inGroup("Analyze", [
   {
     names: ["--sweep-range"],
     kind: "text",
-    defaultText: "concurrency 1:1024, request_rate 16:8192, batch_size 1:128, the others 100:1000",
+    defaultText: SWEEP_DEFAULT_TEXT,
     help: "From where to where, as MIN:MAX, doubling, or as MIN:MAX:STEP.",
   },
   {
@@ -229,7 +229,7 @@ export const PROCESS_OPTIONS = inGroup("Process Export Files", [
 export const KEYS_WITHOUT_FLAG = inGroup("Other", [
   {
     key: "analyze",
-    ...sets("sweeps", "analyze.sweeps", [{ kind: "range", type: "concurrency", min: 1, max: 1024 }]),
+    ...sets("sweeps", "analyze.sweeps", [{ kind: "range", type: "concurrency", ...SWEEP_DEFAULTS.concurrency }]),
     isCommented: true,
     note: "Uncomment the lines below to enable the analyze subcommand\n# For further details see analyze.md\n  concurrency:\n    start: 1\n    stop: 1024",
     help: "What to vary: each parameter with start, stop and step, or with a list of values.",

@@ -72,7 +72,7 @@ export function readSettings(command: GivenCommand): SettingsResult {
 
 /** A value as its kind and its choices allow it, with argparse's errors. */
 function readWord({ kind, flagKind, choices, ownChoices = [] }: GenaiFlag, word: string): string | number | Fault {
-  const value = VALUE_KINDS[flagKind ?? kind].readWord(word);
+  const value = VALUE_KINDS[flagKind ?? kind].readWord?.(word) ?? word;
   if (typeof value === "object" || choices === undefined) return value;
   if (choices.includes(value) || ownChoices.includes(String(value))) return value;
   const shown = typeof value === "string" ? quote(value) : value;

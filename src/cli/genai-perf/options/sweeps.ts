@@ -17,17 +17,22 @@ const SWEEP_TYPES: Readonly<Record<string, SweepType>> = {
   request_rate: "request_rate",
 };
 
-/** The names that flags use. */
-export const SWEEP_FLAG_TYPES = Object.keys(SWEEP_TYPES).filter((name) => name !== "runtime_batch_size");
-
 /** Where a sweep starts and ends by default. */
-const SWEEP_DEFAULTS: Readonly<Record<SweepType, { readonly min: number; readonly max: number }>> = {
+export const SWEEP_DEFAULTS: Readonly<Record<SweepType, { readonly min: number; readonly max: number }>> = {
   runtime_batch_size: { min: 1, max: 128 },
   concurrency: { min: 1, max: 1024 },
   num_dataset_entries: { min: 100, max: 1000 },
   input_sequence_length: { min: 100, max: 1000 },
   request_rate: { min: 16, max: 8192 },
 };
+
+/** The names that flags use. */
+export const SWEEP_FLAG_TYPES = Object.keys(SWEEP_TYPES).filter((name) => name !== "runtime_batch_size");
+
+/** The default ranges in words. */
+export const SWEEP_DEFAULT_TEXT = Object.entries(SWEEP_DEFAULTS)
+  .map(([type, { min, max }]) => `${type.replace("runtime_", "")} ${min}:${max}`)
+  .join(", ");
 
 /** Most values of one sweep; more are refused as a typing error. */
 const MOST_VALUES = 10_000;

@@ -11,10 +11,10 @@ export interface Fault {
 }
 
 interface Kind {
-  /** How many words the option's flag takes. */
-  readonly count: ValueCount;
-  /** Reads one word of a command line. */
-  readonly readWord: (word: string) => string | number | Fault;
+  /** How many words the option's flag takes. Default: one. */
+  readonly count?: ValueCount;
+  /** Reads one word of a command line. Absent where the word itself is the value. */
+  readonly readWord?: (word: string) => string | number | Fault;
   /** Converts a value of a YAML file; undefined when it cannot be one of this kind. */
   readonly readYaml: (value: unknown) => unknown;
   /** What a YAML file should have, for hints. */
@@ -29,29 +29,17 @@ const INTEGER = {
   readWord: (word: string) => parseInteger(word) ?? { message: notA("int", word), hint: "Give a whole number." },
   isGood: Number.isSafeInteger,
 };
-const keepWord = (word: string): string => word;
-const toText = (value: unknown): string | undefined => (isPlain(value) ? String(value) : undefined);
 
 /** All kinds. `positive` is a whole number above 0; `file` must exist unless it starts with `synthetic:` or `payload`. */
-export const VALUE_KINDS = {
-  text: { count: "one", readWord: keepWord, readYaml: toText, expected: "a text" },
-  path: { count: "one", readWord: keepWord, readYaml: toText, expected: "a path" },
-  file: { count: "one", readWord: readFile, readYaml: toText, expected: "a path, synthetic:… or payload:…" },
-  boolean: {
-    count: "switch",
-    readWord: keepWord,
-    readYaml: (value) => (typeof value === "boolean" ? value : undefined),
-    expected: "true or false",
-  },
-  integer: { count: "one", readWord: INTEGER.readWord, readYaml: only(INTEGER.isGood), expected: "a whole number" },
-  positive: { count: "one", readWord: readPositive, readYaml: only(INTEGER.isGood), expected: "a whole number" },
-  decimal: { count: "one", readWord: DECIMAL.readWord, readYaml: only(DECIMAL.isGood), expected: "a number" },
-  texts: {
-    count: "some",
-    readWord: keepWord,
-    readYaml: (value) => toList(splitText(value), toText),
-    expected: "a string or list",
-  },
+export const VALUE_KINDS = table({
+  text: { readYaml: toText, expected: "a text" },
+  path: { readYaml: toText, expected: "a path" },
+  file: { readWord: readFile, readYaml: toText, expected: "a path, synthetic:… or payload:…" },
+  boolean: { count: "switch", readYaml: only((value) => typeof value === "boolean"), expected: "true or false" },
+  integer: { readWord: INTEGER.readWord, readYaml: only(INTEGER.isGood), expected: "a whole number" },
+  positive: { readWord: readPositive, readYaml: only(INTEGER.isGood), expected: "a whole number" },
+  decimal: { readWord: DECIMAL.readWord, readYaml: only(DECIMAL.isGood), expected: "a number" },
+  texts: { count: "some", readYaml: (value) => toList(splitText(value), toText), expected: "a string or list" },
   integers: {
     count: "any",
     readWord: INTEGER.readWord,
@@ -64,40 +52,26 @@ export const VALUE_KINDS = {
     readYaml: (value) => toList(splitText(value), toNumber(DECIMAL.isGood)),
     expected: "a number or a list of them",
   },
-  object: {
-    count: "one",
-    readWord: keepWord,
-    readYaml: only(isObject),
-    expected: "keys with values, such as {temperature: 0.7}",
-  },
+  object: { readYaml: only(isObject), expected: "keys with values, such as {temperature: 0.7}" },
   limits: {
     count: "some",
-    readWord: keepWord,
     readYaml: only((value) => isObject(value) && Object.values(value).every((limit) => isNumberFrom(limit, 0))),
     expected: "metrics with limits, such as {request_latency: 300}",
   },
-  headers: {
-    count: "one",
-    readWord: keepWord,
-    readYaml: (value) => toList(value, toText),
-    expected: "a list of Name:Value",
-  },
+  headers: { readYaml: (value) => toList(value, toText), expected: "a list of Name:Value" },
   stimulus: {
-    count: "one",
-    readWord: keepWord,
     readYaml: (value) => (typeof value === "string" ? { [value]: null } : only(isObject)(value)),
     expected: "one of concurrency, request_rate or session_concurrency with a number, or fixed_schedule",
   },
-  sweeps: {
-    count: "one",
-    readWord: keepWord,
-    readYaml: only(isObject),
-    expected: "what to vary, such as {concurrency: {start: 1, stop: 64}}",
-  },
-} as const satisfies Record<string, Kind>;
+  sweeps: { readYaml: only(isObject), expected: "what to vary, such as {concurrency: {start: 1, stop: 64}}" },
+});
 
 /** The name of a kind. */
 export type ValueKind = keyof typeof VALUE_KINDS;
+
+function table<const Name extends string>(kinds: Record<Name, Kind>): Readonly<Record<Name, Kind>> {
+  return kinds;
+}
 
 /** Whether a value of `--input-file` can be one: a prefix that stands for no path, or something that exists. */
 export function isFileOrFolder(text: string): boolean {
@@ -139,8 +113,8 @@ function readFile(word: string): string | Fault {
     : { message: notA("file_or_directory", word), hint: "Give an existing file or folder." };
 }
 
-function isPlain(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+function toText(value: unknown): string | undefined {
+  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
 }
 
 function only(isGood: (value: unknown) => boolean): (value: unknown) => unknown {
