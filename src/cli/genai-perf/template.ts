@@ -16,13 +16,13 @@ export function formatTemplate(isVerbose: boolean): string {
   return formatGroup("", YAML_KEYS, 0, isVerbose);
 }
 
-/** Writes the file. Throws a UserError when it exists already, and a RunError when it can not be written. */
+/** Writes the file. Throws a UserError when it exists already, and a RunError when it cannot be written. */
 export function writeTemplate(path: string, isVerbose: boolean): void {
   try {
     writeOutput(path, formatTemplate(isVerbose), { isNew: true });
   } catch (error) {
     if ((error as { code?: string }).code !== "EEXIST")
-      throw new RunError("output", `${path} can not be written: ${messageOf(error)}`, "Give another path with -f.");
+      throw new RunError("output", `${path} cannot be written: ${messageOf(error)}`, "Give another path with -f.");
     const message = `File '${path}' already exists. Please specify a different filename.`;
     throw new UserError([{ path: "-f", message, hint: "Give another name with -f, or remove the file." }]);
   }

@@ -199,7 +199,7 @@ test("what is no YAML, or no file, is told with its place", () => {
   assert.match(readYaml("endpoint:\n  url: a\n  url: b\n").problems[0]?.path ?? "", /^cfg\.yaml:3:3$/);
   assert.match(readYaml("- a\n").problems[0]?.message ?? "", /must hold keys/);
   assert.deepEqual(readYaml("").problems, []);
-  assert.match(readBad("config", "-f", join(folder, "none.yaml")).join(), /can not be read/);
+  assert.match(readBad("config", "-f", join(folder, "none.yaml")).join(), /cannot be read/);
 });
 
 test("an empty value says nothing, except for the model", () => {

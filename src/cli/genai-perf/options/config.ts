@@ -35,7 +35,7 @@ export function readConfig(builder: SettingsBuilder, path: string): boolean {
   try {
     text = fileSystem().readFileSync(path, "utf8");
   } catch (error) {
-    builder.fail(path, "the file can not be read", messageOf(error), "Give an existing YAML file with -f.");
+    builder.fail(path, "the file cannot be read", messageOf(error), "Give an existing YAML file with -f.");
     return false;
   }
   return readConfigText(builder, text, path);
