@@ -6,6 +6,7 @@ import { parseTelemetry } from "../../../report/genai-perf/telemetry/merge-telem
 import { openProfileExport, type ProfileExport } from "../../../report/read/profile-export.ts";
 import { readRawMembers } from "../../../report/read/raw-export.ts";
 import { readConfigText } from "../options/config.ts";
+import { defaultSettings } from "../options/defaults.ts";
 import { SettingsBuilder } from "../options/settings-builder.ts";
 
 /** What one host measured and with which settings. */
@@ -60,7 +61,7 @@ function readInputConfig(text: string, path: string): SettingsBuilder {
     // What is no map is refused below, as a file with settings would be.
     if (isMap(node)) for (const key of keys) node.delete(key);
   }
-  const builder = new SettingsBuilder();
+  const builder = new SettingsBuilder(defaultSettings());
   readConfigText(builder, String(document), `${path}, input_config`);
   if (builder.problems.length > 0) throw new UserError(builder.problems);
   const { settings } = builder;
