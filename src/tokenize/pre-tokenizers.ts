@@ -166,7 +166,8 @@ function isolate(text: string, pattern: RegExp): string[] {
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const word = match[0];
     if (match.index > at) words.push(text.slice(at, match.index));
-    if (word === "") pattern.lastIndex++;
+    // By code point: within one the same empty match is found again.
+    if (word === "") pattern.lastIndex += (text.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1;
     else words.push(word);
     at = match.index + word.length;
   }
