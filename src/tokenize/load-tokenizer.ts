@@ -5,7 +5,6 @@ import { messageOf, UserError } from "../plan/problem.ts";
 import { registerSecret } from "../plan/secrets.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision } from "./hub-cache.ts";
-import { JsonTokenizer } from "./json-tokenizer.ts";
 import { isObject, TOKENIZER_FILE_HINT, TokenizerFileError } from "./part-config.ts";
 import { findEncoding } from "./tiktoken-names.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -113,6 +112,7 @@ async function readTokenizer(name: string, path: string): Promise<Tokenizer> {
   const file = await readJson(path, true);
   // A file of another name stands alone.
   const extra = basename(path) === FILE ? await readJson(config, false) : undefined;
+  const { JsonTokenizer } = await import("./json-tokenizer.ts");
   try {
     return new JsonTokenizer(name, file, readExtraTokens(extra));
   } catch (error) {
