@@ -12,17 +12,17 @@ import { compilePattern, fixedPattern } from "./text-pattern.ts";
 
 /** The pre-tokenizers of `tokenizer.json`: they cut a text into words. Source: HuggingFace's `tokenizers`. */
 
-/** Cuts a word into smaller ones. @param isFirst the word begins where the text begins */
+/** Cuts a word into smaller ones. @param isFirst true for the word at the beginning of the text */
 type Cut = (word: string, isFirst: boolean) => string[];
 
 /** How a text is cut into words. */
 export interface PreTokenizer {
   readonly cut: Cut;
-  /** The words are still to be written in the alphabet of bytes: the model does so once per word that it meets. */
+  /** The words are plain text, and the model writes them in the alphabet of bytes: once per distinct word. */
   readonly leavesBytes: boolean;
 }
 
-/** What becomes of the parts that a pattern matches. */
+/** What happens to the parts that a pattern matches. */
 type Behavior = "removed" | "isolated" | "mergedwithprevious" | "mergedwithnext" | "contiguous";
 const BEHAVIORS: readonly Behavior[] = ["removed", "isolated", "mergedwithprevious", "mergedwithnext", "contiguous"];
 
@@ -93,7 +93,7 @@ function chain(cuts: readonly Cut[]): Cut {
     cuts.reduce((words, cut) => words.flatMap((word, index) => cut(word, isFirst && index === 0)), [text]);
 }
 
-/** GPT-2's words, not yet written in the alphabet of bytes. */
+/** GPT-2's words as plain text. */
 function createByteLevelCut(config: PartConfig): Cut {
   const addsSpace = readFlag(config, "add_prefix_space", true);
   const usesRegex = readFlag(config, "use_regex", true);
@@ -105,7 +105,7 @@ function createByteLevelCut(config: PartConfig): Cut {
 
 function createMetaspaceCut(config: PartConfig): Cut {
   const mark = readText(config, "replacement", "▁");
-  // Files of old have a flag in place of the scheme.
+  // Old files have a flag instead of the scheme.
   const scheme = readText(config, "prepend_scheme", readFlag(config, "add_prefix_space", true) ? "always" : "never");
   const isSplit = readFlag(config, "split", true);
   const pattern = fixedPattern(mark);
@@ -130,9 +130,9 @@ interface Span {
   readonly isMatch: boolean;
 }
 
-/** Cuts at a pattern. @param isInverted what does not match counts as matching, and the other way round */
+/** Cuts at a pattern. @param isInverted swaps matches with the text between them */
 function split(text: string, pattern: RegExp, behavior: Behavior, isInverted = false): string[] {
-  // By far the most frequent, and in a loop that allocates nothing else.
+  // By far the most frequent: a loop that allocates only the words.
   if (behavior === "isolated") return isolate(text, pattern);
   const spans = findSpans(text, pattern, isInverted);
   switch (behavior) {
@@ -187,7 +187,7 @@ function findSpans(text: string, pattern: RegExp, isInverted: boolean): Span[] {
   return spans;
 }
 
-/** Joins a span to the one before it where that is asked for; both are seen as they were found. */
+/** Joins spans to the one before them. @param joins called with the spans as found, not as joined so far */
 function mergeSpans(spans: readonly Span[], joins: (span: Span, previous: Span) => boolean): Span[] {
   const merged: Span[] = [];
   let previous: Span | undefined;

@@ -115,7 +115,7 @@ test("a local folder called like a model of the hub is named where it has no tok
     assert.doesNotMatch(own, /127\.0\.0\.1|HF_/);
     assert.match(
       await refusal("bare-folder", { env: nobody }),
-      /the folder bare-folder has no tokenizer\.json, and as the hub's model /,
+      /the folder bare-folder has no tokenizer\.json, and the hub's model of that name /,
     );
     assert.match(await refusal("bare-folder", offline("none")), /the folder bare-folder has no tokenizer\.json/);
     mkdirSync("gpt2", { recursive: true });
@@ -131,7 +131,7 @@ const refused: readonly (readonly [what: string, name: string, options: Tokenize
   ["remote code", "org/model", { trustRemoteCode: true }, /org\/model.*save_pretrained/],
   ["a revision that leads elsewhere", "org/model", { revision: "../../x" }, /revision.*\.\.\/\.\.\/x/],
   ["a folder without the file", empty, {}, /no tokenizer\.json.*empty/],
-  ["a path that is not there", "./nowhere/x", {}, /no local file or folder.*nowhere/],
+  ["a path that is not there", "./nowhere/x", {}, /not a local file or folder.*nowhere/],
   ["a name that is nowhere", "org/absent", {}, /none, revision main.*HF_HUB_OFFLINE.*org\/absent/],
   ["a file that is no JSON", write("bad.json", "{"), {}, /bad\.json: is not JSON/],
   ["JSON that is no tokenizer", write("list.json", "[]"), {}, /list\.json: cannot be used: it is not a JSON object/],

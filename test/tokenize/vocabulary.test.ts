@@ -42,9 +42,9 @@ for (const [text, ids] of bytes) {
 const refused: readonly (readonly [vocab: unknown, message: RegExp])[] = [
   [undefined, /model\.vocab is not an object/],
   [[], /model\.vocab is not an object/],
-  [{ a: "1" }, /model\.vocab\["a"\] is no token id/],
-  [{ a: -1 }, /model\.vocab\["a"\] is no token id/],
-  [{ a: 1, b: 0.5 }, /model\.vocab\["b"\] is no token id/],
+  [{ a: "1" }, /model\.vocab\["a"\] is not a token id/],
+  [{ a: -1 }, /model\.vocab\["a"\] is not a token id/],
+  [{ a: 1, b: 0.5 }, /model\.vocab\["b"\] is not a token id/],
 ];
 for (const [vocab, message] of refused) {
   test(`${JSON.stringify(vocab)} is refused`, () => {
