@@ -15,7 +15,7 @@ const DECODERS: Readonly<Record<string, (config: PartConfig) => Decode>> = {
     const steps = readParts(config, "decoders").map(createDecoder);
     return (tokens) => steps.reduce((changed, step) => step(changed), tokens);
   },
-  ByteLevel: () => decodeByteLevel,
+  ByteLevel: () => (tokens) => [lossy.decode(Buffer.concat(tokens.map(fromByteChars)))],
   ByteFallback: () => decodeByteFallback,
   Fuse: () => (tokens) => [tokens.join("")],
   Replace: (config) => {
@@ -54,17 +54,6 @@ const DECODERS: Readonly<Record<string, (config: PartConfig) => Decode>> = {
 /** Makes a decoder. Throws `TokenizerFileError` for an unsupported type. */
 export function createDecoder(config: PartConfig): Decode {
   return pickPart(DECODERS, config, "decoder")(config);
-}
-
-function decodeByteLevel(tokens: readonly string[]): string[] {
-  const parts = tokens.map(fromByteChars);
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return [lossy.decode(bytes)];
 }
 
 function decodeByteFallback(tokens: readonly string[]): string[] {

@@ -22,9 +22,16 @@ export interface PreTokenizer {
   readonly leavesBytes: boolean;
 }
 
-/** What happens to the parts that a pattern matches. */
-type Behavior = "removed" | "isolated" | "mergedwithprevious" | "mergedwithnext" | "contiguous";
-const BEHAVIORS: readonly Behavior[] = ["removed", "isolated", "mergedwithprevious", "mergedwithnext", "contiguous"];
+/** What happens to the parts that a pattern matches. Those that join say when a span joins the one before it. */
+const BEHAVIORS = {
+  removed: undefined,
+  isolated: undefined,
+  contiguous: (span, previous) => span.isMatch === previous.isMatch,
+  mergedwithprevious: (span, previous) => span.isMatch && !previous.isMatch,
+  mergedwithnext: (span, previous) => previous.isMatch && !span.isMatch,
+} as const satisfies Record<string, Joins | undefined>;
+type Behavior = keyof typeof BEHAVIORS;
+type Joins = (span: Span, previous: Span) => boolean;
 
 const WHITE = /\p{White_Space}/gu;
 const NUMERIC = /\p{N}/gu;
@@ -119,9 +126,8 @@ function createMetaspaceCut(config: PartConfig): Cut {
 
 function readBehavior(config: PartConfig): Behavior {
   const name = readText(config, "behavior", "isolated").toLowerCase();
-  const behavior = BEHAVIORS.find((one) => one === name);
-  if (behavior === undefined) throw new TokenizerFileError(`the behavior ${JSON.stringify(name)} is not known`);
-  return behavior;
+  if (Object.hasOwn(BEHAVIORS, name)) return name as Behavior;
+  throw new TokenizerFileError(`the behavior ${JSON.stringify(name)} is not known`);
 }
 
 interface Span {
@@ -135,28 +141,9 @@ function split(text: string, pattern: RegExp, behavior: Behavior, isInverted = f
   // By far the most frequent: a loop that allocates only the words.
   if (behavior === "isolated") return isolate(text, pattern);
   const spans = findSpans(text, pattern, isInverted);
-  switch (behavior) {
-    case "removed":
-      return cutOut(
-        text,
-        spans.filter(({ isMatch }) => !isMatch),
-      );
-    case "contiguous":
-      return cutOut(
-        text,
-        mergeSpans(spans, (span, previous) => span.isMatch === previous.isMatch),
-      );
-    case "mergedwithprevious":
-      return cutOut(
-        text,
-        mergeSpans(spans, (span, previous) => span.isMatch && !previous.isMatch),
-      );
-    case "mergedwithnext":
-      return cutOut(
-        text,
-        mergeSpans(spans, (span, previous) => previous.isMatch && !span.isMatch),
-      );
-  }
+  const joins = BEHAVIORS[behavior];
+  const kept = joins === undefined ? spans.filter(({ isMatch }) => !isMatch) : mergeSpans(spans, joins);
+  return kept.map(({ start, end }) => text.slice(start, end));
 }
 
 function isolate(text: string, pattern: RegExp): string[] {
@@ -188,7 +175,7 @@ function findSpans(text: string, pattern: RegExp, isInverted: boolean): Span[] {
 }
 
 /** Joins spans to the one before them. @param joins called with the spans as found, not as joined so far */
-function mergeSpans(spans: readonly Span[], joins: (span: Span, previous: Span) => boolean): Span[] {
+function mergeSpans(spans: readonly Span[], joins: Joins): Span[] {
   const merged: Span[] = [];
   let previous: Span | undefined;
   for (const span of spans) {
@@ -198,8 +185,4 @@ function mergeSpans(spans: readonly Span[], joins: (span: Span, previous: Span) 
     previous = span;
   }
   return merged;
-}
-
-function cutOut(text: string, spans: readonly Span[]): string[] {
-  return spans.map(({ start, end }) => text.slice(start, end));
 }

@@ -144,11 +144,7 @@ class TiktokenTokenizer implements Tokenizer {
   }
 
   decode(ids: readonly number[]): string {
-    const parts = ids.map((id) => this.bytesOf(id));
-    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) for (let index = 0; index < part.length; index++) bytes[at++] = part.charCodeAt(index);
-    return decoder.decode(bytes);
+    return decoder.decode(Buffer.from(ids.map((id) => this.bytesOf(id)).join(""), "latin1"));
   }
 
   private bytesOf(id: number): string {
@@ -179,13 +175,9 @@ class TiktokenTokenizer implements Tokenizer {
   }
 }
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The text's UTF-8 bytes, each as a character up to U+00FF. */
 function toBinary(text: string): string {
-  if (/^[\0-\x7F]*$/.test(text)) return text;
-  let bytes = "";
-  for (const byte of encoder.encode(text)) bytes += String.fromCharCode(byte);
-  return bytes;
+  return /^[\0-\x7F]*$/.test(text) ? text : Buffer.from(text).toString("latin1");
 }
