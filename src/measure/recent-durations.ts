@@ -1,21 +1,21 @@
-import { build, type Histogram } from "hdr-histogram-js";
+import type { Histogram } from "hdr-histogram-js";
+import { createHistogram, recordUs } from "./latency-histogram.ts";
 
 /** Durations of the last seconds as HDR histograms: what a live view shows, at a cost that does not grow with their number. */
 
 const SECONDS = 5;
 const SIGNIFICANT_DIGITS = 2;
-const HIGHEST_US = 3_600_000_000; // 1 h
 
 /** One histogram for each of the last five seconds. */
 export class RecentDurations {
-  private readonly seconds = Array.from({ length: SECONDS }, createHistogram);
-  private readonly merged = createHistogram();
+  private readonly seconds = Array.from({ length: SECONDS }, () => createHistogram(SIGNIFICANT_DIGITS));
+  private readonly merged = createHistogram(SIGNIFICANT_DIGITS);
   private current = 0;
 
-  /** @param durationNs below 0 counts as 0, above an hour as an hour; NaN is left out */
+  /** @param durationNs below 1 us counts as 1 us, above an hour as an hour; NaN is skipped */
   add(durationNs: number): void {
     if (Number.isNaN(durationNs)) return;
-    this.histogram.recordValue(Math.min(HIGHEST_US, Math.max(0, Math.round(durationNs / 1000))));
+    recordUs(this.histogram, Math.round(durationNs / 1000));
   }
 
   /** Call once a second: forgets the oldest one. */
@@ -41,12 +41,4 @@ export class RecentDurations {
   private get histogram(): Histogram {
     return this.seconds[this.current] as Histogram;
   }
-}
-
-function createHistogram(): Histogram {
-  return build({
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: HIGHEST_US,
-    numberOfSignificantValueDigits: SIGNIFICANT_DIGITS,
-  });
 }

@@ -28,10 +28,10 @@ test("percentiles are within 1 % of the recorded durations, from microseconds to
 });
 
 const outliers: readonly (readonly [what: string, durationNs: number, shownNs: number | undefined])[] = [
-  ["a negative duration counts as 0", -3, 0],
-  ["0 is a duration", 0, 0],
+  ["a negative duration counts as 1 us", -3, 1000],
+  ["0 counts as 1 us", 0, 1000],
   ["more than an hour counts as an hour", 3 * HOUR_NS, HOUR_NS],
-  ["NaN is left out", Number.NaN, undefined],
+  ["NaN is skipped", Number.NaN, undefined],
 ];
 for (const [what, durationNs, shownNs] of outliers) {
   test(what, () => {
