@@ -1,4 +1,4 @@
-/** The data requests are made of: streams of steps, each step the tensors of one batch item. */
+/** The data requests are made of: streams of steps, each the tensors of one batch item, or a payload. */
 
 /** One input's or expected output's data for one batch item. */
 export interface StepTensor {
@@ -10,9 +10,15 @@ export interface StepTensor {
 /** A step's inputs by name. Those that are stored are read each time. */
 export type StepInputs = Pick<ReadonlyMap<string, StepTensor>, "get" | "keys">;
 
+/** No tensors, of which a payload has none. */
+export const NO_TENSORS: ReadonlyMap<string, StepTensor> = new Map();
+
 /** One batch item: what is sent, and what must come back. */
 export interface DataStep {
+  /** Empty where requests are payloads. */
   readonly inputs: StepInputs;
+  /** The request's body, where requests are payloads. One that is stored is read each time. */
+  readonly payload?: Uint8Array;
   /** Expected outputs by name; empty when nothing is validated. */
   readonly expected: ReadonlyMap<string, StepTensor>;
   /** When it is due, in milliseconds since the load began; only where the load follows the data. */

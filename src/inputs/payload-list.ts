@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { formatJson, parseJson, toPlainNumber } from "../service/json-text.ts";
-import { PAYLOAD, TEXT_LENGTH_BYTES } from "../service/payload-tensor.ts";
-import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
+import { type DataOrder, type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
 import { isLargeFile } from "./large-file.ts";
 import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-entry.ts";
 
@@ -12,7 +11,6 @@ import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload
  */
 
 const MAX_PROBLEMS = 20;
-const NOTHING: DataStep["expected"] = new Map();
 
 /**
  * Reads the file. Throws {@link UserError} naming the entry of everything that is no payload.
@@ -66,14 +64,14 @@ function* toSteps(
 
 async function openEntries(path: string): Promise<Iterable<PayloadEntry>> {
   const { PayloadFile } = await import("./stored-payloads.ts");
-  const file = new PayloadFile(path, (body) => toPayloadInputs(body));
+  const file = new PayloadFile(path, toPayload);
   return isLines(path) ? file.lines() : file.entries();
 }
 
 async function readEntries(path: string): Promise<Iterable<PayloadEntry>> {
   const text = await read(path);
   const entries = isLines(path) ? parseLines(path, text) : parse(path, text);
-  return entries.map((entry) => toEntry(entry, (body) => toPayloadInputs(body)));
+  return entries.map((entry) => toEntry(entry, toPayload));
 }
 
 function isLines(path: string): boolean {
@@ -120,12 +118,12 @@ function parseLines(path: string, text: string): readonly unknown[] {
 }
 
 function toStep(
-  { inputs, fields }: PayloadEntry,
+  { payload, fields }: PayloadEntry,
   place: string,
   order: DataOrder,
   problems: Problem[],
 ): DataStep | undefined {
-  if (inputs === undefined) {
+  if (payload === undefined) {
     problems.push({
       path: place,
       message: "has no payload",
@@ -135,7 +133,7 @@ function toStep(
   }
   const facts = order === "in-sessions" ? readTurn(fields, place, problems) : readTime(fields, place, order, problems);
   if (facts === undefined) return undefined;
-  return inputs.toStep?.(facts) ?? { inputs, expected: NOTHING, place, ...facts };
+  return payload instanceof Uint8Array ? toPayloadStep(payload, { place, ...facts }) : payload.toStep(facts);
 }
 
 function readTime(
@@ -182,18 +180,14 @@ function isTime(value: unknown): value is number {
   return typeof value === "number" && value >= 0;
 }
 
-/** The one input of a request that is a payload. */
-export function toPayloadInputs(body: object): DataStep["inputs"] {
-  return new Map([[PAYLOAD, { bytes: toElement(formatJson(body)) }]]);
-}
-
 const encoder = new TextEncoder();
 
-/** A text as the one element of a BYTES tensor. */
-function toElement(text: string): Uint8Array {
-  const content = encoder.encode(text);
-  const bytes = new Uint8Array(TEXT_LENGTH_BYTES + content.length);
-  new DataView(bytes.buffer).setUint32(0, content.length, true);
-  bytes.set(content, TEXT_LENGTH_BYTES);
-  return bytes;
+/** A body as the payload of a request: compact JSON. */
+export function toPayload(body: object): Uint8Array {
+  return encoder.encode(formatJson(body));
+}
+
+/** The step of a request that is a payload. */
+export function toPayloadStep(payload: Uint8Array, facts: Omit<DataStep, "payload" | "inputs" | "expected">): DataStep {
+  return { payload, inputs: NO_TENSORS, expected: NO_TENSORS, ...facts };
 }

@@ -8,8 +8,9 @@ import type { RequestRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { formatJsonDouble } from "../service/json-numbers.ts";
 import { splitBytesElements } from "../service/json-tensors.ts";
+import type { RequestContent, ResponseContent } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
-import { formatTensors } from "../service/tensor-json.ts";
+import { formatBody, formatPayload, formatTensors } from "../service/tensor-json.ts";
 import { OutputFile } from "./output-file.ts";
 import type { Report, TextSink } from "./report.ts";
 
@@ -34,9 +35,9 @@ class ProfileExport implements Report {
   private readonly sink: TextSink;
   private readonly treatment: PerfAnalyzerLoad | undefined;
   private readonly warned = new Set<string>();
-  private readonly inputTexts = new WeakMap<readonly Tensor[], string>();
+  private readonly inputTexts = new WeakMap<RequestContent, string>();
   /** By input: most models answer the same again. */
-  private readonly outputTexts = new WeakMap<readonly Tensor[], OutputText>();
+  private readonly outputTexts = new WeakMap<RequestContent, OutputText>();
   private file: OutputFile | undefined;
   /** Text to write next. */
   private buffer: string[] = [];
@@ -136,17 +137,19 @@ class ProfileExport implements Report {
   private formatRequest(record: RequestRecord): string {
     let inputs = this.inputTexts.get(record.inputs);
     if (inputs === undefined) {
-      inputs = this.formatTensors(record.inputs, true);
+      inputs = "bytes" in record.inputs ? formatPayload(record.inputs) : this.formatTensors(record.inputs, true);
       this.inputTexts.set(record.inputs, inputs);
     }
     const { sendEpochNs, sequenceId, responses } = record;
     const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
     const times = responses.map(({ epochNs }) => epochNs);
-    const outputs = responses.map((response) => this.formatOutputs(record.inputs, [...response.outputs.values()]));
+    const outputs = responses.map((response) => this.formatOutputs(record.inputs, response.outputs));
     return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${times.join(",")}],"response_outputs":[${outputs.join(",")}]}`;
   }
 
-  private formatOutputs(inputs: readonly Tensor[], outputs: readonly Tensor[]): string {
+  private formatOutputs(inputs: RequestContent, content: ResponseContent): string {
+    if (content instanceof Uint8Array) return formatBody(content);
+    const outputs = [...content.values()];
     const known = this.outputTexts.get(inputs);
     if (known !== undefined && areEqual(known.tensors, outputs)) return known.text;
     const text = this.formatTensors(outputs, false);

@@ -30,11 +30,24 @@ export interface ListedModel extends ModelInfo {
   readonly refusal: string;
 }
 
+/** A request's body as it is sent, where the data gives it whole. */
+export interface Payload {
+  readonly bytes: Uint8Array;
+  /** Of a turn of a conversation: which one it belongs to, and its pause before the next turn; for exports. */
+  readonly session?: { readonly id: string; readonly delayMs: number | undefined };
+}
+
+/** What a request is made of. */
+export type RequestContent = readonly Tensor[] | Payload;
+
+/** What a response holds: outputs by name, or its body as it came, which lies in memory that is used again. */
+export type ResponseContent = ReadonlyMap<string, Tensor> | Uint8Array;
+
 /** A decoded inference response. */
-export interface InferResponse {
-  /** The request's id; empty when the server sent none. */
-  readonly id: string;
-  readonly outputs: ReadonlyMap<string, Tensor>;
+export interface InferResponse<R extends ResponseContent = ResponseContent> {
+  /** The request's id; empty when the server sent none. Absent where requests have none. */
+  readonly id?: string;
+  readonly outputs: R;
   /** The response as `-v -v` prints it; costs more than all the rest, so ask only for what is printed, and before the body is used again. */
   readonly describe: () => string;
 }
@@ -47,27 +60,32 @@ export interface SequenceMark {
   readonly isEnd: boolean;
 }
 
-/** Encodes and decodes one model's inference requests for one protocol. */
-export interface InferCodec {
+/** Encodes and decodes one model's inference requests for one protocol. A service gets contents of the form that its target takes. */
+export interface InferCodec<C extends RequestContent = RequestContent, R extends ResponseContent = ResponseContent> {
   /**
    * @param idDigits number of decimal digits to leave room for as the request id; 0 sends none
    * @param sequenceStamp what `stampSequence` gave for a request that belongs to a sequence; others of its length can take its place
    * @throws UserError when a tensor cannot be written in the chosen format
    */
-  encode(tensors: readonly Tensor[], idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
+  encode(content: C, idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
   /** The part of a request's stamp that tells of its sequence; it follows the id's digits. */
   stampSequence(mark: SequenceMark): Uint8Array;
   /** A run's checks of answers: those of its slots share what they learn of them. */
   answerChecks(): CreateAnswerCheck;
   /** Throws `ProtocolError` when the body is not a response. `jsonBytes` is the length of its JSON part, 0 for all of it. */
-  decode(body: Uint8Array, jsonBytes: number): InferResponse;
+  decode(body: Uint8Array, jsonBytes: number): InferResponse<R>;
   /** A failure with the server's own explanation in it, where the body has one. */
   explain(failure: Failure, body: Uint8Array | undefined): Failure;
   /** The request as `-v -v` prints it. */
   describe(request: WireRequest): string;
   /** The codec of requests whose outputs the server puts into shared places, by name; absent where the kind has none. */
-  withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec;
+  withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec<C, R>;
 }
+
+/** A codec of requests that are tensors. */
+export type TensorCodec = InferCodec<readonly Tensor[], ReadonlyMap<string, Tensor>>;
+/** A codec of requests that are payloads: their bytes are sent, and answers kept, as they are. */
+export type PayloadCodec = InferCodec<Payload, Uint8Array>;
 
 /** Memory that a server shares with this process. */
 export interface ServiceSharedMemory {
@@ -113,10 +131,10 @@ export interface TraceQueries {
 /** One session's talk with a server: what its next request says of the turns before. */
 export interface Conversation {
   /**
-   * The next turn's tensors as they are to be sent: with all that was said before. Those of the first turn are sent as they are.
-   * @param turn the turn's tensors as the data has them
+   * The next turn as it is to be sent: with all that was said before. The first turn is sent as it is.
+   * @param turn the turn's payload as the data has it
    */
-  ask(turn: readonly Tensor[]): readonly Tensor[];
+  ask(turn: Uint8Array): Uint8Array;
   /**
    * Takes the server's answer to the last turn.
    * @param reads its responses, in order

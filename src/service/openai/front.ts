@@ -1,7 +1,6 @@
 import type { OpenAiTargetPlan } from "../../plan/plan.ts";
-import { PAYLOAD } from "../payload-tensor.ts";
 import type { Service, ServiceFront } from "../service.ts";
-import { createPayloadCodec, RESPONSE } from "./codec.ts";
+import { createPayloadCodec } from "./codec.ts";
 import { withoutLeadingSlashes } from "./target.ts";
 
 /** A target's service. Nothing is asked of the server: what it takes, the payloads say. */
@@ -14,10 +13,8 @@ export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {
 
 function describeService(target: OpenAiTargetPlan): Service {
   const { model, endpoint, isStreaming } = target;
-  const text = (name: string) =>
-    ({ name, datatype: "BYTES", shape: [1], isOptional: false, isShapeTensor: false }) as const;
   return {
-    model: { name: model, version: "", maxBatchSize: 0, inputs: [text(PAYLOAD)], outputs: [text(RESPONSE)] },
+    model: { name: model, version: "", maxBatchSize: 0, inputs: [], outputs: [] },
     codec: createPayloadCodec(withoutLeadingSlashes(endpoint), isStreaming),
     wire: "http",
     batchSize: 1,
