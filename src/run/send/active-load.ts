@@ -1,11 +1,13 @@
 import type { Sequences } from "../../load/sequences.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { Slots } from "./slots.ts";
 
 /** The part of the driver that differs from one kind of load to another: when which slot sends. One file per kind. */
 
 /** What a load may do. */
 export interface Sender {
+  readonly clock: Clock;
   /** Slots are dealt to so many lanes. */
   readonly laneCount: number;
   /** A lane waits for its answer before it sends again. */

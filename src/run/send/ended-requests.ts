@@ -1,5 +1,5 @@
 import { RecordColumns } from "../../measure/records.ts";
-import { nowNs } from "../../runtime/clock.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
 import { type Failure, isGivenUp } from "../../transport/failure.ts";
 import type { DriverWork } from "./driver-work.ts";
@@ -22,15 +22,17 @@ export class EndedRequests implements EndedCounts {
   completedCount = 0;
   failedCount = 0;
   cancelledCount = 0;
-  lastSuccessNs = nowNs();
+  lastSuccessNs: number;
   private readonly client: LoadClient;
   private work: DriverWork | undefined;
   private records: RecordColumns | undefined;
-  private readonly waiting = new WaitingAnswers((call, slots, lane) => this.judgeWaiting(call, slots, lane));
+  private readonly waiting: WaitingAnswers;
 
   /** @param client knows which server a request failed at, where there are several */
-  constructor(client: LoadClient) {
+  constructor(client: LoadClient, clock: Clock) {
     this.client = client;
+    this.lastSuccessNs = clock.nowNs();
+    this.waiting = new WaitingAnswers((call, slots, lane) => this.judgeWaiting(call, slots, lane), { clock });
   }
 
   /** Says who judges and takes them, before the first one. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { RequestTimeout } from "../../../src/run/send/request-timeout.ts";
+import { systemClock } from "../../../src/runtime/clock.ts";
 import { Call } from "../../../src/transport/client.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
 
@@ -23,7 +24,7 @@ function makeWatch(sentAtSec: readonly (number | undefined)[], onCancel: (call: 
     onCancel(call);
   };
   let currentNs = 0;
-  const watch = new RequestTimeout({ calls, cancel }, 2 * SEC, () => currentNs);
+  const watch = new RequestTimeout({ calls, cancel }, 2 * SEC, { ...systemClock, nowNs: () => currentNs });
   const checkAt = (atSec: number): number => {
     currentNs = atSec * SEC;
     return watch.check() / SEC;
