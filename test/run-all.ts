@@ -58,7 +58,6 @@ const RUNTIME_TESTS: readonly string[] = [
   "mock/",
   "run/ends",
   "run/measured-run",
-  "run/parts",
   "run/peers/mpi-peers",
   "run/run-plan",
   "run/send/burst-sharing",
@@ -227,7 +226,8 @@ function isEndToEndTestOfSource(file: string): boolean {
 
 async function runGolden(env: Env): Promise<TestCase[]> {
   const junit = join(work, "golden.xml");
-  const command = [...nodeTest(junit), "./test/golden/golden.test.ts"];
+  const files = ["compare", "mismatches", "golden"].map((name) => `./test/golden/${name}.test.ts`);
+  const command = [...nodeTest(junit), ...files];
   const settings = { ...NODE_ENV, ...env, RAMPART_COMMAND: `${executable} perf_analyzer` };
   return runTests({ name: "golden transcripts", command, env: settings, junit });
 }
