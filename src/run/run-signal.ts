@@ -1,5 +1,5 @@
 import { RunError } from "../plan/problem.ts";
-import { sleepMs } from "../runtime/clock.ts";
+import { type Clock, sleepMs, systemClock } from "../runtime/clock.ts";
 
 /**
  * After Ctrl-C or SIGTERM a run ends within 5 s with its report. What is in flight has the first time to end well, and each question to
@@ -23,9 +23,11 @@ export class RunSignal {
   private readonly settle: () => void;
   private readonly settleFailed: () => void;
   private readonly settleInterrupted: () => void;
+  private readonly clock: Clock;
   private hasStopped = false;
 
-  constructor() {
+  constructor(clock = systemClock) {
+    this.clock = clock;
     const stopping = Promise.withResolvers<void>();
     this.stopped = stopping.promise;
     this.settle = stopping.resolve;
@@ -59,7 +61,7 @@ export class RunSignal {
   /** Waits for a step of the set-up. Rejects with `RunError` when the user ends the run first: there is nothing to report yet. */
   async unlessInterrupted<T>(step: Promise<T>): Promise<T> {
     // What the step has set on the server can be undone if it ends in order, but one that hangs is not waited for.
-    const waited = this.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS));
+    const waited = this.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS, this.clock));
     const given = await Promise.race([step, waited]).catch((error: unknown) => {
       if (!this.isInterrupted) throw error;
     });
