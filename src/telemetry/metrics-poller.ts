@@ -1,10 +1,7 @@
 import { GpuTally } from "../measure/gpu-tally.ts";
 import { messageOf } from "../plan/problem.ts";
-import { nowNs } from "../runtime/clock.ts";
+import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { missingFamilies, readGpuMetrics } from "./gpu-metrics.ts";
-
-/** Timers take 31 bits of milliseconds; longer ones would end at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Something about the metrics that the user should know; each kind is told once. */
 export type MetricsWarning =
@@ -20,6 +17,8 @@ export interface MetricsPollerOptions {
   /** Fetches the metrics' text; rejects with the reason why it cannot be had. Never called again before it has settled. */
   fetch(): Promise<string>;
   warn(warning: MetricsWarning): void;
+  /** Default: this thread's. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -29,7 +28,8 @@ export interface MetricsPollerOptions {
 export class MetricsPoller {
   private readonly options: MetricsPollerOptions;
   private tally = new GpuTally();
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly clock: Clock;
+  private cancelTimer: Cancel | undefined;
   private isRunning = false;
   /** Counts starts and stops, so that what was asked before the latest is left out. */
   private generation = 0;
@@ -38,6 +38,7 @@ export class MetricsPoller {
 
   constructor(options: MetricsPollerOptions) {
     this.options = options;
+    this.clock = options.clock ?? systemClock;
   }
 
   /** Begins to read, at once and then at the interval; what was read before is dropped. */
@@ -60,12 +61,12 @@ export class MetricsPoller {
   stop(): void {
     this.isRunning = false;
     this.generation++;
-    clearTimeout(this.timer);
+    this.cancelTimer?.();
   }
 
   private async poll(): Promise<void> {
-    const { generation } = this;
-    const startNs = nowNs();
+    const { generation, clock } = this;
+    const startNs = clock.nowNs();
     const outcome = await this.fetch();
     if (!this.isRunning) return;
     if (generation !== this.generation) {
@@ -73,8 +74,8 @@ export class MetricsPoller {
       return;
     }
     const { intervalMs } = this.options;
-    const tookMs = (nowNs() - startNs) / 1e6;
-    this.timer = setTimeout(() => void this.poll(), Math.min(MAX_TIMER_MS, Math.max(0, intervalMs - tookMs)));
+    const tookMs = (clock.nowNs() - startNs) / 1e6;
+    this.cancelTimer = clock.after(Math.max(0, intervalMs - tookMs), () => void this.poll());
     this.add(outcome);
     if (tookMs > intervalMs) this.warn([{ kind: "metrics-slow", tookMs: Math.floor(tookMs), intervalMs }]);
   }
