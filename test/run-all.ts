@@ -10,9 +10,9 @@ import { conformance, goStub, llama, type ServerKind, startServers, tritonFor } 
  * `npm test [-- --only bun,deno,node,executable,checks,golden] [--all]`: types, lint, format, and the tests. Prints `N passed` for each group
  * and ends with `N passed, N failed`.
  *
- * Every unit test runs on Bun and every end-to-end test on the executable, which is what users run. Deno and Node run the tests of what
- * can differ between runtimes ({@link RUNTIME_TESTS}), and all three run an end-to-end smoke test from source. `--all` runs everything
- * everywhere.
+ * Every unit test runs on Bun; every end-to-end test and the tests of the command ({@link COMMAND_TESTS}) run on the executable, which is
+ * what users run. Deno and Node run the tests of what can differ between runtimes ({@link RUNTIME_TESTS}), and all three run an end-to-end
+ * smoke test from source. `--all` runs everything everywhere.
  *
  * Most tests wait more than they compute, so two lanes run beside each other: in one the unit tests, runtime after runtime; in the other
  * the tests of the command and the golden transcripts. Each has servers of its own, because tests of the command count their requests.
@@ -31,7 +31,7 @@ type Group = Runtime | "checks" | "executable" | "golden";
 const RUNTIMES: readonly Runtime[] = ["bun", "deno", "node"];
 const GROUPS: readonly Group[] = ["checks", ...RUNTIMES, "executable", "golden"];
 
-/** Tests of the command as a process, which the runtimes run among the unit tests. */
+/** Tests of the command as a process. Bun runs them among the unit tests only where the executable is not tested. */
 const COMMAND_TESTS = [
   "./test/cli/mock.test.ts",
   "./test/cli/perf-analyzer/effects-processes.test.ts",
@@ -51,7 +51,6 @@ const RUNTIME_TESTS: readonly string[] = [
   "cli/output-",
   "cli/perf-analyzer/effects-processes",
   "cli/perf-analyzer/effects-shared-memory",
-  "cli/run-exit-codes",
   "cli/signals",
   "fuzz/clients",
   "inputs/prompts/prompt-thread",
@@ -144,8 +143,9 @@ async function runUnitLane(): Promise<void> {
     const files = listUnitTests().filter((file) => !SHARED_MEMORY_TESTS.includes(file));
     add("checks", [checkRuntimeTests(files)]);
     for (const runtime of runtimes) {
-      const isWanted = (file: string): boolean =>
-        values.all || runtime === "bun" || RUNTIME_TESTS.some((path) => file.startsWith(path));
+      const isForRuntime = (file: string): boolean => RUNTIME_TESTS.some((path) => file.startsWith(path));
+      const isForBun = (file: string): boolean => !(COMMAND_TESTS.includes(file) && wanted.includes("executable"));
+      const isWanted = (file: string): boolean => values.all || (runtime === "bun" ? isForBun : isForRuntime)(file);
       add(runtime, await runUnitTests(runtime, "unit tests", files.filter(isWanted), env));
     }
   });
