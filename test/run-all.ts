@@ -14,8 +14,8 @@ import { conformance, goStub, llama, type ServerKind, startServers, tritonFor } 
  * what users run. Deno and Node run the tests of what can differ between runtimes ({@link RUNTIME_TESTS}), and all three run an end-to-end
  * smoke test from source. `--all` runs everything everywhere.
  *
- * Most tests wait more than they compute, so two lanes run beside each other: in one the unit tests, runtime after runtime; in the other
- * the tests of the command and the golden transcripts. Each has servers of its own, because tests of the command count their requests.
+ * Most tests wait more than they compute, so three lanes run beside each other: Bun's unit tests; those of Deno, then of Node; the tests of
+ * the command and the golden transcripts. Each has servers of its own, because tests count their requests.
  */
 
 const binaries = join(root, "node_modules", ".bin");
@@ -50,7 +50,6 @@ const RUNTIME_TESTS: readonly string[] = [
   "cli/mock",
   "cli/output-",
   "cli/perf-analyzer/effects-processes",
-  "cli/perf-analyzer/effects-shared-memory",
   "cli/signals",
   "fuzz/clients",
   "inputs/prompts/prompt-thread",
@@ -84,8 +83,11 @@ const SMOKE_TESTS: readonly string[] = [
 /** End-to-end tests of the executable only: other programs start it, or it takes them long. */
 const EXECUTABLE_TESTS: readonly string[] = ["real-clients.test.ts", "real-genai-perf.test.ts"];
 
-/** Unit tests that may not run beside tests of the command, because these look for what is left in shared memory under the same names. */
-const SHARED_MEMORY_TESTS: readonly string[] = ["./test/servers/stub.test.ts"];
+/** Unit tests that may not run beside each other nor beside tests of the command: all of them use the same names of shared memory. */
+const SHARED_MEMORY_TESTS: readonly string[] = [
+  "./test/cli/perf-analyzer/effects-shared-memory.test.ts",
+  "./test/servers/stub.test.ts",
+];
 
 /** The models of Triton that unit tests ask for. */
 const UNIT_MODELS =
@@ -114,7 +116,9 @@ async function runAll(): Promise<boolean> {
   if (wanted.includes("executable") || wanted.includes("golden")) add("checks", [await runCompile()]);
   // They are listed in this order, whichever lane ends first.
   for (const name of ["servers", ...RUNTIMES, "executable", "golden transcripts"]) results.set(name, []);
-  await Promise.all([runUnitLane(), runCommandLane()]);
+  const unitTests = listUnitTests().filter((file) => !SHARED_MEMORY_TESTS.includes(file));
+  add("checks", [checkRuntimeTests(unitTests)]);
+  await Promise.all([runUnitLane(["bun"], unitTests), runUnitLane(["deno", "node"], unitTests), runCommandLane()]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
   return printResults(results);
@@ -136,17 +140,19 @@ function runCompile(): Promise<TestCase> {
   return runCheck("the executable compiles and runs", [join(binaries, "node"), "compile/compile.ts"]);
 }
 
-async function runUnitLane(): Promise<void> {
-  const runtimes = RUNTIMES.filter((runtime) => wanted.includes(runtime));
+async function runUnitLane(lane: readonly Runtime[], files: readonly string[]): Promise<void> {
+  const runtimes = lane.filter((runtime) => wanted.includes(runtime));
   if (runtimes.length === 0) return;
-  await withServers([tritonFor("unit tests", UNIT_MODELS), goStub, conformance], async (env) => {
-    const files = listUnitTests().filter((file) => !SHARED_MEMORY_TESTS.includes(file));
-    add("checks", [checkRuntimeTests(files)]);
+  const triton = tritonFor(`unit tests on ${runtimes.join(" and ")}`, UNIT_MODELS);
+  await withServers([triton, goStub, conformance], async (env) => {
     for (const runtime of runtimes) {
       const isForRuntime = (file: string): boolean => RUNTIME_TESTS.some((path) => file.startsWith(path));
       const isForBun = (file: string): boolean => !(COMMAND_TESTS.includes(file) && wanted.includes("executable"));
       const isWanted = (file: string): boolean => values.all || (runtime === "bun" ? isForBun : isForRuntime)(file);
-      add(runtime, await runUnitTests(runtime, "unit tests", files.filter(isWanted), env));
+      // Processes start several times faster from the executable, which is Bun too.
+      const isCompiled = runtime === "bun" && wanted.includes("executable") && !values.all;
+      const settings = isCompiled ? { ...env, RAMPART_COMMAND: executable } : env;
+      add(runtime, await runUnitTests(runtime, "unit tests", files.filter(isWanted), settings));
     }
   });
 }
