@@ -1,0 +1,301 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type AnswerTimes, timeAnswer } from "../../../src/measure/tokens/answer-times.ts";
+import { countGood, GOODPUT_NAMES } from "../../../src/measure/tokens/goodput.ts";
+import { METRICS, type TokenMetric } from "../../../src/measure/tokens/metrics.ts";
+import { TokenColumns, toMetricInput } from "../../../src/measure/tokens/token-columns.ts";
+import { systemMetrics } from "../../../src/measure/tokens/token-system.ts";
+import { tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
+import { readAnswer } from "../../../src/service/openai/response-text.ts";
+
+const MS = 1e6;
+const countWords = (text: string): number => text.split(" ").filter((word) => word !== "").length;
+
+function makeTimes(contentMs: readonly number[], outputTokens: number, others: Partial<AnswerTimes> = {}): AnswerTimes {
+  return {
+    contentNs: contentMs.map((ms) => ms * MS),
+    eventCount: contentMs.length,
+    firstOutputNs: (contentMs[0] ?? Number.NaN) * MS,
+    firstReasoningNs: Number.NaN,
+    outputTokens,
+    reasoningTokens: 0,
+    ...others,
+  };
+}
+
+function measure(...answers: readonly (readonly [sendMs: number, times: AnswerTimes])[]): TokenColumns {
+  const columns = new TokenColumns();
+  for (const [sendMs, times] of answers) columns.add({ sendNs: sendMs * MS, times, inputTokens: 7 });
+  return columns;
+}
+
+function rowOf(columns: TokenColumns, row: number, names: readonly TokenMetric[]): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, columns.metrics[name].at(row)]));
+}
+
+test("a streamed answer's metrics", () => {
+  const columns = measure([0, makeTimes([50, 60, 71, 80], 7)]);
+  const names = [
+    "requestLatencyNs",
+    "timeToFirstTokenNs",
+    "timeToSecondTokenNs",
+    "interTokenLatencyNs",
+    "outputTokensPerSecPerUser",
+    "outputTokens",
+    "inputTokens",
+    "normalizedTimePerOutputTokenNs",
+    "bunchedRatio",
+  ] as const;
+  assert.deepEqual(rowOf(columns, 0, names), {
+    requestLatencyNs: 80 * MS,
+    timeToFirstTokenNs: 50 * MS,
+    timeToSecondTokenNs: 10 * MS,
+    interTokenLatencyNs: 5 * MS,
+    outputTokensPerSecPerUser: 200,
+    outputTokens: 7,
+    inputTokens: 7,
+    normalizedTimePerOutputTokenNs: (80 * MS) / 7,
+    bunchedRatio: 0.5,
+  });
+});
+
+test("intervals between tokens are whole nanoseconds, halves to even", () => {
+  const times = { ...makeTimes([], 3), contentNs: [100, 105] };
+  assert.equal(measure([0, times]).metrics.interTokenLatencyNs.at(0), 2);
+});
+
+test("what a request does not have is not a number", () => {
+  const columns = measure([0, makeTimes([50], 1)], [0, makeTimes([50, 60], 1)], [0, makeTimes([50], 9)]);
+  const intervals = [0, 1, 2].map((row) => columns.metrics.interTokenLatencyNs.at(row));
+  assert.deepEqual(intervals, [Number.NaN, Number.NaN, Number.NaN]);
+  assert.deepEqual([...columns.metrics.timeToSecondTokenNs.measured()], [10 * MS]);
+});
+
+test("tokens that came at once have no rate, instead of a division by zero", () => {
+  const columns = measure([0, makeTimes([50, 50], 20, { eventCount: 20 })]);
+  assert.equal(columns.metrics.interTokenLatencyNs.at(0), 0);
+  assert.equal(columns.metrics.outputTokensPerSecPerUser.at(0), Number.NaN);
+  assert.equal(columns.metrics.bunchedRatio.at(0), 1);
+  assert.match(tokenWarnings(columns)[0] ?? "", /^100 % of the tokens came together/);
+});
+
+const bunches: readonly (readonly [
+  name: string,
+  times: AnswerTimes,
+  serverTokens: number | undefined,
+  ratio: number,
+])[] = [
+  ["a token per read", makeTimes([10, 20, 30], 3), undefined, 0],
+  ["three events in two reads", makeTimes([10, 20], 3, { eventCount: 3 }), undefined, 0.5],
+  ["many tokens in an event", makeTimes([10, 20], 11), undefined, 0.9],
+  ["reads right after each other", makeTimes([10, 10.05, 20], 3), undefined, 0.5],
+  ["a tokenizer that finds more tokens than the server", makeTimes([10, 20, 30], 9), 3, 0],
+  ["server tokens that have no text", makeTimes([10, 20, 30], 3), 50, 0],
+  ["tokens that were not counted", makeTimes([10, 20, 30], Number.NaN), undefined, 0],
+  ["one event", makeTimes([10], 50), undefined, Number.NaN],
+];
+
+for (const [name, times, serverTokens, ratio] of bunches) {
+  test(`bunched: ${name}`, () => {
+    const columns = new TokenColumns();
+    const usage = { promptTokens: undefined, completionTokens: serverTokens, reasoningTokens: undefined };
+    columns.add({ sendNs: 0, times, inputTokens: 1, usage });
+    assert.equal(columns.metrics.bunchedRatio.at(0), ratio);
+  });
+}
+
+test("tokens of both ways over the run's time, as either side counts them; none where a request lacks a count", () => {
+  const columns = new TokenColumns();
+  const usage = { promptTokens: 30, completionTokens: 20, reasoningTokens: undefined };
+  columns.add({ sendNs: 0, times: makeTimes([50, 100], 10), inputTokens: 7, usage });
+  columns.add({ sendNs: 100 * MS, times: makeTimes([50, 150], 12), inputTokens: 8, usage });
+  const { durationNs, totalTokensPerSec, serverTokensPerSec, effectiveConcurrency } = systemMetrics(columns);
+  // 7 + 8 + 10 + 12 tokens, and 2 × (30 + 20), in a quarter of a second; requests were in flight for 100 and 150 ms.
+  assert.deepEqual([durationNs, totalTokensPerSec, serverTokensPerSec, effectiveConcurrency], [250 * MS, 148, 400, 1]);
+  columns.add({ sendNs: 0, times: makeTimes([50], Number.NaN), inputTokens: 7 });
+  const some = systemMetrics(columns);
+  assert.deepEqual([some.totalTokensPerSec, some.serverTokensPerSec], [undefined, undefined]);
+});
+
+test("answers without content and failed requests are counted, and are in no statistics", () => {
+  const columns = measure([0, makeTimes([50, 100], 10)], [10, makeTimes([], 0)]);
+  columns.failedCount = 2;
+  assert.equal(columns.count, 1);
+  const system = systemMetrics(columns);
+  assert.deepEqual(system, {
+    durationNs: 100 * MS,
+    requestCount: 1,
+    requestsPerSec: 20,
+    outputTokensPerSec: 100,
+    totalTokensPerSec: 170,
+    serverTokensPerSec: undefined,
+    effectiveConcurrency: 1,
+    errorRatio: 0.5,
+  });
+  assert.match(tokenWarnings(columns).join("\n"), /of 4 requests 2 failed and 1 had an answer without content/);
+});
+
+test("concurrency is what was in flight on average", () => {
+  const columns = measure([0, makeTimes([50, 100], 4)], [0, makeTimes([50, 100], 4)], [100, makeTimes([60, 100], 4)]);
+  assert.equal(systemMetrics(columns).effectiveConcurrency, 1.5);
+});
+
+test("a session has its own duration", () => {
+  const columns = new TokenColumns();
+  for (const [sendMs, session] of [
+    [0, "b"],
+    [10, "a"],
+    [100, "b"],
+  ] as const)
+    columns.add({ sendNs: sendMs * MS, times: makeTimes([20, 50], 5), inputTokens: 1, session });
+  const sessions = columns.sessions();
+  assert.deepEqual(
+    [...sessions],
+    [
+      ["b", [0, 2]],
+      ["a", [1]],
+    ],
+  );
+  assert.equal(systemMetrics(columns, sessions.get("b")).durationNs, 150 * MS);
+  assert.equal(systemMetrics(columns, sessions.get("a")).requestsPerSec, 20);
+});
+
+test("each request is judged by its own values, also when some have no intervals", () => {
+  // GenAI-Perf pairs the first interval with the first request, which has none, and drops the last request.
+  const columns = measure(
+    [0, makeTimes([10], 1)],
+    [0, makeTimes([90, 100], 2)],
+    [0, makeTimes([10, 50], 2)],
+    [0, makeTimes([10, 20], 2)],
+  );
+  assert.equal(countGood(columns, "text", { time_to_first_token: 50, inter_token_latency: 15 }), 2);
+  assert.equal(countGood(columns, "text", { output_token_throughput_per_user: 100 }), 3);
+  assert.equal(countGood(columns, "text", { request_latency: 1000 }), 4);
+});
+
+test("unknown limits are told from limits that nobody keeps", () => {
+  const columns = measure([0, makeTimes([10, 20], 2)]);
+  assert.equal(countGood(columns, "text", { nonsense: 1 }), undefined);
+  assert.equal(countGood(columns, "plain", { time_to_first_token: 1 }), undefined);
+  assert.equal(countGood(columns, "text", { time_to_first_token: 1 }), 0);
+  // Each name can be limited with some kind of answers.
+  const families = ["text", "images", "plain"] as const;
+  for (const name of GOODPUT_NAMES)
+    assert.ok(
+      families.some((family) => countGood(columns, family, { [name]: 1 }) !== undefined),
+      name,
+    );
+  assert.equal(GOODPUT_NAMES.length, 7);
+});
+
+const reasoned = readAnswer("chat", [
+  'data: {"choices":[{"delta":{"reasoning_content":" let me"}}]}\n\n',
+  'data: {"choices":[{"delta":{"reasoning_content":" think"}}]}\n\n',
+  'data: {"choices":[{"delta":{"content":" four words"}}]}\n\n',
+  'data: {"choices":[{"delta":{"content":" it is"}}]}\n\n',
+]);
+const reasonedNs = [10 * MS, 20 * MS, 50 * MS, 60 * MS];
+
+test("reasoning is as if nothing came by GenAI-Perf's rule, but is measured beside", () => {
+  const columns = measure([0, timeAnswer(reasoned, reasonedNs, { countTokens: countWords })]);
+  const names = [
+    "timeToFirstTokenNs",
+    "timeToFirstOutputTokenNs",
+    "timeToFirstReasoningTokenNs",
+    "outputTokens",
+    "reasoningTokens",
+  ] as const;
+  assert.deepEqual(rowOf(columns, 0, names), {
+    timeToFirstTokenNs: 50 * MS,
+    timeToFirstOutputTokenNs: 50 * MS,
+    timeToFirstReasoningTokenNs: 10 * MS,
+    outputTokens: 4,
+    reasoningTokens: 3,
+  });
+  assert.match(tokenWarnings(columns).join("\n"), /1 of 1 answers began with reasoning/);
+});
+
+test("reasoning counts as content where that is asked for", () => {
+  const times = timeAnswer(reasoned, reasonedNs, { countTokens: countWords, countsReasoning: true });
+  const columns = measure([0, times]);
+  const names = ["timeToFirstTokenNs", "timeToFirstOutputTokenNs", "outputTokens", "interTokenLatencyNs"] as const;
+  assert.deepEqual(rowOf(columns, 0, names), {
+    timeToFirstTokenNs: 10 * MS,
+    timeToFirstOutputTokenNs: 50 * MS,
+    outputTokens: 7,
+    interTokenLatencyNs: Math.round((50 * MS) / 6),
+  });
+  assert.doesNotMatch(tokenWarnings(columns).join("\n"), /reasoning/);
+});
+
+test("counts may be given instead of a counter", () => {
+  const rules = { tokens: { output: 5, reasoning: 2 } };
+  const plain = timeAnswer(reasoned, reasonedNs, rules);
+  assert.deepEqual([plain.outputTokens, plain.reasoningTokens], [5, 2]);
+  assert.equal(timeAnswer(reasoned, reasonedNs, { ...rules, countsReasoning: true }).outputTokens, 7);
+});
+
+test("without a tokenizer the server's counts stand in for the client's", () => {
+  const answer = readAnswer("chat", [
+    '{"object":"chat.completion","choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":9,"completion_tokens":3}}',
+  ]);
+  const columns = new TokenColumns();
+  columns.add({ sendNs: 0, times: timeAnswer(answer, [5], {}), inputTokens: Number.NaN, usage: answer.usage });
+  assert.deepEqual(rowOf(columns, 0, ["outputTokens", "inputTokens", "serverOutputTokens", "serverInputTokens"]), {
+    outputTokens: 3,
+    inputTokens: 9,
+    serverOutputTokens: 3,
+    serverInputTokens: 9,
+  });
+  assert.deepEqual(tokenWarnings(columns), []);
+});
+
+test("numbers that are made of the server's counts agree with each other: output is what is no reasoning", () => {
+  const columns = new TokenColumns();
+  const uncounted = { outputTokens: Number.NaN, reasoningTokens: Number.NaN };
+  const usage = { promptTokens: 7, completionTokens: 12, reasoningTokens: 2 };
+  const times = { ...makeTimes([1000, 2000, 4600], 0), ...uncounted };
+  columns.add({ sendNs: 0, times, inputTokens: Number.NaN, usage });
+  columns.add({ sendNs: 0, times, inputTokens: Number.NaN });
+  const input = toMetricInput({ sendNs: 0, times, inputTokens: Number.NaN, usage });
+  const row = Object.fromEntries(Object.entries(METRICS).map(([name, { value }]) => [name, value(input)]));
+  assert.equal((row.outputTokens ?? 0) + (row.reasoningTokens ?? 0), row.serverOutputTokens);
+  assert.equal(row.interTokenLatencyNs, (3600 * MS) / ((row.outputTokens ?? 0) - 1));
+  assert.equal(row.normalizedTimePerOutputTokenNs, (4600 * MS) / (row.outputTokens ?? 0));
+  // Of two answers one was counted: there is a count, and no throughput over both.
+  assert.equal(columns.metrics.outputTokens.measured().length, 1);
+  assert.equal(systemMetrics(columns).totalTokensPerSec, undefined);
+});
+
+test("answers of another length than was asked for are told, by the server's count where there is one", () => {
+  const counted = (tokens: number) => ({ promptTokens: 7, completionTokens: tokens, reasoningTokens: undefined });
+  const warn = (...rows: readonly (readonly [asked: number | undefined, own: number, servers?: number])[]): string => {
+    const columns = new TokenColumns();
+    for (const [requestedTokens, own, servers] of rows) {
+      const times = makeTimes([1, 2], own);
+      const usage = servers === undefined ? undefined : counted(servers);
+      columns.add({ sendNs: 0, times, inputTokens: 7, requestedTokens, usage });
+    }
+    return tokenWarnings(columns)
+      .filter((text) => text.includes("length"))
+      .join();
+  };
+  assert.equal(warn([undefined, 100], [Number.NaN, 5]), "");
+  assert.equal(warn([100, 101], [100, 99], [200, 204]), "", "a text that is counted anew");
+  assert.equal(warn([100, 99, 100]), "", "the server's count is the one that the limit is in");
+  assert.match(
+    warn([100, 60], [100, 100]),
+    /^1 of 2 answers have another length .* 80\.0 tokens on average and not 100\.0: .*ignore_eos/,
+  );
+  assert.match(warn([100, 100, 99]), /^1 of 1 answers .* 99\.0 tokens on average and not 100\.0/);
+  assert.match(warn([10, 30, 30]), /30\.0 tokens on average and not 10\.0: the server does not keep to the limit/);
+});
+
+test("the client's counts are held against the server's", () => {
+  const columns = new TokenColumns();
+  const usage = { promptTokens: 7, completionTokens: 12, reasoningTokens: undefined };
+  columns.add({ sendNs: 0, times: makeTimes([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 10), inputTokens: 7, usage });
+  assert.deepEqual(tokenWarnings(columns), [
+    "the server counts 12 output tokens where the client counts 10: the tokenizer is another, or the answer has tokens without text",
+  ]);
+});
