@@ -306,7 +306,6 @@ test("nothing committed names a place on the machine it was written on", () => {
 const TESTED = ["load", "measure", "run"];
 /** Files without one, with the test that covers them. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
-  "measure/recent-durations.ts": "report/live/live-view.test.ts",
   "measure/tokens/token-thread.ts": "run/tokens.test.ts",
 };
 

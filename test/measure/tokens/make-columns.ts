@@ -1,5 +1,5 @@
 import type { AnswerTimes } from "../../../src/measure/tokens/answer-times.ts";
-import { type AnsweredRequest, TokenColumns } from "../../../src/measure/tokens/token-metrics.ts";
+import { type AnsweredRequest, TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 
 /** Measured requests for tests. */
 

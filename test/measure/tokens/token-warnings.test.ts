@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TokenColumns } from "../../../src/measure/tokens/token-metrics.ts";
+import type { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import {
   countUnmarkedEnds,
   explainNoText,
