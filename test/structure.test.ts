@@ -303,7 +303,7 @@ test("nothing committed names a place on the machine it was written on", () => {
 });
 
 /** Each of their files has a test file of the same name at the same place below test/. */
-const TESTED = ["load", "measure", "run"];
+const TESTED = ["load", "measure", "run", "tokenize"];
 /** Files without one, with the test that covers them. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   "measure/tokens/token-thread.ts": "run/tokens.test.ts",
