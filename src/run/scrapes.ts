@@ -29,7 +29,7 @@ interface Source {
 export function openScrapes(plan: ScrapePlan, observer: RunObserver, signal: RunSignal): Scrapes {
   const sources = plan.urls.flatMap((text) => openSource(text, plan, observer));
   void signal.interrupted.then(() => {
-    for (const { connection } of sources) connection.hurry(INTERRUPTED_LIMIT_NS);
+    for (const { connection } of sources) connection.lowerTimeout(INTERRUPTED_LIMIT_NS);
   });
   return {
     around: async (execute) => {

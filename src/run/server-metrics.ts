@@ -44,7 +44,7 @@ export interface MetricsSource {
   /** Fetches the text; rejects with the reason why it cannot be had. */
   fetch(): Promise<string>;
   /** From now on no page may take longer than this. */
-  hurry(limitNs: number): void;
+  lowerTimeout(limitNs: number): void;
   close(): void;
 }
 
@@ -65,7 +65,7 @@ export function openMetricsSource(url: URL, tls: TlsPlan, timeoutNs: number): Me
   const decoder = new TextDecoder();
   return {
     fetch: async () => decoder.decode(await control.call(request)),
-    hurry: (limitNs) => control.hurry(limitNs),
+    lowerTimeout: (limitNs) => control.lowerTimeout(limitNs),
     close: () => control.close(),
   };
 }

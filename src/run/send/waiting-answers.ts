@@ -55,7 +55,7 @@ export class WaitingAnswers {
       waiting = new Call(row);
       this.calls[row] = waiting;
     }
-    waiting.takeOver(call);
+    waiting.takeResult(call);
     this.slots.copy(row, slots, call.slot);
     this.lanes[row] = lane;
     this.sizes[row] = size;

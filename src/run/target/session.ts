@@ -64,7 +64,7 @@ export async function openTarget(
   const controlWire = address.wire === "http" ? "http" : "grpc";
   const createControl = await loadClient(controlKind, controlWire, endpoint);
   const control = openControl(plan, address, createControl, observer);
-  void signal.interrupted.then(() => control.hurry(INTERRUPTED_LIMIT_NS));
+  void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
   const front = await kind.open(target);
   const { compression } = address;
   const loadFor = (to: Endpoint): Promise<CreateClient> =>

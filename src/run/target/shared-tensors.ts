@@ -298,7 +298,7 @@ export class SharedTensors {
       } catch (error) {
         if (messageOf(error).includes("already in manager")) return false;
         if (!(error instanceof RunError) || error.kind !== "refused") throw error;
-        if (this.memory.widen(region)) continue;
+        if (this.memory.widenAccess(region)) continue;
         const hint =
           "Shared memory needs a server on this machine that sees the same memory: no container apart, the same GPU.";
         throw new RunError("refused", error.message, hint);
