@@ -1,16 +1,14 @@
-/** Durations of the last seconds as counts of buckets: what a live view shows, at a cost that does not grow with their number. */
-
 const SLICES = 5;
-/** Buckets are 2.2 % wide. */
+/** Each bucket is 2.2 % wide. */
 const BUCKETS_PER_OCTAVE = 32;
 const OCTAVES = 40; // of microseconds: 12 days
 
-/** The slices of a second each that make up the last seconds. */
+/** A histogram of the durations in the last seconds, for the live view. Constant cost for any number of durations. */
 export class RecentDurations {
   private readonly slices = Array.from({ length: SLICES }, () => new Uint32Array(BUCKETS_PER_OCTAVE * OCTAVES));
   private current = 0;
 
-  /** @param durationNs below 0 counts as 0; NaN is left out */
+  /** @param durationNs negative counts as 0; NaN is ignored */
   add(durationNs: number): void {
     if (Number.isNaN(durationNs)) return;
     const octaves = Math.log2(Math.max(1, durationNs / 1000));
@@ -19,18 +17,18 @@ export class RecentDurations {
     slice[bucket] = (slice[bucket] as number) + 1;
   }
 
-  /** Call once a second: forgets the oldest one. */
+  /** Drops the oldest second. Call once per second. */
   rotate(): void {
     this.current = (this.current + 1) % SLICES;
     (this.slices[this.current] as Uint32Array).fill(0);
   }
 
-  /** Forgets all of them. */
+  /** Drops all durations. */
   clear(): void {
     for (const slice of this.slices) slice.fill(0);
   }
 
-  /** Percentiles in nanoseconds, in the order asked for; undefined when there was nothing. @param ratios ascending, 0 to 1 */
+  /** Returns percentiles in nanoseconds, in the order of `ratios`; undefined without durations. @param ratios 0 to 1 */
   quantilesNs(ratios: readonly number[]): number[] | undefined {
     const counts = new Uint32Array(BUCKETS_PER_OCTAVE * OCTAVES);
     let total = 0;
@@ -47,7 +45,7 @@ export class RecentDurations {
   }
 }
 
-/** The middle of the bucket in which the observation of this rank lies. */
+/** Returns the middle of the bucket that contains the observation of this rank. */
 function quantileOf(counts: Uint32Array, rank: number): number {
   let below = 0;
   let bucket = 0;

@@ -5,11 +5,9 @@ import { receiveError, type SentError, sendError } from "../../plan/sent-error.t
 import { startWorker } from "../../runtime/workers.ts";
 import type { DataOrder, Dataset } from "../dataset.ts";
 
-/** Makes prompts in a thread of its own, so that neither its time nor the tokenizer's memory is in the thread that times responses. */
-
-/** What the thread is given. */
+/** Input of the thread. */
 export interface PromptTask {
-  /** The plan as JSON: what users put into bodies need be no data that a message can hold. */
+  /** The plan as JSON, because values that users put into bodies may not be structured-cloneable. */
   readonly planJson: string;
   readonly order: DataOrder;
 }
@@ -18,7 +16,7 @@ type Reply =
   | { readonly kind: "made"; readonly dataset: Dataset }
   | { readonly kind: "failed"; readonly error: SentError };
 
-/** The thread's side: makes them and ends. */
+/** Runs in the thread: creates the prompts and posts them. */
 export async function servePrompts(port: MessagePort, { planJson, order }: PromptTask): Promise<void> {
   let reply: Reply;
   try {
@@ -31,9 +29,10 @@ export async function servePrompts(port: MessagePort, { planJson, order }: Promp
 }
 
 /**
- * All requests of a plan's prompts. Where no thread can be started they are made in the caller's, and a warning says so.
- * @param start how to start the thread
- * @throws UserError as `makePromptDataset`
+ * Creates all requests of a plan's prompts in a separate thread, so that neither its CPU time nor the tokenizer's memory is in the measuring thread. If
+ * no thread can be started, creates them in the calling thread and adds a warning.
+ * @param start starts the thread
+ * @throws UserError like `makePromptDataset`
  */
 export async function makePrompts(
   plan: PromptsPlan,
@@ -50,20 +49,20 @@ export async function makePrompts(
     if (worker !== undefined && !(error instanceof ThreadError)) throw error;
     const { makePromptDataset } = await import("./prompt-dataset.ts");
     const dataset = await makePromptDataset(plan, order);
-    const warning = `Prompts were made in the thread that times responses, before the run: no other could be started (${messageOf(error)}).`;
+    const warning = `Prompts were generated in the measuring thread before the run, because no other thread could be started (${messageOf(error)}).`;
     return { ...dataset, warnings: [...dataset.warnings, warning] };
   } finally {
     await worker?.terminate();
   }
 }
 
-/** The thread itself failed, not what it was asked to do. */
+/** The thread failed, not its task. */
 class ThreadError extends Error {}
 
 function replyOf(worker: Worker): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   worker.once("message", resolve);
   worker.once("error", (error) => reject(new ThreadError(messageOf(error))));
-  worker.once("exit", () => reject(new ThreadError("it ended at once")));
+  worker.once("exit", () => reject(new ThreadError("it ended without a result")));
   return promise;
 }

@@ -1,4 +1,4 @@
-import { RECORD_GIVEN_UP, type RecordColumns } from "../../measure/records.ts";
+import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import type { Timeline } from "../../measure/timeline.ts";
 import { WindowTally } from "../../measure/window.ts";
 
@@ -20,7 +20,7 @@ export class LevelMeter {
   add(records: RecordColumns, count: number): void {
     // Not the last row's: requests are recorded in the order in which they were over, except for those that failed.
     for (let row = 0; row < count; row++) {
-      if (((records.flags[row] as number) & RECORD_GIVEN_UP) !== 0) continue;
+      if (((records.flags[row] as number) & RECORD_CANCELLED) !== 0) continue;
       this.lastEndNs = Math.max(this.lastEndNs, records.overNs[row] as number);
     }
     this.tally?.add(records, count);

@@ -1,7 +1,7 @@
 import {
+  RECORD_CANCELLED,
   RECORD_DELAYED,
   RECORD_FAILED,
-  RECORD_GIVEN_UP,
   RECORD_SEQUENCE_END,
   type RecordColumns,
 } from "../../measure/records.ts";
@@ -24,7 +24,7 @@ export function writeRecord(records: RecordColumns, call: Call, failure: Failure
   records.decodeNs[row] = call.decodeNs;
   records.responseCount[row] = call.responseCount;
   records.flags[row] =
-    (failure === undefined ? 0 : isGivenUp(failure) ? RECORD_FAILED | RECORD_GIVEN_UP : RECORD_FAILED) |
+    (failure === undefined ? 0 : isGivenUp(failure) ? RECORD_FAILED | RECORD_CANCELLED : RECORD_FAILED) |
     (isScheduled && slots.isDelayed[slot] === true ? RECORD_DELAYED : 0) |
     (slots.endsSequence[slot] === true ? RECORD_SEQUENCE_END : 0);
   records.commit();
