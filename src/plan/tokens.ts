@@ -1,6 +1,4 @@
-/** What is measured of generated text, by the names that plans and scenarios give it. */
-
-/** Times of a request, in nanoseconds. */
+/** Times of a request, in nanoseconds, as plans and scenarios name them. */
 export const TOKEN_TIMES = [
   "timeToFirstToken",
   "timeToSecondToken",
@@ -17,21 +15,21 @@ export type TokenTimeName = (typeof TOKEN_TIMES)[number];
 export type TokenCountName = (typeof TOKEN_COUNTS)[number];
 export type TokenMetricName = TokenTimeName | TokenCountName;
 
-/** How the tokens of answers are measured. */
+/** How to measure the tokens of responses. */
 export interface TokensPlan {
-  /** What kind of answers they are; the service's names. */
+  /** Type of the responses, as the service names it. */
   readonly answers: string;
-  /** Whether answers come token by token. */
+  /** Whether responses are streamed. */
   readonly isStreamed: boolean;
-  /** What counts tokens: a folder, a model of the hub, an encoding; `none`: the server's own counts are all there is. */
+  /** Tokenizer: a folder, a model on Hugging Face's hub, or an encoding; `none`: use only the server's counts. */
   readonly tokenizer: string;
-  /** The hub's branch, tag or commit. */
+  /** Branch, tag or commit on the hub. */
   readonly revision: string;
-  /** Requests ask for the length of their answers, which is compared with what comes. Absent: a limit in them is only a limit. */
+  /** Set: requests ask for an exact length, which is compared with the response. Absent: a length is only a limit. */
   readonly isLengthAsked?: true;
 }
 
-/** What a good request keeps to: nanoseconds at most, or a rate at least. */
+/** Limits of a good request: maximum times in nanoseconds, and a minimum rate. */
 export type GoodputPlan = Readonly<
   Partial<
     Record<

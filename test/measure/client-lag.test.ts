@@ -113,7 +113,10 @@ test("the warning says how late, which figures, by how much, and who had the cor
     /: p99 of latency, 100 ms, is likely too long by 12 ms \(12 %\), time to first token, 20 ms, is likely too long by 1\.8 ms \(9 %\)/,
   );
   assert.match(text, /inter-token latency, 2 ms, is an average of gaps that are off by 1\.5 ms \(75 %\) each/);
-  assert.match(text, /; it waited for a core 23 % of the time, while other processes used it; lower the load, .* core$/);
+  assert.match(
+    text,
+    /; it waited for a core 23 % of the time, while other processes used it; lower the load, .* core$/,
+  );
   assert.doesNotMatch(explainLag(lagOf(3), STREAMS) ?? "", /p99|left|waited/);
 });
 

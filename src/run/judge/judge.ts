@@ -24,7 +24,7 @@ import type { SharedTensors } from "../target/shared-tensors.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Looks into finished requests: whether what came is an answer, and as far as someone needs it what is in it: expected outputs, exports, traces. */
+/** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
 export class RequestJudge {
   private readonly service: Service;
   private readonly feed: RequestFeed;
@@ -32,18 +32,18 @@ export class RequestJudge {
   private readonly isTracing: boolean;
   private readonly answers: AnswerPacker | undefined;
   private readonly shared: SharedTensors | undefined;
-  /** What an empty response is exported as. */
+  /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
-  /** Whether responses must be kept at all. */
+  /** Whether response bodies must be kept. */
   readonly needsBodies: boolean;
-  /** Whether the slot may have its next request before its answer is judged. Traces tell what happens as it happens; shared memory is written anew. */
+  /** Whether a slot may send its next request before its response is judged. Not with traces, which are live, or shared memory, which is overwritten. */
   readonly canWait: boolean;
-  /** For clients, which have answers looked at that are not kept. */
+  /** Creates the clients' checks of responses that are not kept. */
   readonly createCheck: CreateAnswerCheck;
-  /** For those that are. */
+  /** Checks responses that are kept. */
   private readonly check: AnswerCheck;
 
-  /** @param answers takes the answers whose tokens are measured */
+  /** @param answers receives the answers whose tokens are measured */
   constructor(
     { service, shared }: Session,
     feed: RequestFeed,
@@ -73,7 +73,7 @@ export class RequestJudge {
     this.noOutputs = new Map(outputs);
   }
 
-  /** What is wrong with a finished request; undefined when it succeeded. */
+  /** Returns the failure of a completed request; undefined when it succeeded. */
   judge(call: Call, slots: Slots): Failure | undefined {
     const found = this.examine(call, slots);
     const failure = found && maskFailure(found);
@@ -84,7 +84,7 @@ export class RequestJudge {
 
   private describeFailed(call: Call, slots: Slots, failure: Failure): FailedRequest {
     const { sendStartNs, firstByteNs, endNs, responses } = call;
-    // Without a byte the end stands there too; an error of HTTP may come whole in one read.
+    // Without a byte, `firstByteNs` equals `endNs`; an HTTP error may also arrive completely in one read.
     const hasBytes = firstByteNs > 0 && (firstByteNs < endNs || failure.kind === "http");
     return {
       sendEpochNs: toEpochNs(sendStartNs),
@@ -138,7 +138,7 @@ export class RequestJudge {
     return undefined;
   }
 
-  /** Looks at an answer whose body was kept. */
+  /** Checks a response whose body was kept. */
   private findFault(call: Call): AnswerFault | undefined {
     const { check } = this;
     const { responses, body = NO_BYTES } = call;
@@ -185,7 +185,7 @@ export class RequestJudge {
   }
 }
 
-/** Servers say keys again, and what they say is printed and written. */
+/** Masks secrets, because servers repeat keys in messages that are printed and exported. */
 function maskFailure(failure: Failure): Failure {
   const { message, answer } = failure;
   return {
@@ -195,12 +195,12 @@ function maskFailure(failure: Failure): Failure {
   };
 }
 
-/** The responses of a call: on a stream those that were kept, otherwise its only one. */
+/** Returns the responses of a call: the kept ones of a stream, otherwise its only one. */
 function responsesOf({ responses, body = NO_BYTES, endNs }: Call): readonly ReceivedResponse[] {
   return responses.length > 0 ? responses : [{ readNs: endNs, body, isEmpty: false }];
 }
 
-/** Where the expected output was read: its first and last entry. */
+/** Returns the places of the first and last entry of an expected output. */
 function placesOf({ items }: ExpectedOutput, step: number): string {
   const first = items[0]?.place ?? "";
   const last = items.at(-1)?.place ?? "";
@@ -208,7 +208,7 @@ function placesOf({ items }: ExpectedOutput, step: number): string {
   return first === last ? first : `${first} to ${last}`;
 }
 
-/** Which byte of which entry differs. @param at the byte of the whole output */
+/** Describes the first different byte. @param at offset in the whole output */
 function describeDifference({ items }: ExpectedOutput, at: number, step: number): string {
   let offset = at;
   for (const { place, byteCount } of items) {

@@ -1,9 +1,9 @@
-/** Somebody who waits until few enough requests are outstanding; whoever comes later replaces whoever waited. */
+/** Waits until few enough requests are outstanding. A new wait resolves the previous one. */
 export class IdleWait {
   private atMost = 0;
   private onQuiet: (() => void) | undefined;
 
-  /** Resolves when `check` is told of `atMost` or fewer, or another one begins to wait; at once when `outstanding` is few enough. */
+  /** Resolves when `check` is called with `atMost` or fewer, or when another wait begins; at once when `outstanding` is low enough. */
   wait(outstanding: number, atMost: number): Promise<void> {
     if (outstanding <= atMost) return Promise.resolve();
     return new Promise((resolve) => {

@@ -9,7 +9,7 @@ import type { Call } from "../../transport/client.ts";
 import { type Failure, isGivenUp } from "../../transport/failure.ts";
 import type { Slots } from "./slots.ts";
 
-/** Puts a finished request into the columns, with what its slot knows of it. */
+/** Writes a completed request and its slot's data into the columns. */
 export function writeRecord(records: RecordColumns, call: Call, failure: Failure | undefined, slots: Slots): void {
   const { row } = records;
   const { slot } = call;
