@@ -27,6 +27,12 @@ export interface TokensPlan {
   readonly revision: string;
   /** Set: requests ask for an exact length, which is compared with the response. Absent: a length is only a limit. */
   readonly isLengthAsked?: true;
+  /** A JMESPath expression for the text of answers, where these are of no known form. */
+  readonly field?: string;
+  /** Every window counts, and requests without an answer are counted elsewhere. Absent: only the windows of the result count. */
+  readonly keepsAllWindows?: true;
+  /** The gaps between tokens are wanted too. */
+  readonly wantsGaps?: true;
 }
 
 /** Limits of a good request: maximum times in nanoseconds, and a minimum rate. */

@@ -1,6 +1,6 @@
 import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad } from "../load/load-mode.ts";
-import type { TokenThread } from "../measure/tokens/token-thread.ts";
+import type { TokenLink, TokenThread } from "../measure/tokens/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
@@ -35,15 +35,17 @@ export interface RunningPlan {
  * @param check rejects when the plan is not valid. Called before any report, but not where it would delay the first request: front ends validate
  *   user input themselves, so this only guards against their defects
  * @param peers the other processes of the measurement; default: none
+ * @param meter measures the tokens of responses and stays open; default: a separate thread for the run, if the plan measures tokens
  */
 export function startPlan(
   plan: Plan,
   openObserver: () => Promise<RunObserver>,
   check: () => Promise<unknown>,
   peers: Peers = ALONE,
+  meter?: TokenLink,
 ): RunningPlan {
   const signal = new RunSignal();
-  return { result: runPlan(plan, openObserver, signal, check, peers), interrupt: () => signal.interrupt() };
+  return { result: runPlan(plan, openObserver, signal, check, peers, meter), interrupt: () => signal.interrupt() };
 }
 
 async function runPlan(
@@ -52,6 +54,7 @@ async function runPlan(
   signal: RunSignal,
   check: () => Promise<unknown>,
   peers: Peers,
+  meter: TokenLink | undefined,
 ): Promise<RunResult> {
   const load = prepareLoad(plan.load);
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
@@ -62,7 +65,7 @@ async function runPlan(
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
   // The thread loads its tokenizer while the server is queried and the data is created.
-  const openingTokens = openTokens(plan);
+  const openingTokens = meter === undefined ? openTokens(plan) : undefined;
   openingTokens?.catch(() => {});
   try {
     restoreTrace = await target.setTrace?.();
@@ -89,7 +92,7 @@ async function runPlan(
       const lanes = laneOptionsOf(plan, load.search, session.service);
       driver.setLanes(lanes);
       const feed = await createFeed(plan, load.search, session, lanes);
-      const tokens = openingTokens && (await signal.unlessInterrupted(openingTokens));
+      const tokens = meter ?? (openingTokens && (await signal.unlessInterrupted(openingTokens)).link);
       const startNs = nowNs();
       if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
       observer ??= await openObserver();
@@ -154,7 +157,7 @@ async function createCanceller(plan: CancellationPlan): Promise<Canceller> {
 }
 
 function openTokens({ measurement: { tokens } }: Plan): Promise<TokenThread> | undefined {
-  return tokens && import("../measure/tokens/token-thread.ts").then(({ TokenThread }) => TokenThread.start(tokens));
+  return tokens && import("../measure/tokens/token-thread.ts").then(({ startTokenThread }) => startTokenThread(tokens));
 }
 
 /** Ignores an opening error, which was reported where it was awaited. */
