@@ -1,5 +1,5 @@
 import type { Call, ClientOptions, LoadClient, ServerLoad } from "./client.ts";
-import { type Failure, isGivenUp } from "./failure.ts";
+import { type Failure, isCancelled } from "./failure.ts";
 import type { WireRequest } from "./request.ts";
 
 /** One of several servers that share a load. */
@@ -67,7 +67,7 @@ export class BalancingClient implements LoadClient {
     // The plan asked for the cancellation; no server caused it.
     if (failure.kind === "cancelled") return failure;
     const part = this.parts[call.server] as ServerPart;
-    if (!isGivenUp(failure)) part.failedCount++;
+    if (!isCancelled(failure)) part.failedCount++;
     return { ...failure, server: part.name };
   }
 

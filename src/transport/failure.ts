@@ -80,7 +80,7 @@ export function describeFailure({ message, server }: Failure): string {
 }
 
 /** Whether this client cancelled the request, which is not a failure of the server. */
-export function isGivenUp({ kind }: Pick<Failure, "kind">): boolean {
+export function isCancelled({ kind }: Pick<Failure, "kind">): boolean {
   return kind === "cancelled" || kind === "unfinished";
 }
 

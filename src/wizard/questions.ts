@@ -80,7 +80,7 @@ export const QUESTIONS: readonly Question[] = [
     choices: () => [
       { value: "embedded", label: "the embedded target", hint: "no other process needed" },
       { value: "triton", label: "a Triton server", hint: "or another KServe v2 server" },
-      { value: "openai", label: "a language model", hint: "behind OpenAI's API" },
+      { value: "openai", label: "a language model", hint: "with OpenAI's API" },
     ],
     preset: ({ url, model }) => (url !== undefined || model !== undefined ? "triton" : "embedded"),
   }),

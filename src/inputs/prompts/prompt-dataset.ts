@@ -34,7 +34,7 @@ export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Pr
   return { streams: order === "in-sessions" ? groupBySession(steps) : [steps], isFromJson: true, warnings: [] };
 }
 
-/** Turns need a load that holds sessions, which keeps their order and delays; and such a load needs turns. */
+/** Turns need a load that holds sessions, which keeps their order and delays; such loads accept only turns. */
 function checkSession({ file }: PromptsPlan, entry: PromptEntry, order: DataOrder): void {
   const isTurn = entry.sessionId !== undefined || entry.delayMs !== undefined;
   if (isTurn === (order === "in-sessions")) return;

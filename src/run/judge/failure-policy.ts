@@ -3,7 +3,7 @@ import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import { describeFailure, type Failure, isGivenUp } from "../../transport/failure.ts";
+import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
 import type { RunSignal } from "../run-signal.ts";
 import type { EndedCounts } from "../send/ended-requests.ts";
 import { FailureLog } from "./failure-log.ts";
@@ -44,7 +44,7 @@ export class FailurePolicy {
 
   add(failure: Failure, lane: number): void {
     this.log.add(failure, this.isWarmingUp);
-    if (failure.kind === "aborted" || isGivenUp(failure)) return;
+    if (failure.kind === "aborted" || isCancelled(failure)) return;
     const message = describeFailure(failure);
     if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
       const { status, answer } = failure;

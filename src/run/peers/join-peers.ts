@@ -17,7 +17,7 @@ export async function joinPeers(plan: Plan, tell: (line: string) => void): Promi
     const { MpiPeers } = await import("./mpi-peers.ts");
     return new MpiPeers(await openMpi(), tell);
   } catch (error) {
-    tell(`rampart: --enable-mpi has no effect, and this rank measures by itself: ${messageOf(error)}`);
+    tell(`rampart: --enable-mpi has no effect, and this rank measures alone: ${messageOf(error)}`);
     return ALONE;
   }
 }

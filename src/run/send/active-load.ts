@@ -35,7 +35,7 @@ export interface Sender {
   sendEnd(slot: number, sequence: number): void;
   flush(): void;
   /** Resolves when at most this many requests are outstanding. */
-  waitForQuiet(atMost: number): Promise<void>;
+  waitForOutstanding(atMost: number): Promise<void>;
   /** Runs an event-loop callback and ends the run on an exception, which would otherwise be lost. */
   guard(action: () => void): void;
 }

@@ -44,7 +44,7 @@ export class ClosedLoad implements ActiveLoad {
     const before = this.target;
     this.reach(concurrency);
     // At a lower level, the surplus must be answered before measuring.
-    if (concurrency < before) await this.sender.waitForQuiet(concurrency);
+    if (concurrency < before) await this.sender.waitForOutstanding(concurrency);
   }
 
   async ramp(drive: Extract<Drive, { kind: "ramp" }>): Promise<void> {

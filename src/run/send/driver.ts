@@ -270,7 +270,7 @@ export class Driver implements Sender {
     this.client.flush();
   }
 
-  waitForQuiet(atMost: number): Promise<void> {
+  waitForOutstanding(atMost: number): Promise<void> {
     return this.idle.wait(this.outstandingCount, atMost);
   }
 

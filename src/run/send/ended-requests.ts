@@ -1,7 +1,7 @@
 import { RecordColumns } from "../../measure/records.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
-import { type Failure, isGivenUp } from "../../transport/failure.ts";
+import { type Failure, isCancelled } from "../../transport/failure.ts";
 import type { DriverWork } from "./driver-work.ts";
 import type { Slots } from "./slots.ts";
 import { WaitingAnswers } from "./waiting-answers.ts";
@@ -72,7 +72,7 @@ export class EndedRequests implements EndedCounts {
       this.completedCount++;
       this.lastSuccessNs = call.endNs;
     } else {
-      if (isGivenUp(failure)) this.cancelledCount++;
+      if (isCancelled(failure)) this.cancelledCount++;
       else this.failedCount++;
       this.todo.onFailure(this.client.attribute?.(call, failure) ?? failure, lane);
     }

@@ -6,7 +6,7 @@ import {
   type RecordColumns,
 } from "../../measure/records.ts";
 import type { Call } from "../../transport/client.ts";
-import { type Failure, isGivenUp } from "../../transport/failure.ts";
+import { type Failure, isCancelled } from "../../transport/failure.ts";
 import type { Slots } from "./slots.ts";
 
 /** Writes a completed request and its slot's data into the columns. */
@@ -24,7 +24,7 @@ export function writeRecord(records: RecordColumns, call: Call, failure: Failure
   records.decodeNs[row] = call.decodeNs;
   records.responseCount[row] = call.responseCount;
   records.flags[row] =
-    (failure === undefined ? 0 : isGivenUp(failure) ? RECORD_FAILED | RECORD_CANCELLED : RECORD_FAILED) |
+    (failure === undefined ? 0 : isCancelled(failure) ? RECORD_FAILED | RECORD_CANCELLED : RECORD_FAILED) |
     (isScheduled && slots.isDelayed[slot] === true ? RECORD_DELAYED : 0) |
     (slots.endsSequence[slot] === true ? RECORD_SEQUENCE_END : 0);
   records.commit();

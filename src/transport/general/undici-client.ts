@@ -167,7 +167,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.isOver) {
-      controller.abort(new Error("given up before it was sent"));
+      controller.abort(new Error("cancelled before it was sent"));
       return;
     }
     this.controller = controller;
