@@ -8,8 +8,8 @@ import { alignCode } from "./align-code.ts";
 import { smokeTest } from "./smoke-test.ts";
 
 /**
- * `npm run compile [-- --target TARGET] [--outfile FILE]`: builds the executable with Bun and its checksum file, by default dist/rampart for this
- * host, and smoke-tests it.
+ * `npm run compile [-- --target TARGET] [--outfile FILE]`: builds the executable with Bun and its checksum file, by default dist/rampart
+ * for this host, and smoke-tests it.
  */
 
 const root = join(import.meta.dirname, "..");

@@ -31,7 +31,9 @@ export function moveStep(step: DataStep, timestampMs: number): DataStep {
 /** The order in which a load sends steps: in turn, starting over at the end; each at its own time; or as turns of sessions. */
 export type DataOrder = "in-turn" | "at-times" | "in-sessions";
 
-/** All data of a run: streams of steps. Models without sequences use only the first stream; a load of sessions has one stream per session. */
+/**
+ * All data of a run: streams of steps. Models without sequences use only the first stream; a load of sessions has one stream per session.
+ */
 export interface Dataset {
   readonly streams: readonly (readonly DataStep[])[];
   /** True when the data comes from JSON files, so that steps rotate. */

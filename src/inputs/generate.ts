@@ -22,8 +22,8 @@ const MAX_INPUT_BYTES = 2 ** 31 - 1;
 const encoder = new TextEncoder();
 
 /**
- * Generates one step of random or zero data from the model's shapes. Like perf_analyzer, all inputs with fixed-size elements start with the same
- * bytes, and strings are random even for zero data.
+ * Generates one step of random or zero data from the model's shapes. Like perf_analyzer, all inputs with fixed-size elements start with the
+ * same bytes, and strings are random even for zero data.
  * @throws UserError for shape tensors, variable shapes, and inputs of 2 GiB or more
  */
 export function generateDataset(model: ModelInfo, options: GenerateOptions): Dataset {

@@ -10,8 +10,8 @@ const INITIAL_STATE: readonly number[] = [
 const DEGREE = INITIAL_STATE.length;
 
 /**
- * Returns the low bytes of successive values of glibc's `rand()` with the default seed 1: `67 c6 69 73 51 ff 4a ec …`. perf_analyzer fills random
- * tensors with them. The generator is glibc's additive feedback generator of degree 31 (`random_r`, TYPE_3).
+ * Returns the low bytes of successive values of glibc's `rand()` with the default seed 1: `67 c6 69 73 51 ff 4a ec …`. perf_analyzer fills
+ * random tensors with them. The generator is glibc's additive feedback generator of degree 31 (`random_r`, TYPE_3).
  */
 export function glibcRandomBytes(count: number): Uint8Array {
   const state = new Uint32Array(INITIAL_STATE);

@@ -35,9 +35,9 @@ const BOM = [0xef, 0xbb, 0xbf];
 const INITIAL_BYTES = 256 * 1024;
 
 /**
- * Scans JSON text of any length and extracts single values, so that at most one value is in memory. Walk the outer structure with `members` and
- * `items`; consume each of their values with `text`, `value`, `skip`, `extent`, `members` or `items`. Nested values are not validated; `JSON.parse` does that.
- * Every method throws `UserError` with the file's name, `place` and the byte offset when the text is not valid.
+ * Scans JSON text of any length and extracts single values, so that at most one value is in memory. Walk the outer structure with `members`
+ * and `items`; consume each of their values with `text`, `value`, `skip`, `extent`, `members` or `items`. Nested values are not validated;
+ * `JSON.parse` does that. Every method throws `UserError` with the file's name, `place` and the byte offset when the text is not valid.
  */
 export class JsonScanner {
   /** What is being read, for error messages. */

@@ -51,7 +51,10 @@ interface Content {
   readonly nestedShape?: readonly number[];
 }
 
-/** Reads one tensor of a JSON data file, `[…]` (flat, or nested like the shape), `{"content": …, "shape": …}` or `{"b64": …}`, and checks it against the model. */
+/**
+ * Reads one tensor of a JSON data file, `[…]` (flat, or nested like the shape), `{"content": …, "shape": …}` or `{"b64": …}`, and checks it
+ * against the model.
+ */
 export function readJsonTensor(value: unknown, spec: TensorSpec): StepTensor | TensorProblem {
   if (typeof value !== "object" || value === null) {
     return {

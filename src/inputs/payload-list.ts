@@ -10,10 +10,11 @@ const MAX_PROBLEMS = 20;
 const NOTHING: DataStep["expected"] = new Map();
 
 /**
- * Reads payloads from a JSON file as GenAI-Perf writes it, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or from JSON Lines (`.jsonl`) with one
- * such entry or one request body per line. Turns of sessions have `"session_id": [s]` and, except the last one, `"delay": [ms]`.
- * @param order `at-times`: each entry must have a `timestamp` in milliseconds, and steps are sorted by it; `in-sessions`: each must have a `session_id`,
- *   and each session becomes a stream, in the order of their first turns
+ * Reads payloads from a JSON file as GenAI-Perf writes it, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or from JSON Lines
+ * (`.jsonl`) with one such entry or one request body per line. Turns of sessions have `"session_id": [s]` and, except the last one,
+ * `"delay": [ms]`.
+ * @param order `at-times`: each entry must have a `timestamp` in milliseconds, and steps are sorted by it; `in-sessions`: each must have a
+ *   `session_id`, and each session becomes a stream, in the order of their first turns
  * @throws UserError with the place of each entry that is not valid
  */
 export function readPayloadList(path: string, order: DataOrder): Promise<Dataset> {

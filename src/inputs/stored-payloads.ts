@@ -17,7 +17,10 @@ interface Extent {
   readonly byteCount: number;
 }
 
-/** A payload file that is too large for memory. It is scanned once, and each payload is read when its request is sent. The file stays open and must not change. */
+/**
+ * A payload file that is too large for memory. It is scanned once, and each payload is read when its request is sent. The file stays open
+ * and must not change.
+ */
 export class PayloadFile {
   readonly path: string;
   private readonly fd: number;

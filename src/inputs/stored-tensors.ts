@@ -18,7 +18,8 @@ const decoder = new TextDecoder();
 type Entries = readonly (StoredStep | readonly StoredStep[])[];
 
 /**
- * Scans a JSON data file that is too large for memory. Each entry is read when its request is sent. The file stays open and must not change.
+ * Scans a JSON data file that is too large for memory. Each entry is read when its request is sent. The file stays open and must not
+ * change.
  * @throws UserError when it cannot be read; with the byte offset when it is not valid
  */
 export function openJsonDocument(path: string, model: ModelInfo): JsonDocument<StoredStep> {

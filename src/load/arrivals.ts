@@ -24,8 +24,8 @@ export function poissonArrivals(ratePerSec: number, seed: number): Arrivals {
 }
 
 /**
- * Independent gamma-distributed gaps with a mean of `1 / ratePerSec` seconds, like vLLM's `burstiness` and AIPerf's smoothness. The same seed
- * gives the same times.
+ * Independent gamma-distributed gaps with a mean of `1 / ratePerSec` seconds, like vLLM's `burstiness` and AIPerf's smoothness. The same
+ * seed gives the same times.
  * @param smoothness shape of the distribution: 1 is a Poisson process, higher is smoother, lower is burstier
  */
 export function gammaArrivals(ratePerSec: number, smoothness: number, seed: number): Arrivals {

@@ -1,6 +1,6 @@
 /**
- * Request ids of a lane: `(lane << 48) | n` in decimal, like perf_analyzer's ids of asynchronous requests. Increments the digits in place, so that
- * an id needs no number conversion.
+ * Request ids of a lane: `(lane << 48) | n` in decimal, like perf_analyzer's ids of asynchronous requests. Increments the digits in place,
+ * so that an id needs no number conversion.
  */
 export class LaneIds {
   private digits: Uint8Array;

@@ -10,7 +10,10 @@ export type Drive =
   | { readonly kind: "ramp"; readonly maxConcurrency: number; readonly concurrencyAt: (elapsedNs: number) => number }
   /** Requests at due times. Requests wait while `maxOutstanding` requests are outstanding. */
   | { readonly kind: "scheduled"; readonly arrivals: Arrivals; readonly maxOutstanding?: number }
-  /** `start` requests, then groups of `step` up to a total of `end`. Each group starts when every request before it has `periodResponses` responses. */
+  /**
+   * `start` requests, then groups of `step` up to a total of `end`. Each group starts when every request before it has `periodResponses`
+   * responses.
+   */
   | {
       readonly kind: "periodic";
       readonly start: number;

@@ -32,8 +32,8 @@ interface Running {
 }
 
 /**
- * Assigns requests to sequences like perf_analyzer. Ids count up and wrap around; when the next id is in use, a sequence reuses its own last id.
- * Concurrent sequences never have the same id.
+ * Assigns requests to sequences like perf_analyzer. Ids count up and wrap around; when the next id is in use, a sequence reuses its own
+ * last id. Concurrent sequences never have the same id.
  */
 export class Sequences {
   private readonly options: SequenceOptions;

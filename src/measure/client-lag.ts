@@ -23,7 +23,10 @@ export interface LagBias {
   readonly figure: ReportedTime["figure"];
   readonly statistic: "mean" | "p99";
   readonly reportedNs: number;
-  /** Likely effect of the lag: the time is too long by this, or, for the mean inter-token latency, each gap is off by this in either direction. */
+  /**
+   * Likely effect of the lag: the time is too long by this, or, for the mean inter-token latency, each gap is off by this in either
+   * direction.
+   */
   readonly biasNs: number;
 }
 

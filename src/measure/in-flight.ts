@@ -57,7 +57,9 @@ function round(value: number): number {
   return Number(value.toPrecision(3));
 }
 
-/** Sums the time that requests were in flight by interval, for many equal intervals. Adding a request takes constant time for any latency. */
+/**
+ * Sums the time that requests were in flight by interval, for many equal intervals. Adding a request takes constant time for any latency.
+ */
 export class InFlightTime {
   private readonly startNs: number;
   private readonly stretchNs: number;

@@ -2,8 +2,8 @@ const INITIAL_CELLS = 4096; // up to 4.1 ms
 const MAX_CELLS = 1 << 20; // up to 1.05 s, 4 MiB; longer latencies are rare and go into a map
 
 /**
- * A histogram of latencies with a resolution of 1 us, as in reports. Memory depends on the range of latencies, not on their number. Mean and
- * deviation are computed from nanoseconds.
+ * A histogram of latencies with a resolution of 1 us, as in reports. Memory depends on the range of latencies, not on their number. Mean
+ * and deviation are computed from nanoseconds.
  */
 export class LatencyTally {
   private cells = new Uint32Array(INITIAL_CELLS);

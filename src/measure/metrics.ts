@@ -26,8 +26,8 @@ export function sentPerSec(window: WindowResult): number {
 const LATE_US = 1000;
 
 /**
- * Number of successful requests sent more than 1 ms late; 0 without a schedule. perf_analyzer's delayed requests are fewer: only those whose
- * lane was not waiting.
+ * Number of successful requests sent more than 1 ms late; 0 without a schedule. perf_analyzer's delayed requests are fewer: only those
+ * whose lane was not waiting.
  */
 export function lateCount({ sendDelay }: WindowResult): number {
   let late = 0;
@@ -67,7 +67,11 @@ export interface ConfidenceRanks {
   readonly isReliable: boolean;
 }
 
-/** Returns a percentile's distribution-free 95 % confidence interval, from binomial ranks. @param count 1 or more @param percentile 0 to 100 */
+/**
+ * Returns a percentile's distribution-free 95 % confidence interval, from binomial ranks.
+ * @param count 1 or more
+ * @param percentile 0 to 100
+ */
 export function confidenceRanks(count: number, percentile: number): ConfidenceRanks {
   const p = percentile / 100;
   const half = Z_95 * Math.sqrt(count * p * (1 - p));

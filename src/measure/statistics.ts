@@ -6,8 +6,9 @@ export type StatisticName = "avg" | `p${(typeof PERCENTILES)[number]}` | "min" |
 export type Summary = Readonly<Record<StatisticName, number>>;
 
 /**
- * Computes statistics of a sample exactly like numpy, so that the text is the same as GenAI-Perf's: mean, percentiles by linear interpolation,
- * minimum, maximum and population standard deviation. Returns undefined for an empty sample. The sample must not contain NaN.
+ * Computes statistics of a sample exactly like numpy, so that the text is the same as GenAI-Perf's: mean, percentiles by linear
+ * interpolation, minimum, maximum and population standard deviation. Returns undefined for an empty sample. The sample must not contain
+ * NaN.
  */
 export function summarize(values: Float64Array): Summary | undefined {
   if (values.length === 0) return undefined;

@@ -71,7 +71,10 @@ export interface ComposingModelPlan {
   readonly version: string;
 }
 
-/** A request parameter. The value is text, so that 64-bit numbers survive JSON: `true` or `false`, an integer, a decimal number, or any string. */
+/**
+ * A request parameter. The value is text, so that 64-bit numbers survive JSON: `true` or `false`, an integer, a decimal number, or any
+ * string.
+ */
 export interface RequestParameterPlan {
   readonly type: "bool" | "int" | "uint" | "double" | "string";
   readonly value: string;
@@ -178,8 +181,8 @@ export type MeasurementModePlan =
   /** A total number of requests; null: the number that the load defines. */
   | { readonly kind: "requests"; readonly count: number | null }
   /**
-   * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the end count if
-   * they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
+   * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the end
+   * count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
    */
   | { readonly kind: "duration"; readonly durationMs: number; readonly graceMs?: number | undefined };
 
@@ -190,8 +193,8 @@ export interface ClientPlan {
   /** `own`: Rampart's client; the others are libraries for comparison and as a fallback. */
   readonly kind: "own" | "undici" | "grpc-js";
   /**
-   * `sync`: a lane waits for its response; `async`: a lane may have several outstanding requests; `auto`: async for models with sequences or
-   * several responses per request, otherwise sync.
+   * `sync`: a lane waits for its response; `async`: a lane may have several outstanding requests; `auto`: async for models with sequences
+   * or several responses per request, otherwise sync.
    */
   readonly callMode: CallModePlan;
   /** Maximum number of lanes (perf_analyzer's worker threads); null: as many as the load needs. */

@@ -4,8 +4,8 @@ import * as v from "valibot";
 export type Schema<T> = v.GenericSchema<unknown, T>;
 
 /**
- * valibot's functions for building schemas. They are passed to schema builders, so that modules needed at every start can define schemas without
- * loading valibot. Other modules import only types from this file.
+ * valibot's functions for building schemas. They are passed to schema builders, so that modules needed at every start can define schemas
+ * without loading valibot. Other modules import only types from this file.
  */
 export const builders = {
   array: v.array,

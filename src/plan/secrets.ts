@@ -20,8 +20,9 @@ const SECRET_ARGUMENT =
 const SCHEME = /^(?:bearer|basic|token|digest|negotiate|apikey|api-key|key)\s+/i;
 
 /**
- * Registered secrets (keys, passwords, cookies) in all forms in which they are written. Secrets are registered on input and masked on output:
- * on the terminal, in every file, and before a text is cut. The list is global, because a secret stays secret until the process ends.
+ * Registered secrets (keys, passwords, cookies) in all forms in which they are written. Secrets are registered on input and masked on
+ * output: on the terminal, in every file, and before a text is cut. The list is global, because a secret stays secret until the process
+ * ends.
  */
 const forms = new Set<string>();
 /** Matches `forms`, longest first; rebuilt after a registration. */

@@ -1,6 +1,6 @@
 /**
- * Settings that errors of a run refer to. An error names a setting by its path in the Plan, in braces; each front end replaces it with its own
- * name: a field of a scenario, or a flag.
+ * Settings that errors of a run refer to. An error names a setting by its path in the Plan, in braces; each front end replaces it with its
+ * own name: a field of a scenario, or a flag.
  */
 export type SettingPath =
   | "client.requestTimeoutMs"

@@ -3,8 +3,8 @@ const MAX_DEPTH = 4;
 const MAX_ITEMS = 8;
 
 /**
- * Formats a value from outside for an error message: as JSON on one line, cut with `…` after 80 characters or 4 levels. Never throws, even for
- * deeply nested JSON, bigints, cycles and throwing getters. Undefined is shown as `nothing`.
+ * Formats a value from outside for an error message: as JSON on one line, cut with `…` after 80 characters or 4 levels. Never throws, even
+ * for deeply nested JSON, bigints, cycles and throwing getters. Undefined is shown as `nothing`.
  */
 export function showValue(value: unknown): string {
   if (value === undefined) return "nothing";

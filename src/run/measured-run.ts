@@ -34,8 +34,8 @@ import type { Session } from "./target/session.ts";
 const GIVE_UP_MS = 1000;
 
 /**
- * A run after the server has reported its model: warm-up, levels and search. Loaded while the first request is in flight, with all modules for
- * measuring.
+ * A run after the server has reported its model: warm-up, levels and search. Loaded while the first request is in flight, with all modules
+ * for measuring.
  */
 export class MeasuredRun {
   private readonly parts: RunParts;
@@ -259,7 +259,9 @@ export class MeasuredRun {
     this.warmupFailedCount += failedCount;
   }
 
-  /** Stops sending and waits for outstanding requests, so that the server's counts and ours agree; briefly after an error or an interrupt. */
+  /**
+   * Stops sending and waits for outstanding requests, so that the server's counts and ours agree; briefly after an error or an interrupt.
+   */
   private async shutDown(): Promise<void> {
     const { driver, signal } = this;
     if (this.isDriverOpen) {

@@ -27,8 +27,8 @@ const WHOLE = encoder.encode(
 );
 
 /**
- * Sends requests of the session's data to an in-process sink, so that the client's code is JIT-compiled before the first measured request, which
- * would otherwise be some milliseconds late: a tenth of many a model's time to first token. Nothing is recorded.
+ * Sends requests of the session's data to an in-process sink, so that the client's code is JIT-compiled before the first measured request,
+ * which would otherwise be some milliseconds late: a tenth of many a model's time to first token. Nothing is recorded.
  */
 export async function rehearse({ service, dataset, warnings }: Session, isStreaming: boolean): Promise<void> {
   const pieces = isStreaming ? [STREAM_HEAD, ...Array<Uint8Array>(EVENTS).fill(CHUNK), STREAM_END] : [WHOLE];

@@ -32,8 +32,8 @@ export interface RunningPlan {
 /**
  * Starts a plan's run: connects to the target and sends the first request as soon as possible.
  * @param openObserver creates the run's observer, once, before any report; may reject
- * @param check rejects when the plan is not valid. Called before any report, but not where it would delay the first request: front ends validate
- *   user input themselves, so this only guards against their defects
+ * @param check rejects when the plan is not valid. Called before any report, but not where it would delay the first request: front ends
+ *   validate user input themselves, so this only guards against their defects
  * @param peers the other processes of the measurement; default: none
  * @param meter measures the tokens of responses and stays open; default: a separate thread for the run, if the plan measures tokens
  */
@@ -121,7 +121,10 @@ async function runPlan(
   }
 }
 
-/** Whether to rehearse: requests to a language model are few and long, so JIT compilation during them would be visible in the time to first token. */
+/**
+ * Whether to rehearse: requests to a language model are few and long, so JIT compilation during them would be visible in the time to first
+ * token.
+ */
 function isRehearsed({ target, client, outputs }: Plan): boolean {
   return target.kind === "openai" && client.kind === "own" && outputs.style !== "perf_analyzer";
 }
@@ -174,8 +177,8 @@ async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMet
 }
 
 /**
- * Returns the concurrency of the first level when its first request may be sent before anything is measured or reported: windows begin later,
- * requests are not counted, and the server's counters are not needed before. Otherwise undefined.
+ * Returns the concurrency of the first level when its first request may be sent before anything is measured or reported: windows begin
+ * later, requests are not counted, and the server's counters are not needed before. Otherwise undefined.
  */
 function concurrencyAtOnce({ measurement, outputs, telemetry }: Plan, load: PreparedLoad): number | undefined {
   const { mode, warmupRequests, warmupMs = 0 } = measurement;

@@ -19,9 +19,9 @@ let timer: ReturnType<typeof setInterval> | undefined;
 let checks = 0;
 
 /**
- * Lowers the priority of this process'"'"'s background threads, and of those that start within the next 10 seconds, so that they do not delay
- * the sending thread on a shared core. Call it before every run: idle threads end and new ones start. Linux only; does nothing elsewhere, or
- * when the system does not allow it.
+ * Lowers the priority of this process'"'"'s background threads, and of those that start within the next 10 seconds, so that they do not
+ * delay the sending thread on a shared core. Call it before every run: idle threads end and new ones start. Linux only; does nothing
+ * elsewhere, or when the system does not allow it.
  */
 export function yieldBackgroundThreads(): void {
   if (process.platform !== "linux") return;

@@ -8,8 +8,8 @@ const MOST_BYTES = 64;
 export type CoreWait = () => number;
 
 /**
- * Opens the kernel'"'"'s count of the calling thread'"'"'s run-queue wait (`run_delay` in /proc/PID/schedstat). Each read takes a few microseconds.
- * Returns undefined when the system has no such count; only Linux has.
+ * Opens the kernel'"'"'s count of the calling thread'"'"'s run-queue wait (`run_delay` in /proc/PID/schedstat). Each read takes a few
+ * microseconds. Returns undefined when the system has no such count; only Linux has.
  */
 export function openCoreWait(): CoreWait | undefined {
   if (process.platform !== "linux") return undefined;

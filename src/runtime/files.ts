@@ -1,4 +1,6 @@
-/** Returns `node:fs`, loaded on first use: importing it would add almost a millisecond to every start on Bun, which usually needs no file. */
+/**
+ * Returns `node:fs`, loaded on first use: importing it would add almost a millisecond to every start on Bun, which usually needs no file.
+ */
 export function fileSystem(): typeof import("node:fs") {
   return process.getBuiltinModule("node:fs");
 }

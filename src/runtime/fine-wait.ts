@@ -5,9 +5,9 @@ import { runtimeName } from "./runtime.ts";
 export type FineWait = (waitNs: number, then: () => void) => void;
 
 /**
- * Waits with a finer resolution than `setTimeout`; undefined when the runtime cannot. Bun'"'"'s event loop sleeps with nanosecond resolution, and
- * `Atomics.waitAsync` is the only API that uses it; on Node and Deno the same call has millisecond resolution. A wait cannot be cancelled and does
- * not keep the process alive.
+ * Waits with a finer resolution than `setTimeout`; undefined when the runtime cannot. Bun'"'"'s event loop sleeps with nanosecond
+ * resolution, and `Atomics.waitAsync` is the only API that uses it; on Node and Deno the same call has millisecond resolution. A wait
+ * cannot be cancelled and does not keep the process alive.
  */
 export const waitFinely: FineWait | undefined = runtimeName === "bun" ? waitByAtomics : undefined;
 

@@ -40,7 +40,8 @@ function rotateLeft(value: number, bits: number): number {
 }
 
 /**
- * Derives a seed for one purpose, so that draws for one purpose do not shift another'"'"'s, and entry 1000 does not depend on the 999 before it.
+ * Derives a seed for one purpose, so that draws for one purpose do not shift another'"'"'s, and entry 1000 does not depend on the 999
+ * before it.
  * @param purpose words and numbers, such as `"length", 12`
  */
 export function deriveSeed(seed: number, ...purpose: readonly (string | number)[]): number {

@@ -30,13 +30,13 @@ export interface SocketHandlers {
   /** Received bytes, valid only during the call. */
   onData(bytes: Uint8Array): void;
   /**
-   * The connection ended. `error` is absent when the peer closed it in an orderly way or `close` was called. If `isUnanswered` returned true,
-   * {@link isRefusedAfterClose} says whether the peer rejected the written bytes.
+   * The connection ended. `error` is absent when the peer closed it in an orderly way or `close` was called. If `isUnanswered` returned
+   * true, {@link isRefusedAfterClose} says whether the peer rejected the written bytes.
    */
   onClose(error: Error | undefined): void;
   /**
-   * Called when the peer has closed its side of a plain connection: whether written bytes have had no answer. If so, the connection stays half
-   * open for up to {@link REFUSAL_WAIT_MS} to learn whether the peer'"'"'s host rejects them. Default: false.
+   * Called when the peer has closed its side of a plain connection: whether written bytes have had no answer. If so, the connection stays
+   * half open for up to {@link REFUSAL_WAIT_MS} to learn whether the peer'"'"'s host rejects them. Default: false.
    */
   isUnanswered?(): boolean;
 }
@@ -55,8 +55,8 @@ export function isRefusedAfterClose(error: Error | undefined): boolean {
 /** An open or connecting socket. */
 export interface Socket {
   /**
-   * Queues bytes in order. Returns true when the caller may reuse the buffer at once. Returns false when the runtime still refers to it; the
-   * caller must then leave the buffer unchanged until its request is complete.
+   * Queues bytes in order. Returns true when the caller may reuse the buffer at once. Returns false when the runtime still refers to it;
+   * the caller must then leave the buffer unchanged until its request is complete.
    */
   write(bytes: Uint8Array): boolean;
   /** Closes the connection; `onClose` follows. Later writes are dropped. */

@@ -5,8 +5,8 @@ import { REFUSAL_PROBE_MS, type Socket, type SocketHandlers, type SocketTarget }
 import { findNameError, verifyOptions } from "./tls.ts";
 
 /**
- * TCP and TLS through `node:net` and `node:tls`: plain sockets on Node, TLS sockets on every runtime. Loads the modules on first use, because
- * importing them would slow every start on Bun, which rarely needs them.
+ * TCP and TLS through `node:net` and `node:tls`: plain sockets on Node, TLS sockets on every runtime. Loads the modules on first use,
+ * because importing them would slow every start on Bun, which rarely needs them.
  */
 export function openNodeSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   return new NodeConnection(target, handlers);

@@ -15,8 +15,8 @@ export function verifyOptions({ verifyPeer, verifyHost }: Pick<TlsSettings, "ver
 }
 
 /**
- * Checks the host name in the certificate of an open connection when the runtime does not verify the certificate. Returns undefined when the name
- * is correct, or when the runtime has checked it.
+ * Checks the host name in the certificate of an open connection when the runtime does not verify the certificate. Returns undefined when
+ * the name is correct, or when the runtime has checked it.
  */
 export function findNameError(
   settings: Pick<TlsSettings, "verifyPeer" | "verifyHost">,

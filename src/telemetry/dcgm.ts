@@ -1,7 +1,9 @@
 import type { ScrapedEndpoint, ScrapedSeries, ScrapeResult } from "./scrape-result.ts";
 import type { TelemetryMetric, TelemetrySeries } from "./series.ts";
 
-/** GenAI-Perf's metric names by field of DCGM exporters (https://docs.nvidia.com/datacenter/dcgm/latest/gpu-telemetry/dcgm-exporter.html). */
+/**
+ * GenAI-Perf's metric names by field of DCGM exporters (https://docs.nvidia.com/datacenter/dcgm/latest/gpu-telemetry/dcgm-exporter.html).
+ */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["DCGM_FI_DEV_POWER_USAGE", "gpu_power_usage"],
   ["DCGM_FI_DEV_POWER_MGMT_LIMIT", "gpu_power_limit"],

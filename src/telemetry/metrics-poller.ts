@@ -23,8 +23,8 @@ export interface MetricsPollerOptions {
 }
 
 /**
- * Scrapes GPU metrics periodically, one request at a time, and returns them per window. Nothing waits for a scrape: one that is in flight when a
- * window ends counts for the next window.
+ * Scrapes GPU metrics periodically, one request at a time, and returns them per window. Nothing waits for a scrape: one that is in flight
+ * when a window ends counts for the next window.
  */
 export class MetricsPoller {
   private readonly options: MetricsPollerOptions;

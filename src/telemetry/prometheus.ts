@@ -64,7 +64,10 @@ function unescapeLabel(text: string): string {
   return text.replace(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
 }
 
-/** Parses a floating-point number in Go's format; returns undefined when it is not one. @param text the value, with an optional timestamp */
+/**
+ * Parses a floating-point number in Go's format; returns undefined when it is not one.
+ * @param text the value, with an optional timestamp
+ */
 export function parseSampleValue(text: string): number | undefined {
   const number = text.trimStart().split(/\s/, 1)[0] ?? "";
   return parseNumber(number);

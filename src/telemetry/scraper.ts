@@ -14,8 +14,8 @@ export interface ScraperOptions {
 }
 
 /**
- * Scrapes the metrics of one server during a run: once before it, to check the address, then at the start, at the interval, and at the end. The run
- * does not wait for scrapes in between.
+ * Scrapes the metrics of one server during a run: once before it, to check the address, then at the start, at the interval, and at the end.
+ * The run does not wait for scrapes in between.
  */
 export class Scraper {
   private readonly options: ScraperOptions;

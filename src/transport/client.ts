@@ -11,7 +11,10 @@ export interface ReceivedResponse {
   readonly isEmpty: boolean;
 }
 
-/** The state of a slot's current or last request. Reused for every request of the slot, so that a request allocates nothing. Times are {@link nowNs} nanoseconds. */
+/**
+ * The state of a slot's current or last request. Reused for every request of the slot, so that a request allocates nothing. Times are
+ * {@link nowNs} nanoseconds.
+ */
 export class Call implements AnswerHead {
   readonly slot: number;
   /** Index of the server, when there are several. */
@@ -20,7 +23,9 @@ export class Call implements AnswerHead {
   sendStartNs = 0;
   /** Time when the socket had taken all bytes. */
   sendEndNs = 0;
-  /** Start of handling the socket read that held the first byte of the response; on a stream, the read that completed the first response. */
+  /**
+   * Start of handling the socket read that held the first byte of the response; on a stream, the read that completed the first response.
+   */
   firstByteNs = 0;
   /** Start of handling the socket read that completed the response; of several responses, the last one with content. */
   endNs = 0;
@@ -105,7 +110,9 @@ export interface ClientOptions {
   readonly onSent?: ((call: Call) => void) | undefined;
   /** Called for each response of a request except the last. */
   readonly onResponse?: ((call: Call) => void) | undefined;
-  /** gRPC only: called with the headers of each response, then with its trailers, before `onDone`. For tests and traces; slow with grpc-js. */
+  /**
+   * gRPC only: called with the headers of each response, then with its trailers, before `onDone`. For tests and traces; slow with grpc-js.
+   */
   readonly onMetadata?: ((call: Call, headers: readonly Header[], isTrailers: boolean) => void) | undefined;
   /** Called with the heads of requests (`>`) and responses (`<`) as text. For traces only; slow. */
   readonly onWire?: ((direction: ">" | "<", head: string) => void) | undefined;

@@ -36,7 +36,10 @@ export function isTooLarge({ messageCount, responseBytes }: Call, maxBytes: numb
   return responseBytes > maxBytes || (messageCount > MIN_RESPONSES && messageCount * BYTES_PER_RESPONSE > maxBytes);
 }
 
-/** Adds a response to its call. The caller ends the call after the last response or a failure. @param kept the response's own message, when responses are kept */
+/**
+ * Adds a response to its call. The caller ends the call after the last response or a failure.
+ * @param kept the response's own message, when responses are kept
+ */
 export function addResponse(
   call: Call,
   response: StreamedResponse,

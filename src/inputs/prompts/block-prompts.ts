@@ -9,8 +9,8 @@ export const BLOCK_TOKENS = 512;
 const MOST_KEPT = 2048;
 
 /**
- * Writes prompts from blocks. The same id always gives the same text, so that a server's prefix cache has the same hits as in the recorded trace. The
- * last block of a prompt may be shorter; it is then a prefix of the whole block.
+ * Writes prompts from blocks. The same id always gives the same text, so that a server's prefix cache has the same hits as in the recorded
+ * trace. The last block of a prompt may be shorter; it is then a prefix of the whole block.
  */
 export class BlockPrompts {
   private readonly writer: PromptWriter;
@@ -35,7 +35,8 @@ export class BlockPrompts {
       .map((id) => this.whole(id))
       .join(" ");
     const lastId = hashIds.at(-1) as number;
-    // Token counts of blocks add up, because each starts with a word that counts the same after a space. The last block corrects any difference.
+    // Token counts of blocks add up, because each starts with a word that counts the same after a space. The last block corrects any
+    // difference.
     const open = before === "" ? tokenCount : tokenCount - this.writer.count(before);
     const last = this.writer.write(open, this.randomOf(lastId), before);
     return before === "" ? last : `${before} ${last}`;

@@ -25,9 +25,9 @@ interface Conversation {
 }
 
 /**
- * Reads the requests of a conversation file: ShareGPT's format (`conversations: [{from, value}, …]`), messages with `role` and `content`, or turns with
- * `text`, `delay` and `output_length`; as a JSON array or one per line. The length of a recorded answer is the maximum output length, unless the
- * run sets another. Conversations without user messages are skipped.
+ * Reads the requests of a conversation file: ShareGPT's format (`conversations: [{from, value}, …]`), messages with `role` and `content`,
+ * or turns with `text`, `delay` and `output_length`; as a JSON array or one per line. The length of a recorded answer is the maximum output
+ * length, unless the run sets another. Conversations without user messages are skipped.
  * @param isMultiTurn false: send only the first turn of each conversation, without a session
  * @throws UserError when a conversation is not valid
  */

@@ -10,8 +10,8 @@ import { makeRankings, makeSynthetic } from "./synthetic.ts";
 import { readTraceCsv } from "./trace-csv.ts";
 
 /**
- * Yields all requests of a run once, in order. Files are read incrementally, so that only one line is in memory (except for batches of several texts
- * or images, which need all lines).
+ * Yields all requests of a run once, in order. Files are read incrementally, so that only one line is in memory (except for batches of
+ * several texts or images, which need all lines).
  * @param tokenizer only needed to generate prompts
  * @throws UserError when an entry is not valid, and at the end when there was none
  */

@@ -2,7 +2,10 @@ import { UserError } from "../../plan/problem.ts";
 import type { Json } from "../../service/openai/prompt-entry.ts";
 import type { JsonRecord } from "./json-lines.ts";
 
-/** Returns the text of a key; undefined when it is absent, null or empty. @throws UserError with file, line and key, like all functions here */
+/**
+ * Returns the text of a key; undefined when it is absent, null or empty.
+ * @throws UserError with file, line and key, like all functions here
+ */
 export function readString(record: JsonRecord, key: string): string | undefined {
   const value = record.value[key];
   if (value === undefined || value === null || value === "") return undefined;

@@ -16,8 +16,8 @@ export interface SequencePair {
 }
 
 /**
- * Draws a token count: a number from the distribution, truncated, at least 1. (GenAI-Perf also makes empty prompts when the number is below 1;
- * servers reject them.)
+ * Draws a token count: a number from the distribution, truncated, at least 1. (GenAI-Perf also makes empty prompts when the number is below
+ * 1; servers reject them.)
  */
 export function drawTokenCount(random: Random, { mean, stddev }: Spread): number {
   return Math.max(1, Math.trunc(drawNormal(random, mean, stddev)));

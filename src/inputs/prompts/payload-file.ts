@@ -18,8 +18,9 @@ const OWN_KEYS = [
 ];
 
 /**
- * Reads the requests of a payload file in Mooncake's format: JSON Lines with `timestamp` and `delay` in milliseconds, `session_id`, `text_input` (or
- * `text`) or an `input_length` in tokens to generate, from the blocks `hash_ids` if given, `output_length`, and other keys for the body.
+ * Reads the requests of a payload file in Mooncake's format: JSON Lines with `timestamp` and `delay` in milliseconds, `session_id`,
+ * `text_input` (or `text`) or an `input_length` in tokens to generate, from the blocks `hash_ids` if given, `output_length`, and other keys
+ * for the body.
  * @throws UserError when a line is not valid
  */
 export async function* readPayloadFile(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {

@@ -1,8 +1,8 @@
 import { drawIndex, type Random } from "../../runtime/random.ts";
 
 /**
- * Generates plain English prose of any length from a word list and a few sentence patterns. The word list was written for this project. Prompts
- * differ after the first words, so that they do not hit a server's prefix cache by accident.
+ * Generates plain English prose of any length from a word list and a few sentence patterns. The word list was written for this project.
+ * Prompts differ after the first words, so that they do not hit a server's prefix cache by accident.
  */
 
 const NOUNS =

@@ -9,8 +9,9 @@ import { loadAudio, loadImage } from "./media.ts";
 import { joinBefore, type PromptMaker } from "./prompt-maker.ts";
 
 /**
- * Reads the requests of a JSON Lines file with `text` (or `text_input`), `image` or `images`, and `audio` or `audios`; or of all `.jsonl` files
- * of a folder, by name. @throws UserError when a line is not valid
+ * Reads the requests of a JSON Lines file with `text` (or `text_input`), `image` or `images`, and `audio` or `audios`; or of all `.jsonl`
+ * files of a folder, by name.
+ * @throws UserError when a line is not valid
  */
 export async function* readPrompts(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   if (!(await isFolder(path))) {
@@ -21,7 +22,8 @@ export async function* readPrompts(path: string, maker: PromptMaker): AsyncGener
 }
 
 /**
- * Reads rankings from a folder with `queries.jsonl` and `passages.jsonl`: each query with the passages of the same line, up to the end of the shorter file.
+ * Reads rankings from a folder with `queries.jsonl` and `passages.jsonl`: each query with the passages of the same line, up to the end of
+ * the shorter file.
  * @throws UserError when a file is missing
  */
 export async function* readRankings(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {

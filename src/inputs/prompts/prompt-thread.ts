@@ -29,8 +29,8 @@ export async function servePrompts(port: MessagePort, { planJson, order }: Promp
 }
 
 /**
- * Creates all requests of a plan's prompts in a separate thread, so that neither its CPU time nor the tokenizer's memory is in the measuring thread. If
- * no thread can be started, creates them in the calling thread and adds a warning.
+ * Creates all requests of a plan's prompts in a separate thread, so that neither its CPU time nor the tokenizer's memory is in the
+ * measuring thread. If no thread can be started, creates them in the calling thread and adds a warning.
  * @param start starts the thread
  * @throws UserError like `makePromptDataset`
  */

@@ -27,8 +27,8 @@ interface Draft {
 }
 
 /**
- * Writes texts with an exact number of tokens. Adds words by their individual token counts, then counts the whole text and corrects it until the
- * number is exact. This works for any tokenizer, whatever it merges.
+ * Writes texts with an exact number of tokens. Adds words by their individual token counts, then counts the whole text and corrects it
+ * until the number is exact. This works for any tokenizer, whatever it merges.
  */
 export class PromptWriter {
   private readonly tokenizer: Tokenizer;
@@ -41,8 +41,8 @@ export class PromptWriter {
   }
 
   /**
-   * Returns a text of exactly `tokenCount` tokens. The same tokenizer, count and random numbers give the same text, and a longer text starts like a
-   * shorter one.
+   * Returns a text of exactly `tokenCount` tokens. The same tokenizer, count and random numbers give the same text, and a longer text
+   * starts like a shorter one.
    * @param before text in front of it, joined by a space. The count is then the number of tokens that the text adds, and if possible also
    *   the count of the text alone
    * @throws UserError when no text of that length is found
@@ -133,7 +133,9 @@ export class PromptWriter {
   }
 }
 
-/** Tries every filler after ever shorter parts of the draft, counting the whole text. Returns undefined when no text has the wanted count. */
+/**
+ * Tries every filler after ever shorter parts of the draft, counting the whole text. Returns undefined when no text has the wanted count.
+ */
 function mend(draft: Draft, tokenCount: number, measure: Measure): string | undefined {
   const fillers = rotate(FILLERS, draft.random);
   const fewest = Math.max(0, draft.pieces.length - MOST_DROPPED);

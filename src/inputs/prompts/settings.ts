@@ -76,8 +76,9 @@ export const DEFAULT_PROMPTS = {
 } as const satisfies Omit<PromptSettings, "seed">;
 
 /**
- * Parses the value of `--input-file`: `synthetic:a,b`, `payload:FILE`, or a file or folder. In addition to GenAI-Perf's syntax: `conversations:FILE`
- * for ShareGPT's format, and `trace:FILE` or a path ending in `.csv` for CSV traces; or a file in the format of `--input-format`.
+ * Parses the value of `--input-file`: `synthetic:a,b`, `payload:FILE`, or a file or folder. In addition to GenAI-Perf's syntax:
+ * `conversations:FILE` for ShareGPT's format, and `trace:FILE` or a path ending in `.csv` for CSV traces; or a file in the format of
+ * `--input-format`.
  */
 export function parseInputFile(value: string, format: InputFormat = "auto"): PromptSource {
   const path = format === "payload" ? value.replace(/^payload:/, "") : value;

@@ -15,8 +15,9 @@ export interface FailureShare {
 }
 
 /**
- * Whether the ratio of failed requests is certain to end above the limit. With a known total, no number of later successes can prevent it. Otherwise,
- * the observed failures would have a probability below 1e-9 if the true ratio were at the limit (Chernoff bound of the binomial distribution).
+ * Whether the ratio of failed requests is certain to end above the limit. With a known total, no number of later successes can prevent it.
+ * Otherwise, the observed failures would have a probability below 1e-9 if the true ratio were at the limit (Chernoff bound of the binomial
+ * distribution).
  */
 export function isRatioExceeded({ maxRatio, completedCount, failedCount, totalCount }: FailureShare): boolean {
   if (Number.isFinite(totalCount)) return failedCount > maxRatio * totalCount;

@@ -41,7 +41,10 @@ export class RequestJudge {
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
   /** Whether response bodies must be kept. */
   readonly needsBodies: boolean;
-  /** Whether a slot may send its next request before its response is judged. Not with traces, which are live, or shared memory, which is overwritten. */
+  /**
+   * Whether a slot may send its next request before its response is judged. Not with traces, which are live, or shared memory, which is
+   * overwritten.
+   */
   readonly canWait: boolean;
   /** Creates the clients' checks of responses that are not kept. */
   readonly createCheck: CreateAnswerCheck;

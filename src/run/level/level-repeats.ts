@@ -1,8 +1,8 @@
 import type { LevelResult } from "../../result/run-result.ts";
 
 /**
- * Replaces a level's measurement by a repeated one, which keeps the earlier ones in `repeats`. A partial measurement does not replace the earlier
- * one.
+ * Replaces a level's measurement by a repeated one, which keeps the earlier ones in `repeats`. A partial measurement does not replace the
+ * earlier one.
  */
 export function repeatLevel(levels: LevelResult[], result: LevelResult): void {
   const index = levels.findLastIndex(({ level }) => level === result.level);

@@ -36,7 +36,10 @@ async function searchLinear({ levels }: LevelSearch, runLevel: RunLevel): Promis
   }
 }
 
-/** Like the linear search, but confirms the first level over the limit, and then the last one below it, so that one noisy measurement does not decide. */
+/**
+ * Like the linear search, but confirms the first level over the limit, and then the last one below it, so that one noisy measurement does
+ * not decide.
+ */
 async function searchConfirmed({ levels }: LevelSearch, runLevel: RunLevel): Promise<void> {
   let index = 0;
   for (let level = levelAt(levels, 0); level !== undefined; level = levelAt(levels, ++index)) {

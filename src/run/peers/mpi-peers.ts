@@ -18,8 +18,8 @@ interface Peer {
 }
 
 /**
- * The ranks of an MPI job. They exchange small messages instead of collective calls, which block, or wait forever for a failed rank. Here load
- * continues during a wait, and ended ranks are not waited for.
+ * The ranks of an MPI job. They exchange small messages instead of collective calls, which block, or wait forever for a failed rank. Here
+ * load continues during a wait, and ended ranks are not waited for.
  */
 export class MpiPeers implements Peers {
   readonly count: number;

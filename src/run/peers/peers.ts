@@ -4,7 +4,10 @@ export interface Peers {
   readonly count: number;
   /** Resolves when every process is about to begin the next level or has ended, or when `signal` is stopped. */
   waitForAll(signal: Stoppable): Promise<void>;
-  /** Reports whether a window was stable, and returns whether all processes were after the same number of windows. Does not wait when `signal` is stopped. */
+  /**
+   * Reports whether a window was stable, and returns whether all processes were after the same number of windows. Does not wait when
+   * `signal` is stopped.
+   */
   areAllStable(isStable: boolean, signal: Stoppable): Promise<boolean>;
   /** Reports that this process has finished measuring. Resolves when all have, or when `signal` is stopped. */
   waitForEnd(signal: Stoppable): Promise<void>;

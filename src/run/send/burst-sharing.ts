@@ -18,9 +18,9 @@ export interface BurstClock {
 }
 
 /**
- * Yields the core briefly after each request. A server on the same machine often runs on the core of the client that wakes it, and would have to wait
- * until a whole burst of requests has been sent, some milliseconds later; that wait would look like the server's own time. When no thread waits
- * for the core, it costs a microsecond.
+ * Yields the core briefly after each request. A server on the same machine often runs on the core of the client that wakes it, and would
+ * have to wait until a whole burst of requests has been sent, some milliseconds later; that wait would look like the server's own time.
+ * When no thread waits for the core, it costs a microsecond.
  */
 export class BurstSharing {
   private readonly yieldCore: CoreYield;

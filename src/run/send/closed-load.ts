@@ -12,8 +12,8 @@ export class ClosedLoad implements ActiveLoad {
   private target = 0;
   private rampTimer: ReturnType<typeof setInterval> | undefined;
   /**
-   * Read first, then send. When tokens of many streams arrive at once, a request sent between two reads would make the tokens read after it look
-   * late. A delayed request's own times count from its send.
+   * Read first, then send. When tokens of many streams arrive at once, a request sent between two reads would make the tokens read after it
+   * look late. A delayed request's own times count from its send.
    */
   readsFirst = false;
   /** Slots that send after the reads. */

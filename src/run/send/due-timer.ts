@@ -11,8 +11,8 @@ const HOLD_MS = 1e9;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Fires at a given time: uses a timer while it is far, then a finer wait or, when the runtime has none, `setImmediate` in a loop, so that I/O
- * continues.
+ * Fires at a given time: uses a timer while it is far, then a finer wait or, when the runtime has none, `setImmediate` in a loop, so that
+ * I/O continues.
  */
 export class DueTimer {
   private readonly onDue: () => void;

@@ -25,8 +25,8 @@ export function callModeOf({ client, target }: Plan, { isSequence, isDecoupled }
 }
 
 /**
- * Returns how slots are assigned to lanes. Synchronous closed loops have one lane per outstanding request; asynchronous ones have lanes up to the limit;
- * schedules have as many lanes as the limit, which share the arrivals and sequences.
+ * Returns how slots are assigned to lanes. Synchronous closed loops have one lane per outstanding request; asynchronous ones have lanes up
+ * to the limit; schedules have as many lanes as the limit, which share the arrivals and sequences.
  */
 export function laneOptionsOf(plan: Plan, search: LevelSearch, model: LaneModel): LaneOptions {
   const { concurrent, isSerial } = plan.sequences;

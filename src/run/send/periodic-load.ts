@@ -4,8 +4,8 @@ import { setting } from "../../plan/setting-names.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 
 /**
- * Sends requests in groups. The next group starts when every request of the previous one has received the required number of responses. Each slot
- * sends one request. Needs a protocol that reports responses as they arrive.
+ * Sends requests in groups. The next group starts when every request of the previous one has received the required number of responses.
+ * Each slot sends one request. Needs a protocol that reports responses as they arrive.
  */
 export class PeriodicLoad implements ActiveLoad {
   private readonly sender: Sender;

@@ -7,8 +7,8 @@ import type { Failure } from "../../transport/failure.ts";
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Fails requests without a complete response within the request timeout, even if bytes arrive. Checks all calls from a timer that is set for the
- * oldest one, so that requests in time cost nothing.
+ * Fails requests without a complete response within the request timeout, even if bytes arrive. Checks all calls from a timer that is set
+ * for the oldest one, so that requests in time cost nothing.
  */
 export class RequestTimeout {
   private readonly client: Pick<LoadClient, "calls" | "cancel">;

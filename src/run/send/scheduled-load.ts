@@ -27,8 +27,8 @@ export async function createScheduledLoad(
 }
 
 /**
- * Sends requests at due times. Asynchronous lanes send independent of outstanding requests, up to an optional limit; synchronous lanes wait for
- * their response first.
+ * Sends requests at due times. Asynchronous lanes send independent of outstanding requests, up to an optional limit; synchronous lanes wait
+ * for their response first.
  */
 export class ScheduledLoad implements ActiveLoad {
   private readonly sender: Sender;

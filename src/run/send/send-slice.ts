@@ -4,8 +4,9 @@ const SLICE_NS = 1e6;
 const LEAST_IN_SLICE = 32;
 
 /**
- * Limits how long requests are sent in a row while responses to others may have arrived: 1 ms, or 32 requests if the thread had to wait for a core. The
- * rest is sent in the next turn of the event loop, after reading: 2,000 requests at once would make the first tokens of all of them look late.
+ * Limits how long requests are sent in a row while responses to others may have arrived: 1 ms, or 32 requests if the thread had to wait for
+ * a core. The rest is sent in the next turn of the event loop, after reading: 2,000 requests at once would make the first tokens of all of
+ * them look late.
  */
 export class SendSlice {
   private readonly endNs = nowNs() + SLICE_NS;

@@ -36,8 +36,8 @@ interface ReadyTurn {
 const encoder = new TextEncoder();
 
 /**
- * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held once, on one slot, and its answers become part of the
- * next turns. Turns are encoded separately from sending, because that takes time.
+ * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held once, on one slot, and its answers become
+ * part of the next turns. Turns are encoded separately from sending, because that takes time.
  */
 export class SessionFeed extends RequestFeed {
   /** Number of turns in all sessions. */

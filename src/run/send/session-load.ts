@@ -16,8 +16,9 @@ interface JudgedTurn {
 }
 
 /**
- * Holds conversations: each slot holds one session after the other. It sends a turn, waits for the response and the following delay, and sends the
- * next turn with the answer. A failed turn ends its session. Responses are decoded separately from socket reads, so that no measured time includes it.
+ * Holds conversations: each slot holds one session after the other. It sends a turn, waits for the response and the following delay, and
+ * sends the next turn with the answer. A failed turn ends its session. Responses are decoded separately from socket reads, so that no
+ * measured time includes it.
  */
 export class SessionLoad implements ActiveLoad {
   private readonly sender: Sender;

@@ -20,8 +20,8 @@ export interface WaitingLimits {
 export type JudgeAnswer = (call: Call, slots: Slots, lane: number) => void;
 
 /**
- * Defers judging of responses until sockets are idle: decoding and exporting takes longer than receiving, and would delay what arrives or is sent
- * meanwhile.
+ * Defers judging of responses until sockets are idle: decoding and exporting takes longer than receiving, and would delay what arrives or
+ * is sent meanwhile.
  */
 export class WaitingAnswers {
   private readonly judge: JudgeAnswer;

@@ -24,8 +24,8 @@ export interface AskedPlace {
 }
 
 /**
- * Finds out what a server speaks by querying KServe metadata and OpenAI models. Sends no header or key of the user. Takes a few seconds at most and
- * never throws.
+ * Finds out what a server speaks by querying KServe metadata and OpenAI models. Sends no header or key of the user. Takes a few seconds at
+ * most and never throws.
  */
 export async function identifyServer(place: AskedPlace): Promise<ServerIdentity> {
   const metadata = await ask(place, "/v2");

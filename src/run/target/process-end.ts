@@ -7,8 +7,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const ENDS = ["exit", "uncaughtExceptionMonitor"] as const;
 
 /**
- * Cleans up when the process ends: calls `release` synchronously on exit; on a signal without another listener, `release` and then `close`, after
- * which the signal ends the process. Returns a function that removes the handlers.
+ * Cleans up when the process ends: calls `release` synchronously on exit; on a signal without another listener, `release` and then `close`,
+ * after which the signal ends the process. Returns a function that removes the handlers.
  * @param close must settle in bounded time and never reject
  */
 export function atProcessEnd(release: () => void, close: () => Promise<unknown>): () => void {

@@ -145,9 +145,9 @@ async function startEmbeddedTarget(
 }
 
 /**
- * Chooses the client for queries: the one of the load, if the plan selects a library. With Rampart's own client it depends on the front end: scenarios
- * query through the libraries; perf_analyzer mode queries through the own client, because loading a library would triple the time to the first
- * request and delay the measuring loop.
+ * Chooses the client for queries: the one of the load, if the plan selects a library. With Rampart's own client it depends on the front
+ * end: scenarios query through the libraries; perf_analyzer mode queries through the own client, because loading a library would triple the
+ * time to the first request and delay the measuring loop.
  */
 function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint): Plan["client"]["kind"] {
   // Bun and Deno reject the server name that grpc-js sets for an IP address.

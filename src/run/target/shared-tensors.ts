@@ -67,8 +67,8 @@ export async function shareTensors({ plan, target, search, service, dataset, ask
 }
 
 /**
- * The tensors of a run in shared memory: one region for each step of each input, and one for each output. Regions have perf_analyzer's names; if
- * another process uses one of them, all names get this process's id as a suffix. Regions of other processes are not touched.
+ * The tensors of a run in shared memory: one region for each step of each input, and one for each output. Regions have perf_analyzer's
+ * names; if another process uses one of them, all names get this process's id as a suffix. Regions of other processes are not touched.
  */
 export class SharedTensors {
   /** One sentence each. */

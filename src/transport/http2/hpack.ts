@@ -76,7 +76,10 @@ const MAX_HEADER_LIST_BYTES = 1024 * 1024; // 1 MiB of decoded headers, far abov
 const decoder = new TextDecoder("utf-8");
 const encoder = new TextEncoder();
 
-/** HPACK decoder (RFC 7541) for the header blocks of one connection, in order. After an error the connection cannot be used. @throws ProtocolError */
+/**
+ * HPACK decoder (RFC 7541) for the header blocks of one connection, in order. After an error the connection cannot be used.
+ * @throws ProtocolError
+ */
 export class HpackDecoder {
   /** Increases whenever the dynamic table changes. */
   generation = 0;

@@ -4,7 +4,10 @@ import type { SharedMemory, SharedRegion, SystemRegion } from "./shared-memory.t
 
 /** On Linux, `shm_open` objects are files in this folder, so no native call is necessary. */
 const FOLDER = "/dev/shm";
-/** Access for this user, then its group, then everybody. Tensors may be private, so access starts narrow; the server needs to read and write. */
+/**
+ * Access for this user, then its group, then everybody. Tensors may be private, so access starts narrow; the server needs to read and
+ * write.
+ */
 const MODES = [0o600, 0o660, 0o666] as const;
 
 const CHUNK_BYTES = 1024 * 1024; // 1 MiB
