@@ -1,4 +1,4 @@
-import type { GoodputPlan, TokenMetricName } from "./tokens.ts";
+import type { GoodputPlan } from "./tokens.ts";
 
 /** The metric of an assertion. */
 export type MetricPlan =
@@ -8,8 +8,9 @@ export type MetricPlan =
   | { readonly kind: "throughput" }
   /** Failed requests over all requests, 0 to 1. */
   | { readonly kind: "error-ratio" }
-  | { readonly kind: "token-percentile"; readonly percentile: number; readonly of: TokenMetricName }
-  | { readonly kind: "token-average"; readonly of: TokenMetricName }
+  /** A token metric by its name in scenarios; see the table of token metrics. */
+  | { readonly kind: "token-percentile"; readonly percentile: number; readonly of: string }
+  | { readonly kind: "token-average"; readonly of: string }
   /** Output tokens of all responses per second. */
   | { readonly kind: "output-tokens-per-sec" }
   /** Requests per second that meet all limits. */

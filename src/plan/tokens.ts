@@ -1,20 +1,3 @@
-/** Times of a request, in nanoseconds, as plans and scenarios name them. */
-export const TOKEN_TIMES = [
-  "timeToFirstToken",
-  "timeToSecondToken",
-  "interTokenLatency",
-  "timeToFirstOutputToken",
-  "timeToFirstReasoningToken",
-  "normalizedTimePerOutputToken",
-] as const;
-
-/** Counts and rates of a request. */
-export const TOKEN_COUNTS = ["outputTokens", "inputTokens", "reasoningTokens", "outputTokensPerSecPerUser"] as const;
-
-export type TokenTimeName = (typeof TOKEN_TIMES)[number];
-export type TokenCountName = (typeof TOKEN_COUNTS)[number];
-export type TokenMetricName = TokenTimeName | TokenCountName;
-
 /** How to measure the tokens of responses. */
 export interface TokensPlan {
   /** Type of the responses, as the service names it. */
@@ -27,20 +10,15 @@ export interface TokensPlan {
   readonly revision: string;
   /** Set: requests ask for an exact length, which is compared with the response. Absent: a length is only a limit. */
   readonly isLengthAsked?: true;
-  /** A JMESPath expression for the text of answers, where these are of no known form. */
+  /** JMESPath expression for the text of responses in a custom format. */
   readonly field?: string;
-  /** Every window counts, and requests without an answer are counted elsewhere. Absent: only the windows of the result count. */
+  /** Set: keep every window; requests without an answer are counted elsewhere. Absent: keep only the windows of the result. */
   readonly keepsAllWindows?: true;
-  /** The gaps between tokens are wanted too. */
+  /** Set: also measure the gaps between tokens. */
   readonly wantsGaps?: true;
 }
 
-/** Limits of a good request: maximum times in nanoseconds, and a minimum rate. */
-export type GoodputPlan = Readonly<
-  Partial<
-    Record<
-      "timeToFirstToken" | "timeToSecondToken" | "interTokenLatency" | "latency" | "outputTokensPerSecPerUser",
-      number
-    >
-  >
->;
+/**
+ * Limits of a good request by metric name in scenarios (`latency` for the whole request): maximum times in nanoseconds, and minimum rates.
+ */
+export type GoodputPlan = Readonly<Record<string, number>>;
