@@ -1,5 +1,6 @@
 import { levelAt } from "../load/levels.ts";
 import type { Drive, PreparedLoad } from "../load/load-mode.ts";
+import { HealthMonitor } from "../measure/health-monitor.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -13,7 +14,6 @@ import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import { FailurePolicy } from "./judge/failure-policy.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { explainEnd, toRunError } from "./judge/run-error.ts";
-import { HealthMonitor } from "./level/health-monitor.ts";
 import { LevelRun } from "./level/level.ts";
 import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";
