@@ -1,18 +1,16 @@
-/**
- * The one clock of a run: monotonic nanoseconds as a float64, exact below 2^53 ns (104 days) since the process began.
- * Wall-clock time is derived from it only where an export asks for it.
- */
-
 import { type FineWait, waitFinely } from "./fine-wait.ts";
 
-/** Monotonic time in nanoseconds since the start of this thread's time origin. */
+/**
+ * Returns monotonic time in nanoseconds since this thread's time origin: the clock of all measurements. A float64, exact below 2^53 ns
+ * (104 days).
+ */
 export function nowNs(): number {
   return performance.now() * 1e6;
 }
 
 let originEpochNs: bigint | undefined;
 
-/** Wall-clock time, in nanoseconds since the Unix epoch, of a moment taken with {@link nowNs} on this thread. */
+/** Converts a time from {@link nowNs} on this thread to wall-clock nanoseconds since the Unix epoch. */
 export function toEpochNs(monotonicNs: number): bigint {
   originEpochNs ??= BigInt(Math.round(performance.timeOrigin * 1e3)) * 1000n;
   return originEpochNs + BigInt(Math.round(monotonicNs));
@@ -54,7 +52,7 @@ export const systemClock: Clock = {
   waitFinely,
 };
 
-/** Timers take 31 bits of milliseconds; longer ones would fire at once. */
+/** Longer timeouts overflow the timer and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function startTimer(delayMs: number, action: () => void, isBackground = false): Cancel {
@@ -70,14 +68,14 @@ function startTimer(delayMs: number, action: () => void, isBackground = false): 
   return () => clearTimeout(timer);
 }
 
-/** Resolves after at least `delayMs` milliseconds (0 or more); rejects never. @param clock default: this thread's */
+/** Resolves after at least `delayMs` milliseconds (0 or more). @param clock default: this thread's */
 export function sleepMs(delayMs: number, clock: Clock = systemClock): Promise<void> {
   return new Promise((resolve) => {
     clock.after(delayMs, resolve);
   });
 }
 
-/** As {@link sleepMs}, but also resolves with `earlier`; no timer is left then, which would keep the process alive. */
+/** Like {@link sleepMs}, but resolves as soon as `earlier` does. Clears the timer then, so that it does not keep the process alive. */
 export async function sleepUnless(delayMs: number, earlier: Promise<unknown>, clock = systemClock): Promise<void> {
   let cancel: Cancel = () => {};
   const slept = new Promise<void>((resolve) => {

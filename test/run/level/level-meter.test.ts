@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RECORD_FAILED, RECORD_GIVEN_UP, RecordColumns } from "../../../src/measure/records.ts";
+import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import { Timeline } from "../../../src/measure/timeline.ts";
 import { WindowTally } from "../../../src/measure/window.ts";
 import { LevelMeter } from "../../../src/run/level/level-meter.ts";
@@ -32,7 +32,7 @@ test("the last end is that of no request that was given up", () => {
   add(
     { sendStartNs: 0, endNs: 10, overNs: 15 },
     { sendStartNs: 0, endNs: 12 },
-    { sendStartNs: 0, endNs: 99, flags: RECORD_FAILED | RECORD_GIVEN_UP },
+    { sendStartNs: 0, endNs: 99, flags: RECORD_FAILED | RECORD_CANCELLED },
   );
   assert.equal(meter.lastEndNs, 15);
 });

@@ -1,6 +1,6 @@
+import { HealthMonitor } from "../../../src/measure/health-monitor.ts";
 import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
-import { HealthMonitor } from "../../../src/run/level/health-monitor.ts";
 import type { LevelContext } from "../../../src/run/level/level-context.ts";
 import { LevelMeter } from "../../../src/run/level/level-meter.ts";
 import { ALONE } from "../../../src/run/peers/peers.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  RECORD_CANCELLED,
   RECORD_DELAYED,
   RECORD_FAILED,
-  RECORD_GIVEN_UP,
   RECORD_SEQUENCE_END,
   RecordColumns,
 } from "../../../src/measure/records.ts";
@@ -51,7 +51,7 @@ const FLAGS: readonly (readonly [
 ])[] = [
   ["a success", undefined, Number.NaN, false, false, 0],
   ["a failure", "http", Number.NaN, false, false, RECORD_FAILED],
-  ["a request that was cancelled", "cancelled", Number.NaN, false, false, RECORD_FAILED | RECORD_GIVEN_UP],
+  ["a request that was cancelled", "cancelled", Number.NaN, false, false, RECORD_FAILED | RECORD_CANCELLED],
   ["a late request of a schedule", undefined, 5, true, false, RECORD_DELAYED],
   ["lateness where nothing was scheduled", undefined, Number.NaN, true, false, 0],
   ["the end of a sequence", undefined, 5, false, true, RECORD_SEQUENCE_END],

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HealthMonitor } from "../../../src/run/level/health-monitor.ts";
-import { nowNs, sleepMs } from "../../../src/runtime/clock.ts";
-import { runtimeName } from "../../../src/runtime/runtime.ts";
-import { FakeClock } from "../../runtime/fake-clock.ts";
+import { HealthMonitor } from "../../src/measure/health-monitor.ts";
+import { nowNs, sleepMs } from "../../src/runtime/clock.ts";
+import { runtimeName } from "../../src/runtime/runtime.ts";
+import { FakeClock } from "../runtime/fake-clock.ts";
 
 /** How late timers may be without being late. */
 const GRAIN_MS = runtimeName === "bun" ? 0.1 : 1;
