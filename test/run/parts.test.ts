@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HealthMonitor } from "../../src/measure/health-monitor.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { broadcast } from "../../src/result/observer.ts";
@@ -13,6 +12,7 @@ import { parseUrl, resolveEndpoint } from "../../src/run/target/endpoint.ts";
 import { nowNs } from "../../src/runtime/clock.ts";
 import { waitFinely } from "../../src/runtime/fine-wait.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
+import { HealthMonitor } from "../../src/telemetry/health-monitor.ts";
 import type { FailureKind } from "../../src/transport/failure.ts";
 import { makePlan } from "../plan/make-plan.ts";
 
