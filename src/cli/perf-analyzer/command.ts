@@ -6,9 +6,7 @@ import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { VERSION } from "../version.ts";
-import { parseFlags } from "./parse.ts";
-import { readSettings } from "./read-settings.ts";
-import type { Settings } from "./settings.ts";
+import { parseOptions, readSettings } from "./read-settings.ts";
 import { toPlan } from "./to-plan.ts";
 
 /** `rampart perf_analyzer …`, and the executable linked as `perf_analyzer`. */
@@ -19,7 +17,7 @@ const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
 
 /** Runs the command. @param command how it was called, for help. Returns the exit code. */
 export async function runPerfAnalyzer(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  const { settings, problems, warnings, lines } = await readSettings(parseFlags(args));
+  const { settings, problems, warnings, lines } = readSettings(parseOptions(args));
   for (const line of lines) io.err(`${line}\n`);
   if (settings.isHelp) {
     const { formatHelp } = await import("./help.ts");
@@ -32,7 +30,7 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
   }
   const built = toPlan(settings);
   const read = findReadOutputs(outputFilesOf(built.plan, "-f"), inputFilesOf(built.plan));
-  const allProblems = [...problems, ...built.problems, ...read, ...(await checkService(settings))];
+  const allProblems = [...problems, ...built.problems, ...read];
   if (allProblems.length > 0) {
     printProblems(allProblems, command, io);
     return EXIT.error;
@@ -60,12 +58,6 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
     // The first rank that exits with an error makes mpirun end the others: all have said what they have to say by then.
     await peers.close();
   }
-}
-
-/** The rules of service kinds are loaded where there is something to check: the way to a Triton's first request is short. */
-async function checkService(settings: Settings): Promise<readonly Problem[]> {
-  if (settings.serviceKind === "triton" && settings.endpoint === "") return [];
-  return (await import("./openai-rules.ts")).checkOpenAi(settings);
 }
 
 function printProblems(problems: readonly Problem[], command: string, io: CommandIo): void {

@@ -1,25 +1,20 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { Problem } from "../../plan/problem.ts";
 import { isWritable } from "../output-files.ts";
-import type { Settings } from "./settings.ts";
+import { checkOpenAi } from "./openai-rules.ts";
+import { ONE_REQUEST, type RangeValue, type Settings, takesPayloads } from "./settings.ts";
 
-/** The original's rules between flags. */
+/** The original's rules between options. */
 
 /** What the settings contradict, all of it. */
 export function checkTogether(settings: Settings): Problem[] {
   return [
     ...checkModes(settings),
-
     ...checkSearch(settings),
     ...checkCounts(settings),
-    ...checkOutputs(settings),
+    ...checkOutputs(settings.outputs),
+    ...checkOpenAi(settings),
   ];
-}
-
-/** Whether any of a group of flags was given. */
-export function isGiven(flags: object): boolean {
-  for (const _name in flags) return true;
-  return false;
 }
 
 function checkModes(settings: Settings): Problem[] {
@@ -27,9 +22,10 @@ function checkModes(settings: Settings): Problem[] {
   const rule = (isBroken: boolean, path: string, message: string, hint: string): void => {
     if (isBroken) problems.push({ path, message, hint });
   };
-  const { concurrency } = settings;
+  const { given, target, client, concurrency, isAsync, isSync, inputData } = settings;
+  const isGrpc = target.protocol === "grpc";
   rule(
-    settings.model === "",
+    target.model === "",
     "-m",
     "Failed to parse -m (model name). The value must be specified.",
     "Give the model with -m.",
@@ -42,60 +38,42 @@ function checkModes(settings: Settings): Problem[] {
   );
   problems.push(...checkLoadModes(settings));
   rule(
-    settings.isStreaming && settings.protocol !== "grpc" && settings.serviceKind === "triton",
+    target.isStreaming && !isGrpc && !takesPayloads(settings),
     "--streaming",
     "Streaming is only allowed with gRPC protocol and Triton C API.",
     "Add -i grpc.",
   );
   rule(
-    isGiven(settings.parameters) && settings.protocol !== "grpc",
+    Object.keys(target.parameters).length > 0 && !isGrpc,
     "--request-parameter",
     "The --request-parameter option is currently only supported by gRPC protocol.",
     "Add -i grpc.",
   );
   rule(
-    settings.compression !== undefined && settings.protocol !== "grpc",
+    given.has("--grpc-compression-algorithm") && !isGrpc,
     "--grpc-compression-algorithm",
     "Using compression algorithm is only allowed with gRPC protocol.",
     "Add -i grpc.",
   );
-  rule(
-    settings.isAsync && settings.isSync,
-    "--sync",
-    "Cannot specify --async and --sync simultaneously.",
-    "Give one of them.",
-  );
-  rule(
-    settings.isStreaming && settings.isSync,
-    "--sync",
-    "can not use streaming with synchronous API",
-    "Leave --sync out.",
-  );
-  for (const [flag, value] of [
-    ["--metrics-url", settings.metricsUrl],
-    ["--metrics-interval", settings.metricsIntervalMs],
-  ] as const) {
+  rule(isAsync && isSync, "--sync", "Cannot specify --async and --sync simultaneously.", "Give one of them.");
+  rule(target.isStreaming && isSync, "--sync", "can not use streaming with synchronous API", "Leave --sync out.");
+  for (const flag of ["--metrics-url", "--metrics-interval"]) {
     rule(
-      value !== undefined && !settings.isCollectingMetrics,
+      given.has(flag) && !settings.isCollectingMetrics,
       flag,
       `Must specify --collect-metrics when using the ${flag} option.`,
       `Add --collect-metrics, or leave ${flag} out.`,
     );
   }
   rule(
-    settings.inputData.includes("zero") && hasPath(settings.inputData),
+    inputData.includes("zero") && hasPath(inputData),
     "--input-data",
     "The -z flag cannot be set when --data-directory is provided.",
     "Give --input-data zero or paths.",
   );
+  rule(client.kind === "undici" && isGrpc, "--client", "Cannot use --client undici with gRPC.", "Give own or grpc-js.");
   rule(
-    settings.client === "undici" && settings.protocol === "grpc",
-    "--client",
-    "Cannot use --client undici with gRPC.",
-    "Give own or grpc-js.",
-  );
-  rule(
-    settings.client === "grpc-js" && settings.protocol === "http",
+    client.kind === "grpc-js" && !isGrpc,
     "--client",
     "Cannot use --client grpc-js with HTTP.",
     "Give own or undici.",
@@ -106,7 +84,7 @@ function checkModes(settings: Settings): Problem[] {
 /** One load at a time, and what each of the rarer ones needs. */
 function checkLoadModes(settings: Settings): Problem[] {
   const problems: Problem[] = [];
-  const { periodic, requestCount, warmupRequests } = settings;
+  const { periodic, target, outputs } = settings;
   const given: (readonly [name: string, flag: string])[] = [];
   if (periodic !== undefined) given.push(["PeriodicConcurrency", "--periodic-concurrency-range"]);
   if (settings.isFixedSchedule) given.push(["FixedSchedule", "--fixed-schedule"]);
@@ -121,19 +99,19 @@ function checkLoadModes(settings: Settings): Problem[] {
       message: `Cannot use both ${first[0]} and ${second[0]} inference load modes.`,
       hint: `Give ${first[1]} or ${second[1]}.`,
     });
-  if (periodic !== undefined && !(settings.isStreaming && settings.protocol === "grpc"))
+  if (periodic !== undefined && !(target.isStreaming && target.protocol === "grpc"))
     problems.push({
       path: "--periodic-concurrency-range",
       message: "The --periodic-concurrency-range option requires bi-directional gRPC streaming.",
       hint: "Add -i grpc --streaming.",
     });
-  if (periodic !== undefined && settings.profileExportFile === "")
+  if (periodic !== undefined && outputs.profileExportFile === "")
     problems.push({
       path: "--profile-export-file",
       message: "Must provide --profile-export-file when using the --periodic-concurrency-range option.",
       hint: "Name the file for the measured requests.",
     });
-  if (settings.sessionConcurrency !== undefined && settings.serviceKind !== "openai")
+  if (settings.sessionConcurrency !== undefined && !takesPayloads(settings))
     problems.push({
       path: "--session-concurrency",
       message: "Session concurrency mode is only supported with OpenAI service kind.",
@@ -145,11 +123,8 @@ function checkLoadModes(settings: Settings): Problem[] {
       message: "Must provide --input-data when using the --fixed-schedule option.",
       hint: "Give a JSON file whose entries have a 'timestamp' in milliseconds.",
     });
-  for (const [flag, isGivenToo] of [
-    ["--request-count", requestCount !== undefined],
-    ["--warmup-request-count", warmupRequests > 0],
-  ] as const) {
-    if (!isGivenToo || (periodic === undefined && !settings.isFixedSchedule)) continue;
+  for (const [flag, count] of requestCounts(settings)) {
+    if (count === 0 || (periodic === undefined && !settings.isFixedSchedule)) continue;
     const mode = periodic === undefined ? "--fixed-schedule" : "--periodic-concurrency-range";
     problems.push({
       path: flag,
@@ -158,6 +133,14 @@ function checkLoadModes(settings: Settings): Problem[] {
     });
   }
   return problems;
+}
+
+/** What says how many requests there are, and the numbers; 0: not given. */
+export function requestCounts({ requestCount = 0, measurement }: Settings): [flag: string, count: number][] {
+  return [
+    ["--request-count", requestCount],
+    ["--warmup-request-count", measurement.warmupRequests],
+  ];
 }
 
 function hasPath(inputData: readonly string[]): boolean {
@@ -170,7 +153,7 @@ function checkSearch(settings: Settings): Problem[] {
   const range = settings.requestRate ?? settings.concurrency;
   const flag = settings.requestRate === undefined ? "--concurrency-range" : "--request-rate-range";
   const isEndless = range?.end === 0;
-  if (isEndless && settings.latencyLimitMs === null) {
+  if (isEndless && settings.measurement.latencyLimitMs === null) {
     problems.push({
       path: flag,
       message: "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously",
@@ -191,7 +174,7 @@ function checkSearch(settings: Settings): Problem[] {
       hint: `Write ${flag} ${range?.end ?? 1}:${range?.start ?? 1}.`,
     });
   }
-  if (settings.latencyLimitMs === null) {
+  if (settings.measurement.latencyLimitMs === null) {
     problems.push({
       path: "--latency-threshold",
       message: "The --latency-threshold cannot be 0 for binary search mode.",
@@ -210,15 +193,12 @@ function checkCounts(settings: Settings): Problem[] {
     !settings.isFixedSchedule &&
     settings.periodic === undefined &&
     settings.sessionConcurrency === undefined
-      ? (settings.concurrency ?? { start: 1, end: 1 })
+      ? (settings.concurrency ?? ONE_REQUEST)
       : undefined;
-  const hasManyLevels = (range: { start: number; end: number | undefined } | undefined): boolean =>
+  const hasManyLevels = (range: RangeValue | undefined): boolean =>
     range !== undefined && range.start < (range.end ?? 1);
   const { requestCount } = settings;
-  for (const [flag, count] of [
-    ["--request-count", requestCount ?? 0],
-    ["--warmup-request-count", settings.warmupRequests],
-  ] as const) {
+  for (const [flag, count] of requestCounts(settings)) {
     if (count === 0) continue;
     if (hasManyLevels(concurrency))
       problems.push({
@@ -254,12 +234,12 @@ function checkCounts(settings: Settings): Problem[] {
 }
 
 /** Output files are refused before a run, not after it. */
-function checkOutputs(settings: Settings): Problem[] {
+function checkOutputs({ jsonFile, csvFile, profileExportFile }: Settings["outputs"]): Problem[] {
   const problems: Problem[] = [];
   for (const [flag, path, said] of [
-    ["--json", settings.jsonFile, "failed to open file for outputting the JSON report"],
-    ["-f", settings.csvFile, "failed to open file for outputting the report"],
-    ["--profile-export-file", settings.profileExportFile, "failed to open file for outputting raw profile data"],
+    ["--json", jsonFile, "failed to open file for outputting the JSON report"],
+    ["-f", csvFile, "failed to open file for outputting the report"],
+    ["--profile-export-file", profileExportFile, "failed to open file for outputting raw profile data"],
   ] as const) {
     if (path !== "" && !isWritable(path))
       problems.push({

@@ -21,7 +21,7 @@ export async function toPassedPlan(
   const { passThrough: args } = settings;
   if (args.length === 0) return plan;
   const { passThrough } = await import("./pass-through.ts");
-  return (await passThrough(plan, args, isLoadGiven(settings, given))).plan;
+  return passThrough(plan, args, isLoadGiven(settings, given)).plan;
 }
 
 /**
@@ -57,5 +57,5 @@ export async function checkPassed(settings: GenaiSettings, given: GivenSettings)
   const [values] = settings.subcommand === "analyze" ? combineSweeps(settings.analyze.sweeps) : [];
   const point = values === undefined ? settings : applyPoint(settings, values);
   const plan = toProfilePlan(point, given, UNWRITTEN, []);
-  return (await passThrough(plan, args, isLoadGiven(point, given))).warnings;
+  return passThrough(plan, args, isLoadGiven(point, given)).warnings;
 }
