@@ -1,3 +1,4 @@
+import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
@@ -37,22 +38,32 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
   }
   for (const warning of warnings) io.err(`rampart: ${warning}\n`);
   for (const warning of built.warnings) io.err(`${warning}\n`);
-  if (settings.isDryRun) {
-    const { checkPlan } = await import("../../registry/check-plan.ts");
-    io.out(`${JSON.stringify(withoutSecrets(await checkPlan(built.plan)), null, 2)}\n`);
-    return EXIT.measured;
+  try {
+    return settings.isDryRun ? await showPlan(built.plan, io) : await measure(built.plan, io);
+  } catch (error) {
+    return explain(error, io);
   }
-  const reportIo = besideJson(io, built.plan.outputs.jsonFile);
-  const peers = await joinPeers(built.plan, (line) => io.err(`${line}\n`));
+}
+
+async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
+  const { checkPlan } = await import("../../registry/check-plan.ts");
+  io.out(`${JSON.stringify(withoutSecrets(checkPlan(plan)), null, 2)}\n`);
+  return EXIT.measured;
+}
+
+async function measure(plan: Plan, io: CommandIo): Promise<number> {
+  const reportIo = besideJson(io, plan.outputs.jsonFile);
+  const peers = await joinPeers(plan, (line) => io.err(`${line}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>
       reportIo.out(
         `Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`,
       );
-    const { result, outputError } = await executePlan(built.plan, reportIo, onInterrupt, peers);
+    const { result, outputError } = await executePlan(plan, reportIo, onInterrupt, peers);
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
+    // Before the peers are closed, which may end this process.
     return explain(error, io);
   } finally {
     // The first rank that exits with an error makes mpirun end the others: all have said what they have to say by then.
@@ -109,7 +120,7 @@ function printLaneErrors(result: RunResult, io: CommandIo): void {
 
 /** A failure's message as the original's client for the kind of service says it. */
 function wordAsOriginal({ message, status, answer }: LaneError, { prepared }: RunResult): string {
-  const isOpenAi = prepared.plan.target.kind === "openai";
+  const isOpenAi = "endpoint" in prepared.plan.target;
   return isOpenAi && answer !== undefined ? `OpenAI response returns HTTP code ${status}: ${answer}` : message;
 }
 

@@ -115,8 +115,9 @@ function toNull(none: number, value: number | undefined): number | null | undefi
 }
 
 /** The requests of a single level that are counted; a group of requests that grows counts its own. */
-function requestCountOf({ load, measurement: { mode } }: Plan): number | null | undefined {
-  return "count" in mode && !("periodResponses" in load) && !hasManyLevels(load) ? mode.count : undefined;
+function requestCountOf({ load, measurement: { mode } }: Plan): number | undefined {
+  if (!("count" in mode) || "periodResponses" in load || hasManyLevels(load)) return undefined;
+  return mode.count ?? undefined;
 }
 
 /** Whether a load has a range of levels as perf_analyzer's rules see it, to which an end that is left open does not count. */
@@ -127,11 +128,12 @@ export function hasManyLevels(load: Plan["load"]): boolean {
 }
 
 /** The threads that differ from perf_analyzer's default; with an end that is left open they are what ends the levels. */
-function maxThreadsOf({ client, load }: Plan): number | null | undefined {
+function maxThreadsOf({ client, load }: Plan): number | undefined {
   const range = "levels" in load && load.levels.kind === "range" ? load.levels : undefined;
   const isLimit = range?.isThreadLimited === true;
   const threads = isLimit ? range.end : client.maxLanes;
-  return threads === (isLimit ? CONCURRENCY_THREADS : defaultLanes(load, client.callMode)) ? undefined : threads;
+  const preset = isLimit ? CONCURRENCY_THREADS : defaultLanes(load, client.callMode);
+  return threads === null || threads === preset ? undefined : threads;
 }
 
 /** Streams are asynchronous by themselves, and payloads are sent so only, where a plan leaves it open. */
