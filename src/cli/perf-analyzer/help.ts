@@ -1,3 +1,4 @@
+import { formatRow } from "../options/rows.ts";
 import type { PerfAnalyzerOption } from "./options/option.ts";
 import { OPTIONS } from "./options/table.ts";
 
@@ -28,33 +29,16 @@ export function formatHelp(command: string): string {
 
 function formatGroup(group: string): string {
   const options = OPTIONS.filter((option) => option.group === group);
-  return [`${group}:`, ...options.map(formatOption), ""].join("\n");
+  return [`${group}:`, ...options.flatMap(formatOption), ""].join("\n");
 }
 
-function formatOption({ names, value, help, unit, defaultText, isRepeatable }: PerfAnalyzerOption): string {
+function formatOption({ names, value, help, unit, defaultText, isRepeatable }: PerfAnalyzerOption): string[] {
   const shortFirst = names.toSorted((a, b) => a.length - b.length);
-  const left = `  ${shortFirst.join(", ")}${value === undefined ? "" : ` ${value}`}`;
+  const left = `${shortFirst.join(", ")}${value === undefined ? "" : ` ${value}`}`;
   const notes = [
     ...(unit === undefined ? [] : [`In ${unit}.`]),
     ...(defaultText === undefined ? [] : [`Default: ${defaultText}.`]),
     ...(isRepeatable === true ? ["May be repeated."] : []),
   ];
-  const lines = wrap([help, ...notes].join(" "), WIDTH - HELP_COLUMN);
-  const first = left.length < HELP_COLUMN - 1 ? `${left.padEnd(HELP_COLUMN)}${lines.shift() ?? ""}` : left;
-  return [first, ...lines.map((line) => " ".repeat(HELP_COLUMN) + line)].join("\n");
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === "" ? word : `${line} ${word}`;
-    }
-  }
-  if (line !== "") lines.push(line);
-  return lines;
+  return formatRow(left, [help, ...notes].join(" "), HELP_COLUMN, WIDTH);
 }

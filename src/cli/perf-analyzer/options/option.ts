@@ -36,7 +36,7 @@ export type ValueAt<P extends string, T = Settings> = P extends `${infer K}.${in
     ? ValueAt<Rest, NonNullable<T[K]>>
     : never
   : P extends keyof T
-    ? NonNullable<T[P]>
+    ? T[P]
     : never;
 
 /** Has places in it: neither a value nor a list of them. */
@@ -48,11 +48,11 @@ interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "adopt" | "i
    * Reads a value. Undefined leaves the setting as it is.
    * @param before what the setting is so far: options that add up build on it
    */
-  readonly parse: (reader: ValueReader, before: V, settings: Settings) => V | null | undefined;
+  readonly parse: (reader: ValueReader, before: V, settings: Settings) => V | undefined;
   /** The setting's value in a plan; undefined for what the option cannot say. Default: what stands in the plan at the same place. */
-  readonly of?: (plan: Plan) => V | null | undefined;
+  readonly of?: (plan: Plan) => V | undefined;
   /** A value as a user types it; several for an option that is repeated. A switch: how often. Default: as JavaScript prints it. */
-  readonly format?: (value: V) => string | readonly string[];
+  readonly format?: (value: NonNullable<V>) => string | readonly string[];
 }
 
 const INITIAL = new Settings();
@@ -65,7 +65,7 @@ export function option<P extends Place>(at: P, entry: Entry<ValueAt<P>>): Ungrou
   type V = ValueAt<P>;
   const { parse, of = (plan) => valueAt(plan, at) as V, format = formatPlainly, ...rest } = entry;
   const value = entry.value ?? entry.choices?.join("|");
-  const words = (one: V | null | undefined): readonly string[] =>
+  const words = (one: V | undefined): readonly string[] =>
     one === null || one === undefined ? [] : [format(one)].flat();
   const initial = words(valueAt(INITIAL, at) as V);
   const isInitial = (one: readonly string[]): boolean => one.join("\0") === initial.join("\0");
