@@ -28,14 +28,14 @@ export const GENERAL: readonly UngroupedOption[] = [
   }),
   option("outputs.verbosity", {
     names: ["-v"],
-    help: "Print each window as it is measured. Twice (-v -v): requests and answers too.",
+    help: "Print each window as it is measured. Twice (-v -v): requests and responses too.",
     parse: (_reader, before) => (before === 0 ? 1 : 2),
   }),
   option("isVersion", { names: ["--version"], help: "Print the version and exit.", parse: on }),
   option("serviceKind", {
     names: ["--service-kind"],
     choices: SERVICE_KINDS,
-    help: "What the server speaks: triton, or openai: payloads from --input-data, sent to --endpoint; streamed where they say so.",
+    help: "What the server is: triton; or openai, which gets the payloads of --input-data at --endpoint and streams where a payload asks for it.",
     parse: readServiceKind,
     of: ({ target }) => (payloadPathOf(target) === undefined ? undefined : "openai"),
   }),

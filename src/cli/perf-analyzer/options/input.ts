@@ -50,7 +50,7 @@ export const INPUT: readonly UngroupedOption[] = [
     names: ["--shared-memory"],
     isForTensors: true,
     ...choice(["system", "cuda", "none"]),
-    help: "Put tensors into memory shared with a server on this machine, the system's or a GPU's, and send only where they lie.",
+    help: "Put tensors into memory shared with a server on this machine, the system's or a GPU's, and send only their places.",
   }),
   option("target.outputSharedMemoryBytes", {
     names: ["--output-shared-memory-size"],

@@ -21,7 +21,7 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     names: ["--measurement-interval", "-p"],
     value: "MSEC",
     unit: "milliseconds",
-    help: "Length of a time window; as in the original a window lasts 1.2 times as long.",
+    help: "Length of a time window. Like perf_analyzer's, a window lasts 1.2 times as long.",
     parse: count("The value must be > 0 msec."),
   }),
   option("measurementMode", {
@@ -52,7 +52,7 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
   option("measurement.mode.stabilityPct", {
     names: ["--stability-percentage", "-s"],
     value: "PERCENT",
-    help: "Three windows in a row may differ by so much.",
+    help: "The most that three windows in a row may differ.",
     parse: decimal((value) => value >= 0, "The value must be >= 0.0.", "Give 0 or more."),
   }),
   option("measurement.mode.maxTrials", {
@@ -84,13 +84,13 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
   }),
   option("isAsync", {
     names: ["--async", "-a"],
-    help: "Several requests outstanding per thread.",
+    help: "Several requests in flight per thread.",
     parse: on,
     of: isAsync,
   }),
   option("isSync", {
     names: ["--sync"],
-    help: "One request outstanding per thread. The default.",
+    help: "One request in flight per thread. The default.",
     parse: on,
     of: ({ client, target }) => client.callMode === "sync" && !target.isStreaming,
   }),
@@ -98,7 +98,7 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
     names: ["--max-threads"],
     value: "N",
     defaultText: `${CONCURRENCY_THREADS}, or ${SCHEDULE_THREADS} with request rates`,
-    help: "Most threads; each has its connection and, with --sync, one request outstanding.",
+    help: "Most threads; each has its connection and, with --sync, one request in flight.",
     parse: count(),
     of: maxThreadsOf,
   }),

@@ -10,7 +10,7 @@ export const OWN: readonly UngroupedOption[] = [
   option("isDryRun", {
     names: ["--dry-run"],
     isOwn: true,
-    help: "Print what would be done as JSON and exit; no server is asked.",
+    help: "Print the plan as JSON and exit; no server is asked.",
     parse: on,
   }),
   option("client.kind", {
@@ -24,7 +24,7 @@ export const OWN: readonly UngroupedOption[] = [
     isOwn: true,
     value: "SEC",
     unit: "seconds",
-    help: "A request without a byte for so long has failed.",
+    help: "A request without a byte for this long has failed.",
     parse: secondsToMs("Give seconds, for example 30."),
     format: formatSeconds,
   }),
@@ -33,7 +33,7 @@ export const OWN: readonly UngroupedOption[] = [
     isOwn: true,
     value: "SEC",
     unit: "seconds",
-    help: "A request without its complete answer for this long has failed, however often bytes arrive.",
+    help: "A request without its complete response for this long has failed, however often bytes arrive.",
     parse: secondsToMs("Give seconds, for example 300."),
     format: formatSeconds,
   }),

@@ -20,7 +20,7 @@ export const SEQUENCES: readonly UngroupedOption[] = [
     names: ["--sequence-length-variation"],
     value: "PERCENT",
     unit: "percent",
-    help: "A sequence is longer or shorter than --sequence-length by so much at most.",
+    help: "The most that the length of a sequence differs from --sequence-length.",
     parse: decimal((value) => value >= 0, "The value must be >= 0.0.", "Give 0 or more percent."),
   }),
   option("sequences", {
@@ -36,13 +36,13 @@ export const SEQUENCES: readonly UngroupedOption[] = [
     names: ["--num-of-sequences"],
     isForTensors: true,
     value: "N",
-    help: "Sequences under way at once with request rates, intervals and schedules. With concurrency each request outstanding belongs to its own.",
+    help: "Active sequences with request rates, intervals and schedules. With concurrency, each request in flight belongs to a sequence of its own.",
     parse: count(),
   }),
   option("sequences.isSerial", {
     names: ["--serial-sequences"],
     isForTensors: true,
-    help: "With request rates, have no sequence send before its last answer has come. Only streams can send earlier: elsewhere requests could overtake one another.",
+    help: "With request rates, send a sequence's next request only after the last response. Only streams can send earlier: elsewhere requests could overtake one another.",
     parse: on,
   }),
 ];

@@ -46,14 +46,14 @@ export const SERVER: readonly UngroupedOption[] = [
   option("target.compression", {
     names: ["--grpc-compression-algorithm"],
     ...choice(["gzip", "deflate", "none"]),
-    help: "Compress requests that become shorter by it. gRPC only.",
+    help: "Compress requests that get shorter. gRPC only.",
   }),
   option("target.composingModels", {
     names: ["--bls-composing-models"],
     isForTensors: true,
     value: "NAME[:VERSION],...",
     isRepeatable: true,
-    help: "Models that a BLS model calls, whose server times to report too; an ensemble's are found without.",
+    help: "Models that a BLS model calls, to report their server times too. Those of an ensemble are found without it.",
     parse: readComposingModels,
     format: (models) => models.map(({ name, version }) => (version === "" ? name : `${name}:${version}`)),
   }),

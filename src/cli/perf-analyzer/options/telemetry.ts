@@ -72,7 +72,7 @@ export const TELEMETRY: readonly UngroupedOption[] = [
     names: ["--log-frequency"],
     isForTensors: true,
     value: "N",
-    help: "The server writes a file after so many traces; 0: at the end.",
+    help: "The server writes a file after this many traces; 0: at the end.",
     parse: whole((value) => value >= 0, "The value must be >= 0.", "Give 0 or more."),
   }),
 ];
