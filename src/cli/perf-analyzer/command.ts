@@ -97,7 +97,7 @@ function conclude(result: RunResult, io: CommandIo): number {
   }
   const first = result.levels[0];
   const isBinary = "search" in result.prepared.plan.load && result.prepared.plan.load.search === "binary";
-  // As in the original an unstable level is an error only when nothing was measured before it.
+  // Like in perf_analyzer, an unstable level is an error only if no level was measured before it.
   if (!isBinary && result.levels.length === 1 && first?.outcome === "unstable") {
     io.err("Failed to obtain stable measurement.\n\n");
     return EXIT.unstable;

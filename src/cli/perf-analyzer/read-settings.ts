@@ -31,7 +31,7 @@ export function readSettings({ given, positional, problems }: ParsedLine, settin
     option.read(settings, value ?? "", new ValueReader(option, value, findings));
     settings.given = new Set([...settings.given, option.names[0]]);
   }
-  // As in the original, which says nothing of it.
+  // perf_analyzer ignores them too, without a warning.
   for (const argument of positional)
     findings.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
   const { warnings, lines } = findings;

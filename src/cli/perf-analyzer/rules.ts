@@ -12,7 +12,7 @@ type Rule = readonly [isBroken: boolean, path: string, message: string, hint: st
 /** What the settings contradict, all of it. */
 export function checkTogether(settings: Settings): Problem[] {
   const rules: readonly Rule[] = [
-    ...modeRules(settings),
+    ...generalRules(settings),
     ...loadRules(settings),
     ...targetRules(settings),
     ...searchRules(settings),
@@ -25,7 +25,7 @@ export function checkTogether(settings: Settings): Problem[] {
     .map(([, path, message, hint, value]) => ({ path, message, hint, ...(value === undefined ? {} : { value }) }));
 }
 
-function modeRules({ target, concurrency }: Settings): Rule[] {
+function generalRules({ target, concurrency }: Settings): Rule[] {
   return [
     [
       target.model === "",
@@ -232,7 +232,7 @@ function outputRules({ jsonFile, csvFile, profileExportFile }: Settings["outputs
   return files.map(([flag, path, message]) => [path !== "" && !isWritable(path), flag, message, hint, path]);
 }
 
-/** The rules of `--service-kind openai`, whose requests are payloads from a file; in the original's words where it has them. */
+/** The rules of `--service-kind openai`, where requests are payloads from a file. */
 function openAiRules(settings: Settings): Rule[] {
   const { endpoint, target, isAsync } = settings;
   if (!takesPayloads(settings))

@@ -46,7 +46,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
     measurement: {
       ...settings.measurement,
       mode: toMode(settings),
-      // As in the original, which never warms up with sessions; the user is told.
+      // Like perf_analyzer, which never warms up with sessions. A warning says so.
       warmupRequests: settings.sessionConcurrency === undefined ? settings.measurement.warmupRequests : 0,
     },
     client: { ...settings.client, callMode, maxLanes: toMaxLanes(settings, load, callMode) },
@@ -89,7 +89,7 @@ function toTelemetry(settings: Settings, warnings: string[]): TelemetryPlan {
   };
 }
 
-/** Options that do something only beside another one; the original keeps it to itself. */
+/** Options that have an effect only together with another one. perf_analyzer does not warn. */
 function warnAlone(settings: Settings, warnings: string[]): void {
   const { given, target, periodic, sessionConcurrency } = settings;
   if (given.has("--request-period") && periodic === undefined)
@@ -165,7 +165,7 @@ function toInputs(settings: Settings, warnings: string[]): InputsPlan {
   if (takesPayloads(settings))
     return { kind: "payloads", file: first ?? "", ...(moreFiles.length === 0 ? {} : { moreFiles }) };
   if (first !== undefined && isDirectory(first)) {
-    // As in the original; which keeps it to itself.
+    // Like perf_analyzer, which does not warn.
     for (const path of moreFiles)
       warnings.push(`rampart: --input-data ${path} is ignored: only the directory ${first}, named first, is read.`);
     return { kind: "directory", directory: first };

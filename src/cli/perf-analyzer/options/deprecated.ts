@@ -37,7 +37,7 @@ export const DEPRECATED: readonly UngroupedOption[] = [
     help: "Nothing: a range of concurrencies is measured wherever -c gives its end.",
     read: (settings, _text, reader) => {
       reader.deprecate(RANGE);
-      // As in the original: only where the option comes after the range.
+      // Like perf_analyzer, only if the option comes after the range.
       if (settings.given.has(RANGE)) refuseBoth(reader);
     },
   },

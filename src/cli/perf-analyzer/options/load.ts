@@ -93,7 +93,7 @@ function readConcurrency(
   const range = readRange(reader, "integer");
   if (range === undefined) return undefined;
   checkRange(reader, range, START_MESSAGE);
-  // As in the original an end that -c gave before stays where this option gives none.
+  // Like in perf_analyzer, an end that -c set before stays if this option has no end.
   const isFirst = !settings.given.has(reader.name);
   return { ...range, end: range.end ?? (isFirst ? before?.end : undefined) };
 }

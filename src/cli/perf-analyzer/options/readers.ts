@@ -78,7 +78,7 @@ export function giveOneOf(choices: readonly string[]): string {
   return `Give ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}.`;
 }
 
-/** The path of an existing file, and not of a directory; what is given is kept, whatever it is. */
+/** The path of an existing file, not of a directory. A wrong path is reported, and kept for the rules between options. */
 export function existingFile(rule: string, hint: string): Reader<string> {
   return (reader) => {
     if (!isFile(reader.text)) reader.fail(rule, hint);

@@ -51,7 +51,7 @@ export function passThrough(plan: Plan, args: readonly string[], hasLoad: boolea
 /** perf_analyzer's words for what {@link checkLoad} reports. */
 const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
 
-/** What is wrong with the options whatever they are laid over: those that genai-perf does not take, and values that cannot be read. */
+/** What is wrong with the options in any profile: options that genai-perf does not take, and values that cannot be read. */
 export function findProblems(args: readonly string[]): readonly Problem[] {
   const parsed = parseOptions(args);
   const refused = parsed.given.flatMap(refuse);
@@ -89,7 +89,7 @@ function adoptPlan(plan: Plan, hasLoad: boolean): Settings {
   for (const { adopt } of OPTIONS) adopt?.(settings, plan);
   settings.outputs = outputs;
   if (!hasLoad) delete settings.concurrency;
-  // No limit, and so no number of threads that an option gives.
+  // No limit, which differs from every number of threads that an option sets.
   if (plan.client.maxLanes === null) settings.maxThreads = Number.POSITIVE_INFINITY;
   return settings;
 }

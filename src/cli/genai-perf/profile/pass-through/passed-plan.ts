@@ -32,14 +32,14 @@ export async function countNeededEntries(settings: GenaiSettings, given: GivenSe
   return neededEntries(await toPassedPlan(settings, given, UNWRITTEN, []));
 }
 
-/** Of a run whose requests are not made yet. */
+/** The files before the requests are made. */
 const UNWRITTEN: ProfileFiles = {
   inputsFile: "inputs.json",
   profileExportFile: "",
   entryCount: Number.MAX_SAFE_INTEGER,
 };
 
-/** What is wrong with flags after `--` whatever the profile is. */
+/** What is wrong with flags after `--` in any profile. */
 export async function findPassedProblems(args: readonly string[]): Promise<readonly Problem[]> {
   const { findProblems } = await import("./pass-through.ts");
   return findProblems(args);
