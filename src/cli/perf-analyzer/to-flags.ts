@@ -13,23 +13,23 @@ export interface FlagsFromPlan {
 /** Writes a plan as flags. An embedded target has none: its address is that of `rampart mock` with its default ports. */
 export function toFlags(plan: Plan): FlagsFromPlan {
   const args = OPTIONS.flatMap(({ print }) => print?.(plan) ?? []);
-  return { args, notes: findNotes(plan).filter((note) => note !== undefined && note !== false) as string[] };
+  return { args, notes: findNotes(plan).filter((note) => note !== false) };
 }
 
-type Note = string | false | undefined;
+/** False where there is nothing to say. */
+type Note = string | false;
 
 function findNotes(plan: Plan): Note[] {
   const { measurement, inputs, cancellation, assertions } = plan;
   return [
     ...targetNotes(plan),
     ...loadNotes(plan),
-    inputs.kind === "prompts" &&
-      "made-up prompts are a scenario's alone: perf_analyzer's flags take a file of payloads",
+    "tokenizer" in inputs && "only a scenario makes up prompts: perf_analyzer's flags take a file of payloads",
     "count" in measurement.mode && hasManyLevels(plan.load) && "flags count requests at a single level only",
     "durationMs" in measurement.mode && "flags measure until windows agree, not for a given time",
     (measurement.warmupMs ?? 0) > 0 && "flags warm up by a number of requests, not for a time",
-    cancellation !== undefined && "flags do not give up requests",
-    assertions.length > 0 && "assertions are a scenario's alone",
+    cancellation !== undefined && "flags do not cancel requests",
+    assertions.length > 0 && "only a scenario has assertions",
   ];
 }
 
@@ -39,7 +39,7 @@ function targetNotes({ target }: Plan): Note[] {
   const trustsAll = tls.isEnabled && !(tls.verifyPeer && tls.verifyHost);
   return [
     moreUrls.length > 0 && "flags name one server",
-    protocol === "grpc" && trustsAll && "accepting any certificate with gRPC is a scenario's alone",
+    protocol === "grpc" && trustsAll && "only a scenario accepts any certificate with gRPC",
     "apiKeyEnv" in target && `the API key goes into -H: "Authorization: Bearer $${target.apiKeyEnv}"`,
   ];
 }
@@ -50,10 +50,9 @@ function loadNotes({ load, outputs }: Plan): Note[] {
   const values = "levels" in load && load.levels.kind === "list" ? load.levels.values : [];
   return [
     values.length > 1 && `run it for each of the levels ${values.join(", ")}`,
-    ("overMs" in load || "rampMs" in load) && "concurrency that changes over time is a scenario's alone",
-    isOtherRate &&
-      "gamma-distributed gaps, a limit of requests outstanding and a rate that changes are a scenario's alone",
-    "part" in load && "a part of a schedule, and another speed, are a scenario's alone",
+    ("overMs" in load || "rampMs" in load) && "only a scenario changes concurrency over time",
+    isOtherRate && "only a scenario has gamma-distributed gaps, a limit of requests in flight or a rate that changes",
+    "part" in load && "only a scenario sends a part of a schedule, or sends it at another speed",
     "periodResponses" in load &&
       outputs.profileExportFile === "" &&
       "--periodic-concurrency-range needs a --profile-export-file",

@@ -209,7 +209,7 @@ test("a plan's command line reads back to the same plan, and is the shortest: pr
       assert.deepEqual(toFlags(back.plan).args, again);
       for (const one of again) printed.add(one);
     }),
-    { numRuns: 3000, seed: 1 },
+    { numRuns: 1200, seed: 1 },
   );
   const never = OPTIONS.filter(({ names, print }) => print !== undefined && !printed.has(names[0]));
   // These measure nothing; all others were printed.

@@ -212,15 +212,15 @@ describe("what flags cannot say is a note:", () => {
     [
       "a ramp in time",
       { load: { kind: "concurrency-ramp", start: 50, end: 1, overMs: 1000 } },
-      /concurrency that changes over time/,
+      /changes concurrency over time/,
     ],
     [
       "concurrency reached step by step",
       { load: { ...concurrency({ kind: "range", start: 4, end: 4, step: 1 }), rampMs: 5 } as Plan["load"] },
-      /concurrency that changes over time/,
+      /changes concurrency over time/,
     ],
     ["gamma gaps", { load: changedRate({ distribution: "gamma" }) }, /gamma-distributed gaps/],
-    ["a limit of requests outstanding", { load: changedRate({ maxOutstanding: 4 }) }, /limit of requests outstanding/],
+    ["a limit of requests outstanding", { load: changedRate({ maxOutstanding: 4 }) }, /limit of requests in flight/],
     ["a rate that changes", { load: changedRate({ ramp: { fromPerSec: 0, overMs: 1 } }) }, /a rate that changes/],
     ["a given time", { measurement: { mode: { kind: "duration", durationMs: 2000 } } }, /not for a given time/],
     [
@@ -235,11 +235,11 @@ describe("what flags cannot say is a note:", () => {
     ],
     ["several servers", { target: { moreUrls: ["b:1"] } }, /name one server/],
     ["a warm-up by time", { measurement: { warmupMs: 5 } }, /not for a time/],
-    ["requests to give up", { cancellation: { sharePct: 5, delayMs: 1, seed: 0 } }, /do not give up/],
+    ["requests to cancel", { cancellation: { sharePct: 5, delayMs: 1, seed: 0 } }, /do not cancel/],
     [
       "assertions",
       { assertions: [{ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }] },
-      /assertions are a scenario's/,
+      /only a scenario has assertions/,
     ],
   ];
   for (const [name, change, note] of noted) {

@@ -85,22 +85,13 @@ function readInputData(reader: ValueReader, before: readonly string[]): readonly
   return undefined;
 }
 
-/** Made-up prompts have no option: a file of payloads stands for them. */
+/** Prompts that are made up have no option: a file of payloads stands for them. */
 function sourcesOf(inputs: InputsPlan): readonly string[] {
-  switch (inputs.kind) {
-    case "random":
-      return [];
-    case "zero":
-      return ["zero"];
-    case "json":
-      return inputs.files;
-    case "directory":
-      return [inputs.directory];
-    case "payloads":
-      return [inputs.file, ...(inputs.moreFiles ?? [])];
-    case "prompts":
-      return ["payloads.json"];
-  }
+  if ("files" in inputs) return inputs.files;
+  if ("directory" in inputs) return [inputs.directory];
+  if ("tokenizer" in inputs) return ["payloads.json"];
+  if ("file" in inputs) return [inputs.file, ...(inputs.moreFiles ?? [])];
+  return inputs.kind === "zero" ? ["zero"] : [];
 }
 
 type Shapes = Readonly<Record<string, readonly number[]>>;
