@@ -10,6 +10,8 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/fingerprint.ts";
 import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { PASSED_REFUSALS } from "../../../src/cli/genai-perf/profile/pass-through/pass-through-refusals.ts";
+import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-server.ts";
 import { readGood } from "./read.ts";
@@ -332,6 +334,14 @@ test("config passes the flags on; what measures nothing refuses them", LIMIT, as
     server.close();
     await rm(folder, { recursive: true });
   }
+});
+
+test("every option that is refused after -- is one of perf_analyzer's", () => {
+  const names = OPTIONS.map((option) => option.names[0]);
+  assert.deepEqual(
+    Object.keys(PASSED_REFUSALS).filter((name) => !names.includes(name)),
+    [],
+  );
 });
 
 test("a checkpoint tells runs with other flags after -- apart", () => {
