@@ -1,6 +1,7 @@
 import { type ParsedLine, parseOptions } from "../perf-analyzer/read-settings.ts";
 import { findLoadSweep } from "./analyze/points.ts";
-import { type GenaiSettings, isDefault, type Stimulus } from "./options/settings.ts";
+import { isDefault } from "./options/defaults.ts";
+import type { GenaiSettings, Stimulus } from "./options/settings.ts";
 import type { GivenSettings, SettingsBuilder } from "./options/settings-builder.ts";
 
 /** The load that flags of perf_analyzer after `--` ask for: it becomes genai-perf's own, so that folder, files and rules follow it. */
