@@ -1,5 +1,6 @@
 import type { Plan } from "../../../plan/plan.ts";
 import type { Option } from "../../options/option.ts";
+import { putValue, type ValueAt, valueAt } from "../../options/place.ts";
 import { Settings } from "../settings.ts";
 import type { ValueReader } from "./value-reader.ts";
 
@@ -30,15 +31,6 @@ export type Place<T = Settings> = {
   [K in keyof T & string]: NonNullable<T[K]> extends Part ? K | `${K}.${Place<NonNullable<T[K]>>}` : K;
 }[keyof T & string];
 
-/** The type of a setting. */
-export type ValueAt<P extends string, T = Settings> = P extends `${infer K}.${infer Rest}`
-  ? K extends keyof T
-    ? ValueAt<Rest, NonNullable<T[K]>>
-    : never
-  : P extends keyof T
-    ? T[P]
-    : never;
-
 /** Has places in it: neither a value nor a list of them. */
 type Part = object & { readonly [Symbol.iterator]?: never };
 
@@ -61,8 +53,8 @@ const INITIAL = new Settings();
  * Makes an option from a setting and how it is read and written. Its default in help, what is printed of a plan and what is adopted from
  * one follow from these. @param at where the setting stands
  */
-export function option<P extends Place>(at: P, entry: Entry<ValueAt<P>>): UngroupedOption {
-  type V = ValueAt<P>;
+export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>>): UngroupedOption {
+  type V = ValueAt<P, Settings>;
   const { parse, of = (plan) => valueAt(plan, at) as V, format = formatPlainly, ...rest } = entry;
   const value = entry.value ?? entry.choices?.join("|");
   const words = (one: V | undefined): readonly string[] =>
@@ -77,7 +69,7 @@ export function option<P extends Place>(at: P, entry: Entry<ValueAt<P>>): Ungrou
     ...(defaultText === "" ? {} : { defaultText }),
     read: (settings, _text, reader) => {
       const read = parse(reader, valueAt(settings, at) as V, settings);
-      if (read !== undefined) put(settings, at.split("."), read);
+      if (read !== undefined) putValue(settings, at, read);
     },
     isChanged: (settings) => !isInitial(words(valueAt(settings, at) as V)),
     print: (plan) => {
@@ -89,29 +81,11 @@ export function option<P extends Place>(at: P, entry: Entry<ValueAt<P>>): Ungrou
     },
     adopt: (settings, plan) => {
       const adopted = of(plan);
-      if (adopted !== undefined) put(settings, at.split("."), adopted);
+      if (adopted !== undefined) putValue(settings, at, adopted);
     },
   };
 }
 
 function formatPlainly(value: unknown): string | string[] {
   return Array.isArray(value) ? value.map(String) : String(value);
-}
-
-function valueAt(root: unknown, at: string): unknown {
-  let value = root;
-  for (const key of at.split(".")) value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[key];
-  return value;
-}
-
-/** Parts are replaced, never changed: the first ones are shared with all settings. */
-function put(part: object, [key = "", ...rest]: readonly string[], value: unknown): void {
-  const fields = part as Record<string, unknown>;
-  if (rest.length === 0) {
-    fields[key] = value;
-    return;
-  }
-  const copy = { ...(fields[key] as object) };
-  put(copy, rest, value);
-  fields[key] = copy;
 }
