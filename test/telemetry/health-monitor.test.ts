@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HealthMonitor } from "../../src/measure/health-monitor.ts";
 import { nowNs, sleepMs } from "../../src/runtime/clock.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
+import { HealthMonitor } from "../../src/telemetry/health-monitor.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 
 /** How late timers may be without being late. */

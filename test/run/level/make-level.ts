@@ -1,4 +1,3 @@
-import { HealthMonitor } from "../../../src/measure/health-monitor.ts";
 import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
 import type { RunObserver } from "../../../src/result/observer.ts";
 import type { LevelContext } from "../../../src/run/level/level-context.ts";
@@ -9,6 +8,7 @@ import { Driver } from "../../../src/run/send/driver.ts";
 import type { DriverOptions } from "../../../src/run/send/driver-work.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
 import type { ServerCounters } from "../../../src/service/statistics.ts";
+import { HealthMonitor } from "../../../src/telemetry/health-monitor.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
 import { FakeClient, makeDataset, makeService } from "../send/fake-client.ts";
