@@ -149,6 +149,15 @@ test("the order is checked as it is meant", () => {
   assert.deepEqual(sample.imports, ["../a.ts", "./b.ts", "./c.ts"]);
 });
 
+test("reports and runs both depend on results, not on each other", () => {
+  const reaching = sources.flatMap(({ path, imports }) => {
+    const other = path.startsWith("report/") ? "run/" : path.startsWith("run/") ? "report/" : undefined;
+    const found = imports.filter((one) => one.startsWith(".")).map((one) => resolveImport(path, one));
+    return found.filter((one) => other !== undefined && one.startsWith(other)).map((one) => `${path} → ${one}`);
+  });
+  assert.deepEqual(reaching, []);
+});
+
 test("src holds the entries and the folders of the list, and nothing else", () => {
   const unknown = readdirSync(SRC).filter((name) => ![...ORDER, ...ENTRIES, GUIDE].includes(name));
   assert.deepEqual(unknown, []);
@@ -213,7 +222,7 @@ test(`no file is longer than ${MOST_LINES} lines unless it is a table`, () => {
 });
 
 /** Tests of kinds outside the kinds' own files. The number only goes down: an entry of the registry answers instead. */
-const MOST_KIND_TESTS = 50;
+const MOST_KIND_TESTS = 23;
 /** Where kinds are at home. */
 const KIND_FOLDERS = /^(service\/[^/]+|load|inputs)\//;
 
@@ -360,4 +369,28 @@ test("nothing committed names a place on the machine it was written on", () => {
       .map((path) => relative(ROOT, path));
   });
   assert.deepEqual(bad, []);
+});
+
+/** Each of their files has a test file of the same name at the same place below test/. */
+const TESTED = ["load", "measure", "run", "tokenize"];
+/** Files without one, with the test that covers them. */
+const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  "measure/tokens/token-thread.ts": "run/tokens.test.ts",
+};
+
+/** Whether the file holds types only, so that there is nothing to run. */
+function isTypesOnly({ code }: Source): boolean {
+  return !/^export (async )?(abstract )?(function|const|class|let)\b/m.test(code);
+}
+
+test(`each file of ${TESTED.join("/, ")}/ has a test of its own, or one that is named here`, () => {
+  const tests = new Set(
+    filesBelow(join(ROOT, "test")).map((path) => relative(join(ROOT, "test"), path).replaceAll("\\", "/")),
+  );
+  const missing = sources
+    .filter((source) => TESTED.includes(source.path.split("/")[0] as string) && !isTypesOnly(source))
+    .map(({ path }) => path)
+    .filter((path) => !tests.has(path.replace(/\.ts$/, ".test.ts")));
+  assert.deepEqual(missing.sort(), Object.keys(TESTED_ELSEWHERE).sort());
+  for (const test of Object.values(TESTED_ELSEWHERE)) assert.ok(tests.has(test), test);
 });

@@ -2,9 +2,7 @@ import { messageOf, UserError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
 import type { DataStep } from "./dataset.ts";
 
-/** The entries of payload files. */
-
-/** When a step is due, or which session's turn it is. */
+/** The send time of a step, or its session and delay. */
 export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs">;
 
 /** A payload that is stored, which makes a step of its own. */
@@ -29,7 +27,7 @@ export function toEntry<P extends Uint8Array | StoredPayload>(
   return { fields, payload: typeof body === "object" && body !== null ? toPayload(body) : undefined };
 }
 
-/** An entry from a line, which may be a body alone. Throws {@link UserError}. */
+/** Parses a line, which is an entry or a request body. @throws UserError */
 export function parseLine(line: string, place: string): unknown {
   try {
     const entry = parseJson(line);

@@ -5,23 +5,21 @@ import { type DataStep, NO_TENSORS } from "./dataset.ts";
 import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
 import { type PayloadEntry, parseLine, type StepFacts, type StoredPayload, toEntry } from "./payload-entry.ts";
 
-/**
- * Payloads of a file that is too large to be held in memory: it is looked through once, and each payload is read when its request is sent. The
- * file stays open, and must stay as it is.
- */
-
 const HINT = 'Write {"data": [{"payload": [{…}]}]}, whole.';
 const LINE_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 const decoder = new TextDecoder();
 
-/** Where a value stands in the file. */
+/** Position of a value in the file. */
 interface Extent {
   readonly offset: number;
   readonly byteCount: number;
 }
 
-/** A file of payloads. */
+/**
+ * A payload file that is too large for memory. It is scanned once, and each payload is read when its request is sent. The file stays open
+ * and must not change.
+ */
 export class PayloadFile {
   readonly path: string;
   private readonly fd: number;
@@ -29,7 +27,7 @@ export class PayloadFile {
 
   /**
    * @param toPayload makes the bytes of a body
-   * @throws UserError when it cannot be read
+   * @throws UserError when the file cannot be read
    */
   constructor(path: string, toPayload: (body: object) => Uint8Array) {
     this.path = path;
@@ -43,7 +41,7 @@ export class PayloadFile {
     }
   }
 
-  /** The entries of the list `data`, in order. @throws UserError where the file is wrong, with the byte */
+  /** Yields the entries of the list `data`. @throws UserError with the byte offset when the file is not valid */
   *entries(): Generator<PayloadEntry> {
     const scanner = new JsonScanner(this.source(), this.path, HINT);
     let hasData = false;
@@ -62,7 +60,7 @@ export class PayloadFile {
     if (!hasData) throw new UserError([{ path: this.path, message: "has no list 'data'", hint: HINT }]);
   }
 
-  /** The entries of a file of lines, in order. @throws UserError for one that is not JSON */
+  /** Yields the entries of a JSON Lines file. @throws UserError when a line is not JSON */
   *lines(): Generator<PayloadEntry> {
     const source = this.source();
     let buffer = new Uint8Array(LINE_BYTES);
@@ -75,7 +73,7 @@ export class PayloadFile {
       let from = 0;
       for (;;) {
         const feed = buffer.subarray(0, end).indexOf(LINE_FEED, from);
-        // The last line may have no end.
+        // The last line need not end with a line feed.
         const lineEnd = feed >= 0 ? feed : count === 0 ? end : -1;
         if (lineEnd < 0 || (feed < 0 && from >= end)) break;
         const text = decoder.decode(buffer.subarray(from, lineEnd));
@@ -99,18 +97,18 @@ export class PayloadFile {
   read({ offset, byteCount }: Readonly<Extent>): Uint8Array {
     try {
       const bytes = new Uint8Array(byteCount);
-      if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount) throw new Error("it is shorter than it was");
-      // The list of payloads, or a whole line.
+      if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount) throw new Error("it is shorter than before");
+      // The text is the list of payloads, or a whole line.
       const text = decoder.decode(bytes);
       const { payload } = toEntry(
         text.startsWith("[") ? { payload: parseJson(text) } : parseLine(text, "a line"),
         this.toPayload,
       );
-      if (payload === undefined) throw new Error("there is no payload any more");
+      if (payload === undefined) throw new Error("the payload is missing now");
       return payload;
     } catch (error) {
       const place = `${this.path}, byte ${offset}`;
-      throw new RunError("internal", `${place}: ${messageOf(error)}`, "Leave the file as it is while a run lasts.");
+      throw new RunError("internal", `${place}: ${messageOf(error)}`, "Do not change the file during a run.");
     }
   }
 
@@ -129,7 +127,7 @@ export class PayloadFile {
   }
 }
 
-/** A step whose payload is read each time somebody asks for it. There may be millions: each is one small object. */
+/** A step whose payload is read on each access. A small object, because there may be millions. */
 class StoredStep implements DataStep, StoredPayload {
   readonly timestampMs?: number;
   readonly sessionId?: string;

@@ -2,7 +2,7 @@ import { formatDurationNs, msToNs } from "../plan/units.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { Drive, LoadMode } from "./load-mode.ts";
 
-/** Concurrency that changes evenly over time, as one measurement. */
+/** Concurrency that changes linearly over time, in one measurement. */
 export interface ConcurrencyRampPlan {
   readonly kind: "concurrency-ramp";
   readonly start: number;
@@ -16,7 +16,7 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-/** Concurrency that rises (or falls) evenly from one level to another over a duration, as one measurement. */
+/** Concurrency that changes linearly from one level to another, in one measurement. */
 export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
   schema: (v) => {
     const level = concurrencySchema(v);
@@ -37,7 +37,7 @@ export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
   ramp: ({ overMs }) => ({ overMs, isWhole: true }),
 };
 
-/** Concurrency that goes evenly from one level to another, and stays there. */
+/** Concurrency that changes linearly from one level to another, then stays constant. */
 export function rampDrive(start: number, end: number, overMs: number): Drive {
   return {
     kind: "ramp",
@@ -46,7 +46,7 @@ export function rampDrive(start: number, end: number, overMs: number): Drive {
   };
 }
 
-/** Concurrency after `elapsedNs`: `start` at 0, `end` at last, each whole level held equally long within `overNs`. */
+/** Returns the concurrency after `elapsedNs`: from `start` to `end`, with equal time per level within `overNs`. */
 export function rampConcurrencyAt(start: number, end: number, overNs: number, elapsedNs: number): number {
   const levels = Math.abs(end - start) + 1;
   const passed = Math.min(levels - 1, Math.floor((Math.max(0, elapsedNs) / overNs) * levels));

@@ -5,12 +5,12 @@ import { rampDrive } from "./concurrency-ramp.ts";
 import { concurrencySchema, describeLevels, levelsSchema, searchSchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** A fixed number of requests outstanding. */
+/** A fixed number of outstanding requests. */
 export interface ConcurrencyLoadPlan {
   readonly kind: "concurrency";
   readonly levels: LevelsPlan;
   readonly search: SearchPlan;
-  /** At each level it rises from 1 evenly over so long, and is held then. Absent: it is there at once. */
+  /** Time in which each level rises linearly from 1, in milliseconds. Absent: none. */
   readonly rampMs?: number;
 }
 
@@ -20,7 +20,7 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-/** A fixed number of requests outstanding at each level, which may be reached step by step. */
+/** A fixed number of outstanding requests at each level, optionally with a ramp. */
 export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
   schema: (v) =>
     v.object({

@@ -4,10 +4,10 @@ import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 import { describePart, takePart } from "./schedule-part.ts";
 
-/** Every step of the data once, at the time that stands beside it in the file. */
+/** Every step of the data once, at its timestamp. */
 export interface FixedScheduleLoadPlan {
   readonly kind: "fixed-schedule";
-  /** Absent: all of it, from its time 0 on, at its own pace. */
+  /** Absent: all of it from timestamp 0, at its own speed. */
   readonly part?: SchedulePartPlan;
 }
 

@@ -1,16 +1,16 @@
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** Requests that join in groups, each when every request of the one before has brought some of its responses. */
+/** Requests added in groups. Each group starts when every request of the previous one has received some of its responses. */
 export interface PeriodicConcurrencyLoadPlan {
   readonly kind: "periodic-concurrency";
-  /** Requests of the first group. */
+  /** Size of the first group. */
   readonly start: number;
-  /** Requests in all. */
+  /** Total number of requests. */
   readonly end: number;
-  /** Requests of each further group. */
+  /** Size of each later group. */
   readonly step: number;
-  /** Responses that each request of a group must have brought before the next group is sent. */
+  /** Number of responses that each request of a group must receive before the next group starts. */
   readonly periodResponses: number;
 }
 
@@ -20,7 +20,7 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-/** Requests that join in groups, paced by the responses that the group before has brought. */
+/** Requests sent in groups. Each group waits for responses to the previous one. */
 export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
   schema: (v) => {
     const count = concurrencySchema(v);

@@ -6,20 +6,20 @@ import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampAr
 import { concurrencySchema, describeLevels, levelsSchema, searchSchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** Requests sent at a rate, whatever the server does. */
+/** Requests sent at a rate, independent of the server's responses. */
 export interface RequestRateLoadPlan {
   readonly kind: "request-rate";
   /** In requests per second. */
   readonly levels: LevelsPlan;
   readonly search: SearchPlan;
   readonly distribution: "constant" | "poisson" | "gamma";
-  /** Seed of the gaps that are drawn. */
+  /** Seed of random gaps. */
   readonly seed: number;
-  /** Shape of `gamma`, above 0: 1 is Poisson, more is smoother, less is burstier. Absent: 1. */
+  /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
   readonly smoothness?: number;
-  /** Most requests outstanding; those that are due meanwhile wait, and go in their order. Absent: no limit. */
+  /** Maximum number of outstanding requests. Requests above it wait in order. Absent: no limit. */
   readonly maxOutstanding?: number;
-  /** Absent: the rate is the level's from the first request on. */
+  /** Absent: the rate is constant. */
   readonly ramp?: RateRampPlan;
 }
 
@@ -29,7 +29,7 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-/** Requests sent at a rate: evenly spaced, as a Poisson process, or at gaps of a gamma distribution. */
+/** Requests at a rate: evenly spaced, as a Poisson process, or with gamma-distributed gaps. */
 export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
   schema: (v) => {
     const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));

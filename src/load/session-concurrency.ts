@@ -3,10 +3,10 @@ import { UserError } from "../plan/problem.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** Conversations: every session of the data once, its turns one after the other. */
+/** Every session of the data once, its turns in order. */
 export interface SessionConcurrencyLoadPlan {
   readonly kind: "session-concurrency";
-  /** Sessions under way at once. */
+  /** Number of concurrent sessions. */
   readonly concurrency: number;
 }
 
@@ -16,7 +16,7 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-/** A fixed number of conversations under way, until every one of the data has been held. */
+/** A fixed number of concurrent conversations, until every one in the data has been held once. */
 export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   schema: (v) => v.object({ kind: v.literal("session-concurrency"), concurrency: concurrencySchema(v) }),
   prepare: ({ concurrency }) => ({

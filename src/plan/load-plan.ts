@@ -5,18 +5,18 @@ export interface LoadPlans {}
 /** Which load. */
 export type LoadPlan = LoadPlans[keyof LoadPlans];
 
-/** The levels of a load, measured one after the other. */
+/** The levels of a load, measured in order. */
 export type LevelsPlan =
-  /** `start`, `start + step`, … up to `end`; without an end until the latency limit is met. */
+  /** `start`, `start + step`, … up to `end`; null: until the latency limit is exceeded. */
   | {
       readonly kind: "range";
       readonly start: number;
       readonly end: number | null;
       readonly step: number;
-      /** No end was asked for; `end` is where the number of threads ends it. Default: false. */
+      /** Set when the user gave no end, and `end` comes from the number of threads. */
       readonly isThreadLimited?: true;
     }
   | { readonly kind: "list"; readonly values: readonly number[] };
 
-/** How levels are visited: one after the other, or by bisection for the highest that meets the latency limit. */
+/** How to search the levels: in order, or by bisection for the highest that meets the latency limit. */
 export type SearchPlan = "linear" | "binary";

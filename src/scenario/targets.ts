@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
 import type { ComposingModelPlan, TargetPlan, TritonTargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
+import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import {
   type CheckedLlm,
@@ -16,9 +17,6 @@ import { parametersSchema, type RequestParameter, toParameterPlan } from "./para
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
-
-/** perf_analyzer's default. */
-const OUTPUT_SHARED_MEMORY_BYTES = 102_400;
 
 /** The targets of scenarios: what is measured. */
 
@@ -280,7 +278,7 @@ function toTritonPlan(target: Extract<CheckedTarget, { kind: "triton" }>, folder
     headers: Object.entries(options.headers ?? {}),
     shapes: options.shapes ?? {},
     sharedMemory: options.sharedMemory ?? "none",
-    outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? OUTPUT_SHARED_MEMORY_BYTES,
+    outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? DEFAULT_TRITON_TARGET.outputSharedMemoryBytes,
     parameters: toParameters(options.parameters),
     compression: options.compression ?? "none",
     composingModels: (options.composingModels ?? []).map(toComposingModel),

@@ -15,10 +15,10 @@ export type QuestionId =
   | "out"
   | "run";
 
-/** Answers so far, as text. */
+/** The answers so far, as text. */
 export type Answers = Readonly<Partial<Record<QuestionId, string>>>;
 
-/** `NAME:1,2 NAME2:3` as sizes by input. */
+/** Parses `NAME:1,2 NAME2:3` into sizes by input. */
 export function parseShapes(text: string): Record<string, number[]> {
   const shapes: Record<string, number[]> = {};
   for (const part of text.split(/\s+/).filter((word) => word !== "")) {

@@ -6,9 +6,7 @@ import type { Answers } from "./answers.ts";
 import { scenarioName } from "./questions.ts";
 import { WIZARD_TARGETS, type WizardTarget, wizardTargetOf } from "./targets.ts";
 
-/** From complete answers to a scenario, as its file's text and as the object that the file will define. */
-
-/** The scenario that the text of {@link formatScenario} defines. */
+/** Converts complete answers to the scenario that the text of {@link formatScenario} defines. */
 export function toScenario(answers: Answers): Scenario {
   const limit = answers["p99-limit"];
   const target = chosen(answers);
@@ -36,14 +34,14 @@ function toLoad({ load, levels = "", for: time }: Answers): Load {
   return ramp(start, end, step === undefined ? extent : { step, ...extent });
 }
 
-/** With one blank before the unit. */
+/** Normalizes a duration to one space before the unit. */
 function toDuration(text: string): Duration {
   const match = /^\s*([\d.]+)\s*(\S+)\s*$/.exec(text);
   if (match === null || parseDurationNs(text) === undefined) throw new Error(`not a duration: ${text}`);
   return `${match[1]} ${match[2] === "µs" ? "us" : match[2]}` as Duration;
 }
 
-/** The text of the scenario's file. */
+/** Returns the text of the scenario's file. */
 export function formatScenario(answers: Answers): string {
   const { definition } = toScenario(answers);
   const hasLimit = definition.assert?.length === 2;
@@ -71,7 +69,7 @@ export function formatScenario(answers: Answers): string {
   ].join("\n");
 }
 
-/** Plain data as a literal on one line: `{ protocol: "http", shapes: { IN: [1, 2] } }`. */
+/** Formats plain data as a literal on one line: `{ protocol: "http", shapes: { IN: [1, 2] } }`. */
 function formatLiteral(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatLiteral).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -11,7 +11,7 @@ import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 
 /** What the wizard can measure: one entry has all that its questions and its scenario depend on. */
 
-/** What a language model is asked at first: GenAI-Perf's prompts, and answers of a length. */
+/** Prompt lengths of a new scenario, in tokens: GenAI-Perf's default input length, and an output length. */
 export const PROMPTS = { isl: 550, osl: 128 } as const;
 
 /** A target of the wizard. */
@@ -33,7 +33,7 @@ export interface WizardTarget {
 export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
   embedded: {
     label: "the embedded target",
-    hint: "nothing else has to run",
+    hint: "no other process needed",
     name: "embedded target",
     asks: ["protocol"],
     toTarget: ({ protocol }) => (protocol === "grpc" ? embedded({ protocol }) : embedded({ protocol: "http" })),
@@ -42,7 +42,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
   },
   triton: {
     label: "a Triton server",
-    hint: "or another that speaks KServe v2",
+    hint: "or another KServe v2 server",
     name: "Triton server",
     asks: ["protocol", "url", "model", "shapes"],
     toTarget: ({ url = "", model = "", protocol, shapes }) => {
@@ -62,7 +62,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
   },
   openai: {
     label: "a language model",
-    hint: "behind OpenAI's API",
+    hint: "with OpenAI's API",
     name: "language model",
     asks: ["url", "model", "tokenizer"],
     toTarget: ({ url = "", model = "", tokenizer = model }) =>

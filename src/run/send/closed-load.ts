@@ -1,24 +1,24 @@
 import type { Drive } from "../../load/load-mode.ts";
-import { nowNs } from "../../runtime/clock.ts";
+import type { Cancel } from "../../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { SendSlice } from "./send-slice.ts";
 
 const RAMP_STEP_MS = 20;
 
-/** A number of requests that are always outstanding, which may change with time. A slot's requests are one sequence after the other. */
+/** Keeps a number of requests outstanding, which may change over time. Each slot sends one sequence after the other. */
 export class ClosedLoad implements ActiveLoad {
   private readonly sender: Sender;
   /** Slots below this keep a request outstanding. */
   private target = 0;
-  private rampTimer: ReturnType<typeof setInterval> | undefined;
+  private cancelRamp: Cancel | undefined;
   /**
-   * Where many streams' tokens arrive at once, each request sent between two reads would make the tokens of all that are read after it look
-   * late. The requests leave after the reads; their own times count from when they leave.
+   * Read first, then send. When tokens of many streams arrive at once, a request sent between two reads would make the tokens read after it
+   * look late. A delayed request's own times count from its send.
    */
   readsFirst = false;
-  /** Slots that go on after the reads. */
+  /** Slots that send after the reads. */
   private waiting: number[] = [];
-  private immediate: NodeJS.Immediate | undefined;
+  private cancelTurn: Cancel | undefined;
 
   constructor(sender: Sender) {
     this.sender = sender;
@@ -28,7 +28,7 @@ export class ClosedLoad implements ActiveLoad {
     return this.target;
   }
 
-  /** Sends the very first request, ahead of `hold`. */
+  /** Sends the very first request, before `hold`. */
   sendFirst(concurrency: number): void {
     this.sender.setActiveLanes(concurrency);
     this.target = 1;
@@ -36,25 +36,26 @@ export class ClosedLoad implements ActiveLoad {
     this.sender.flush();
   }
 
-  /** Goes over to another number of requests outstanding; resolves when there are no more than that. */
+  /** Changes the number of outstanding requests. Resolves when at most that many are outstanding. */
   async hold(concurrency: number): Promise<void> {
     this.stopRamp();
     this.sender.setActiveLanes(concurrency);
     await this.sender.reserve(concurrency);
     const before = this.target;
     this.reach(concurrency);
-    // Lower than before: the surplus must be answered before anything is measured at this level.
-    if (concurrency < before) await this.sender.waitForQuiet(concurrency);
+    // At a lower level, the surplus must be answered before measuring.
+    if (concurrency < before) await this.sender.waitForOutstanding(concurrency);
   }
 
   async ramp(drive: Extract<Drive, { kind: "ramp" }>): Promise<void> {
     this.stopRamp();
     await this.sender.reserve(drive.maxConcurrency);
     this.sender.shareSteps();
-    const startNs = nowNs();
-    const adjust = (): void => this.reach(drive.concurrencyAt(nowNs() - startNs));
+    const { clock } = this.sender;
+    const startNs = clock.nowNs();
+    const adjust = (): void => this.reach(drive.concurrencyAt(clock.nowNs() - startNs));
     adjust();
-    this.rampTimer = setInterval(() => this.sender.guard(adjust), RAMP_STEP_MS);
+    this.cancelRamp = clock.every(RAMP_STEP_MS, () => this.sender.guard(adjust));
   }
 
   next(slot: number): void {
@@ -66,14 +67,14 @@ export class ClosedLoad implements ActiveLoad {
   }
 
   private sendWaiting(): void {
-    this.clearImmediate();
+    this.clearTurn();
     const { waiting, sender } = this;
     this.waiting = [];
-    const slice = new SendSlice();
+    const slice = new SendSlice(sender.clock);
     let next = 0;
     for (; next < waiting.length && slice.takeOne(); next++) {
       const slot = waiting[next] as number;
-      // A change of load may have been quicker.
+      // The load may have changed meanwhile.
       if (slot < this.target && sender.isIdle(slot)) sender.send(slot, slot, Number.NaN, false);
     }
     sender.flush();
@@ -83,25 +84,25 @@ export class ClosedLoad implements ActiveLoad {
   }
 
   private scheduleWaiting(): void {
-    this.immediate ??= setImmediate(() => this.sender.guard(() => this.sendWaiting()));
+    this.cancelTurn ??= this.sender.clock.nextTurn(() => this.sender.guard(() => this.sendWaiting()));
   }
 
   stop(): void {
     this.stopRamp();
-    this.clearImmediate();
+    this.clearTurn();
     this.waiting = [];
     this.reach(0);
   }
 
-  private clearImmediate(): void {
-    if (this.immediate !== undefined) clearImmediate(this.immediate);
-    this.immediate = undefined;
+  private clearTurn(): void {
+    this.cancelTurn?.();
+    this.cancelTurn = undefined;
   }
 
   private reach(target: number): void {
     const before = this.target;
     this.target = target;
-    // Those that waited are among the idle ones.
+    // Waiting slots are idle, so the loop below finds them again.
     this.waiting = [];
     for (let slot = 0; slot < target; slot++) {
       if (!this.sender.isIdle(slot)) continue;
@@ -118,7 +119,7 @@ export class ClosedLoad implements ActiveLoad {
   }
 
   private stopRamp(): void {
-    if (this.rampTimer !== undefined) clearInterval(this.rampTimer);
-    this.rampTimer = undefined;
+    this.cancelRamp?.();
+    this.cancelRamp = undefined;
   }
 }
