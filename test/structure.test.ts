@@ -222,7 +222,7 @@ test(`no file is longer than ${MOST_LINES} lines unless it is a table`, () => {
 });
 
 /** Tests of kinds outside the kinds' own files. The number only goes down: an entry of the registry answers instead. */
-const MOST_KIND_TESTS = 23;
+const MOST_KIND_TESTS = 16;
 /** Where kinds are at home. */
 const KIND_FOLDERS = /^(service\/[^/]+|load|inputs)\//;
 

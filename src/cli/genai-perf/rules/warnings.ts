@@ -87,7 +87,7 @@ function warnOfOverruled(rules: RuleSet): void {
 /** OpenAI's clients take a base URL that ends in /v1, which the paths of the endpoint types have already. */
 function warnOfPath({ settings, warnings }: RuleSet): void {
   const { endpoint, modelNames } = settings;
-  if (ENDPOINT_TYPES[endpoint.type].serviceKind !== "openai") return;
+  if (ENDPOINT_TYPES[endpoint.type].takes !== "payloads") return;
   const path = endpointPath(endpoint.type, endpoint.path, modelNames[0] ?? "");
   const base = endpoint.url.replace(/\/+$/, "");
   if (base.endsWith("/v1") && path.startsWith("v1/"))
