@@ -16,14 +16,14 @@ export type OutputPlace =
 
 /** The files that a plan writes, by their flags. @param csvFlag what the front door calls that of the CSV */
 export function outputFilesOf({ outputs }: Plan, csvFlag = "--csv"): (readonly [flag: string, path: string])[] {
-  const { jsonFile, csvFile, profileExportFile, recordsFile = "" } = outputs;
+  const { json, csv, profileExport, records } = outputs.files;
   const files = [
-    ["--json", jsonFile],
-    [csvFlag, csvFile],
-    ["--profile-export-file", profileExportFile],
-    ["--records-file", recordsFile],
+    ["--json", json],
+    [csvFlag, csv],
+    ["--profile-export-file", profileExport],
+    ["--records-file", records],
   ] as const;
-  return files.filter(([, path]) => path !== "");
+  return files.flatMap(([flag, path]) => (path === undefined ? [] : [[flag, path] as const]));
 }
 
 /** Why nothing can be written at a path, in words; undefined when it can. Touches nothing. */

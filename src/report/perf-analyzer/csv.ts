@@ -14,8 +14,8 @@ import { meanServerTimes } from "./server-columns.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
-/** Creates the report for the plan's CSV file. */
-export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
+/** Creates the report. @param path of its file; those of composing models stand beside it */
+export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string): Report {
   return {
     finish: (result) => {
       const levels = printedLevels(result);
@@ -23,10 +23,9 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
       const sorted = sortByThroughput(levels, plan.target.batchSize);
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
       const text = [formatHeader(plan, result), ...rows].map((row) => `${row.join(",")}\n`).join("");
-      const { csvFile } = plan.outputs;
-      writeCsv(csvFile, text);
+      writeCsv(path, text);
       const { levelUnit, service } = result.prepared;
-      const parts = { csvFile, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
+      const parts = { csvFile: path, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
       const { isResponseCacheEnabled } = service;
       for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled })) writeCsv(file.path, file.text);
     },
