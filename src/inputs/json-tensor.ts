@@ -1,3 +1,4 @@
+import { setting } from "../plan/setting-names.ts";
 import { fromJsonElements, splitBytesElements } from "../service/json-tensors.ts";
 import {
   type Datatype,
@@ -171,11 +172,11 @@ function checkTensor(content: Content, shape: readonly number[], spec: TensorSpe
   const count = elementCount(shape);
   if (count < 0) {
     return {
-      problem: `The variable-sized tensor "${spec.name}" with model shape ${formatShape(modelShape)} needs to have its shape fully defined. See the --shape option`,
-      hint: 'Add "shape" to the tensor or give --shape.',
+      problem: `The variable-sized tensor "${spec.name}" with model shape ${formatShape(modelShape)} needs to have its shape fully defined. See the ${setting("target.shapes")} option`,
+      hint: `Add "shape" to the tensor, or give ${setting("target.shapes")}.`,
     };
   }
-  // The shape in a file stands above the one of --shape, but not above the model's.
+  // The shape in a file takes precedence over the one in the plan, but not over the model's.
   const fits =
     shape.length === modelShape.length && modelShape.every((dim, index) => dim === -1 || dim === shape[index]);
   if (!fits) {

@@ -1,4 +1,5 @@
 import type { AssertionPlan } from "./assertions.ts";
+import type { BehaviourPlan } from "./behaviour.ts";
 import type { MockPlan } from "./mock.ts";
 import type { PromptsPlan } from "./prompts.ts";
 import type { TokensPlan } from "./tokens.ts";
@@ -30,6 +31,7 @@ export interface Plan {
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
   readonly outputs: OutputsPlan;
+  readonly behaviour?: BehaviourPlan;
 }
 
 /** What is measured. */

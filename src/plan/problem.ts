@@ -58,19 +58,37 @@ export interface FailureFacts {
   readonly status?: number | undefined;
 }
 
+/** Errors that a front door words in its own way. */
+export type RunErrorCode =
+  /** No request succeeded while a level was measured. */
+  | "no-valid-requests"
+  /** The tensors could not be put into shared memory. */
+  | "shared-memory";
+
+/** What a front door may look at to word an error. */
+export interface RunErrorFacts {
+  readonly code?: RunErrorCode | undefined;
+  /** The request that failed before the load began; absent for all other errors. */
+  readonly failure?: FailureFacts | undefined;
+}
+
 /** A run that could not be done: the target is away, refuses, or lacks what is asked for. */
 export class RunError extends Error {
   readonly kind: RunErrorKind;
   readonly hint: string;
-  /** The request that failed before the load began; absent for all other errors. */
-  readonly failure?: FailureFacts | undefined;
+  readonly facts: RunErrorFacts;
 
-  constructor(kind: RunErrorKind, message: string, hint: string, failure?: FailureFacts) {
+  constructor(kind: RunErrorKind, message: string, hint: string, facts: RunErrorFacts = {}) {
     super(message);
-    this.failure = failure;
     this.name = "RunError";
     this.kind = kind;
     this.hint = hint;
+    this.facts = facts;
+  }
+
+  /** The same error in other words. */
+  reword(message: string, hint = this.hint): RunError {
+    return new RunError(this.kind, message, hint, this.facts);
   }
 }
 

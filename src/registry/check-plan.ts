@@ -36,6 +36,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
   const stability = { stabilityPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), maxTrials: count };
   const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
+  const yes = v.exactOptional(v.literal(true));
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
@@ -96,6 +97,15 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       recordsFile: v.optional(v.string()),
       isLive: v.optional(v.boolean()),
     }),
+    behaviour: v.exactOptional(
+      v.strictObject({
+        sendsFirstEarly: yes,
+        asksThroughOwnClient: yes,
+        skipsRehearsal: yes,
+        skipsRunCounters: yes,
+        measuresLevelsOnce: yes,
+      }),
+    ),
   });
 }
 

@@ -120,18 +120,16 @@ export class MeasuredRun {
         await this.parts.rehearse();
         this.startNs = nowNs();
       }
-      // perf_analyzer's questions to the server are an interface of their own: none is added to them.
-      if (this.plan.outputs.style === "rampart") before = await this.session.counters();
-      const { outputs, measurement } = this.plan;
-      // perf_analyzer's search takes each level once.
-      const isConfirmed = outputs.style === "rampart" && measurement.latencyLimitMs !== null;
+      const { behaviour = {}, measurement } = this.plan;
+      if (behaviour.skipsRunCounters !== true) before = await this.session.counters();
+      const isConfirmed = behaviour.measuresLevelsOnce !== true && measurement.latencyLimitMs !== null;
       const runLevel: RunLevel = (level, repeat) => this.runLevel(level, repeat);
       await searchLevels(this.load.search, this.signal, runLevel, { isConfirmed });
       // Until then the load goes on: the others measure under it.
       if (!this.signal.isStopped) await this.parts.peers.waitForEnd(this.signal);
     } catch (error) {
       if (error instanceof UserError) throw error;
-      this.signal.fail(explainEnd(error, this.plan, this.driver.ended, this.policy.log));
+      this.signal.fail(explainEnd(error, this.driver.ended, this.policy.log));
     }
     await this.shutDown();
     return this.toResult(await this.serverDelta(before));

@@ -121,8 +121,8 @@ async function runPlan(
 }
 
 /** Requests to a language model are few and long: a tool that warms up at their expense would be seen in the times to the first token. */
-function isRehearsed({ target, client, outputs }: Plan): boolean {
-  return target.kind === "openai" && client.kind === "own" && outputs.style !== "perf_analyzer";
+function isRehearsed({ target, client, behaviour }: Plan): boolean {
+  return target.kind === "openai" && client.kind === "own" && behaviour?.skipsRehearsal !== true;
 }
 
 /** @param atEnd takes what is to be undone when the run is over */
@@ -176,12 +176,16 @@ async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMet
  * The concurrency of the first level, where its first request may leave before anything is measured or told: windows begin later, no
  * request is counted off, and the server's counters are not asked for beforehand.
  */
-function concurrencyAtOnce({ measurement, outputs, telemetry }: Plan, load: PreparedLoad): number | undefined {
+function concurrencyAtOnce(
+  { measurement, outputs, telemetry, behaviour }: Plan,
+  load: PreparedLoad,
+): number | undefined {
+  if (behaviour?.sendsFirstEarly !== true || outputs.verbosity === 2) return undefined;
   const { mode, warmupRequests, warmupMs = 0 } = measurement;
   // A Ctrl-C has to be heard from the moment on when the server's settings are changed.
   if (telemetry.trace !== null) return undefined;
   if (mode.kind !== "time-windows" && mode.kind !== "count-windows") return undefined;
-  if (warmupRequests + warmupMs > 0 || outputs.style !== "perf_analyzer" || outputs.verbosity === 2) return undefined;
+  if (warmupRequests + warmupMs > 0) return undefined;
   const drive = load.drive(levelAt(load.search.levels, 0) ?? 1, []);
   return drive.kind === "closed" ? drive.concurrency : undefined;
 }

@@ -1,4 +1,5 @@
 import { messageOf, RunError } from "../plan/problem.ts";
+import { type SettingPath, setting } from "../plan/setting-names.ts";
 import type { TracePlan } from "../plan/telemetry.ts";
 import type { TraceValues } from "../service/service.ts";
 
@@ -11,13 +12,13 @@ export interface TraceAccess {
   write(values: TraceValues): Promise<TraceValues>;
 }
 
-/** The settings by their names in the protocol; the flag of each. */
-const FLAGS: Readonly<Record<string, string>> = {
-  log_frequency: "--log-frequency",
-  trace_count: "--trace-count",
-  trace_file: "--trace-file",
-  trace_level: "--trace-level",
-  trace_rate: "--trace-rate",
+/** The settings by their names in the protocol. */
+const SETTINGS: Readonly<Record<string, SettingPath>> = {
+  log_frequency: "telemetry.trace.logFrequency",
+  trace_count: "telemetry.trace.count",
+  trace_file: "telemetry.trace.file",
+  trace_level: "telemetry.trace.levels",
+  trace_rate: "telemetry.trace.rate",
 };
 
 /** The settings a plan asks for, by their names in the protocol. */
@@ -31,10 +32,13 @@ export function toTraceValues({ file, levels, rate, count, logFrequency }: Trace
   };
 }
 
-/** The flags that ask for settings, with their values. */
+/** The settings with their values, for a text to users. */
 export function describeTrace(values: TraceValues): string {
   return Object.entries(values)
-    .map(([name, value]) => `${FLAGS[name] ?? name} ${value.join(",")}`)
+    .map(([name, value]) => {
+      const path = SETTINGS[name];
+      return `${path === undefined ? name : setting(path)} ${value.join(",")}`;
+    })
     .join(", ");
 }
 
@@ -108,7 +112,7 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
 function toRunError(asked: TraceValues, refused: readonly Refused[]): RunError {
   const list = refused.map(({ name, why }) => `${describeTrace(pick(asked, { [name]: [] }))}: ${why}`).join("; ");
   const hint =
-    "Leave it out, or give what the server takes; one that is to trace is started with --trace-config mode=triton --trace-config triton,file=PATH.";
+    "Leave it out, or give a value that the server accepts. A Triton traces when it was started with mode=triton and triton,file=PATH in its trace-config.";
   return new RunError("refused", `failed to set ${list}`, hint);
 }
 

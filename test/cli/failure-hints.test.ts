@@ -28,7 +28,7 @@ describe("hints are one line in the words of", () => {
   for (const diagnosis of DIAGNOSES) {
     for (const protocol of ["http", "grpc"] as const) {
       test(`scenarios: ${diagnosis.code}, ${protocol}`, () => {
-        const hint = wordHint(diagnosis, "rampart", protocol);
+        const hint = wordHint(diagnosis, "scenario", protocol);
         assert.match(hint, /^[^\n]+\.$/);
         assert.doesNotMatch(hint, /(^|\s)--?[a-z]/i);
       });

@@ -63,13 +63,13 @@ for (const callMode of ["sync", "async"] as const) {
 
 const windows: Plan["measurement"]["mode"] = { kind: "time-windows", windowMs: 100, stabilityPct: 1000, maxTrials: 5 };
 
-test("perf_analyzer mode has its first request under way before anything is told", LIMIT, async () => {
+test("a plan may have its first request under way before anything is told", LIMIT, async () => {
   await withServer({}, async (server) => {
     server.hold();
     const plan = planFor(server, {
       load: closedAt(3),
       measurement: { mode: windows },
-      outputs: { style: "perf_analyzer" },
+      behaviour: { sendsFirstEarly: true },
     });
     const open = async (): Promise<RunObserver> => {
       await server.until(() => server.outstanding === 1);
@@ -85,14 +85,14 @@ test("perf_analyzer mode has its first request under way before anything is told
 for (const [name, change] of [
   ["a count of requests", { measurement: { mode: { kind: "requests", count: 20 } } }],
   ["a warm-up", { measurement: { mode: windows, warmupRequests: 3 } }],
-  ["Rampart's own report", { measurement: { mode: windows }, outputs: { style: "rampart" } }],
+  ["a plan that does not ask for it", { measurement: { mode: windows }, behaviour: {} }],
 ] as const) {
   test(`with ${name} nothing is asked before there is something to tell`, LIMIT, async () => {
     await withServer({}, async (server) => {
       let askedCount = -1;
       const plan = planFor(server, {
+        behaviour: { sendsFirstEarly: true },
         ...change,
-        outputs: { style: "perf_analyzer", ...("outputs" in change ? change.outputs : {}) },
       });
       const open = (): Promise<RunObserver> => {
         askedCount = server.requests.length;
@@ -111,7 +111,7 @@ test("a first request that has failed before anything is told is told like any o
       load: closedAt(2),
       failures: { maxRatio: 0 },
       measurement: { mode: windows },
-      outputs: { style: "perf_analyzer" },
+      behaviour: { sendsFirstEarly: true },
     });
     const open = async (): Promise<RunObserver> => {
       await server.until(() => server.infers.length === 1);
@@ -176,7 +176,7 @@ test("a server that stops answering ends the run in bounded time and says so", L
     assert.ok(performance.now() - startMs < 10_000);
     assert.equal(result.error?.kind, "stalled");
     assert.match(result.error?.message ?? "", /the target stopped answering: no byte received for 200 ms/);
-    assert.match(result.error?.hint ?? "", /\{client\.stallTimeoutMs\}/);
+    assert.match(result.error?.hint ?? "", /\{setting:client\.stallTimeoutMs\}/);
     assert.equal(result.completedCount, 5);
     assert.equal(result.levels[0]?.outcome, "partial");
     checkSums(result);

@@ -317,11 +317,11 @@ describe("mistakes are told all at once", () => {
     );
   });
 
-  test("those of the command line by their flags", () => {
+  test("those of the command line as overrides", () => {
     const problems = problemsOf({ ...least, target: embedded() }, { url: "h:1", client: "grpc-js" });
     assert.deepEqual(
       problems.map(({ path }) => path),
-      ["--client", "--url"],
+      ["{setting:overrides.client}", "{setting:overrides.url}"],
     );
   });
 });

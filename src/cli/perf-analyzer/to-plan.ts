@@ -74,6 +74,13 @@ export function toPlan(settings: Settings): PlanFromFlags {
       profileExportFile: settings.profileExportFile,
       jsonFile: settings.jsonFile,
     },
+    behaviour: {
+      sendsFirstEarly: true,
+      asksThroughOwnClient: true,
+      skipsRehearsal: true,
+      skipsRunCounters: true,
+      measuresLevelsOnce: true,
+    },
   };
   registerPlan(plan);
   return { plan, problems, warnings };

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { FailedRequest } from "../../result/request-record.ts";
 import { splitBytesElements } from "../../service/json-tensors.ts";
 import type { Tensor } from "../../service/tensor.ts";
@@ -155,7 +156,7 @@ class FailedRequests implements Report {
     return new RunError(
       "output",
       `${this.recordsFile} cannot be written: ${messageOf(error)}`,
-      "Give another path with --records-file.",
+      `Give another path with ${setting("outputs.recordsFile")}.`,
     );
   }
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, rmSync } from "node:fs";
 import { type TokenMetric, tokenValues } from "../../measure/tokens/token-metrics.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { isGivenUp } from "../../transport/failure.ts";
 import { OutputFile } from "../output-file.ts";
 import { type RequestOrigin, readOrigin, type StoredFailure } from "./failed-requests.ts";
@@ -179,7 +180,7 @@ export class RecordsFile {
     try {
       return action();
     } catch (error) {
-      const hint = "Give another path with --records-file.";
+      const hint = `Give another path with ${setting("outputs.recordsFile")}.`;
       throw new RunError("output", `${this.path} cannot be written: ${messageOf(error)}`, hint);
     }
   }

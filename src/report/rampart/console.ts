@@ -76,8 +76,8 @@ class RampartConsole implements Report {
     this.sink.out(`    window ${trial}: ${throughput} infer/s, ${formatDurationNs(latencyNs)}\n`);
   }
 
-  onWindowError(trial: number, message: string): void {
-    this.sink.out(`    window ${trial}: ${message}\n`);
+  onEmptyWindow(trial: number): void {
+    this.sink.out(`    window ${trial}: no request succeeded\n`);
   }
 
   finish(result: RunResult): void {

@@ -121,7 +121,7 @@ async function balance(
 }
 
 /** What is left of a service whose requests several servers share. Throws `RunError` where they cannot. */
-function shareAmong(service: Service, { outputs, target }: Plan): Service {
+function shareAmong(service: Service, { behaviour, target }: Plan): Service {
   if (service.isSequence)
     throw new RunError(
       "unsupported",
@@ -130,7 +130,7 @@ function shareAmong(service: Service, { outputs, target }: Plan): Service {
     );
   // One server's counters would pass for those of all.
   const warnings = [...service.warnings];
-  if (target.kind === "triton" && outputs.style === "rampart")
+  if (target.kind === "triton" && behaviour?.skipsRunCounters !== true)
     warnings.push("several servers share the load: what each of them counts and times itself is not reported.");
   return { ...service, warnings, composing: [], statistics: () => Promise.resolve(undefined) };
 }
@@ -145,9 +145,8 @@ async function startEmbeddedTarget(
 }
 
 /**
- * Questions use the client of the load where one was chosen. With the own client they depend on the front door: scenarios ask through
- * the general clients; perf_analyzer mode asks through its own, because loading a general client would triple the time to the first
- * request and stall the loop that measures.
+ * Questions use the client of the load where one was chosen. With the own client they go through a general client, unless the plan asks
+ * for the own one: loading a general client would triple the time to the first request.
  */
 function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint): Plan["client"]["kind"] {
   // Bun and Deno refuse the server name that grpc-js sets for an address of digits.
@@ -155,7 +154,7 @@ function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint):
     address.wire !== "http" &&
     endpoint.tls !== undefined &&
     process.getBuiltinModule("node:net").isIP(endpoint.host) !== 0;
-  const usesOwn = plan.client.kind === "own" && (plan.outputs.style === "perf_analyzer" || isBeyondGrpcJs);
+  const usesOwn = plan.client.kind === "own" && (plan.behaviour?.asksThroughOwnClient === true || isBeyondGrpcJs);
   if (usesOwn) return "own";
   return address.wire === "http" ? "undici" : "grpc-js";
 }
@@ -216,7 +215,7 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
         "unreachable",
         `${failed}${said}: ${server}: ${failure.message}`,
         `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
-        failure,
+        { failure },
       );
     }
     case "stalled":
@@ -238,14 +237,14 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
         "refused",
         `${failed}${readServerError(failure.message, body)}`,
         "Check the model's name and version, and that the server has loaded it.",
-        failure,
+        { failure },
       );
     default:
       return new RunError(
         "refused",
         `${failed}${failure.message}`,
         `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of a KServe v2 server?`,
-        failure,
+        { failure },
       );
   }
 }

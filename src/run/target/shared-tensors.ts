@@ -61,8 +61,9 @@ export async function shareTensors({ plan, target, search, service, dataset, ask
       ask,
     });
   } catch (error) {
-    if (!(error instanceof RunError) || plan.outputs.style !== "perf_analyzer") throw error;
-    throw new RunError(error.kind, `Unable to init infer data manager: ${error.message}`, error.hint);
+    if (!(error instanceof RunError)) throw error;
+    const { kind, message, hint, facts } = error;
+    throw new RunError(kind, message, hint, { ...facts, code: "shared-memory" });
   }
 }
 

@@ -1,4 +1,5 @@
 import { UserError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 
 /** A path into answers, in the part of JMESPath (jmespath.org) that finds values: no filters, functions or new objects. */
 export interface ResponseField {
@@ -17,7 +18,7 @@ type Step =
   | { readonly kind: "flatten" };
 
 const TOKEN = /\s*(?:([A-Za-z_]\w*)|"((?:[^"\\]|\\.)*)"|(\|\||[.|*@])|\[\s*(-?\d+|\*|-?\d*\s*:\s*-?\d*)?\s*\])/y;
-const PATH = "--extra-inputs response_field";
+const PATH = setting("target.responseField");
 
 /**
  * Reads a path such as `choices[0].text`, `data[*].text`, `a.b || c`.
@@ -111,7 +112,7 @@ function notPath(text: string, at: string): UserError {
   return new UserError([
     {
       path: PATH,
-      message: `is no path into an answer: it cannot be read at ${at}`,
+      message: `is not a path into an answer: it cannot be read at ${at}`,
       value: text,
       hint: "Write names, dots, [0], [1:2], [*], [], * and ||, for example choices[0].text; filters and functions are not supported.",
     },

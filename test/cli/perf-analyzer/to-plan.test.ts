@@ -82,6 +82,13 @@ test("without flags the plan is perf_analyzer's default", async () => {
       profileExportFile: "",
       jsonFile: "",
     },
+    behaviour: {
+      sendsFirstEarly: true,
+      asksThroughOwnClient: true,
+      skipsRehearsal: true,
+      skipsRunCounters: true,
+      measuresLevelsOnce: true,
+    },
   });
   assert.deepEqual(built.warnings, []);
 });

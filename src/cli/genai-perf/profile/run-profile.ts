@@ -103,7 +103,7 @@ async function profile(parts: ProfileParts): Promise<Profile> {
   await removeEarlier(place, settings);
   const { recordsFile } = settings.rampart;
   try {
-    const { result: run, outputError } = await executePlan(plan, io, (signal) =>
+    const { result: run, outputError } = await executePlan(plan, io, "genai-perf", (signal) =>
       note(`ending the run after ${signal}; press Ctrl-C again to stop at once`),
     );
     if (outputError !== undefined) note(`${outputError.message}. ${outputError.hint}`);

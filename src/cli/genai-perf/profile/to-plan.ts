@@ -67,6 +67,7 @@ export function toProfilePlan(
       recordsFile: rampart.recordsFile,
       isLive: rampart.isLive,
     },
+    behaviour: { skipsRunCounters: true, measuresLevelsOnce: true },
   };
 }
 

@@ -1,6 +1,7 @@
 import { checkAudio } from "../../../inputs/media/synthetic-audio.ts";
 import type { Problem } from "../../../plan/problem.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
+import { wordProblem } from "../../setting-names.ts";
 import { type GenaiSettings, isDefault, type SettingPath } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 
@@ -105,7 +106,8 @@ function checkSounds(all: Given): Problem[] {
       "Add --audio-length-mean.",
     );
   const problems = checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) });
-  return [...problems, ...refuseMedia(all, "input.audio.lengthSec.mean", "--audio-length-mean", "sounds", AUDIO_TYPES)];
+  const worded = problems.map((problem) => wordProblem("genai-perf", problem));
+  return [...worded, ...refuseMedia(all, "input.audio.lengthSec.mean", "--audio-length-mean", "sounds", AUDIO_TYPES)];
 }
 
 /** The units of the flags as the maker of sounds has them. */
