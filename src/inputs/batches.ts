@@ -93,7 +93,7 @@ function missing({ name }: TensorSpec, path: string): Problem {
   return {
     path: path === "" ? `input ${name}` : path,
     message: `unable to find data for input '${name}'`,
-    hint: `Give data for it in ${setting("inputs")}.`,
+    hint: `Give data for it in ${setting("inputs.data")}.`,
   };
 }
 

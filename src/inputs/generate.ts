@@ -56,7 +56,7 @@ function checkInput(input: TensorSpec, options: GenerateOptions): Problem[] {
       {
         path: `input ${input.name}`,
         message: `can not generate data for shape tensor '${input.name}', user-provided data is needed`,
-        hint: `Give its values in a JSON file, and name that in ${setting("inputs")}.`,
+        hint: `Give its values in a JSON file, and name that in ${setting("inputs.data")}.`,
       },
     ];
   }

@@ -3,66 +3,32 @@
  * into puts its own name there: a field of a scenario, or a flag.
  */
 
-/** A setting that texts speak of; with `=`, one value of it. */
+/** The settings that texts speak of, by the part of the Plan that they are in; with `=`, one value of a setting. */
+interface Settings {
+  client: "callMode=async" | "isMpi" | "maxLanes" | "requestTimeoutMs" | "stallTimeoutMs";
+  failures: "maxRatio";
+  inputs: "count" | "data" | "file" | "format" | "tokenizer";
+  "inputs.audio": "channelCount" | "depthsBits" | "lengthS" | "sampleRatesHz";
+  load: "periodResponses";
+  measurement: "warmupRequests";
+  "measurement.mode": "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
+  mock: "grpcPort" | "httpPort";
+  outputs: "csvFile" | "folder" | "jsonFile" | "profileExportFile" | "recordsFile";
+  /** What `rampart run` may change about a scenario. */
+  overrides: "client" | "url";
+  sequences: "concurrent" | "idCount";
+  target: "apiKeyEnv" | "composingModels" | "isStreaming" | "responseField" | "shapes" | "url";
+  "telemetry.metrics": "intervalMs";
+  "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";
+}
+
+type TensorSetting = "inputTensorFormat" | "outputSharedMemoryBytes" | "outputTensorFormat" | "sharedMemory";
+type TargetValue = "kind=openai" | "kind=triton" | "protocol=grpc" | "protocol=http" | "tls=false" | "tls=true";
+
+/** A setting's path: `client.stallTimeoutMs`, `target.protocol=grpc`. */
 export type SettingPath =
-  | "client.callMode=async"
-  | "client.isMpi"
-  | "client.maxLanes"
-  | "client.requestTimeoutMs"
-  | "client.stallTimeoutMs"
-  | "failures.maxRatio"
-  | "inputs"
-  | "inputs.audio.channelCount"
-  | "inputs.audio.depthsBits"
-  | "inputs.audio.lengthS"
-  | "inputs.audio.sampleRatesHz"
-  | "inputs.count"
-  | "inputs.file"
-  | "inputs.format"
-  | "inputs.tokenizer"
-  | "load.levels=concurrency"
-  | "load.levels=request-rate"
-  | "load.periodResponses"
-  | "measurement.mode.maxTrials"
-  | "measurement.mode.requestsPerWindow"
-  | "measurement.mode.stabilityPct"
-  | "measurement.mode.windowMs"
-  | "measurement.warmupRequests"
-  | "mock.grpcPort"
-  | "mock.httpPort"
-  | "outputs.csvFile"
-  | "outputs.folder"
-  | "outputs.jsonFile"
-  | "outputs.profileExportFile"
-  | "outputs.recordsFile"
-  | "overrides.client"
-  | "overrides.url"
-  | "sequences.concurrent"
-  | "sequences.idCount"
-  | "target.apiKeyEnv"
-  | "target.composingModels"
-  | "target.inputTensorFormat"
-  | "target.isStreaming"
-  | "target.kind=openai"
-  | "target.kind=triton"
-  | "target.outputSharedMemoryBytes"
-  | "target.outputTensorFormat"
-  | "target.protocol=grpc"
-  | "target.protocol=http"
-  | "target.responseField"
-  | "target.shapes"
-  | "target.sharedMemory"
-  | "target.tls=false"
-  | "target.tls=true"
-  | "target.url"
-  | "target.url=http"
-  | "target.url=https"
-  | "telemetry.metrics.intervalMs"
-  | "telemetry.trace.count"
-  | "telemetry.trace.file"
-  | "telemetry.trace.levels"
-  | "telemetry.trace.logFrequency"
-  | "telemetry.trace.rate";
+  | { [Part in keyof Settings]: `${Part}.${Settings[Part]}` }[keyof Settings]
+  | `target.${TensorSetting | TargetValue | "url=http" | "url=https"}`;
 
 /** Stands for a setting's name in a text for users. */
 export function setting(path: SettingPath): string {

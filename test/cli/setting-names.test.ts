@@ -15,9 +15,8 @@ const DOORS: readonly FrontDoor[] = ["scenario", "perf_analyzer", "genai-perf"];
 
 const NAMED: readonly (readonly [SettingPath, scenario: string, perfAnalyzer: string, genaiPerf: string])[] = [
   ["client.stallTimeoutMs", "stallTimeout", "--stall-timeout", "--stall-timeout"],
-  ["inputs", "inputs", "--input-data", "--input-file"],
+  ["inputs.data", "inputs", "--input-data", "--input-file"],
   ["inputs.tokenizer", "target.tokenizer", "inputs.tokenizer", "--tokenizer"],
-  ["load.levels=concurrency", "load", "--concurrency-range", "--concurrency"],
   ["measurement.mode.windowMs", "stability.window", "--measurement-interval", "--measurement-interval"],
   ["outputs.csvFile", "--csv", "-f", "-f after --"],
   ["target.shapes", "shapes", "--shape", "--shape after --"],

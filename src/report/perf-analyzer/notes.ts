@@ -1,4 +1,4 @@
-import { explainInstability, type Remedy } from "../../measure/instability.ts";
+import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import { explainShortfall, type RateShortfall } from "../../measure/rate-shortfall.ts";
 import type { WindowResult } from "../../measure/window.ts";
@@ -12,11 +12,10 @@ import { reportedPercentiles } from "./levels.ts";
 /** What Rampart adds to perf_analyzer's text: sentences for stderr that say what the numbers do not. Each is a line without its end. */
 
 /** What moved in a level that did not become stable, whose fault it was, and which setting would help. */
-export function unstableNotes({ instability, window, unit, level }: LevelResult, plan: Plan): string[] {
+export function unstableNotes({ instability, window, level }: LevelResult, plan: Plan): string[] {
   if (instability === undefined) return [];
   const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level));
-  const isCounted = plan.measurement.mode.kind === "count-windows";
-  return [`${moved}.`, `${cause}. ${advise(remedy, unit, isCounted)}`];
+  return [`${moved}.`, `${cause}. ${describeRemedy(remedy, plan.measurement.mode)}`];
 }
 
 /** What a schedule was meant to send, what it sent and what kept it; nothing when it was kept. */
@@ -56,15 +55,4 @@ export function silentNote({ window, outcome }: LevelResult, { target, outputs, 
       : `the requests are in ${profileExportFile}`;
   const end = `${outcome === "over-limit" ? limit : ""}${place}`;
   return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}${first}; ${outcome === "partial" ? "the run ended early" : end}`;
-}
-
-function advise(remedy: Remedy, unit: LevelResult["unit"], isCounted: boolean): string {
-  const windows = setting(isCounted ? "measurement.mode.requestsPerWindow" : "measurement.mode.windowMs");
-  const advice: Readonly<Record<Remedy, string>> = {
-    "less-load": `Lower ${setting(`load.levels=${unit}`)}, or give the client more of the machine.`,
-    "longer-windows": `Raise ${windows}.`,
-    "more-trials": `Raise ${setting("measurement.mode.maxTrials")} or ${setting("measurement.warmupRequests")}.`,
-    "wider-tolerance": `Raise ${setting("measurement.mode.stabilityPct")} a little, or ${windows}.`,
-  };
-  return advice[remedy];
 }

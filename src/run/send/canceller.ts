@@ -27,7 +27,7 @@ export class Canceller {
     this.delayNs = delayMs * 1e6;
     this.random = createRandomFor(seed, "cancellation");
     const moment = delayMs === 0 ? "as soon as" : `${formatDurationNs(this.delayNs)} after`;
-    this.failure = { kind: "cancelled", message: `given up ${moment} it was sent, as asked for` };
+    this.failure = { kind: "cancelled", message: `cancelled ${moment} it was sent, as requested` };
   }
 
   /** @param cancel gives up a slot's request; never called from inside the other methods */

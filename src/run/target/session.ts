@@ -126,7 +126,7 @@ function shareAmong(service: Service, { behaviour, target }: Plan): Service {
     throw new RunError(
       "unsupported",
       `model '${service.model.name}' takes sequences, whose requests must all reach the same server`,
-      "Measure one server, or put something before them that knows of sequences.",
+      "Measure one server, or put a load balancer before them that keeps sequences together.",
     );
   // One server's counters would pass for those of all.
   const warnings = [...service.warnings];
@@ -226,11 +226,7 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
         `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`,
       );
     case "limit":
-      return new RunError(
-        "refused",
-        `${failed}${failure.message}`,
-        `Look at what ${server} answers to such questions.`,
-      );
+      return new RunError("refused", `${failed}${failure.message}`, `Check what ${server} answers to such requests.`);
     case "http":
     case "grpc":
       return new (isMissingStatus(failure.kind, failure.status) ? MissingCallError : RunError)(
@@ -296,7 +292,7 @@ function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Servi
   if (isSequence) {
     if (!isDealt || load.kind !== "concurrency") return [];
     return [
-      "the number of sequences and their serial order are for request rates and have no effect: with a concurrency each request under way is of a sequence of its own.",
+      "the number of sequences and their serial order have no effect with a concurrency: each request in flight belongs to a sequence of its own.",
     ];
   }
   const isShaped =

@@ -131,7 +131,7 @@ describe("the ranks of a job", () => {
     await Promise.all(waiting);
     assert.deepEqual(await Promise.all([judge(first, true), judge(third, true)]), [true, true]);
     for (const { told } of [first, third])
-      assert.deepEqual(told, ["rampart: rank 1 has ended early: from here on its load is missing."]);
+      assert.deepEqual(told, ["rampart: rank 1 ended early: its load is missing from now on."]);
     assert.equal(await after(closing), PENDING);
     assert.equal(second.isFinal, false, "MPI's end waits for all, so that it must come last");
     await Promise.all([first, third].map(({ peers, signal }) => peers.waitForEnd(signal)));
