@@ -7,9 +7,9 @@
 interface Settings {
   client: "callMode=async" | "isMpi" | "maxLanes" | "requestTimeoutMs" | "stallTimeoutMs";
   failures: "maxRatio";
-  inputs: "count" | "data" | "file" | "format" | "tokenizer";
+  inputs: "count" | "data" | "file" | "file=other" | "file=rankings" | "format" | "tokenizer";
   "inputs.audio": "channelCount" | "depthsBits" | "lengthS" | "sampleRatesHz";
-  load: "periodResponses";
+  load: "concurrency" | "periodResponses";
   measurement: "warmupRequests";
   "measurement.mode": "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
   mock: "grpcPort" | "httpPort";

@@ -260,9 +260,8 @@ function checkTogether(plan: Plan): Problem[] {
   if (load.kind === "session-concurrency" && plan.inputs.kind !== "payloads" && !hasSessions(plan.inputs)) {
     problems.push({
       path: "load.kind",
-      message: "sessions are of payloads that name them",
-      value: load.kind,
-      hint: "Use inputs of kind payloads, or another load.",
+      message: "a load of sessions needs payloads, or prompts that make up sessions",
+      hint: "Use such inputs, or another load.",
     });
   }
   if (isWhole || load.kind === "periodic-concurrency") {
@@ -271,7 +270,7 @@ function checkTogether(plan: Plan): Problem[] {
       if (value === 0) continue;
       problems.push({
         path: `measurement.${name}`,
-        message: "a load that has a number of requests of its own has none to spare",
+        message: "this load already fixes the number of requests, so warm-up requests cannot be added",
         value: String(value),
         hint: "Leave the warm-up out.",
       });

@@ -295,7 +295,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     if (value === 0 || !["fixed-schedule", "periodic", "sessions"].includes(load.kind)) continue;
     problems.push({
       path: name,
-      message: "a load that has a number of requests of its own has none to spare",
+      message: "this load already fixes the number of requests, so warm-up requests cannot be added",
       value: String(value),
       hint: "Leave it out.",
     });

@@ -4,9 +4,11 @@ import { type FrontDoor, wordError, wordFor, wordingIo, wordProblem } from "../.
 import { RunError, UserError } from "../../src/plan/problem.ts";
 import { type SettingPath, setting } from "../../src/plan/setting-names.ts";
 import { withServer } from "../run/kserve-server.ts";
+import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
 import { runCommand } from "./perf-analyzer/run-command.ts";
 import { inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
+import { runGenaiPerf, runPerfAnalyzer, runScenario } from "./three-doors.ts";
 
 /** Texts name settings as the user's front door does: fields in scenarios, flags in compatible modes. */
 
@@ -67,56 +69,86 @@ test("what is printed through a front door is in its words", () => {
 
 /** What a scenario's text must not have, and what a command line's must not. */
 const FLAG = /(?<![\w-])--?[a-z]/i;
-const FIELD = /maxFailureRatio|stallTimeout|triton\(|openai\(|\{setting/;
+const FIELD = /maxFailureRatio|stallTimeout|requestTimeout|apiKeyEnv|openai\(|tls: |\{setting/;
 
-const FAILURES = [
+/** The same failure, and how each front door says what to change. */
+interface FailureCase {
+  readonly name: string;
+  readonly answer: Answer;
+  /** After the server's address. */
+  readonly path?: string;
+  readonly flags?: readonly string[];
+  readonly fields?: string;
+  readonly scenario: RegExp;
+  readonly perfAnalyzer: RegExp;
+  readonly genaiPerf: RegExp;
+}
+
+const FAILURES: readonly FailureCase[] = [
+  {
+    name: "a key is missing",
+    answer: (response) => response.writeHead(401).end("no"),
+    scenario: /give it with apiKeyEnv: "NAME" /,
+    perfAnalyzer: /give it with -H "Authorization: Bearer KEY"\./,
+    genaiPerf: /give it with --api-key-env NAME /,
+  },
+  {
+    name: "the address has the path's beginning",
+    answer: (response) => response.writeHead(404).end(),
+    path: "/v1",
+    scenario: /leave \/v1 out of the target's address\./,
+    perfAnalyzer: /leave \/v1 out of -u\./,
+    genaiPerf: /leave \/v1 out of --url\./,
+  },
+  {
+    name: "the server redirects",
+    answer: (response) => response.writeHead(307, { location: "https://elsewhere/v1" }).end(),
+    scenario: /so change the target's address to lead there\./,
+    perfAnalyzer: /so change -u to lead there\./,
+    genaiPerf: /so change --url to lead there\./,
+  },
   {
     name: "more requests fail than are allowed",
-    answers: { onInfer: () => "no luck" },
-    flags: ["--request-count", "50", "--max-failure-ratio", "0.1"],
-    scenario: { load: "hold(1, { requests: 50 })", maxFailureRatio: "0.1" },
-    inFlags: /^Raise --max-failure-ratio or look at the server\.$/m,
-    inScenario: /6 of 6 requests failed, more than the 10 % allowed.*Raise maxFailureRatio or look at the server/,
-    code: 69,
+    answer: (response) => response.writeHead(500).end("no luck"),
+    flags: ["--max-failure-ratio", "0.1"],
+    fields: ", maxFailureRatio: 0.1",
+    scenario: /more than the 10 % allowed.* Raise maxFailureRatio or look at the server\./,
+    perfAnalyzer: /^Raise --max-failure-ratio or look at the server\.$/m,
+    genaiPerf: /more than the 10 % allowed[\s\S]*Raise --max-failure-ratio or look at the server\./,
   },
-  {
-    name: "an address is the one of the other protocol",
-    answers: {},
-    flags: ["-i", "grpc"],
-    scenario: { target: 'protocol: "grpc"', load: "hold(1, { requests: 2 })" },
-    inFlags: /speaks HTTP, not gRPC: .* in -u, or use -i http\.$/m,
-    inScenario: /speaks HTTP, not gRPC: .* in the target's address, or use protocol: "http"\./,
-    code: 69,
-  },
-] as const;
+];
 
-for (const { name, answers, flags, scenario, inFlags, inScenario, code } of FAILURES)
-  test(`${name}: perf_analyzer mode speaks of flags, a scenario of its fields`, LIMIT, async () => {
-    await withServer(answers, async (server) => {
-      const { err } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
-      assert.match(err, inFlags);
-      assert.doesNotMatch(err, FIELD);
-      const { load } = scenario;
-      const options = "target" in scenario ? `, ${scenario.target}` : "";
-      const text = scenarioText({
-        target: `triton("${server.url.replace("http://", "")}", { model: "simple"${options} })`,
-        load,
-        ...("maxFailureRatio" in scenario ? { maxFailureRatio: scenario.maxFailureRatio } : {}),
-      });
-      await inFolder({ "x.ts": text }, async (cwd) => {
-        const ran = await runRampart(["run", "x.ts"], { cwd });
-        assert.equal(ran.code, code, ran.err);
-        assert.match(ran.err, inScenario);
-        assert.doesNotMatch(ran.err, FLAG);
-      });
+describe("a failure is explained in each front door's terms:", () => {
+  for (const { name, answer, path = "", flags = [], fields = "", ...said } of FAILURES)
+    test(name, LIMIT, async () => {
+      const server = await startAnsweringServer(answer);
+      try {
+        const url = `${server.url}${path}`;
+        const scenario = await runScenario(url, "", fields);
+        assert.match(scenario.err, said.scenario);
+        assert.doesNotMatch(scenario.err, FLAG);
+        for (const [ran, wanted] of [
+          [await runPerfAnalyzer(url, flags), said.perfAnalyzer],
+          [await runGenaiPerf(url, flags), said.genaiPerf],
+        ] as const) {
+          assert.match(ran.err, wanted);
+          assert.doesNotMatch(ran.err, FIELD);
+        }
+      } finally {
+        server.close();
+      }
     });
-  });
+});
 
-test("data that a made-up prompt lacks is named by genai-perf's flag and by a scenario's field", LIMIT, async () => {
-  await inFolder({ "in.jsonl": '{"number":1}' }, async (cwd) => {
-    const file = ["--input-file", "in.jsonl", "--tokenizer", "none", "--url", "127.0.0.1:1"];
-    const ran = await runRampart(["genai-perf", "profile", "-m", "m", "--endpoint-type", "chat", ...file], { cwd });
-    assert.match(ran.err, /^Error: .*\n {2}Write \{"text": "…"\}.*$/m);
-    assert.doesNotMatch(ran.err, FIELD);
+test("an input whose shape varies is explained in the terms of both front doors that send tensors", LIMIT, async () => {
+  await withServer({ inputs: [{ name: "IN", datatype: "FP32", dims: [-1, 4] }] }, async (server) => {
+    const { err } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "2"]);
+    assert.match(err, /Give it a shape with --shape, for example 8,4\./);
+    const target = `triton("${server.url}", { model: "simple" })`;
+    await inFolder({ "x.ts": scenarioText({ target, load: "hold(1, { requests: 2 })" }) }, async (cwd) => {
+      const ran = await runRampart(["run", "x.ts"], { cwd });
+      assert.match(ran.err, /Give it a shape with shapes, for example 8,4\./);
+      assert.doesNotMatch(ran.err.replace("rampart run --help", ""), FLAG);
+    });
   });
 });

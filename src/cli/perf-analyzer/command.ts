@@ -35,7 +35,7 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
     return EXIT.measured;
   }
   const built = toPlan(settings);
-  const read = findReadOutputs(outputFilesOf(built.plan), inputFilesOf(built.plan));
+  const read = findReadOutputs(outputFilesOf(built.plan), inputFilesOf(built.plan)).map(nameInMessage);
   const allProblems = [...problems, ...built.problems, ...read, ...(await checkService(settings))];
   if (allProblems.length > 0) {
     printProblems(allProblems, command, io);
@@ -70,6 +70,11 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
 async function checkService(settings: Settings): Promise<readonly Problem[]> {
   if (settings.serviceKind === "triton" && settings.endpoint === "") return [];
   return (await import("./openai-rules.ts")).checkOpenAi(settings);
+}
+
+/** The messages of perf_analyzer's rules name their flags themselves. */
+function nameInMessage(problem: Problem): Problem {
+  return { ...problem, message: `${problem.path} ${problem.message}` };
 }
 
 function printProblems(problems: readonly Problem[], command: string, io: CommandIo): void {

@@ -143,7 +143,7 @@ export class PromptMaker {
         {
           path: setting("inputs.tokenizer"),
           message: "is needed to generate prompts: their length is counted in tokens",
-          hint: `Name a tokenizer, or give the prompts in ${setting("inputs.file")}.`,
+          hint: `Name a tokenizer, or give the prompts with ${setting("inputs.file")}.`,
         },
       ]);
     }
