@@ -1,3 +1,4 @@
+import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError } from "../plan/problem.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
@@ -32,19 +33,26 @@ export interface ExecutedPlan {
   readonly outputError: RunError | undefined;
 }
 
+/** How a front door runs its plan. */
+export interface ExecuteOptions {
+  /** In whose words the result and errors are. */
+  readonly door: FrontDoor;
+  /** Called at the first Ctrl-C. */
+  readonly onInterrupt: (signal: EndSignal) => void;
+  /** Who measures with it; left open. Default: nobody. */
+  readonly peers?: Peers;
+  /** Measures the tokens of answers; left open. Default: one of the run's own. */
+  readonly meter?: TokenLink;
+}
+
 /**
  * Runs a plan with its reports. A report that cannot be written ends neither the run nor the others.
- * @param door in whose words the result and errors are
- * @param onInterrupt called at the first Ctrl-C
- * @param peers with whom; it is left open
  * @throws UserError for a plan that cannot be run, RunError when the target does not let it begin
  */
 export async function executePlan(
   plan: Plan,
   io: CommandIo,
-  door: FrontDoor,
-  onInterrupt: (signal: EndSignal) => void,
-  peers: Peers = ALONE,
+  { door, onInterrupt, peers = ALONE, meter }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   let reports: GuardedReport[] = [];
   // Until there is something to report a Ctrl-C ends the process as it always does.
@@ -64,7 +72,7 @@ export async function executePlan(
     return broadcast(reports);
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
-  const running = startPlan(plan, openReports, check, peers);
+  const running = startPlan(plan, openReports, check, peers, meter);
   let result: RunResult;
   try {
     result = await running.result;

@@ -105,7 +105,10 @@ async function runLoaded(
   const reportIo = besideJson(io, plan.outputs.jsonFile);
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`);
-  const { result, outputError } = await withoutErrorsOf(file, executePlan(plan, reportIo, "scenario", onInterrupt));
+  const { result, outputError } = await withoutErrorsOf(
+    file,
+    executePlan(plan, reportIo, { door: "scenario", onInterrupt }),
+  );
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);

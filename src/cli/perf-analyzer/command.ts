@@ -55,7 +55,11 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
       reportIo.out(
         `Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`,
       );
-    const { result, outputError } = await executePlan(built.plan, reportIo, "perf_analyzer", onInterrupt, peers);
+    const { result, outputError } = await executePlan(built.plan, reportIo, {
+      door: "perf_analyzer",
+      onInterrupt,
+      peers,
+    });
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
