@@ -1,7 +1,5 @@
 /** What a run does differently for the sake of one front door. A field that is left out: it does not. */
 export interface BehaviourPlan {
-  /** Sends the first request before the reports are open, where nothing has to be counted or asked before it. */
-  readonly sendsFirstEarly?: true;
   /** Asks the server about itself through Rampart's own client, where that sends the load too, and not through a general one. */
   readonly asksThroughOwnClient?: true;
   /** Does not run the client's code against an in-process sink before the first measured request of a language model. */

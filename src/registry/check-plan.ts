@@ -99,7 +99,6 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     }),
     behaviour: v.exactOptional(
       v.strictObject({
-        sendsFirstEarly: yes,
         asksThroughOwnClient: yes,
         skipsRehearsal: yes,
         skipsRunCounters: yes,

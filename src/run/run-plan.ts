@@ -1,5 +1,3 @@
-import { levelAt } from "../load/levels.ts";
-import type { PreparedLoad } from "../load/load-mode.ts";
 import type { TokenLink, TokenThread } from "../measure/tokens/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -33,9 +31,9 @@ export interface RunningPlan {
 
 /**
  * Begins a run.
- * @param openObserver makes what follows the run, called once before anything is told; it rejects when it cannot
- * @param check rejects when the plan is not sound; it is called before anything is reported, but not where it would delay the first request:
- *   front doors check what users gave them themselves, so that this guards against mistakes of their own
+ * @param openObserver makes what follows the run, called once before the target is asked; it rejects when it cannot
+ * @param check rejects when the plan is not sound; it is called once the load has begun, so that it does not delay the first request: front
+ *   doors check what users gave them themselves, and this guards against mistakes of their own
  * @param peers who measures with it; default: nobody
  * @param meter measures the tokens of answers, and stays open; default: a thread of the run's own, where the plan wants tokens
  */
@@ -61,9 +59,8 @@ async function runPlan(
   const load = prepareLoad(plan.load);
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
   checkOpenFiles(plan, load.search);
-  const firstConcurrency = peers.count > 1 ? undefined : concurrencyAtOnce(plan, load);
-  let observer = firstConcurrency === undefined ? await openObserver() : undefined;
-  const target = await openTarget(plan, observer ?? {}, load.search, signal);
+  const observer = await openObserver();
+  const target = await openTarget(plan, observer, load.search, signal);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
   // The thread loads its tokenizer while the server is asked and the data is made.
@@ -96,8 +93,6 @@ async function runPlan(
       const feed = await createFeed(plan, load.search, session, lanes);
       const tokens = meter ?? (openingTokens && (await signal.unlessInterrupted(openingTokens)).link);
       const startNs = nowNs();
-      if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
-      observer ??= await openObserver();
       if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
@@ -119,7 +114,7 @@ async function runPlan(
     metrics?.close();
     if (openingTokens !== undefined) await closeTokens(openingTokens);
     await restoreTrace?.();
-    for (const reason of await target.close()) observer?.onWarning?.({ kind: "memory-kept", reason });
+    for (const reason of await target.close()) observer.onWarning?.({ kind: "memory-kept", reason });
   }
 }
 
@@ -175,29 +170,11 @@ async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMet
   return openServerMetrics(plan, (warning) => observer.onWarning?.(warning));
 }
 
-/**
- * The concurrency of the first level, where its first request may leave before anything is measured or told: windows begin later, no
- * request is counted off, and the server's counters are not asked for beforehand.
- */
-function concurrencyAtOnce(
-  { measurement, outputs, telemetry, behaviour }: Plan,
-  load: PreparedLoad,
-): number | undefined {
-  if (behaviour?.sendsFirstEarly !== true || outputs.verbosity === 2) return undefined;
-  const { mode, warmupRequests, warmupMs = 0 } = measurement;
-  // A Ctrl-C has to be heard from the moment on when the server's settings are changed.
-  if (telemetry.trace !== null) return undefined;
-  if (mode.kind !== "time-windows" && mode.kind !== "count-windows") return undefined;
-  if (warmupRequests + warmupMs > 0) return undefined;
-  const drive = load.drive(levelAt(load.search.levels, 0) ?? 1, []);
-  return drive.kind === "closed" ? drive.concurrency : undefined;
-}
-
 /** perf_analyzer prints the requests it sends over HTTP only. */
 function isTracing({ outputs, target }: Plan): boolean {
   return outputs.verbosity === 2 && target.protocol === "http";
 }
 
-function traceSend(request: WireRequest, session: Session | undefined, observer: RunObserver | undefined): void {
-  if (session !== undefined) observer?.onTrace?.({ kind: "request", text: session.service.codec.describe(request) });
+function traceSend(request: WireRequest, session: Session | undefined, observer: RunObserver): void {
+  if (session !== undefined) observer.onTrace?.({ kind: "request", text: session.service.codec.describe(request) });
 }

@@ -75,7 +75,6 @@ export function toPlan(settings: Settings): PlanFromFlags {
       jsonFile: settings.jsonFile,
     },
     behaviour: {
-      sendsFirstEarly: true,
       asksThroughOwnClient: true,
       skipsRehearsal: true,
       skipsRunCounters: true,

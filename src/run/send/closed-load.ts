@@ -28,14 +28,6 @@ export class ClosedLoad implements ActiveLoad {
     return this.target;
   }
 
-  /** Sends the very first request, ahead of `hold`. */
-  sendFirst(concurrency: number): void {
-    this.sender.setActiveLanes(concurrency);
-    this.target = 1;
-    this.sender.send(0, 0, Number.NaN, false);
-    this.sender.flush();
-  }
-
   /** Goes over to another number of requests outstanding; resolves when there are no more than that. */
   async hold(concurrency: number): Promise<void> {
     this.stopRamp();

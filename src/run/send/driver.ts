@@ -30,8 +30,6 @@ export class Driver implements Sender {
   private lanes: LaneOptions;
   private work: DriverWork | undefined;
   private feed: RequestFeed | undefined;
-  /** A request that ended before there was work. */
-  private early: Call | undefined;
   /** For what is asked of it besides the load; only the driver sends. */
   readonly client: LoadClient;
   /** What came of the requests. */
@@ -49,7 +47,6 @@ export class Driver implements Sender {
     this.guard(() => this.load.next(slot));
     this.client.flush();
   });
-  private firstReady: Promise<void> = Promise.resolve();
   private opening: Promise<unknown> = Promise.resolve();
   private outstandingCount = 0;
   private readonly idle = new IdleWait();
@@ -99,9 +96,6 @@ export class Driver implements Sender {
     this.ended.take(work);
     this.feed = work.feed;
     this.closedLoad.readsFirst = work.readsFirst === true;
-    const { early } = this;
-    this.early = undefined;
-    if (early !== undefined) this.done(early);
   }
 
   get laneCount(): number {
@@ -133,15 +127,7 @@ export class Driver implements Sender {
 
   /** Opens the first connection ahead of a level. */
   prepareFirst(): void {
-    this.firstReady = this.reserve(1);
-  }
-
-  /** Sends the first request of a closed load ahead of everything else that a run needs; `take` is to follow. */
-  async sendFirst(feed: RequestFeed, concurrency: number): Promise<void> {
-    this.feed = feed;
-    await this.firstReady;
-    this.isStopped = false;
-    this.closedLoad.sendFirst(concurrency);
+    void this.reserve(1);
   }
 
   /** Opens the connections a level needs ahead of it, so that the first requests do not wait for them. */
@@ -308,11 +294,7 @@ export class Driver implements Sender {
   }
 
   private done(call: Call): void {
-    const { work } = this;
-    if (work === undefined) {
-      this.early = call;
-      return;
-    }
+    const work = this.work as DriverWork;
     // As guard() does, without a closure for each request.
     try {
       this.conclude(call);

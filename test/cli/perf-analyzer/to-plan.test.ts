@@ -83,7 +83,6 @@ test("without flags the plan is perf_analyzer's default", async () => {
       jsonFile: "",
     },
     behaviour: {
-      sendsFirstEarly: true,
       asksThroughOwnClient: true,
       skipsRehearsal: true,
       skipsRunCounters: true,
