@@ -1,5 +1,5 @@
+import type { LimitedRateName, LimitedTimeName, TokenMetricName } from "../measure/tokens/metrics.ts";
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
-import type { TokenMetricName } from "../plan/tokens.ts";
 import type { Duration } from "../plan/units.ts";
 
 /** The shape of an assertion. */
@@ -20,16 +20,12 @@ export interface Assertion<N extends MetricName = MetricName> {
 /** Metrics of all answers together. */
 export type TokenSystemName = "outputTokensPerSec" | "goodput";
 
-/** What a good request keeps to. */
-export interface GoodputLimits {
-  readonly timeToFirstToken?: Duration;
-  readonly timeToSecondToken?: Duration;
-  readonly interTokenLatency?: Duration;
-  /** Of the whole request. */
-  readonly latency?: Duration;
-  /** At least so many. */
-  readonly outputTokensPerSecPerUser?: number;
-}
+/** What a good request keeps to: times at most (`latency` is that of the whole request), and rates at least. */
+export type GoodputLimits = {
+  readonly [Name in LimitedTimeName | "latency"]?: Duration;
+} & {
+  readonly [Name in LimitedRateName]?: number;
+};
 
 /** A metric as it stands in an assertion: limits are still durations. */
 export type AssertedMetric =
