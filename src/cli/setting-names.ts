@@ -32,6 +32,7 @@ const NAMES: Readonly<Record<SettingPath, Names>> = {
   "inputs.format": ["", "", "--input-format"],
   "inputs.tokenizer": ["target.tokenizer", "", "--tokenizer"],
   "load.concurrency": ["load", "--session-concurrency", "--session-concurrency"],
+  "load.kind=sessions": ["sessions(…) as the load", "--session-concurrency", "--session-concurrency"],
   "load.periodResponses": ["responses of periodic(…)", "--request-period", "--request-period after --"],
   "measurement.mode.maxTrials": ["stability.trials", "--max-trials", "--max-trials after --"],
   "measurement.mode.requestsPerWindow": ["", "--measurement-request-count", "--measurement-request-count after --"],

@@ -9,7 +9,7 @@ interface Settings {
   failures: "maxRatio";
   inputs: "count" | "data" | "file" | "file=other" | "file=rankings" | "format" | "tokenizer";
   "inputs.audio": "channelCount" | "depthsBits" | "lengthS" | "sampleRatesHz";
-  load: "concurrency" | "periodResponses";
+  load: "concurrency" | "kind=sessions" | "periodResponses";
   measurement: "warmupRequests";
   "measurement.mode": "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
   mock: "grpcPort" | "httpPort";
