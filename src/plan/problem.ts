@@ -2,7 +2,10 @@
 
 /** One thing to mend. */
 export interface Problem {
-  /** The flag (`--concurrency-range`), the plan's path (`load.end`) or the file with its place (`inputs.json, data[2]`). */
+  /**
+   * The front door's own name (`--concurrency-range`), a setting as `setting()` marks it, the plan's path (`load.end`) or the file with its
+   * place (`inputs.json, data[2]`).
+   */
   readonly path: string;
   /** What is wrong, without the path; one sentence without a full stop. */
   readonly message: string;
