@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } fr
 import { join } from "node:path";
 import { $, cd, echo } from "zx";
 
-/** `npm run pack:npm`: the npm package as dist/rampart-VERSION.tgz, with compiled ESM and declarations, since Node strips no types there. */
+/** `npm run pack:npm`: packs dist/rampart-VERSION.tgz with compiled ESM and declarations, because Node does not strip types in packages. */
 
 const root = join(import.meta.dirname, "..");
 const work = join(root, "dist", "package");

@@ -11,7 +11,7 @@ const SRC = join(ROOT, "src");
 
 /** A folder imports only from itself and from folders further down in this list. */
 const ORDER =
-  "cli wizard report run scenario mock registry result telemetry measure load inputs tokenize service transport plan runtime".split(
+  "cli wizard campaign report run scenario mock registry result telemetry measure load inputs tokenize service transport plan runtime".split(
     " ",
   );
 /** These may import anything. */
@@ -143,6 +143,15 @@ test("the order is checked as it is meant", () => {
     'import type { A } from "../a.ts";\nexport * from "./b.ts";\nawait import("./c.ts");\n// from "./no.ts"',
   );
   assert.deepEqual(sample.imports, ["../a.ts", "./b.ts", "./c.ts"]);
+});
+
+test("reports and runs both depend on results, not on each other", () => {
+  const reaching = sources.flatMap(({ path, imports }) => {
+    const other = path.startsWith("report/") ? "run/" : path.startsWith("run/") ? "report/" : undefined;
+    const found = imports.filter((one) => one.startsWith(".")).map((one) => resolveImport(path, one));
+    return found.filter((one) => other !== undefined && one.startsWith(other)).map((one) => `${path} → ${one}`);
+  });
+  assert.deepEqual(reaching, []);
 });
 
 test("src holds the entries and the folders of the list, and nothing else", () => {

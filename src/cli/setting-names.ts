@@ -14,6 +14,7 @@ type Names = readonly [scenario: string, perfAnalyzer: string, genaiPerf: string
 const COLUMNS: Readonly<Record<FrontDoor, number>> = { scenario: 0, perf_analyzer: 1, "genai-perf": 2 };
 
 const NAMES: Readonly<Record<SettingPath, Names>> = {
+  "checkpoint.folder": ["", "", "--checkpoint-dir"],
   "client.callMode=async": ["", "--async", ""],
   "client.isMpi": ["", "--enable-mpi", ""],
   "client.maxLanes": ["", "--max-threads", "--max-threads after --"],
@@ -39,6 +40,7 @@ const NAMES: Readonly<Record<SettingPath, Names>> = {
   "measurement.mode.stabilityPct": ["stability.percent", "--stability-percentage", "--stability-percentage"],
   "measurement.mode.windowMs": ["stability.window", "--measurement-interval", "--measurement-interval"],
   "measurement.warmupRequests": ["warmupRequests", "--warmup-request-count", "--warmup-request-count"],
+  "merge.folder": ["", "", "--input-directory"],
   "mock.grpcPort": ["--grpc-port", "", ""],
   "mock.httpPort": ["--http-port", "", ""],
   "outputs.csvFile": ["--csv", "-f", "-f after --"],
@@ -72,7 +74,6 @@ const NAMES: Readonly<Record<SettingPath, Names>> = {
   "target.outputTensorFormat": ["outputTensorFormat", "--output-tensor-format", "--output-tensor-format after --"],
   "target.protocol=grpc": ['protocol: "grpc"', "-i grpc", "--endpoint-type kserve"],
   "target.protocol=http": ['protocol: "http"', "-i http", "an --endpoint-type over HTTP, such as chat"],
-  "target.responseField": ["", "", "--extra-inputs response_field"],
   "target.shapes": ["shapes", "--shape", "--shape after --"],
   "target.sharedMemory": ["sharedMemory", "--shared-memory", "--shared-memory after --"],
   "target.tls=false": ["leave tls out", "leave --ssl-grpc-use-ssl out", "leave --ssl-grpc-use-ssl out"],

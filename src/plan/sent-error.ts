@@ -1,6 +1,6 @@
 import { messageOf, type Problem, RunError, type RunErrorFacts, type RunErrorKind, UserError } from "./problem.ts";
 
-/** An error on its way between threads, of which a message would keep the text alone. */
+/** A serialized error, because a message between threads would keep only its text. */
 export type SentError =
   | { readonly kind: "user"; readonly problems: readonly Problem[] }
   | {
@@ -12,8 +12,8 @@ export type SentError =
     }
   | { readonly kind: "other"; readonly message: string };
 
-/** Makes an error ready to be sent. */
-export function sendError(error: unknown): SentError {
+/** Serializes an error for another thread. */
+function sendError(error: unknown): SentError {
   if (error instanceof UserError) return { kind: "user", problems: error.problems };
   if (error instanceof RunError) {
     const { kind: run, message, hint, facts } = error;
@@ -22,8 +22,8 @@ export function sendError(error: unknown): SentError {
   return { kind: "other", message: messageOf(error) };
 }
 
-/** An error as it was before it was sent. */
-export function receiveError(sent: SentError): Error {
+/** Restores a serialized error. */
+function receiveError(sent: SentError): Error {
   switch (sent.kind) {
     case "user":
       return new UserError(sent.problems);
@@ -33,3 +33,6 @@ export function receiveError(sent: SentError): Error {
       return new Error(sent.message);
   }
 }
+
+/** How errors travel between threads. */
+export const ERROR_FORM = { send: sendError, receive: receiveError };

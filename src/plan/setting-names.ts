@@ -1,10 +1,11 @@
 /**
- * Texts from below the front doors name a setting by its path in the Plan, marked with {@link setting}. The front door that the user typed
+ * Texts from below the front ends name a setting by its path in the Plan, marked with {@link setting}. The front end that the user typed
  * into puts its own name there: a field of a scenario, or a flag.
  */
 
 /** The settings that texts speak of, by the part of the Plan that they are in; with `=`, one value of a setting. */
 interface Settings {
+  checkpoint: "folder";
   client: "callMode=async" | "isMpi" | "maxLanes" | "requestTimeoutMs" | "stallTimeoutMs";
   failures: "maxRatio";
   inputs: "count" | "data" | "file" | "file=other" | "file=rankings" | "format" | "tokenizer";
@@ -12,12 +13,13 @@ interface Settings {
   load: "concurrency" | "kind=sessions" | "periodResponses";
   measurement: "warmupRequests";
   "measurement.mode": "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
+  merge: "folder";
   mock: "grpcPort" | "httpPort";
   outputs: "csvFile" | "folder" | "jsonFile" | "profileExportFile" | "recordsFile";
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "url";
   sequences: "concurrent" | "idCount";
-  target: "apiKeyEnv" | "composingModels" | "isStreaming" | "responseField" | "shapes" | "url";
+  target: "apiKeyEnv" | "composingModels" | "isStreaming" | "shapes" | "url";
   "telemetry.metrics": "intervalMs";
   "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";
 }
@@ -30,12 +32,12 @@ export type SettingPath =
   | { [Part in keyof Settings]: `${Part}.${Settings[Part]}` }[keyof Settings]
   | `target.${TensorSetting | TargetValue | "url=http" | "url=https"}`;
 
-/** Stands for a setting's name in a text for users. */
+/** Returns the placeholder of a setting for a text. */
 export function setting(path: SettingPath): string {
   return `{setting:${path}}`;
 }
 
-/** The text with names in place of the marks. @param nameOf what a front door calls a setting */
+/** Replaces the placeholders in a text. @param nameOf returns the front end's name of a setting */
 export function nameSettings(text: string, nameOf: (path: SettingPath) => string): string {
   if (!text.includes("{setting:")) return text;
   return text.replace(/\{setting:([\w.=-]+)\}/g, (_mark, path: string) => nameOf(path as SettingPath));

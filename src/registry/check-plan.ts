@@ -100,7 +100,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     }),
     behaviour: v.exactOptional(
       v.strictObject({
-        asksThroughOwnClient: yes,
+        queriesThroughOwnClient: yes,
         skipsRehearsal: yes,
         skipsRunCounters: yes,
         measuresLevelsOnce: yes,

@@ -19,23 +19,21 @@ import type { ServerMetrics } from "./server-metrics.ts";
 import { traceSends } from "./target/create-client.ts";
 import { openTarget, type Session } from "./target/session.ts";
 
-/** Begins a plan's run: reaches the target, and has the first request on its way as soon as can be. */
-
 /** A run that can be interrupted. */
 export interface RunningPlan {
-  /** Resolves with what was measured, also when the run was interrupted or could not go on. Rejects when it could not begin. */
+  /** Resolves with the result, also after an interrupt or an error during the run. Rejects when the run could not begin. */
   readonly result: Promise<RunResult>;
-  /** Ends the run early; what was measured so far becomes a partial result. */
+  /** Ends the run early with a partial result. */
   interrupt(): void;
 }
 
 /**
- * Begins a run.
- * @param openObserver makes what follows the run, called once before the target is asked; it rejects when it cannot
- * @param check rejects when the plan is not sound; it is called once the load has begun, so that it does not delay the first request: front
- *   doors check what users gave them themselves, and this guards against mistakes of their own
- * @param peers who measures with it; default: nobody
- * @param meter measures the tokens of answers, and stays open; default: a thread of the run's own, where the plan wants tokens
+ * Starts a plan's run: connects to the target and sends the first request as soon as possible.
+ * @param openObserver creates the run's observer, once, before the target is contacted; may reject
+ * @param check rejects when the plan is not valid. Called outside of measured time, after the load has begun: front ends validate user
+ *   input themselves, so this only guards against their defects
+ * @param peers the other processes of the measurement; default: none
+ * @param meter measures the tokens of responses and stays open; default: a separate thread for the run, if the plan measures tokens
  */
 export function startPlan(
   plan: Plan,
@@ -63,13 +61,13 @@ async function runPlan(
   const target = await openTarget(plan, observer, load.search, signal);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
-  // The thread loads its tokenizer while the server is asked and the data is made.
+  // The thread loads its tokenizer while the server is queried and the data is created.
   const openingTokens = meter === undefined ? openTokens(plan) : undefined;
   openingTokens?.catch(() => {});
   try {
     restoreTrace = await target.setTrace?.();
     let session: Session | undefined;
-    // The driver is made and opens its first connection while the server thinks.
+    // Create the driver and open its first connection while the server answers.
     const settingUp = target.setUp();
     settingUp.catch(() => {});
     const canceller = plan.cancellation === undefined ? undefined : await createCanceller(plan.cancellation);
@@ -118,12 +116,15 @@ async function runPlan(
   }
 }
 
-/** Requests to a language model are few and long: a tool that warms up at their expense would be seen in the times to the first token. */
+/**
+ * Whether to rehearse: requests to a language model are few and long, so JIT compilation during them would be visible in the time to first
+ * token.
+ */
 function isRehearsed({ target, client, behaviour }: Plan): boolean {
   return target.kind === "openai" && client.kind === "own" && behaviour?.skipsRehearsal !== true;
 }
 
-/** @param atEnd takes what is to be undone when the run is over */
+/** @param atEnd registers what to undo after the run */
 async function loadRehearsal(
   { target }: Plan,
   session: Session,
@@ -140,9 +141,9 @@ async function loadRehearsal(
   const urls = target.kind === "openai" ? [target.url, ...(target.moreUrls ?? [])] : [];
   return async () => {
     await rehearse(session, true);
-    // What matters is compiled: the rest may not come between the tokens' times.
+    // Hot code is compiled now; other background work must not delay the tokens' times.
     yieldBackgroundThreads();
-    // A server on the same cores would have to wait for it.
+    // A local server on the same cores would have to wait.
     if (!urls.some((url) => isOwnHost(parseUrl(url, 0).host))) atEnd(raiseThreadPriority());
     driver.shareBursts(await openBurstSharing());
   };
@@ -157,7 +158,7 @@ function openTokens({ measurement: { tokens } }: Plan): Promise<TokenThread> | u
   return tokens && import("../measure/tokens/token-thread.ts").then(({ startTokenThread }) => startTokenThread(tokens));
 }
 
-/** One that could not be opened has told so where it was waited for. */
+/** Ignores an opening error, which was reported where it was awaited. */
 async function closeTokens(opening: Promise<TokenThread>): Promise<void> {
   await opening.then(
     (tokens) => tokens.close(),
@@ -170,7 +171,7 @@ async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMet
   return openServerMetrics(plan, (warning) => observer.onWarning?.(warning));
 }
 
-/** perf_analyzer prints the requests it sends over HTTP only. */
+/** perf_analyzer traces requests over HTTP only. */
 function isTracing({ outputs, target }: Plan): boolean {
   return outputs.verbosity === 2 && target.protocol === "http";
 }

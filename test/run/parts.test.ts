@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { HealthMonitor } from "../../src/measure/health-monitor.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { broadcast } from "../../src/result/observer.ts";
 import { FailureLog } from "../../src/run/judge/failure-log.ts";
 import { FailurePolicy } from "../../src/run/judge/failure-policy.ts";
-import { HealthMonitor } from "../../src/run/level/health-monitor.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
 import { DueTimer } from "../../src/run/send/due-timer.ts";
 import type { EndedCounts } from "../../src/run/send/ended-requests.ts";

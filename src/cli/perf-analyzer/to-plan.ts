@@ -75,7 +75,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
       jsonFile: settings.jsonFile,
     },
     behaviour: {
-      asksThroughOwnClient: true,
+      queriesThroughOwnClient: true,
       skipsRehearsal: true,
       skipsRunCounters: true,
       measuresLevelsOnce: true,

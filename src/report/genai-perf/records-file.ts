@@ -5,7 +5,7 @@ import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/token-
 import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
-import { isGivenUp } from "../../transport/failure.ts";
+import { isCancelled } from "../../transport/failure.ts";
 import { OutputFile } from "../output-file.ts";
 
 /**
@@ -63,7 +63,7 @@ export class RecordsFile implements RequestFile {
       ackNs: firstByteNs,
       endNs,
       phase: isWarmup ? "warmup" : "profiling",
-      isCancelled: kind === "aborted" || isGivenUp({ kind }),
+      isCancelled: kind === "aborted" || isCancelled({ kind }),
     });
     const chunks = responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count");
     this.put(formatLine(metadata, chunks, { ...(status === undefined ? {} : { code: status }), type: kind, message }));
@@ -153,9 +153,9 @@ function answeredMetrics(answered: AnsweredRequest): Metrics {
   const input = toMetricInput(answered);
   const metrics: Record<string, Metrics[string]> = {};
   for (const metric of TOKEN_METRICS) {
-    const { record, genaiPerf, value: valueOf } = entryOf(metric);
-    const named = record ?? genaiPerf;
-    const value = valueOf(input);
+    const entry = entryOf(metric);
+    const named = entry.record ?? entry.genaiPerf;
+    const value = entry.value(input);
     if (named === undefined || Number.isNaN(value) || (metric === "reasoningTokens" && value === 0)) continue;
     metrics[named.name] = { value: isTimeMetric(metric) ? value / NS_PER_MS : value, unit: named.unit };
   }

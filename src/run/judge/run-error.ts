@@ -3,7 +3,7 @@ import { LevelError } from "../level/level.ts";
 import type { EndedCounts } from "../send/ended-requests.ts";
 import type { FailureLog } from "./failure-log.ts";
 
-/** The error that ends a run because of an exception while it runs. */
+/** Converts an exception during a run into an error for the user. */
 export function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
@@ -17,7 +17,7 @@ export function toRunError(error: unknown): RunError {
   return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
 }
 
-/** The error that ends a search. A level without a success was not too short when every request failed. */
+/** Explains the exception that ended a search. When every request failed, that is the reason, and not the length of the level. */
 export function explainEnd(
   error: unknown,
   { completedCount, failedCount }: EndedCounts,

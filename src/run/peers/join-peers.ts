@@ -4,7 +4,7 @@ import { setting } from "../../plan/setting-names.ts";
 import { ALONE, type Peers } from "./peers.ts";
 
 /**
- * Finds the processes that measure together with this one: the other ranks of an MPI job, where the plan asks for them.
+ * Joins the other processes of the measurement: the other ranks of an MPI job, if the plan requests it.
  * @param tell prints a line for the user
  */
 export async function joinPeers(plan: Plan, tell: (line: string) => void): Promise<Peers> {

@@ -201,11 +201,11 @@ describe("what cannot be run is told", () => {
 
   test("a mix of lengths that does not add up names its flag", LIMIT, async () => {
     const { err } = await runRampart(profileArgs("127.0.0.1:1", "--sequence-distribution", "8,4:50"));
-    assert.match(err, /^Error: --sequence-distribution: its shares add up to 50, not to 100/m);
+    assert.match(err, /^Error: --sequence-distribution: its percentages add up to 50, not to 100/m);
   });
 
   const files: readonly (readonly [name: string, text: string | undefined, message: RegExp])[] = [
-    ["is not there", undefined, /^Error: x\.yaml: the file can not be read .*\n {2}Give an existing/],
+    ["is not there", undefined, /^Error: x\.yaml: the file cannot be read .*\n {2}Give an existing/],
     ["is no YAML", "a: [1\nb: 2\n", /^Error: x\.yaml:2:1: /],
     ["has no keys", "- a\n", /^Error: x\.yaml:1:1: the file must hold keys/],
   ];

@@ -550,7 +550,7 @@ describe("--input-format", () => {
     }
     const unknown = await run(CHAT, CHATTING, { data: '{"prompt":"a"}\n' });
     assert.equal(unknown.code, 1);
-    assert.match(unknown.err, /has none of the known forms/);
+    assert.match(unknown.err, /has an unknown format/);
   });
 
   test("images and sounds that a file names are sent with their own bytes, addresses as they are", LIMIT, async () => {

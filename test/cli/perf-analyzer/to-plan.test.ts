@@ -83,7 +83,7 @@ test("without flags the plan is perf_analyzer's default", async () => {
       jsonFile: "",
     },
     behaviour: {
-      asksThroughOwnClient: true,
+      queriesThroughOwnClient: true,
       skipsRehearsal: true,
       skipsRunCounters: true,
       measuresLevelsOnce: true,

@@ -141,7 +141,7 @@ test("made-up prompts need a tokenizer", async () => {
 test("no entries are an error", async () => {
   await assert.rejects(
     collect({ entryCount: 0 }),
-    (error) => error instanceof UserError && /inputs\.count\}: leaves nothing to send/.test(error.message),
+    (error) => error instanceof UserError && /inputs\.count\}: leaves no request to send/.test(error.message),
   );
 });
 

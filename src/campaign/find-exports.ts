@@ -1,0 +1,128 @@
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { basename, join, relative } from "node:path";
+import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
+
+/** The results of one host: a profile export and the JSON report beside it. */
+export interface HostFiles {
+  /** The name of the host's folder. */
+  readonly host: string;
+  readonly profileExport: string;
+  readonly report: string;
+}
+
+const MOST_SHOWN = 5;
+const REPORT_END = "_genai_perf.json";
+
+/** What a folder with a folder for each host holds. */
+export interface FoundExports {
+  /** In the order of the folders' names. */
+  readonly hosts: readonly HostFiles[];
+  /** Folders without both files. */
+  readonly skipped: readonly string[];
+}
+
+/**
+ * Looks for the files, which belong together by name: `x.json` and `x_genai_perf.json`. They lie in the host's folder, or in a folder
+ * within it, as where an artifact folder was copied whole.
+ *
+ * @throws UserError when there are none, or a host has several runs
+ */
+export function findExports(folder: string): FoundExports {
+  const hosts: HostFiles[] = [];
+  const skipped: string[] = [];
+  const problems: Problem[] = [];
+  for (const host of listNames(folder, true)) {
+    const path = join(folder, host);
+    const pairs = findHostPairs(path);
+    const [first] = pairs;
+    const halves = first === undefined ? findHalves(path) : [];
+    if (halves.length > 0) problems.push(...halves);
+    else if (first === undefined) skipped.push(path);
+    else if (pairs.length === 1) hosts.push({ host, ...first });
+    else problems.push(describeSeveral(path, pairs));
+  }
+  if (problems.length > 0) throw new UserError(problems);
+  if (hosts.length === 0) {
+    const message = "holds no folder with a profile_export.json and its profile_export_genai_perf.json";
+    const hint =
+      "Copy each host's results, or its artifact folder, into a folder of its own below it, both files together.";
+    throw new UserError([{ path: setting("merge.folder"), message, value: folder, hint }]);
+  }
+  return { hosts, skipped };
+}
+
+/** Names in a folder, sorted. */
+function listNames(folder: string, isFoldersOnly: boolean): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.flatMap((entry) => (isFoldersOnly && !entry.isDirectory() ? [] : [entry.name])).toSorted();
+  } catch (error) {
+    const hint = "Make it readable, or leave it out.";
+    throw new UserError([{ path: folder, message: `cannot be read: ${messageOf(error)}`, hint }]);
+  }
+}
+
+type Pair = Omit<HostFiles, "host">;
+
+function findHostPairs(folder: string): Pair[] {
+  const own = findPairs(folder);
+  return own.length > 0 ? own : listNames(folder, true).flatMap((name) => findPairs(join(folder, name)));
+}
+
+/** Exports without their report and reports without their export, in a host's folder or one below: what the host measured would be lost. */
+function findHalves(path: string): Problem[] {
+  const folders = [path, ...listNames(path, true).map((name) => join(path, name))];
+  return folders.flatMap((folder) =>
+    listNames(folder, false).flatMap((name): Problem[] => {
+      const isReport = name.endsWith(REPORT_END);
+      if (!isReport && !isExport(join(folder, name))) return [];
+      const stem = name.replace(isReport ? REPORT_END : /\.json$/, "");
+      const missing = isReport
+        ? `its profile export ${stem}.json`
+        : `its report ${stem}${REPORT_END} with the settings`;
+      const hint = "Copy both files of the run, or take the folder out.";
+      return [{ path: join(folder, name), message: `${missing} is missing`, hint }];
+    }),
+  );
+}
+
+/** Whether a file is a profile export, by its name or its first bytes. */
+function isExport(path: string): boolean {
+  if (basename(path) === "profile_export.json") return true;
+  if (!path.endsWith(".json")) return false;
+  try {
+    const fd = openSync(path, "r");
+    try {
+      const bytes = new Uint8Array(HEAD_BYTES);
+      return /^\s*\{\s*"experiments"/.test(new TextDecoder().decode(bytes.subarray(0, readSync(fd, bytes))));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false;
+  }
+}
+
+const HEAD_BYTES = 64;
+
+function describeSeveral(path: string, pairs: readonly Pair[]): Problem {
+  const names = pairs.map(({ profileExport }) => relative(path, profileExport));
+  const shown = names.length > MOST_SHOWN ? [...names.slice(0, MOST_SHOWN), "…"] : names;
+  return {
+    path,
+    message: `holds several runs, and one host's runs did not go at the same time: ${shown.join(", ")}`,
+    hint: "Leave the one that is to be merged; runs that did go at the same time need a folder each.",
+  };
+}
+
+function findPairs(folder: string): Pair[] {
+  const names = listNames(folder, false);
+  return names
+    .filter((name) => name.endsWith(REPORT_END))
+    .flatMap((report) => {
+      const stem = report.slice(0, -REPORT_END.length);
+      const twin = [`${stem}.json`, stem].find((name) => names.includes(name));
+      return twin === undefined ? [] : [{ profileExport: join(folder, twin), report: join(folder, report) }];
+    });
+}

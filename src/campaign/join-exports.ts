@@ -1,0 +1,76 @@
+import type { ExportedRequest, ProfileExport } from "../report/read/profile-export.ts";
+
+/**
+ * Runs on several hosts as one run. Those that ran at the same time overlap, and stay as they are. Where one began after all before it had
+ * ended, nobody was measuring in between: later runs are moved up by that time, so that it counts in no throughput.
+ */
+
+/** A pause between runs. */
+export interface RunGap {
+  /** The export that began after it. */
+  readonly path: string;
+  readonly durationSec: number;
+}
+
+export interface JoinedExports {
+  /** In the order given; with moved times. */
+  readonly sources: readonly ProfileExport[];
+  readonly gaps: readonly RunGap[];
+  /** Paths of the exports in which no request has a response. */
+  readonly unanswered: readonly string[];
+}
+
+interface Span {
+  readonly source: ProfileExport;
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  /** Requests with a response. */
+  readonly answeredCount: number;
+}
+
+/** Joins exports by the times of their first experiments. Those without answers are named. */
+export function joinExports(sources: readonly ProfileExport[]): JoinedExports {
+  const spans = sources.map(spanOf).filter((span) => span !== undefined);
+  const movedNs = new Map<ProfileExport, bigint>();
+  const gaps: RunGap[] = [];
+  let idleNs = 0n;
+  let endNs: bigint | undefined;
+  for (const span of spans.toSorted((a, b) => (a.startNs < b.startNs ? -1 : a.startNs > b.startNs ? 1 : 0))) {
+    if (endNs !== undefined && span.startNs > endNs) {
+      idleNs += span.startNs - endNs;
+      gaps.push({ path: span.source.path, durationSec: Number(span.startNs - endNs) / 1e9 });
+    }
+    movedNs.set(span.source, idleNs);
+    endNs = endNs === undefined || span.endNs > endNs ? span.endNs : endNs;
+  }
+  const answered = spans.filter(({ answeredCount }) => answeredCount > 0).map(({ source }) => source.path);
+  return {
+    sources: sources.map((source) => moveUp(source, movedNs.get(source) ?? 0n)),
+    gaps,
+    unanswered: sources.map(({ path }) => path).filter((path) => !answered.includes(path)),
+  };
+}
+
+function spanOf(source: ProfileExport): Span | undefined {
+  let startNs: bigint | undefined;
+  let endNs = 0n;
+  let answeredCount = 0;
+  for (const { experiment, timestampNs, responseOffsetsNs } of source.requests()) {
+    if (experiment !== 0) continue;
+    startNs = startNs === undefined || timestampNs < startNs ? timestampNs : startNs;
+    if (responseOffsetsNs.length > 0) answeredCount++;
+    const doneNs = timestampNs + BigInt(responseOffsetsNs.at(-1) ?? 0);
+    endNs = doneNs > endNs ? doneNs : endNs;
+  }
+  return startNs === undefined ? undefined : { source, startNs, endNs, answeredCount };
+}
+
+function moveUp(source: ProfileExport, byNs: bigint): ProfileExport {
+  if (byNs === 0n) return source;
+  return {
+    ...source,
+    *requests(): Generator<ExportedRequest> {
+      for (const request of source.requests()) yield { ...request, timestampNs: request.timestampNs - byNs };
+    },
+  };
+}

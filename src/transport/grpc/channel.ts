@@ -1,0 +1,122 @@
+import type { Failure } from "../failure.ts";
+import { Http2Connection } from "../http2/connection.ts";
+import { RepeatedHeaders } from "../http2/hpack.ts";
+import type { Endpoint } from "../request.ts";
+import { USER_AGENT } from "../user-agent.ts";
+import { grpcHeaders } from "./encode.ts";
+
+/** Opens one stream at a time on a channel. */
+export interface ChannelUser {
+  /** The path of the gRPC method. */
+  readonly path: string;
+  /** Opens the stream on this connection with this header block. */
+  open(connection: Http2Connection, block: Uint8Array): void;
+}
+
+/** A connection that is replaced when it becomes unusable. */
+export class Channel {
+  connectionCount = 0;
+  /** Number of times that a request was sent again. */
+  resendCount = 0;
+  private readonly endpoint: Endpoint;
+  private headers: RepeatedHeaders | undefined;
+  private headersPath = "";
+  private connection: Http2Connection | undefined;
+  private isFlushDue = false;
+  /** Connections that the server is closing, until their streams have ended. */
+  private readonly draining = new Set<Http2Connection>();
+  /** Users that wait until the peer's limit of concurrent streams allows their stream. */
+  private readonly waiting: ChannelUser[] = [];
+
+  constructor(endpoint: Endpoint) {
+    this.endpoint = endpoint;
+  }
+
+  connect(): Http2Connection {
+    this.connectionCount++;
+    this.headers = undefined;
+    const connection = new Http2Connection(this.endpoint, {
+      onUnusable: () => this.replace(connection),
+      onCapacity: () => {
+        this.openWaiting();
+        if (connection.streamCount > 0 || !this.draining.delete(connection)) return;
+        connection.close({ kind: "closed", message: "server is going away" });
+      },
+    });
+    this.connection = connection;
+    return connection;
+  }
+
+  /** Opens a stream for the user now, or as soon as the peer allows one more. */
+  begin(user: ChannelUser): void {
+    const connection = this.connection ?? this.connect();
+    if (connection.hasCapacity) this.openStream(connection, user);
+    else this.waiting.push(user);
+  }
+
+  forget(user: ChannelUser): void {
+    const index = this.waiting.indexOf(user);
+    if (index >= 0) this.waiting.splice(index, 1);
+  }
+
+  flush(): void {
+    this.connection?.flush();
+    if (this.draining.size === 0) return;
+    for (const connection of this.draining) {
+      if (connection.hasEnded) this.draining.delete(connection);
+      else connection.flush();
+    }
+  }
+
+  failIfUnanswered(deadlineNs: number, failure: Failure): void {
+    this.connection?.failIfUnanswered(deadlineNs, failure);
+  }
+
+  close(failure: Failure): void {
+    this.waiting.length = 0;
+    this.connection?.close(failure);
+    this.connection = undefined;
+    for (const connection of this.draining) connection.close(failure);
+    this.draining.clear();
+  }
+
+  private replace(connection: Http2Connection): void {
+    if (connection.hasEnded) this.draining.delete(connection);
+    else this.draining.add(connection);
+    if (this.connection !== connection) return;
+    this.connection = undefined;
+    if (this.waiting.length === 0) return;
+    // This connection will never have room for them, so they use the next one, and fail with it.
+    this.connect();
+    this.openWaiting();
+  }
+
+  private openWaiting(): void {
+    const connection = this.connection;
+    while (connection?.hasCapacity === true) {
+      const user = this.waiting.shift();
+      if (user === undefined) return;
+      this.openStream(connection, user);
+    }
+  }
+
+  private openStream(connection: Http2Connection, user: ChannelUser): void {
+    if (this.headers === undefined || this.headersPath !== user.path) {
+      const list = grpcHeaders(this.endpoint, user.path, USER_AGENT);
+      this.headers = new RepeatedHeaders(list, this.headers?.signalledBytes);
+      this.headersPath = user.path;
+    }
+    user.open(connection, this.headers.nextBlock(connection.peerTableBytes));
+    if (!connection.isReading) this.flushSoon();
+  }
+
+  /** A response on a draining connection may open a stream on its successor, which no other code flushes. */
+  private flushSoon(): void {
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    queueMicrotask(() => {
+      this.isFlushDue = false;
+      this.flush();
+    });
+  }
+}
