@@ -1,6 +1,5 @@
 import { levelAt } from "../load/levels.ts";
 import type { Drive, PreparedLoad } from "../load/load-mode.ts";
-import { HealthMonitor } from "../measure/health-monitor.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -10,6 +9,7 @@ import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.t
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
+import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import { FailurePolicy } from "./judge/failure-policy.ts";
 import { RequestJudge } from "./judge/judge.ts";

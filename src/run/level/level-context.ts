@@ -1,7 +1,7 @@
-import type { HealthMonitor } from "../../measure/health-monitor.ts";
 import type { TokenLink } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunObserver } from "../../result/observer.ts";
+import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { MetricsPoller } from "../../telemetry/metrics-poller.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { RunSignal } from "../run-signal.ts";

@@ -1,0 +1,84 @@
+import { LatencyTally } from "../measure/latency-tally.ts";
+import type { ClientHealth } from "../measure/window.ts";
+import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
+import { type CoreWait, openCoreWait } from "../runtime/core-wait.ts";
+import { runtimeName } from "../runtime/runtime.ts";
+
+const TICK_NS = 20e6;
+/** Timer resolution on an idle machine: nanoseconds on Bun's event loop, milliseconds on Node's and Deno's. */
+const TIMER_GRAIN_NS = runtimeName === "bun" ? 0.1e6 : 1e6;
+/** Minimum number of samples for a 99th percentile. */
+const P99_SAMPLES = 100;
+
+let coreWait: CoreWait | undefined;
+let isCoreWaitOpen = false;
+
+/** Monitors the measuring thread: CPU time, waits for a core, and event-loop lag. See {@link ClientHealth}. */
+export class HealthMonitor {
+  private readonly clock: Clock;
+  private cancelTicks: Cancel | undefined;
+  private lastTickNs = 0;
+  private startNs = 0;
+  private startCpuUs = 0;
+  private startWaitNs: number | undefined;
+  private lag = new LatencyTally();
+
+  constructor(clock = systemClock) {
+    this.clock = clock;
+  }
+
+  /** Starts or restarts monitoring. */
+  start(): void {
+    const { clock } = this;
+    if (this.cancelTicks === undefined) {
+      this.cancelTicks = clock.every(TICK_NS / 1e6, () => this.tick(clock.nowNs()), true);
+      this.lastTickNs = clock.nowNs();
+    }
+    this.startNs = clock.nowNs();
+    this.startCpuUs = cpuUs();
+    this.startWaitNs = coreWaitNs();
+    this.lag = new LatencyTally();
+  }
+
+  /** Returns the health since the start, and restarts. */
+  take(): ClientHealth {
+    const { lag, startWaitNs } = this;
+    const wallNs = this.clock.nowNs() - this.startNs;
+    const usedUs = cpuUs() - this.startCpuUs;
+    const waitNs = startWaitNs === undefined ? undefined : (coreWaitNs() ?? startWaitNs) - startWaitNs;
+    const health: ClientHealth = {
+      cpuRatio: wallNs <= 0 ? 0 : (usedUs * 1000) / wallNs,
+      loopLagMaxNs: lag.maxNs,
+      loopLagMeanNs: lag.meanNs,
+      ...(lag.count < P99_SAMPLES ? {} : { loopLagP99Ns: lag.percentileUs(99) * 1000 }),
+      ...(waitNs === undefined || wallNs <= 0 ? {} : { coreWaitRatio: Math.min(1, waitNs / wallNs) }),
+    };
+    this.start();
+    return health;
+  }
+
+  stop(): void {
+    this.cancelTicks?.();
+  }
+
+  /** A late tick also counts for the ticks that it skipped, because events at those times would have waited too. */
+  private tick(tickNs: number): void {
+    const lagNs = Math.max(0, tickNs - this.lastTickNs - TICK_NS - TIMER_GRAIN_NS);
+    this.lastTickNs = tickNs;
+    const samples = Float64Array.from({ length: 1 + Math.floor(lagNs / TICK_NS) }, (_, i) => lagNs - i * TICK_NS);
+    this.lag.addAll(samples, 0, samples.length);
+  }
+}
+
+/** CPU time of this thread only, without the embedded target's thread. */
+function cpuUs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}
+
+/** Only the main thread measures, so one open file is enough. */
+function coreWaitNs(): number | undefined {
+  if (!isCoreWaitOpen) coreWait = openCoreWait();
+  isCoreWaitOpen = true;
+  return coreWait?.();
+}

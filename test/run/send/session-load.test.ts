@@ -1,0 +1,396 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { RECORD_DELAYED } from "../../../src/measure/records.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
+import { checkPlan } from "../../../src/registry/check-plan.ts";
+import { createProfileExport } from "../../../src/report/profile-export.ts";
+import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
+import { type RunningPlan, startPlan } from "../../../src/run/run-plan.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { FakeClock } from "../../runtime/fake-clock.ts";
+import { type DriverUnderTest, makeDriver } from "./fake-client.ts";
+import { makeSessionFeed } from "./make-sessions.ts";
+
+/** Conversations against a server that answers each turn with its number. */
+
+const LIMIT = { timeout: 20_000 };
+const EVENTS = { "Content-Type": "text/event-stream" };
+
+interface Message {
+  readonly role: string;
+  readonly content: string;
+}
+
+interface Received {
+  /** The last question: `session turn`. */
+  readonly asked: string;
+  readonly messages: readonly Message[];
+  /** Requests that had not been answered when it came, itself included. */
+  readonly outstanding: number;
+  readonly atMs: number;
+  answeredAtMs: number;
+}
+
+interface Turn {
+  readonly session: string;
+  readonly delayMs?: number;
+}
+
+type Answer = (response: ServerResponse, request: Received) => void;
+
+const answerChat: Answer = (response, { asked }) =>
+  response.end(JSON.stringify({ object: "chat.completion", choices: [{ message: { content: `re ${asked}` } }] }));
+
+interface Ran {
+  readonly result: RunResult;
+  readonly received: readonly Received[];
+  readonly experiment: {
+    readonly experiment: object;
+    readonly requests: readonly { readonly request_inputs: Readonly<Record<string, unknown>> }[];
+    readonly window_boundaries: readonly number[];
+  };
+}
+
+interface Options {
+  readonly concurrency: number;
+  readonly isStreaming?: boolean;
+  readonly endpoint?: string;
+  readonly clientKind?: Plan["client"]["kind"];
+  /** Told of the run that has begun. */
+  readonly onRunning?: (running: RunningPlan) => void;
+}
+
+async function run(turns: readonly Turn[], answer: Answer, options: Options): Promise<Ran> {
+  const { concurrency, isStreaming = false, endpoint = "v1/chat/completions" } = options;
+  const folder = await mkdtemp(join(tmpdir(), "rampart-run-sessions-"));
+  const { server, received } = createRecorder(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const file = join(folder, "inputs.json");
+  const profileExportFile = join(folder, "export.json");
+  await writeFile(file, JSON.stringify({ data: toEntries(turns) }));
+  const plan: Plan = {
+    ...makePlan({
+      load: { kind: "session-concurrency", concurrency },
+      measurement: { mode: { kind: "requests", count: null } },
+      client: { callMode: "async", kind: options.clientKind ?? "own" },
+      outputs: { style: "genai-perf", profileExportFile },
+      behaviour: { skipsRunCounters: true },
+    }),
+    target: {
+      kind: "openai",
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      ...{ protocol: "http", endpoint, model: "m", batchSize: 1, isStreaming, headers: [], tls: DEFAULT_TLS },
+    },
+    inputs: { kind: "payloads", file },
+  };
+  try {
+    checkPlan(plan);
+    const report = createProfileExport(plan, { out: () => {}, err: () => {} });
+    const running = startPlan(
+      plan,
+      () => Promise.resolve(report),
+      () => Promise.resolve(),
+    );
+    options.onRunning?.(running);
+    const result = await running.result;
+    report.finish(result);
+    const exported = JSON.parse(await readFile(profileExportFile, "utf8"));
+    return { result, received, experiment: exported.experiments[0] };
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+function createRecorder(answer: Answer): { server: ReturnType<typeof createServer>; received: Received[] } {
+  const received: Received[] = [];
+  let outstanding = 0;
+  const server = createServer(async (request, response) => {
+    const { messages = [], prompt = "" } = JSON.parse(await readBody(request));
+    const asked = messages.at(-1)?.content ?? prompt;
+    const entry = { asked, messages, outstanding: ++outstanding, atMs: performance.now(), answeredAtMs: 0 };
+    received.push(entry);
+    response.once("close", () => outstanding--);
+    response.once("finish", () => {
+      entry.answeredAtMs = performance.now();
+    });
+    answer(response, entry);
+  });
+  return { server, received };
+}
+
+/** The n-th turn of session `a` asks `a n`. */
+function toEntries(turns: readonly Turn[]): object[] {
+  const counts = new Map<string, number>();
+  return turns.map(({ session, delayMs }) => {
+    const number = (counts.get(session) ?? 0) + 1;
+    counts.set(session, number);
+    const asked = `${session} ${number}`;
+    const payload = [{ prompt: asked, messages: [{ role: "user", content: asked }], max_tokens: 4 }];
+    return { payload, session_id: [session], ...(delayMs === undefined ? {} : { delay: [delayMs] }) };
+  });
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let body = "";
+  for await (const piece of request) body += String(piece);
+  return body;
+}
+
+/** So many turns of each session, one session after the other. */
+function sessions(names: string, turnCount: number, delayMs?: number): Turn[] {
+  const pause = delayMs === undefined ? {} : { delayMs };
+  return [...names].flatMap((session) => Array.from({ length: turnCount }, () => ({ session, ...pause })));
+}
+
+/** What the turn of a session is sent with when every turn before was answered. */
+function historyOf(asked: string): Message[] {
+  const [session, number] = asked.split(" ");
+  return Array.from({ length: Number(number) }, (_, index) => `${session} ${index + 1}`).flatMap((question, index) => [
+    ...(index === 0 ? [] : [{ role: "assistant", content: `re ${session} ${index}` }]),
+    { role: "user", content: question },
+  ]);
+}
+
+const askedOf = (received: readonly Received[], session: string): string[] =>
+  received.map(({ asked }) => asked).filter((asked) => asked.startsWith(session));
+
+describe("sessions", () => {
+  test("each is held once, in the file's order, its turns with all that was said before", LIMIT, async () => {
+    const turns = sessions("abcde", 3);
+    // The turns of a session need not stand together.
+    turns.push(...sessions("a", 1));
+    const first: (() => void)[] = [];
+    // The first answers wait for each other: both sessions are under way.
+    const answer: Answer = (response, request) => {
+      if (first.length >= 2) return answerChat(response, request);
+      first.push(() => answerChat(response, request));
+      if (first.length === 2) for (const give of first) give();
+    };
+    const { result, received, experiment } = await run(turns, answer, { concurrency: 2 });
+    assert.deepEqual([result.completedCount, result.failedCount, result.sentCount], [16, 0, 16]);
+    assert.deepEqual(result.sessions, { sessionCount: 5, cutCount: 0, unsentCount: 0 });
+    assert.equal(result.prepared.requestCount, 16);
+    for (const { asked, messages } of received) assert.deepEqual(messages, historyOf(asked), asked);
+    assert.deepEqual(askedOf(received, "a"), ["a 1", "a 2", "a 3", "a 4"]);
+    for (const session of "bcde") assert.equal(askedOf(received, session).length, 3);
+    const begun = received.filter(({ asked }) => asked.endsWith(" 1")).map(({ asked }) => asked[0]);
+    assert.deepEqual(begun.slice(2), ["c", "d", "e"]);
+    assert.equal(Math.max(...received.map(({ outstanding }) => outstanding)), 2);
+    assert.equal(result.levels[0]?.window.requestCount, 16);
+    assert.deepEqual(experiment.experiment, { mode: "request_rate", value: 0 });
+    assert.deepEqual(experiment.window_boundaries, [0, 2 ** 64]);
+    assert.equal(experiment.requests.length, 16);
+  });
+
+  test("the export has each request as it was sent, with its session and its pause", LIMIT, async () => {
+    const turns = [{ session: "a", delayMs: 1 }, { session: "a" }];
+    const { experiment } = await run(turns, answerChat, { concurrency: 1 });
+    const body = (asked: string): string =>
+      JSON.stringify({ prompt: asked, messages: historyOf(asked), max_tokens: 4 });
+    assert.deepEqual(
+      experiment.requests.map(({ request_inputs }) => Object.entries(request_inputs)),
+      [
+        [
+          ["delay", 1],
+          ["session_id", "a"],
+          ["payload", body("a 1")],
+        ],
+        [
+          ["session_id", "a"],
+          ["payload", body("a 2")],
+        ],
+      ],
+    );
+  });
+
+  for (const clientKind of ["own", "undici"] as const)
+    test(`streamed answers are joined for the next turn (${clientKind})`, LIMIT, async () => {
+      const event = (content: string): string =>
+        `data: ${JSON.stringify({ object: "chat.completion.chunk", choices: [{ delta: { content } }] })}\n\n`;
+      const answer: Answer = (response, { asked }) => {
+        response.writeHead(200, EVENTS);
+        response.write(event("re "));
+        setImmediate(() => response.end(`${event(asked)}data: [DONE]\n\n`));
+      };
+      const { result, received } = await run(sessions("ab", 3), answer, {
+        concurrency: 2,
+        isStreaming: true,
+        clientKind,
+      });
+      assert.equal(result.completedCount, 6);
+      for (const { asked, messages } of received) assert.deepEqual(messages, historyOf(asked), asked);
+    });
+
+  test("a turn waits for its pause after the answer before, which is no overhead of the client", LIMIT, async () => {
+    const turns = [...sessions("a", 3, 60), ...sessions("b", 6, 0)];
+    const { received, result } = await run(turns, answerChat, { concurrency: 2 });
+    const ofA = received.filter(({ asked }) => asked.startsWith("a"));
+    for (const [index, { atMs }] of ofA.slice(1).entries()) {
+      const pauseMs = atMs - (ofA[index] as Received).answeredAtMs;
+      assert.ok(pauseMs >= 55, `${pauseMs} ms after the answer`);
+    }
+    assert.equal(result.completedCount, 9);
+    // A user who thinks is no overhead of the client: that is what sending and reading take.
+    const { overheadPct, sendMeanNs, receiveMeanNs, requestCount, durationNs } = (result.levels[0] as LevelResult)
+      .window;
+    const busyRatio = ((sendMeanNs + receiveMeanNs) * requestCount) / (2 * durationNs);
+    assert.ok(Math.abs(overheadPct - 100 * busyRatio) < 1e-6, `${overheadPct} %, ${busyRatio}`);
+  });
+
+  const faults: readonly (readonly [name: string, fault: Answer])[] = [
+    ["an error's status", (response) => response.writeHead(500).end('{"error":{"message":"boom"}}')],
+    ["a lost connection", (response) => response.destroy()],
+    ["an error in place of the answer", (response) => response.end('{"error":{"message":"no memory"}}')],
+  ];
+  for (const [name, fault] of faults)
+    test(`${name} ends its session; the rest of its turns is counted and the others are held`, LIMIT, async () => {
+      const failing = new Set(["a 2", "c 1", "d 3"]);
+      const answer: Answer = (response, request) =>
+        failing.has(request.asked) ? fault(response, request) : answerChat(response, request);
+      const { result, received, experiment } = await run(sessions("abcd", 3), answer, { concurrency: 2 });
+      assert.deepEqual(result.sessions, { sessionCount: 4, cutCount: 2, unsentCount: 3 });
+      assert.deepEqual([result.sentCount, result.completedCount, result.failedCount], [9, 6, 3]);
+      assert.deepEqual(askedOf(received, "a"), ["a 1", "a 2"]);
+      assert.deepEqual(askedOf(received, "b"), ["b 1", "b 2", "b 3"]);
+      assert.deepEqual(askedOf(received, "c"), ["c 1"]);
+      assert.equal(experiment.requests.length, 6);
+      assert.equal(result.error, undefined);
+    });
+
+  test("an answer that cannot be read ends its session, also the last one of the run", LIMIT, async () => {
+    const answer: Answer = (response) => response.writeHead(200, EVENTS).end("data: {oops\n\n");
+    const { result, received } = await run(sessions("ab", 2), answer, { concurrency: 1, isStreaming: true });
+    assert.deepEqual(askedOf(received, ""), ["a 1", "b 1"]);
+    assert.deepEqual(result.sessions, { sessionCount: 2, cutCount: 2, unsentCount: 2 });
+  });
+
+  test("requests that know no history are sent in order, as they are", LIMIT, async () => {
+    const answer: Answer = (response) => response.end('{"object":"text_completion","choices":[{"text":"x"}]}');
+    const { received } = await run(sessions("a", 3), answer, { concurrency: 1, endpoint: "v1/completions" });
+    assert.deepEqual(
+      received.map(({ asked, messages }) => [asked, messages.length]),
+      [
+        ["a 1", 1],
+        ["a 2", 1],
+        ["a 3", 1],
+      ],
+    );
+  });
+
+  test("an interrupted run ends within a pause, with what there was", LIMIT, async () => {
+    let interrupt = (): void => {};
+    const answer: Answer = (response, request) => {
+      answerChat(response, request);
+      if (request.asked === "a 2") response.once("close", () => setImmediate(interrupt));
+    };
+    const { result, received } = await run([{ session: "a" }, ...sessions("a", 2, 60_000)], answer, {
+      concurrency: 1,
+      onRunning: (running) => {
+        interrupt = () => running.interrupt();
+      },
+    });
+    assert.equal(result.isInterrupted, true);
+    assert.deepEqual(askedOf(received, "a"), ["a 1", "a 2"]);
+    assert.equal(result.completedCount, 2);
+  });
+
+  test("fewer sessions than are to be held at once are refused", LIMIT, async () => {
+    await assert.rejects(
+      run(sessions("ab", 2), answerChat, { concurrency: 3 }),
+      /contains 2 unique session IDs, which is fewer than the required session concurrency level of 3/,
+    );
+  });
+
+  test("sessions have a number of requests of their own, no warm-up, and belong to payloads", () => {
+    const load = { kind: "session-concurrency", concurrency: 1 } as const;
+    const own = { kind: "requests", count: null } as const;
+    assert.throws(() => checkPlan(makePlan({ load, measurement: { mode: own } })), /load\.kind.*payloads/s);
+    assert.throws(() => checkPlan(makePlan({ load })), /measurement\.mode\.count/);
+    assert.throws(() => checkPlan(makePlan({ load, measurement: { mode: own, warmupRequests: 1 } })), /warmupRequests/);
+    const none = { ...load, concurrency: 0 };
+    assert.throws(() => checkPlan(makePlan({ load: none, measurement: { mode: own } })), /load\.concurrency/);
+  });
+});
+
+describe("turns on a clock", () => {
+  function makeSessions(...turnCounts: number[]) {
+    const clock = new FakeClock();
+    const feed = makeSessionFeed(...turnCounts);
+    return { clock, ...makeDriver({ clock, feed, judgeLater: feed.follow((call) => call.failure) }) };
+  }
+  const sentMs = ({ client }: DriverUnderTest): number[] => client.sent.map(({ atNs }) => atNs / 1e6);
+
+  test("a turn is due its pause after the answer before, however late that is judged", async () => {
+    const made = makeSessions(3);
+    const { driver, client, clock } = made;
+    await driver.start({ kind: "sessions", concurrency: 1 }, 3);
+    await clock.advanceMs(100);
+    client.answer(0);
+    // The event loop stands still for 2 of the 5 ms.
+    clock.spendMs(2);
+    await clock.advanceMs(50);
+    assert.deepEqual(sentMs(made), [0, 105]);
+    client.answer(0);
+    await clock.advanceMs(50);
+    assert.deepEqual(sentMs(made).map(Math.round), [0, 105, 152], "without a pause the next turn follows at once");
+    client.answer(0);
+    await clock.advanceMs(1);
+    await driver.finished();
+    driver.close();
+  });
+
+  test("a turn that is sent late for its pause is marked, one without a pause is not", async () => {
+    const { driver, client, clock, flags } = makeSessions(3);
+    await driver.start({ kind: "sessions", concurrency: 1 }, 3);
+    client.answer(0);
+    clock.spendMs(30);
+    await clock.advanceMs(10);
+    for (let turn = 0; turn < 2; turn++) {
+      client.answer(0);
+      await clock.advanceMs(10);
+    }
+    await driver.finished();
+    driver.drain();
+    assert.deepEqual(flags, [0, RECORD_DELAYED, 0]);
+    driver.close();
+  });
+
+  test("other sessions go on during a pause", async () => {
+    const { driver, client, clock } = makeSessions(2, 9);
+    await driver.start({ kind: "sessions", concurrency: 2 }, 11);
+    client.answer(1);
+    await clock.advanceMs(10);
+    client.answer(0);
+    for (let turn = 0; turn < 4; turn++) {
+      client.answer(1);
+      await clock.advanceMs(1);
+    }
+    assert.deepEqual(
+      client.sent.map(({ slot }) => slot),
+      [0, 1, 1, 1, 1, 1, 1],
+    );
+    await clock.advanceMs(1);
+    assert.equal(client.sent.at(-1)?.slot, 0);
+    driver.close();
+  });
+
+  test("a stop during a pause sends nothing more, and leaves no timer", async () => {
+    const made = makeSessions(2);
+    const { driver, client, clock } = made;
+    await driver.start({ kind: "sessions", concurrency: 1 }, 2);
+    client.answer(0);
+    await clock.advanceMs(3);
+    await driver.stop();
+    await clock.advanceMs(100);
+    assert.deepEqual([sentMs(made), clock.timerCount], [[0], 0]);
+    driver.close();
+  });
+});
