@@ -76,6 +76,12 @@ test("without flags the plan is perf_analyzer's default", () => {
       files: {},
       isVerboseCsv: false,
     },
+    behaviour: {
+      queriesThroughOwnClient: true,
+      skipsRehearsal: true,
+      skipsRunCounters: true,
+      measuresLevelsOnce: true,
+    },
   });
   assert.deepEqual(built.warnings, []);
 });

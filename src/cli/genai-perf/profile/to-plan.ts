@@ -68,6 +68,7 @@ export function toProfilePlan(
       isVerboseCsv: false,
       isLive: rampart.isLive,
     },
+    behaviour: { skipsRunCounters: true, measuresLevelsOnce: true },
   };
 }
 
