@@ -143,7 +143,9 @@ const { defineScenario } = await import("../src/scenario/define.ts");
 
 function planOf(change: Partial<ScenarioDefinition>): Plan {
   const definition = { name: "a test", target: embedded(), load: hold(1, { requests: 10 }), ...change };
-  return copy.toPlan(defineScenario(definition as ScenarioDefinition), ROOT, { jsonFile: join(folder, "report.json") });
+  return copy.toPlan(defineScenario(definition as ScenarioDefinition), ROOT, {
+    files: { json: join(folder, "report.json") },
+  });
 }
 
 /** Runs a plan in the copy. Returns what it printed. */
@@ -153,7 +155,7 @@ async function execute(plan: Plan): Promise<string> {
     text += part;
   };
   const io: CommandIo = { out, err: out, onInterrupt: () => () => {}, loadApi: async () => ({}) };
-  const { result, outputError } = await copy.executePlan(plan, io, () => {});
+  const { result, outputError } = await copy.executePlan(plan, io, { door: "scenario", onInterrupt: () => {} });
   assert.equal(result.error ?? outputError, undefined);
   assert.equal(result.completedCount, 10);
   return text;
@@ -164,7 +166,7 @@ const BURSTS = { kind: "bursts", size: 5, everyMs: 20 } as unknown as Plan["load
 test("a made-up load mode sends, is checked, and is named in reports", LIMIT, async () => {
   const exportFile = join(folder, "export.json");
   const plan = planOf({});
-  const outputs = { ...plan.outputs, profileExportFile: exportFile };
+  const outputs = { ...plan.outputs, files: { profileExport: exportFile } };
   const text = await execute({ ...plan, load: BURSTS, outputs });
   assert.match(text, /bursts of 5 every 20 ms\n/);
   assert.match(text, /req\/s asked +req\/s sent/);

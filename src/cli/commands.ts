@@ -5,6 +5,7 @@ import type { CommandIo } from "./execute.ts";
 import { EXIT, withOutputFailure } from "./exit-codes.ts";
 import { guardIo } from "./guarded-io.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
+import { wordingIo } from "./setting-names.ts";
 import { VERSION } from "./version.ts";
 
 /** A subcommand; loaded when it is called. */
@@ -65,7 +66,7 @@ function notYet(name: string, summary: string, exitCode: number): Command {
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
 export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {
   registerArguments(args);
-  const io = guardIo(rawIo);
+  const io = wordingIo("scenario", guardIo(rawIo));
   // Linked as one of the tools it stands for, the executable is that tool.
   const linked = findCommand(invokedAs);
   const [name, ...rest] = args;

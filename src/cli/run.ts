@@ -17,6 +17,7 @@ import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPath } from "./output-files.ts";
+import { wordingIo } from "./setting-names.ts";
 
 /** `rampart run x.ts`, and a scenario that is the program itself. */
 
@@ -76,7 +77,7 @@ export async function runEntryScenario(
   rawIo: CommandIo,
 ): Promise<number> {
   registerArguments(args);
-  const io = guardIo(rawIo);
+  const io = wordingIo("scenario", guardIo(rawIo));
   const file = fileURLToPath(url);
   return explainErrors(file, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
@@ -101,10 +102,13 @@ async function runLoaded(
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
-  const reportIo = besideJson(io, plan.outputs.jsonFile);
+  const reportIo = besideJson(io, plan.outputs.files.json);
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`);
-  const { result, outputError } = await withoutErrorsOf(file, executePlan(plan, reportIo, onInterrupt));
+  const { result, outputError } = await withoutErrorsOf(
+    file,
+    executePlan(plan, reportIo, { door: "scenario", onInterrupt }),
+  );
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
@@ -138,16 +142,18 @@ function areAssertionsMet(plan: Plan, result: RunResult): boolean {
 
 /** Reads the flags. Throws {@link UserError} with everything that is wrong, `found` before included. */
 function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverrides {
-  const csvFile = flags.text("csv");
-  const jsonFile = toOutputPath(flags.text("json"));
-  const profileExportFile = flags.text("profile-export-file");
+  const given = {
+    csv: flags.text("csv"),
+    json: toOutputPath(flags.text("json")),
+    profileExport: flags.text("profile-export-file"),
+  };
   const problems: Problem[] = [
     ...found,
     ...flags.problems,
     ...checkOutputFiles([
-      ["--csv", csvFile],
-      ["--json", jsonFile],
-      ["--profile-export-file", profileExportFile],
+      ["--csv", given.csv],
+      ["--json", given.json],
+      ["--profile-export-file", given.profileExport],
     ]),
   ];
   const stallTimeoutMs = readDurationMs(flags, "stall-timeout", problems);
@@ -159,9 +165,7 @@ function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverri
     stallTimeoutMs,
     requestTimeoutMs,
     verbosity: flags.has("verbose") ? 1 : 0,
-    csvFile,
-    jsonFile,
-    profileExportFile,
+    files: Object.fromEntries(Object.entries(given).filter(([, path]) => (path ?? "") !== "")),
     isLive: flags.has("live"),
   };
 }

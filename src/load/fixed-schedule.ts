@@ -1,5 +1,6 @@
 import type { SchedulePartPlan } from "../plan/load-options.ts";
 import type { Schema } from "../plan/schema.ts";
+import { setting } from "../plan/setting-names.ts";
 import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 import { describePart, takePart } from "./schedule-part.ts";
@@ -46,7 +47,7 @@ export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   requestCount: () => null,
   dataOrder: "at-times",
   lacksOrder: {
-    path: "inputs",
+    path: setting("inputs.data"),
     message: "a fixed schedule needs data with times",
     hint: "Give a JSON file whose entries have a 'timestamp' in milliseconds.",
   },

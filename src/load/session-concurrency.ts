@@ -1,5 +1,6 @@
 import type { Dataset } from "../inputs/dataset.ts";
 import { UserError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -29,9 +30,8 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   dataOrder: "in-sessions",
   lacksOrder: {
     path: "load.kind",
-    message: "sessions are of payloads that name them",
-    value: "session-concurrency",
-    hint: "Use inputs of kind payloads, or another load.",
+    message: "a load of sessions needs payloads, or prompts that make up sessions",
+    hint: "Use such inputs, or another load.",
   },
   takeData: requireSessions,
   perfAnalyzer: { isExportOnly: true, exported: { mode: "request_rate", value: 0 } },
@@ -43,7 +43,7 @@ function requireSessions({ concurrency }: SessionConcurrencyLoadPlan, data: Data
   if (count >= concurrency) return data;
   throw new UserError([
     {
-      path: "load.concurrency",
+      path: setting("load.concurrency"),
       message: `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`,
       hint: "Please add more unique session IDs to the file or lower the session concurrency level.",
     },

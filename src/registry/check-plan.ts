@@ -37,6 +37,8 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
   const stability = { stabilityPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), maxTrials: count };
   const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
+  const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
+  const yes = v.exactOptional(v.literal(true));
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
@@ -90,13 +92,23 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     outputs: v.object({
       style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
       verbosity: v.picklist([0, 1, 2]),
-      csvFile: v.string(),
+      files: v.object({
+        csv: v.exactOptional(file),
+        json: v.exactOptional(file),
+        profileExport: v.exactOptional(file),
+        records: v.exactOptional(file),
+      }),
       isVerboseCsv: v.boolean(),
-      profileExportFile: v.string(),
-      jsonFile: v.string(),
-      recordsFile: v.optional(v.string()),
       isLive: v.optional(v.boolean()),
     }),
+    behaviour: v.exactOptional(
+      v.strictObject({
+        queriesThroughOwnClient: yes,
+        skipsRehearsal: yes,
+        skipsRunCounters: yes,
+        measuresLevelsOnce: yes,
+      }),
+    ),
   });
 }
 
@@ -249,7 +261,7 @@ function checkTogether(plan: Plan): Problem[] {
       if (value === 0) continue;
       problems.push({
         path: `measurement.${name}`,
-        message: "a load that has a number of requests of its own has none to spare",
+        message: "this load already fixes the number of requests, so warm-up requests cannot be added",
         value: String(value),
         hint: "Leave the warm-up out.",
       });

@@ -2,11 +2,12 @@ import * as v from "valibot";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { nearestName } from "../plan/nearest-name.ts";
-import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
+import type { MeasurementModePlan, OutputFilesPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
 import { maskSecrets, registerHeaders, registerUrl } from "../plan/secrets.ts";
+import { setting } from "../plan/setting-names.ts";
 import { showValue } from "../plan/show-value.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
@@ -39,9 +40,7 @@ export interface PlanOverrides {
   readonly stallTimeoutMs?: number | undefined;
   readonly requestTimeoutMs?: number | undefined;
   readonly verbosity?: Plan["outputs"]["verbosity"];
-  readonly csvFile?: string | undefined;
-  readonly profileExportFile?: string | undefined;
-  readonly jsonFile?: string | undefined;
+  readonly files?: OutputFilesPlan;
   readonly isLive?: boolean | undefined;
 }
 
@@ -142,10 +141,8 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     outputs: {
       style: "rampart",
       verbosity: overrides.verbosity ?? 0,
-      csvFile: overrides.csvFile ?? "",
+      files: overrides.files ?? {},
       isVerboseCsv: false,
-      profileExportFile: overrides.profileExportFile ?? "",
-      jsonFile: overrides.jsonFile ?? "",
       ...(overrides.isLive === true ? { isLive: true } : {}),
     },
   };
@@ -264,7 +261,9 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   const protocol = target.options.protocol ?? "http";
   const client = overrides.client ?? definition.client ?? "own";
   const [path, other] =
-    overrides.client === undefined ? ["client", "the scenario"] : ["--client", "the scenario's target"];
+    overrides.client === undefined
+      ? ["client", "the scenario"]
+      : [setting("overrides.client"), "the scenario's target"];
   if (client === "undici" && protocol === "grpc")
     problems.push({ path, message: `undici speaks HTTP, ${other} gRPC`, value: client, hint: "Use own or grpc-js." });
   if (client === "grpc-js" && protocol === "http")
@@ -274,7 +273,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   const mode = loadModeOf(toLoadPlan(load, ""));
   if (overrides.url !== undefined && isOwn)
     problems.push({
-      path: "--url",
+      path: setting("overrides.url"),
       message: `the scenario's target is ${call} and has no address`,
       value: overrides.url,
       hint: "Leave it out, or give the scenario a triton(…) target.",
@@ -290,7 +289,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     if (value === 0 || mode.requestCount === undefined) continue;
     problems.push({
       path: name,
-      message: "a load that has a number of requests of its own has none to spare",
+      message: "this load already fixes the number of requests, so warm-up requests cannot be added",
       value: String(value),
       hint: "Leave it out.",
     });

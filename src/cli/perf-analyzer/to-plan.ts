@@ -54,6 +54,12 @@ export function toPlan(settings: Settings): PlanFromFlags {
     telemetry: toTelemetry(settings, warnings),
     assertions: [],
     outputs: settings.outputs,
+    behaviour: {
+      queriesThroughOwnClient: true,
+      skipsRehearsal: true,
+      skipsRunCounters: true,
+      measuresLevelsOnce: true,
+    },
   };
   registerPlan(plan);
   return { plan, problems: checkTogether(settings), warnings };
@@ -79,7 +85,7 @@ function urlOf({ target: { protocol, url = defaultUrl(protocol) } }: Settings): 
 
 function toTelemetry(settings: Settings, warnings: string[]): TelemetryPlan {
   const { isCollectingMetrics, metricsUrl, metricsIntervalMs, telemetry, outputs } = settings;
-  if (isCollectingMetrics && outputs.csvFile !== "" && !outputs.isVerboseCsv)
+  if (isCollectingMetrics && outputs.files.csv !== undefined && !outputs.isVerboseCsv)
     warnings.push("rampart: the metrics are in the CSV only with --verbose-csv.");
   const url = metricsUrl ?? defaultMetricsUrl(urlOf(settings));
   const isTracing = Object.values(telemetry.trace).some((setting) => setting !== null);

@@ -3,6 +3,7 @@ import { GpuTally } from "../../measure/gpu-tally.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { writeOutput } from "../output-file.ts";
@@ -15,8 +16,8 @@ import { meanServerTimes } from "./server-columns.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
-/** Creates the report for the plan's CSV file. */
-export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
+/** Creates the report. @param path of its file; those of composing models stand beside it */
+export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string): Report {
   return {
     finish: (result) => {
       const levels = printedLevels(result);
@@ -24,10 +25,9 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
       const sorted = sortByThroughput(levels, plan.target.batchSize);
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
       const text = [formatHeader(plan, result), ...rows].map((row) => `${row.join(",")}\n`).join("");
-      const { csvFile } = plan.outputs;
-      writeCsv(csvFile, text);
+      writeCsv(path, text);
       const { levelUnit, service } = result.prepared;
-      const parts = { csvFile, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
+      const parts = { csvFile: path, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
       const isResponseCacheEnabled = service.isResponseCacheEnabled === true;
       for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled })) writeCsv(file.path, file.text);
     },
@@ -41,7 +41,7 @@ function writeCsv(path: string, text: string): void {
     throw new RunError(
       "output",
       `failed to write ${path}: ${messageOf(error)}`,
-      "Give a path that can be written with -f.",
+      `Give a path that can be written with ${setting("outputs.files.csv")}.`,
     );
   }
 }
@@ -128,7 +128,7 @@ function serverColumns(window: LevelResult["window"], isCached: boolean, sink: T
   const networkNs = Math.max(0, waitNs - times.accountedNs);
   if (networkNs === 0) {
     sink.err(
-      "Server average accounted time was larger than client average wait time due to small sample size. Increase the measurement interval with `--measurement-interval`.\n",
+      `Server average accounted time was larger than client average wait time due to small sample size. Increase the measurement interval with \`${setting("measurement.mode.windowMs")}\`.\n`,
     );
   }
   return [networkNs, ...times.columnsNs(isCached)].map(toWholeUs);
