@@ -13,7 +13,8 @@ import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
 const MAX_PORT = 65_535;
 
-const FLAGS: readonly Flag[] = [
+/** Its options. */
+export const FLAGS: readonly Flag[] = [
   { name: "host", value: "HOST", default: "127.0.0.1", help: "Address to listen on." },
   { name: "http-port", value: "PORT", default: "8000", help: "Port for HTTP; 0 takes a free one." },
   { name: "grpc-port", value: "PORT", default: "8001", help: "Port for gRPC; 0 takes a free one." },
@@ -59,12 +60,13 @@ export async function runMockCommand(args: readonly string[], command: string, i
     }
     const { plan, host, httpPort, grpcPort } = readFlags(flags);
     const server = await startMock(plan, { host, httpPort, grpcPort });
+    const interrupted = new Promise<void>((resolve) => {
+      io.onInterrupt(() => resolve());
+    });
     io.out(
       `listening: http ${host}:${server.httpPort}, grpc ${host}:${server.grpcPort}, model simple; openai http ${host}:${server.httpPort}/v1; Ctrl-C stops\n`,
     );
-    await new Promise<void>((resolve) => {
-      io.onInterrupt(() => resolve());
-    });
+    await interrupted;
     await server.stop();
     return EXIT.passed;
   });
