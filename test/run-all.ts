@@ -37,6 +37,7 @@ const COMMAND_TESTS = [
   "./test/cli/perf-analyzer/effects-processes.test.ts",
   "./test/cli/run-exit-codes.test.ts",
   "./test/cli/run-flags.test.ts",
+  "./test/guides/commands.test.ts",
   "./test/wizard/init.test.ts",
   "./test/wizard/terminal.test.ts",
 ];
@@ -47,6 +48,7 @@ const COMMAND_TESTS = [
  */
 const RUNTIME_TESTS: readonly string[] = [
   "cli/genai-perf/profile/token-work",
+  "cli/help/topics",
   "cli/mock",
   "cli/output-",
   "cli/perf-analyzer/effects-processes",

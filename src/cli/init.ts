@@ -16,7 +16,8 @@ import { runScenarioCommand } from "./run.ts";
 
 /** `rampart init`: asks, writes a scenario, prints the flags that do the same, and offers to run it. */
 
-const FLAGS: readonly Flag[] = [
+/** Its options. */
+export const FLAGS: readonly Flag[] = [
   ...QUESTIONS.filter(({ id }) => id !== "run").map(({ id, value, help }) => ({ name: id, value, help })),
   { name: "no-server", help: "Do not ask the server for its models, and do not load the tokenizer: give --model." },
   { name: "run", help: "Run the scenario without asking." },

@@ -20,7 +20,8 @@ import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPa
 
 /** `rampart run x.ts`, and a scenario that is the program itself. */
 
-const FLAGS: readonly Flag[] = [
+/** Its options. */
+export const FLAGS: readonly Flag[] = [
   { name: "url", value: "URL", help: "Address of the server, instead of the scenario's." },
   {
     name: "json",
