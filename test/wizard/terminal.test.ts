@@ -37,7 +37,7 @@ describe("rampart init in a terminal", () => {
         "Over which protocol?",
         "Which load?",
         "How much?",
-        "Where shall the scenario be written?",
+        "Where should the scenario be written?",
         "Run it now?",
       ]) {
         await terminal.asks(question);
@@ -95,7 +95,7 @@ describe("rampart init in a terminal", () => {
         terminal.replace("stable");
         await terminal.asks("Which p99 latency");
         terminal.replace("20 ms");
-        await terminal.asks("Where shall the scenario be written?");
+        await terminal.asks("Where should the scenario be written?");
         terminal.replace("made.ts");
         await terminal.waitFor(/exists already/);
         terminal.replace("./other.ts");
@@ -152,7 +152,7 @@ describe("rampart init in a terminal", () => {
       terminal.press("Enter");
       await terminal.asks("How much?");
       terminal.replace("3");
-      await terminal.asks("Where shall the scenario be written?");
+      await terminal.asks("Where should the scenario be written?");
       terminal.replace("file.ts/x.ts");
       await terminal.waitFor(/file\.ts is not a folder/);
       terminal.replace("new/folder/x.ts");
