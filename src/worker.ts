@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { SentSettings } from "./cli/genai-perf/profile/token-work-thread.ts";
+import type { SentSettings } from "./cli/genai-perf/profile/token-work.ts";
 import type { PromptTask } from "./inputs/prompts/prompt-thread.ts";
 import type { TokenThreadData } from "./measure/tokens/token-thread.ts";
 import type { MockPlan } from "./plan/mock.ts";
@@ -20,6 +20,6 @@ if (role === "mock") {
   const { servePrompts } = await import("./inputs/prompts/prompt-thread.ts");
   await servePrompts(parentPort, data as PromptTask);
 } else {
-  const { serveTokenWork } = await import("./cli/genai-perf/profile/token-work-thread.ts");
+  const { serveTokenWork } = await import("./cli/genai-perf/profile/token-work.ts");
   await serveTokenWork(parentPort, data as SentSettings);
 }

@@ -1,3 +1,4 @@
+import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError } from "../plan/problem.ts";
 import { type GuardedReport, guardReport, joinOutputErrors } from "../report/guard-report.ts";
@@ -36,6 +37,7 @@ export interface ExecutedPlan {
  * Runs a plan with its reports. A report that cannot be written ends neither the run nor the others.
  * @param onInterrupt called at the first Ctrl-C
  * @param peers with whom; it is left open
+ * @param meter measures the tokens of answers; it is left open. Default: one of the run's own
  * @throws UserError for a plan that cannot be run, RunError when the target does not let it begin
  */
 export async function executePlan(
@@ -43,6 +45,7 @@ export async function executePlan(
   io: CommandIo,
   onInterrupt: (signal: EndSignal) => void,
   peers: Peers = ALONE,
+  meter?: TokenLink,
 ): Promise<ExecutedPlan> {
   let reports: GuardedReport[] = [];
   // Until there is something to report a Ctrl-C ends the process as it always does.
@@ -63,7 +66,7 @@ export async function executePlan(
     return { ...observer, onPrepared: (prepared) => observer.onPrepared?.(nameSettingsIn(prepared)) };
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
-  const running = startPlan(plan, openReports, check, peers);
+  const running = startPlan(plan, openReports, check, peers, meter);
   let result: RunResult;
   try {
     result = await running.result;

@@ -29,6 +29,12 @@ export interface TokensPlan {
   readonly revision: string;
   /** Requests ask for the length of their answers, which is compared with what comes. Absent: a limit in them is only a limit. */
   readonly isLengthAsked?: true;
+  /** A JMESPath expression for the text of answers, where these are of no known form. */
+  readonly field?: string;
+  /** Every window counts, and requests without an answer are counted elsewhere. Absent: only the windows of the result count. */
+  readonly keepsAllWindows?: true;
+  /** The gaps between tokens are wanted too. */
+  readonly wantsGaps?: true;
 }
 
 /** What a good request keeps to: nanoseconds at most, or a rate at least. */

@@ -107,6 +107,9 @@ function tokensSchema(): Schema<TokensPlan> {
     tokenizer: named,
     revision: named,
     isLengthAsked: v.exactOptional(v.literal(true)),
+    field: v.exactOptional(named),
+    keepsAllWindows: v.exactOptional(v.literal(true)),
+    wantsGaps: v.exactOptional(v.literal(true)),
   });
 }
 

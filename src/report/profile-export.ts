@@ -3,8 +3,9 @@ import { messageOf, RunError } from "../plan/problem.ts";
 import type { RequestRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { formatJsonDouble } from "../service/json-numbers.ts";
-import { splitBytesElements, toJsonElements } from "../service/json-tensors.ts";
+import { splitBytesElements } from "../service/json-tensors.ts";
 import type { Tensor } from "../service/tensor.ts";
+import { formatTensors } from "../service/tensor-json.ts";
 import { OutputFile } from "./output-file.ts";
 import type { Report, TextSink } from "./report.ts";
 
@@ -143,7 +144,7 @@ class ProfileExport implements Report {
     }
     const { sendEpochNs, sequenceId, responses } = record;
     const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
-    const times = separateTimes(sendEpochNs, responses);
+    const times = responses.map(({ epochNs }) => epochNs);
     const outputs = responses.map((response) => this.formatOutputs(record.inputs, [...response.outputs.values()]));
     return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${times.join(",")}],"response_outputs":[${outputs.join(",")}]}`;
   }
@@ -158,27 +159,16 @@ class ProfileExport implements Report {
     return text;
   }
 
-  /** As in the original only the first item of a batch's inputs is written, and all of its outputs. */
+  /** Like perf_analyzer, only the first item of a batch's inputs is written, and all of its outputs. */
   private formatTensors(tensors: readonly Tensor[], isInput: boolean): string {
     const { batchSize } = this.plan.target;
-    const fields = tensors.map((tensor) => {
-      const bytes =
-        isInput && batchSize > 1 && tensor.shape[0] === batchSize ? firstItem(tensor, batchSize) : tensor.bytes;
-      return `${JSON.stringify(tensor.name)}:${this.formatData(tensor, bytes)}`;
-    });
-    return `{${fields.join(",")}}`;
-  }
-
-  private formatData(tensor: Tensor, bytes: Uint8Array): string {
-    if (bytes.length === 0) return '""';
-    // Element lengths stay inside, but for the first one: the original strips that and writes the rest as it is.
-    if (tensor.datatype === "BYTES") return JSON.stringify(toText(bytes.subarray(4)));
-    const elements = toJsonElements(tensor.datatype, bytes);
-    if (elements === undefined) {
-      this.warnOnce(tensor.datatype);
-      return "null";
-    }
-    return elements.length === 1 ? (elements[0] as string) : `[${elements.join(",")}]`;
+    const written =
+      isInput && batchSize > 1
+        ? tensors.map((tensor) =>
+            tensor.shape[0] === batchSize ? { ...tensor, bytes: firstItem(tensor, batchSize) } : tensor,
+          )
+        : tensors;
+    return formatTensors(written, (datatype) => this.warnOnce(datatype));
   }
 
   private warnOnce(datatype: string): void {
@@ -229,27 +219,6 @@ class ProfileExport implements Report {
   }
 }
 
-/** What the responses of one read are apart at least. */
-const NS_PER_BYTE = 0.5;
-
-/**
- * When the responses of a request came, each later than the one before and than the send. Those of one read have one time; here they follow
- * each other as their bytes do, at two bytes a nanosecond, faster than any network. GenAI-Perf divides the time between the first and the
- * last response by their tokens, rounds to nanoseconds, and divides by that: a token has a byte at least, so it never divides by 0.
- */
-function separateTimes(sendEpochNs: bigint, responses: RequestRecord["responses"]): bigint[] {
-  let last = sendEpochNs;
-  let bytesBefore = 0;
-  return responses.map(({ epochNs, outputs }) => {
-    let byteCount = 0;
-    for (const { bytes } of outputs.values()) byteCount += bytes.length;
-    if (epochNs > last) last = epochNs;
-    else last += BigInt(Math.max(1, Math.ceil((bytesBefore + byteCount) * NS_PER_BYTE)));
-    bytesBefore = byteCount;
-    return last;
-  });
-}
-
 type OutputText = { readonly tensors: readonly Tensor[]; readonly text: string };
 
 /** Whether two responses give the same text: names, datatypes and bytes. */
@@ -272,16 +241,4 @@ function firstItem(tensor: Tensor, batchSize: number): Uint8Array {
   const elements = splitBytesElements(tensor.bytes) ?? [];
   const size = elements.slice(0, elements.length / batchSize).reduce((sum, element) => sum + 4 + element.length, 0);
   return tensor.bytes.subarray(0, size);
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-const latin1 = new TextDecoder("latin1");
-
-/** Bytes as text that JSON can hold: UTF-8 where they are, otherwise one character per byte, so that nothing is lost. */
-function toText(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return latin1.decode(bytes);
-  }
 }

@@ -38,10 +38,6 @@ const REPORTS: readonly ReportKind[] = [
     create: async (plan, sink) => (await import("./profile-export.ts")).createProfileExport(plan, sink),
   },
   {
-    isWanted: (plan) => (plan.outputs.recordsFile ?? "") !== "",
-    create: async (plan) => (await import("./genai-perf/failed-requests.ts")).createFailedRequests(plan),
-  },
-  {
     isWanted: (plan) => plan.outputs.jsonFile !== "",
     create: async (plan) => (await import("./rampart/json.ts")).createJsonReport(plan),
   },

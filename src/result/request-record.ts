@@ -27,6 +27,8 @@ export interface FailedRequest {
 
 /** One response of a request, for exports. */
 export interface ResponseRecord {
+  /** When it came, in whole nanoseconds after the send; later than the response before it. */
+  readonly offsetNs: number;
   readonly epochNs: bigint;
   /** Of an empty response: every output of the model, without data. */
   readonly outputs: ReadonlyMap<string, Tensor>;

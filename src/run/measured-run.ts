@@ -1,7 +1,7 @@
 import { levelAt } from "../load/levels.ts";
 import type { Drive, PreparedLoad } from "../load/load-mode.ts";
 import type { RecordColumns } from "../measure/records.ts";
-import type { TokenThread } from "../measure/tokens/token-thread.ts";
+import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import type { RunObserver } from "../result/observer.ts";
@@ -51,7 +51,7 @@ export class MeasuredRun {
   private readonly driver: Driver;
   private readonly canceller: Canceller | undefined;
   private readonly poller: MetricsPoller | undefined;
-  private readonly tokens: TokenThread | undefined;
+  private readonly tokens: TokenLink | undefined;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
   /** When each step of the data is due, where the load follows the data. */
@@ -120,6 +120,7 @@ export class MeasuredRun {
         await this.parts.rehearse();
         this.startNs = nowNs();
       }
+      this.tokens?.begin(this.plan, this.startNs);
       // perf_analyzer's questions to the server are an interface of their own: none is added to them.
       if (this.plan.outputs.style === "rampart") before = await this.session.counters();
       const { outputs, measurement } = this.plan;
@@ -253,6 +254,7 @@ export class MeasuredRun {
     this.announce();
     this.observer.onLevelStart?.(this.load.search.unit, drive.kind === "closed" ? drive.concurrency : level, true);
     this.isDriverOpen = true;
+    this.tokens?.warmUp();
     const { sentCount, failedCount } = await warmUp({ driver, policy, canceller, signal, drive, count, durationMs });
     this.warmupSentCount += sentCount;
     this.warmupFailedCount += failedCount;

@@ -1,5 +1,5 @@
 import type { PreparedLoad } from "../load/load-mode.ts";
-import type { TokenThread } from "../measure/tokens/token-thread.ts";
+import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
@@ -24,7 +24,7 @@ export interface RunParts {
   /** Reads the server's metrics; undefined when the plan asks for none. */
   readonly poller: MetricsPoller | undefined;
   /** Measures the tokens of answers; undefined when the plan asks for none. */
-  readonly tokens: TokenThread | undefined;
+  readonly tokens: TokenLink | undefined;
   readonly peers: Peers;
   /** What is done while connections are opened and accepted, before the first request. */
   readonly rehearse: (() => Promise<void>) | undefined;

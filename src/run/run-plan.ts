@@ -1,6 +1,6 @@
 import { levelAt } from "../load/levels.ts";
 import type { PreparedLoad } from "../load/load-mode.ts";
-import type { TokenThread } from "../measure/tokens/token-thread.ts";
+import type { TokenLink, TokenThread } from "../measure/tokens/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
@@ -37,15 +37,17 @@ export interface RunningPlan {
  * @param check rejects when the plan is not sound; it is called before anything is reported, but not where it would delay the first request:
  *   front doors check what users gave them themselves, so that this guards against mistakes of their own
  * @param peers who measures with it; default: nobody
+ * @param meter measures the tokens of answers, and stays open; default: a thread of the run's own, where the plan wants tokens
  */
 export function startPlan(
   plan: Plan,
   openObserver: () => Promise<RunObserver>,
   check: () => Promise<unknown>,
   peers: Peers = ALONE,
+  meter?: TokenLink,
 ): RunningPlan {
   const signal = new RunSignal();
-  return { result: runPlan(plan, openObserver, signal, check, peers), interrupt: () => signal.interrupt() };
+  return { result: runPlan(plan, openObserver, signal, check, peers, meter), interrupt: () => signal.interrupt() };
 }
 
 async function runPlan(
@@ -54,6 +56,7 @@ async function runPlan(
   signal: RunSignal,
   check: () => Promise<unknown>,
   peers: Peers,
+  meter: TokenLink | undefined,
 ): Promise<RunResult> {
   const load = prepareLoad(plan.load);
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
@@ -64,7 +67,7 @@ async function runPlan(
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
   // The thread loads its tokenizer while the server is asked and the data is made.
-  const openingTokens = openTokens(plan);
+  const openingTokens = meter === undefined ? openTokens(plan) : undefined;
   openingTokens?.catch(() => {});
   try {
     restoreTrace = await target.setTrace?.();
@@ -91,7 +94,7 @@ async function runPlan(
       const lanes = laneOptionsOf(plan, load.search, session.service);
       driver.setLanes(lanes);
       const feed = await createFeed(plan, load.search, session, lanes);
-      const tokens = openingTokens && (await signal.unlessInterrupted(openingTokens));
+      const tokens = meter ?? (openingTokens && (await signal.unlessInterrupted(openingTokens)).link);
       const startNs = nowNs();
       if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
       observer ??= await openObserver();
@@ -156,7 +159,7 @@ async function createCanceller(plan: CancellationPlan): Promise<Canceller> {
 }
 
 function openTokens({ measurement: { tokens } }: Plan): Promise<TokenThread> | undefined {
-  return tokens && import("../measure/tokens/token-thread.ts").then(({ TokenThread }) => TokenThread.start(tokens));
+  return tokens && import("../measure/tokens/token-thread.ts").then(({ startTokenThread }) => startTokenThread(tokens));
 }
 
 /** One that could not be opened has told so where it was waited for. */

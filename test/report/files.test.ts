@@ -105,6 +105,7 @@ const record = (ns: bigint, value = 1): RequestRecord => ({
   inputs: [{ name: "IN", datatype: "INT32", shape: [1, 2], bytes: new Uint8Array(Int32Array.of(value, 2).buffer) }],
   responses: [
     {
+      offsetNs: 5,
       epochNs: ns + 5n,
       outputs: new Map([
         ["OUT", { name: "OUT", datatype: "FP32", shape: [1, 1], bytes: new Uint8Array(Float32Array.of(3).buffer) }],
@@ -141,40 +142,6 @@ test("a profile export holds the windows' requests and their bounds, and nothing
     );
     assert.deepEqual(readdirSync(folder), ["profile.json"]);
   });
-});
-
-test("responses of one read follow each other in a profile export, after the send, by half a nanosecond for each byte", () => {
-  // Each output has four bytes; the first response counts from the send.
-  const cases: readonly (readonly [read: readonly bigint[], written: readonly number[]])[] = [
-    [
-      [15n, 15n, 15n],
-      [15, 19, 23],
-    ],
-    [
-      [10n, 10n],
-      [12, 16],
-    ],
-    [
-      [15n, 15n, 16n, 30n],
-      [15, 19, 23, 30],
-    ],
-    [
-      [15n, 20n],
-      [15, 20],
-    ],
-  ];
-  for (const [read, written] of cases)
-    withFolder((folder) => {
-      const profileExportFile = join(folder, "profile.json");
-      const report = createProfileExport(makePlan({ outputs: { profileExportFile } }), makeSink());
-      report.onLevelStart?.("concurrency", 1, false);
-      const { outputs } = record(0n).responses[0] as RequestRecord["responses"][0];
-      report.onRecord?.({ ...record(10n), responses: read.map((epochNs) => ({ epochNs, outputs })) });
-      report.onRecordsCut?.({ startEpochNs: 9n, endEpochNs: 40n });
-      report.finish(makeResult(makePlan(), []));
-      const { experiments } = JSON.parse(readFileSync(profileExportFile, "utf8"));
-      assert.deepEqual(experiments[0].requests[0].response_timestamps, written);
-    });
 });
 
 test("a profile export of a run that could not begin leaves nothing behind", () => {

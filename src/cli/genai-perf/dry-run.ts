@@ -9,6 +9,7 @@ import type { CommandIo } from "../execute.ts";
 import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings } from "./options/settings-builder.ts";
+import { withTokens } from "./profile/answer-rules.ts";
 import { nameFolder } from "./profile/folder-name.ts";
 import { headersOf } from "./profile/headers.ts";
 import { countNeededEntries, toPassedPlan } from "./profile/pass-through/passed-plan.ts";
@@ -30,7 +31,7 @@ export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: 
     const inputs = await checkInputs({ settings: point, given, folder, entryLimit }, tokenizer);
     const profileExportFile = join(folder, artifactFiles(point.output.profileExportFile).profileExport);
     const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
-    const plan = await toPassedPlan(point, given, sources, headersOf(point, process.env));
+    const plan = withTokens(await toPassedPlan(point, given, sources, headersOf(point, process.env)), point);
     checkPlan(plan);
     for (const note of inputs.notes) io.err(`rampart: ${note}\n`);
     io.err(describePlan(plan, inputs, folder));

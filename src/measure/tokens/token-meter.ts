@@ -1,128 +1,241 @@
-import type { AnswerKind } from "../../service/openai/answer-kind.ts";
+import { maskSecrets } from "../../plan/secrets.ts";
+import { type AnswerKind, hasText } from "../../service/openai/answer-kind.ts";
 import { callsTools } from "../../service/openai/answer-parts.ts";
-import { readRequestText, readTokenLimit } from "../../service/openai/request-text.ts";
-import { readAnswer } from "../../service/openai/response-text.ts";
+import type { ResponseField } from "../../service/openai/response-field.ts";
+import { readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
 import { explainCutStream } from "../../service/openai/stream-end.ts";
-import { type TokenCounter, timeAnswer } from "./answer-times.ts";
+import { isGivenUp } from "../../transport/failure.ts";
+import { type AnswerRules, timeAnswer } from "./answer-times.ts";
+import { detectCustomKind } from "./custom-kind.ts";
+import { EndMarks } from "./end-marks.ts";
+import { MeasuredQueue } from "./measured-queue.ts";
+import type { AnsweredCall, MeasuredSink } from "./measured-request.ts";
 import { type PackedAnswers, visitAnswers } from "./packed-answers.ts";
-import { TokenColumns } from "./token-metrics.ts";
+import { Prompt, type PromptRules } from "./prompt.ts";
+import { type AnsweredRequest, TokenColumns } from "./token-metrics.ts";
 
-/** Windows that may still be merged into a level: perf_analyzer's three, and the one that is cut when a run is told to stop. */
+/** Windows that may still be merged into a level: perf_analyzer's three, and the one that is cut when a run is stopped. */
 const KEPT_WINDOWS = 4;
+/** Answers that may come before one of them shows what kind a template's answers are. */
+const MOST_UNKNOWN_KIND = 100;
+/** Of an answer that cannot be used. */
+const SHOWN_CHARACTERS = 200;
 
 const decoder = new TextDecoder();
 
-/** What the requests of a run ask of their answers. */
-export interface AskedOfAnswers {
-  /** That they are streamed. Default: false. */
-  readonly wantsStreams?: boolean;
-  /** A number of tokens. Default: false. */
-  readonly isLengthAsked?: boolean;
+/** How answers are measured. */
+export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReasoning"> {
+  /** Of `custom` answers the first ones show whether they are vectors, rankings or text. */
+  readonly kind: AnswerKind;
+  /** Where the text of answers is, for the kind `custom`. */
+  readonly field?: ResponseField | undefined;
+  /** Whether answers were asked for as streams; an answer that is not a stream then has no token times. Default false. */
+  readonly wantsStreams?: boolean | undefined;
+  /**
+   * Whether every window counts, as in GenAI-Perf, and requests without an answer are left to others. Default: the last windows count, and
+   * so do their requests that failed.
+   */
+  readonly keepsAllWindows?: boolean | undefined;
+  /** Receives single requests. */
+  readonly sink?: MeasuredSink | undefined;
 }
 
-/** Measures packed answers, window by window. */
+/** Measures the answers of a run, window by window. */
 export class TokenMeter {
-  private readonly kind: AnswerKind;
-  private readonly countTokens: TokenCounter | undefined;
-  private readonly wantsStreams: boolean;
-  private readonly isLengthAsked: boolean;
-  private readonly inputTokens = new Map<number, number>();
-  private readonly requestedTokens = new Map<number, number>();
+  private readonly rules: MeterRules;
+  private readonly prompts = new Map<number, Prompt>();
+  private readonly endMarks = new EndMarks();
+  private readonly queue: MeasuredQueue;
+  /** Undefined until the first answers have shown it. */
+  private kind: AnswerKind | undefined;
+  private ofUnknownKind: AnsweredCall[] = [];
   private windows: MeterWindow[] = [];
   private current = openWindow();
-  /** Whether the server is known to mark the end of its streams. */
-  private marksEnds = false;
+  private isWarmup = false;
 
-  /**
-   * @param countTokens without it only the server's counts are known
-   * @param asked an answer that is no stream where one was asked for has no times of tokens
-   */
-  constructor(
-    kind: AnswerKind,
-    countTokens: TokenCounter | undefined,
-    { wantsStreams = false, isLengthAsked = false }: AskedOfAnswers = {},
-  ) {
-    this.wantsStreams = wantsStreams;
-    this.kind = kind;
-    this.isLengthAsked = isLengthAsked;
-    this.countTokens = countTokens;
+  constructor(rules: MeterRules) {
+    this.rules = rules;
+    this.kind = rules.kind === "custom" ? undefined : rules.kind;
+    this.queue = new MeasuredQueue(rules.sink, this.endMarks);
   }
 
   /** Measures a package into the window under way. */
-  add(packed: PackedAnswers): void {
+  addPacked(packed: PackedAnswers): void {
     visitAnswers(packed, {
-      onPrompt: (step, body) => {
-        const json = decoder.decode(body);
-        const text = readRequestText(this.kind, json);
-        if (this.isLengthAsked) this.requestedTokens.set(step, readTokenLimit(this.kind, json));
-        this.inputTokens.set(step, this.countTokens?.(text) ?? Number.NaN);
+      onPrompt: (step, body, session) => {
+        const prompt = new Prompt(decoder.decode(body), this.rules, session);
+        prompt.settle(this.kind ?? this.rules.kind);
+        this.prompts.set(step, prompt);
       },
-      onAnswer: (step, sendNs, readNs, bodies) => {
-        const answer = readAnswer(
-          this.kind,
-          bodies.map((body) => decoder.decode(body)),
-        );
-        const { columns, unmarked } = this.current;
-        const { error, end } = answer;
-        if (error !== undefined) {
-          columns.addFailures(1, error);
-          return;
-        }
-        if (end !== undefined) columns.addEnd(end);
-        this.marksEnds ||= end?.isMarked === true;
-        const times = timeAnswer(answer, readNs, { countTokens: this.countTokens });
-        const inputTokens = this.inputTokens.get(step) ?? Number.NaN;
-        const isUnmarked = end?.isMarked === false;
-        if (isUnmarked) unmarked.example ??= explainCutStream(end);
-        const isUnstreamed = this.wantsStreams && !answer.isStreamed;
-        (isUnmarked ? unmarked.columns : columns).add({
-          sendNs,
-          times,
-          inputTokens,
-          requestedTokens: this.requestedTokens.get(step),
-          usage: answer.usage,
-          lacksStream: isUnstreamed,
-          callsTools: callsTools(answer.finishReason),
-        });
+      onAnswer: ({ step, bodies, ...call }) => {
+        const prompt = this.prompts.get(step);
+        if (prompt === undefined) throw new Error(`the prompt of step ${step} is missing`);
+        this.add({ ...call, prompt, responses: bodies.map((body) => decoder.decode(body)) });
       },
-      onFailure: () => {
-        this.current.columns.addFailures(1);
+      onFailure: (failure) => {
+        if (this.rules.keepsAllWindows !== true && !isGivenUp(failure.failure)) this.current.columns.addFailures(1);
+        this.queue.addFailure({ ...failure, prompt: this.prompts.get(failure.step), isWarmup: this.isWarmup });
       },
     });
   }
 
-  /** Forgets everything but the prompts. */
+  /** Measures an answer into the window under way. @throws SyntaxError when the request's body is not JSON */
+  add(call: AnsweredCall): void {
+    if (this.kind === undefined) {
+      const kind = detectCustomKind(textsOf(call), this.rules.field);
+      if (kind === undefined && this.ofUnknownKind.length < MOST_UNKNOWN_KIND) {
+        this.ofUnknownKind.push(call);
+        return;
+      }
+      this.settleKind(kind ?? "custom");
+    }
+    this.measure(call, this.kind ?? "custom");
+  }
+
+  /** Requests from now on belong to no measurement. */
+  warmUp(): void {
+    this.isWarmup = true;
+  }
+
+  /** Forgets all but the prompts: a level begins. */
   reset(): void {
+    this.isWarmup = false;
     this.windows = [];
     this.current = openWindow();
+    this.ofUnknownKind = [];
+    this.queue.open();
   }
 
   /** Ends the window under way. */
   cut(): void {
-    this.windows.push(this.current);
+    if (this.ofUnknownKind.length > 0) this.settleKind("custom");
+    const last = this.windows[0];
+    if (this.rules.keepsAllWindows === true && last !== undefined) appendWindow(last, this.current);
+    else this.windows.push(this.current);
     if (this.windows.length > KEPT_WINDOWS) this.windows.shift();
     this.current = openWindow();
+    this.queue.hold();
   }
 
-  /** The last windows as one. */
+  /** Another window follows the one that was cut last. */
+  resume(): void {
+    this.queue.release();
+  }
+
+  /** The last windows as one, or all of them. The level is over. */
   merge(windowCount: number): TokenColumns {
     const merged = new TokenColumns();
     for (const { columns, unmarked } of this.windows.slice(-windowCount)) {
-      merged.addRows(columns.rows());
-      const { count, emptyCount } = unmarked.columns;
-      if (this.marksEnds) merged.addFailures(count + emptyCount, unmarked.example);
-      else merged.addRows(unmarked.columns.rows());
+      const isCut = this.endMarks.state === "marked";
+      merged.addRows(columns.rows(isCut ? unmarked.rows : []));
+      if (!isCut) continue;
+      merged.emptyCount -= unmarked.emptyCount;
+      merged.addFailures(unmarked.rows.length + unmarked.emptyCount, unmarked.example);
     }
+    merged.answerKind = this.kind;
+    this.queue.close();
     return merged;
+  }
+
+  /** Hands over every measured request that waited for a decision. */
+  finish(): void {
+    this.queue.finish();
+  }
+
+  private settleKind(kind: AnswerKind): void {
+    this.kind = kind;
+    for (const call of this.ofUnknownKind.splice(0)) this.measure(call, kind);
+  }
+
+  private measure(call: AnsweredCall, kind: AnswerKind): void {
+    if (hasText(kind)) this.addText(call, kind);
+    else this.addPlain(call, kind);
+  }
+
+  private addText(call: AnsweredCall, kind: AnswerKind): void {
+    const { columns, unmarked } = this.current;
+    const { prompt, sequenceId, sendNs, offsetsNs, tokens } = call;
+    const answer =
+      kind === "kserve" ? readTensorAnswer(recordsOf(call)) : readAnswer(kind, textsOf(call), this.rules.field);
+    const { end, finishReason } = answer;
+    const request = { prompt, sequenceId, sendNs, offsetsNs, finishReason };
+    if (answer.error === undefined && end !== undefined) columns.addEnd(end);
+    if (answer.error === undefined && this.endMarks.note(end)) this.queue.decide();
+    const cutError = end?.isMarked === false ? explainCutStream(end) : undefined;
+    const error = answer.error ?? (this.endMarks.state === "marked" ? cutError : undefined);
+    if (error !== undefined) {
+      columns.addFailures(1, error);
+      this.queue.add({ ...request, answered: undefined, error }, undefined);
+      return;
+    }
+    const times = timeAnswer(answer, offsetsNs, { ...this.rules, tokens });
+    const hasContent = times.contentNs.length > 0;
+    const answered: AnsweredRequest = {
+      sendNs,
+      times,
+      inputTokens: tokens?.input ?? (hasContent ? prompt.inputTokens(kind) : Number.NaN),
+      requestedTokens: prompt.requestedTokens(kind),
+      usage: answer.usage,
+      session: prompt.session,
+      lacksStream: this.rules.wantsStreams === true && !answer.isStreamed,
+      callsTools: callsTools(finishReason),
+    };
+    const isUndecided = cutError !== undefined && this.endMarks.state === "unknown";
+    if (isUndecided) {
+      unmarked.example ??= cutError;
+      if (hasContent) unmarked.rows.push(columns.count);
+      else unmarked.emptyCount++;
+    }
+    columns.add(answered);
+    this.queue.add({ ...request, answered }, isUndecided ? cutError : undefined);
+  }
+
+  private addPlain(call: AnsweredCall, kind: AnswerKind): void {
+    const { columns } = this.current;
+    const { prompt, sequenceId, sendNs, offsetsNs } = call;
+    const latencyNs = offsetsNs[offsetsNs.length - 1];
+    const texts = textsOf(call);
+    const error = texts.map(explainPlain).find((text) => text !== undefined);
+    if (latencyNs === undefined || texts.every((text) => text === "")) columns.emptyCount++;
+    else if (error !== undefined) columns.addFailures(1, error);
+    else columns.addPlain(sendNs, latencyNs, prompt.imageCount(kind));
+    this.queue.add({ prompt, sequenceId, sendNs, offsetsNs, answered: undefined, error }, undefined);
   }
 }
 
-/** One window's requests. Whether streams without an end mark failed shows only once another one has it. */
+function textsOf({ responses }: AnsweredCall): string[] {
+  return responses.map((response) => (typeof response === "string" ? response : JSON.stringify(response)));
+}
+
+function recordsOf({ responses }: AnsweredCall): Readonly<Record<string, unknown>>[] {
+  return responses.map((response) =>
+    typeof response === "string" ? (JSON.parse(response) as Record<string, unknown>) : response,
+  );
+}
+
+/** What is wrong with an answer that is no text. Vectors are long, so only its beginning is looked at. */
+function explainPlain(text: string): string | undefined {
+  const start = maskSecrets(text).slice(0, SHOWN_CHARACTERS).trim();
+  // Such as the page of a web server that knows no such path.
+  if (start !== "" && !/^[{[]/.test(start)) return `no JSON: ${start.replace(/\s+/g, " ")}`;
+  return /^\{\s*"(?:error"|object"\s*:\s*"error")/.test(start) ? text : undefined;
+}
+
+/** The requests of one window. Whether streams without an end mark failed shows only when another one has it. */
 interface MeterWindow {
   readonly columns: TokenColumns;
-  readonly unmarked: { readonly columns: TokenColumns; example: string | undefined };
+  /** Rows of `columns`, and answers without content, of streams that came before that was known. */
+  readonly unmarked: { readonly rows: number[]; emptyCount: number; example: string | undefined };
 }
 
 function openWindow(): MeterWindow {
-  return { columns: new TokenColumns(), unmarked: { columns: new TokenColumns(), example: undefined } };
+  return { columns: new TokenColumns(), unmarked: { rows: [], emptyCount: 0, example: undefined } };
+}
+
+function appendWindow(to: MeterWindow, { columns, unmarked }: MeterWindow): void {
+  const firstRow = to.columns.count;
+  to.columns.addRows(columns.rows());
+  to.unmarked.rows.push(...unmarked.rows.map((row) => firstRow + row));
+  to.unmarked.emptyCount += unmarked.emptyCount;
+  to.unmarked.example ??= unmarked.example;
 }

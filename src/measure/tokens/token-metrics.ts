@@ -1,8 +1,10 @@
+import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import type { ServerUsage } from "../../service/openai/answer-parts.ts";
 import type { StreamEnd } from "../../service/openai/stream-end.ts";
 import { Column } from "../column.ts";
 import { roundHalfEven } from "../statistics.ts";
 import type { AnswerTimes } from "./answer-times.ts";
+import type { GapSummary } from "./token-gaps.ts";
 
 /**
  * Token metrics of generative models, request by request, by GenAI-Perf's formulas (shown as its users know them) and beside them those
@@ -74,6 +76,8 @@ export interface TokenRows {
   readonly sessionOf: Float64Array;
   readonly streamEnds: StreamEnds;
   readonly unstreamedCount: number;
+  readonly answerKind: AnswerKind | undefined;
+  readonly gaps: GapSummary | undefined;
 }
 
 /** Streams whose protocol marks their end, by whether they had the mark; those that failed otherwise are in neither. */
@@ -101,6 +105,10 @@ export class TokenColumns {
   streamEnds: StreamEnds = { markedCount: 0, unmarkedCount: 0, mark: undefined };
   /** Rows whose answer came whole although a stream was asked for: they have no times of tokens. */
   unstreamedCount = 0;
+  /** What the answers are, where their first ones had to show it. */
+  answerKind: AnswerKind | undefined;
+  /** Gaps between tokens, where they are drawn. */
+  gaps: GapSummary | undefined;
   private readonly sessionNames = new Map<string, number>();
   private readonly sessionOf = new Column();
 
@@ -143,21 +151,27 @@ export class TokenColumns {
     return rows;
   }
 
-  /** Copies of all rows, to be merged or sent to another thread. */
-  rows(): TokenRows {
-    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].view().slice()]));
-    const { emptyCount, toolCallCount, failedCount, failureExample, streamEnds, unstreamedCount } = this;
+  /** Copies of all rows, to be merged or sent to another thread. @param without rows to leave out, ascending */
+  rows(without: readonly number[] = []): TokenRows {
+    const left = new Set(without);
+    const copy = (column: Column): Float64Array =>
+      left.size === 0 ? column.view().slice() : column.view().filter((_, row) => !left.has(row));
+    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, copy(this.metrics[name])]));
+    const { emptyCount, toolCallCount, failedCount, failureExample, streamEnds, unstreamedCount, answerKind, gaps } =
+      this;
     return {
-      sendNs: this.sendNs.view().slice(),
+      sendNs: copy(this.sendNs),
       metrics: metrics as TokenRows["metrics"],
       emptyCount,
       toolCallCount,
       failedCount,
       failureExample,
       sessionNames: [...this.sessionNames.keys()],
-      sessionOf: this.sessionOf.view().slice(),
+      sessionOf: copy(this.sessionOf),
       streamEnds,
       unstreamedCount,
+      answerKind,
+      gaps,
     };
   }
 
@@ -170,6 +184,8 @@ export class TokenColumns {
     this.emptyCount += counts.emptyCount;
     this.unstreamedCount += counts.unstreamedCount;
     this.toolCallCount += counts.toolCallCount;
+    this.answerKind ??= counts.answerKind;
+    this.gaps ??= counts.gaps;
     this.addFailures(counts.failedCount, counts.failureExample);
     const { markedCount, unmarkedCount, mark } = this.streamEnds;
     this.streamEnds = {

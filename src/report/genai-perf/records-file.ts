@@ -1,10 +1,10 @@
-import { closeSync, openSync, readSync, rmSync } from "node:fs";
-import { type TokenMetric, tokenValues } from "../../measure/tokens/token-metrics.ts";
+import type { FailedAnswer, MeasuredRequest } from "../../measure/tokens/measured-request.ts";
+import type { Prompt } from "../../measure/tokens/prompt.ts";
+import { type AnsweredRequest, type TokenMetric, tokenValues } from "../../measure/tokens/token-metrics.ts";
+import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { isGivenUp } from "../../transport/failure.ts";
 import { OutputFile } from "../output-file.ts";
-import { type RequestOrigin, readOrigin, type StoredFailure } from "./failed-requests.ts";
-import type { MeasuredRequest } from "./measure-export.ts";
 
 /**
  * One line of JSON per request, failed ones included, in the order in which they ended. Names are AIPerf's (`profile_export.jsonl`) where it
@@ -31,116 +31,87 @@ const FLUSH_CHARACTERS = 64 * 1024;
 const NS_PER_MS = 1e6;
 
 /** What requests of the run share. */
-export interface RecordsRun {
-  /** When the run began, in epoch nanoseconds. */
-  readonly startEpochNs: bigint;
-  /** For requests that name no model. */
-  readonly model: string;
-  /** Where the failed requests wait: see `failedRequestsPath`. */
-  readonly failuresPath: string;
-}
+export type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
 
-/** Writes the file. Call `add` for each request of the export, in its order, then `finish`; or `discard`. */
-export class RecordsFile {
+/** Writes the file, request by request. All methods throw RunError when the file cannot be written. */
+export class RecordsFile implements RequestFile {
   private readonly path: string;
   private readonly run: RecordsRun;
-  private readonly failures: Generator<StoredFailure>;
-  private next: StoredFailure | undefined;
   private readonly file: OutputFile;
   private buffer: string[] = [];
   private bufferedCharacters = 0;
 
-  /** @throws RunError when the file cannot be written */
   constructor(path: string, run: RecordsRun) {
     this.path = path;
     this.run = run;
-    this.failures = readFailures(run.failuresPath);
-    this.next = this.takeFailure();
     this.file = this.guard(() => new OutputFile(path));
   }
 
-  add(measured: MeasuredRequest): void {
-    const { timestampNs, responseOffsetsNs } = measured.request;
-    const endNs = timestampNs + BigInt(responseOffsetsNs.at(-1) ?? 0);
-    while (this.next !== undefined && BigInt(this.next.endNs) < endNs) this.putFailure();
-    this.put(this.formatMeasured(measured, endNs));
-  }
-
-  finish(): void {
-    while (this.next !== undefined) this.putFailure();
-    this.flush();
-    this.guard(() => this.file.commit());
-    this.removeFailures();
-  }
-
-  /** Leaves no file. */
-  discard(): void {
-    this.file.discard();
-    this.removeFailures();
-  }
-
-  private removeFailures(): void {
-    this.failures.return(undefined);
-    rmSync(this.run.failuresPath, { force: true });
-  }
-
-  private formatMeasured({ request, answered, finishReason, error }: MeasuredRequest, endNs: bigint): string {
-    const { timestampNs, responseOffsetsNs, inputs, sequenceId } = request;
-    const [ackOffsetNs] = responseOffsetsNs;
+  onMeasured({ prompt, sequenceId, sendNs, offsetsNs, answered, finishReason, error }: MeasuredRequest): void {
+    const { length } = offsetsNs;
     const metadata = this.formatMetadata({
-      origin: readOrigin(inputs),
+      prompt,
       sequenceId,
-      sendNs: timestampNs,
-      ackNs: ackOffsetNs === undefined ? undefined : timestampNs + BigInt(ackOffsetNs),
-      endNs,
+      sendNs,
+      ackNs: sendNs + (offsetsNs[0] ?? Number.NaN),
+      endNs: sendNs + (offsetsNs[length - 1] ?? 0),
       phase: "profiling",
       isCancelled: false,
       finishReason,
     });
     const metrics =
       answered === undefined || answered.times.contentNs.length === 0
-        ? plainMetrics(responseOffsetsNs)
+        ? plainMetrics(offsetsNs)
         : answeredMetrics(answered);
-    const chunks = measure("http_req_chunks_received", responseOffsetsNs.length, "count");
+    const chunks = measure("http_req_chunks_received", length, "count");
     const failure = error === undefined ? undefined : { type: "answer", message: error };
-    return formatLine(metadata, error === undefined ? { ...metrics, ...chunks } : chunks, failure);
+    this.put(formatLine(metadata, error === undefined ? { ...metrics, ...chunks } : chunks, failure));
   }
 
-  private putFailure(): void {
-    const failure = this.next as StoredFailure;
-    this.next = this.takeFailure();
+  onFailure({ failure, prompt, sequenceId, sendNs, firstByteNs, endNs, responseCount, isWarmup }: FailedAnswer): void {
     const { kind, message, status } = failure;
     const metadata = this.formatMetadata({
-      origin: failure.origin,
-      sequenceId: failure.sequenceId,
-      sendNs: BigInt(failure.sendNs),
-      ackNs: failure.firstByteNs === undefined ? undefined : BigInt(failure.firstByteNs),
-      endNs: BigInt(failure.endNs),
-      phase: failure.isWarmup ? "warmup" : "profiling",
+      prompt,
+      sequenceId,
+      sendNs,
+      ackNs: firstByteNs,
+      endNs,
+      phase: isWarmup ? "warmup" : "profiling",
       isCancelled: kind === "aborted" || isGivenUp({ kind }),
     });
-    const chunks =
-      failure.responseCount === 0 ? {} : measure("http_req_chunks_received", failure.responseCount, "count");
+    const chunks = responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count");
     this.put(formatLine(metadata, chunks, { ...(status === undefined ? {} : { code: status }), type: kind, message }));
   }
 
-  /** Time stamps have 19 digits, of which a number would keep 16: they are put together as text. */
+  finish(): void {
+    this.flush();
+    this.guard(() => this.file.commit());
+  }
+
+  discard(): void {
+    this.file.discard();
+  }
+
+  /** Time stamps have 19 digits, of which a number would keep 16: they are put together as text. @param of times are monotonic */
   private formatMetadata(of: {
-    readonly origin: RequestOrigin;
-    readonly sequenceId: number | undefined;
-    readonly sendNs: bigint;
-    readonly ackNs: bigint | undefined;
-    readonly endNs: bigint;
+    readonly prompt: Prompt | undefined;
+    readonly sequenceId: number;
+    readonly sendNs: number;
+    /** NaN without a first byte. */
+    readonly ackNs: number;
+    readonly endNs: number;
     readonly phase: "warmup" | "profiling";
     readonly isCancelled: boolean;
     readonly finishReason?: string | undefined;
   }): string {
-    const { origin, sequenceId = 0 } = of;
-    const conversation = origin.session ?? (sequenceId === 0 ? undefined : String(sequenceId));
+    const { originEpochNs, startEpochNs, model } = this.run;
+    const toEpochNs = (timeNs: number): bigint => originEpochNs + BigInt(timeNs);
+    const sendEpochNs = toEpochNs(of.sendNs);
+    const conversation = of.prompt?.session ?? (of.sequenceId === 0 ? undefined : String(of.sequenceId));
     const names = {
-      model: origin.model ?? this.run.model,
+      model: of.prompt?.model ?? model,
       ...(conversation === undefined ? {} : { conversation_id: conversation }),
-      request_start_time: new Date(Number(of.sendNs / 1_000_000n)).toISOString(),
+      request_start_time: new Date(Number(sendEpochNs / 1_000_000n)).toISOString(),
     };
     const rest = {
       benchmark_phase: of.phase,
@@ -148,18 +119,13 @@ export class RecordsFile {
       ...(of.finishReason === undefined ? {} : { finish_reason: of.finishReason }),
     };
     const times = [
-      `"request_start_ns":${of.sendNs}`,
+      `"request_start_ns":${sendEpochNs}`,
       // All times are of one monotonic clock: this one says so without the wall clock's offset.
-      `"request_start_offset_ns":${of.sendNs - this.run.startEpochNs}`,
-      ...(of.ackNs === undefined ? [] : [`"request_ack_ns":${of.ackNs}`]),
-      `"request_end_ns":${of.endNs}`,
+      `"request_start_offset_ns":${sendEpochNs - startEpochNs}`,
+      ...(Number.isNaN(of.ackNs) ? [] : [`"request_ack_ns":${toEpochNs(of.ackNs)}`]),
+      `"request_end_ns":${toEpochNs(of.endNs)}`,
     ];
     return `${JSON.stringify(names).slice(0, -1)},${times.join(",")},${JSON.stringify(rest).slice(1)}`;
-  }
-
-  private takeFailure(): StoredFailure | undefined {
-    const { value, done } = this.guard(() => this.failures.next());
-    return done === true ? undefined : value;
   }
 
   private put(line: string): void {
@@ -192,12 +158,12 @@ function measure(name: string, value: number | readonly number[], unit: string):
 }
 
 /** Of an answer without text. */
-function plainMetrics(responseOffsetsNs: readonly number[]): Metrics {
-  const latencyNs = responseOffsetsNs.at(-1);
+function plainMetrics(offsetsNs: ArrayLike<number>): Metrics {
+  const latencyNs = offsetsNs[offsetsNs.length - 1];
   return latencyNs === undefined ? {} : measure("request_latency", latencyNs / NS_PER_MS, "ms");
 }
 
-function answeredMetrics(answered: NonNullable<MeasuredRequest["answered"]>): Metrics {
+function answeredMetrics(answered: AnsweredRequest): Metrics {
   const values = tokenValues(answered);
   const metrics: Record<string, Metrics[string]> = {};
   for (const [name, metric, unit] of METRICS) {
@@ -216,23 +182,4 @@ function answeredMetrics(answered: NonNullable<MeasuredRequest["answered"]>): Me
 function formatLine(metadata: string, metrics: Metrics, error: object | undefined): string {
   const failure = error === undefined ? "" : `,"error":${JSON.stringify(error)}`;
   return `{"metadata":${metadata},"metrics":${JSON.stringify(metrics)}${failure}}\n`;
-}
-
-const READ_BYTES = 64 * 1024;
-
-/** Line by line, so that any number of them needs little memory. */
-function* readFailures(path: string): Generator<StoredFailure> {
-  const fd = openSync(path, "r");
-  try {
-    const bytes = new Uint8Array(READ_BYTES);
-    const decoder = new TextDecoder();
-    let rest = "";
-    for (let count = readSync(fd, bytes); count > 0; count = readSync(fd, bytes)) {
-      const lines = (rest + decoder.decode(bytes.subarray(0, count), { stream: true })).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) yield JSON.parse(line) as StoredFailure;
-    }
-  } finally {
-    closeSync(fd);
-  }
 }

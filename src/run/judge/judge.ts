@@ -1,5 +1,6 @@
 import type { ExpectedOutput } from "../../inputs/batches.ts";
 import type { AnswerPacker } from "../../measure/tokens/packed-answers.ts";
+import { separateReads } from "../../measure/tokens/read-times.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import type { RunObserver } from "../../result/observer.ts";
@@ -8,6 +9,7 @@ import { toEpochNs } from "../../runtime/clock.ts";
 import { PAYLOAD, TEXT_LENGTH_BYTES } from "../../service/payload-tensor.ts";
 import type { InferResponse, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
+import { formatTensors } from "../../service/tensor-json.ts";
 import {
   type AnswerCheck,
   type AnswerFault,
@@ -15,7 +17,7 @@ import {
   unreadable,
 } from "../../transport/answer-check.ts";
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
-import { type Failure, isGivenUp } from "../../transport/failure.ts";
+import type { Failure } from "../../transport/failure.ts";
 import type { RequestFeed } from "../send/feed.ts";
 import { sessionsOf } from "../send/session-feed.ts";
 import type { Slots } from "../send/slots.ts";
@@ -23,6 +25,9 @@ import type { Session } from "../target/session.ts";
 import type { SharedTensors } from "../target/shared-tensors.ts";
 
 const NO_BYTES = new Uint8Array(0);
+const NO_RESPONSES: readonly ResponseRecord[] = [];
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 
 /** Looks into finished requests: whether what came is an answer, and as far as someone needs it what is in it: expected outputs, exports, traces. */
 export class RequestJudge {
@@ -76,19 +81,22 @@ export class RequestJudge {
   /** What is wrong with a finished request; undefined when it succeeded. */
   judge(call: Call, slots: Slots): Failure | undefined {
     const found = this.examine(call, slots);
-    const failure = found && maskFailure(found);
-    if (failure !== undefined) this.observer.onFailed?.(this.describeFailed(call, slots, failure));
-    if (this.answers !== undefined) this.keepAnswer(this.answers, call, slots, failure);
+    if (Array.isArray(found)) {
+      if (this.answers !== undefined) this.packAnswer(this.answers, call, slots, found);
+      return undefined;
+    }
+    const failure = maskFailure(found as Failure);
+    this.observer.onFailed?.(this.describeFailed(call, slots, failure));
+    if (this.answers !== undefined) this.packFailure(this.answers, call, slots, failure);
     return failure;
   }
 
   private describeFailed(call: Call, slots: Slots, failure: Failure): FailedRequest {
-    const { sendStartNs, firstByteNs, endNs, responses } = call;
-    // Without a byte the end stands there too; an error of HTTP may come whole in one read.
-    const hasBytes = firstByteNs > 0 && (firstByteNs < endNs || failure.kind === "http");
+    const { sendStartNs, endNs, responses } = call;
+    const firstByteNs = firstByteOf(call, failure);
     return {
       sendEpochNs: toEpochNs(sendStartNs),
-      firstByteEpochNs: hasBytes ? toEpochNs(firstByteNs) : undefined,
+      firstByteEpochNs: firstByteNs === undefined ? undefined : toEpochNs(firstByteNs),
       endEpochNs: toEpochNs(endNs),
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.tensorsOf(slots.steps[call.slot] as number),
@@ -97,45 +105,76 @@ export class RequestJudge {
     };
   }
 
-  private keepAnswer(answers: AnswerPacker, call: Call, slots: Slots, failure: Failure | undefined): void {
-    if (failure !== undefined) {
-      if (!isGivenUp(failure)) answers.addFailure();
-      return;
-    }
+  private packAnswer(answers: AnswerPacker, call: Call, slots: Slots, responses: readonly ResponseRecord[]): void {
     const step = slots.steps[call.slot] as number;
-    if (!answers.knowsPrompt(step)) {
-      const payload = this.feed.tensorsOf(step).find(({ name }) => name === PAYLOAD)?.bytes ?? NO_BYTES;
-      answers.addPrompt(step, payload.subarray(TEXT_LENGTH_BYTES));
-    }
-    answers.addAnswer(step, call.sendStartNs, responsesOf(call));
+    this.packPrompt(answers, step);
+    const sendNs = Math.round(call.sendStartNs);
+    answers.addAnswer({
+      step,
+      sequenceId: slots.sequenceIds[call.slot] as number,
+      sendNs,
+      offsetsNs: responses.map(({ offsetNs }) => offsetNs),
+      bodies:
+        this.service.wire === "http"
+          ? responsesOf(call).map(({ body }) => body)
+          : responses.map(({ outputs }) => encoder.encode(formatTensors([...outputs.values()]))),
+    });
   }
 
-  private examine(call: Call, slots: Slots): Failure | undefined {
+  private packFailure(answers: AnswerPacker, call: Call, slots: Slots, failure: Failure): void {
+    const step = slots.steps[call.slot] as number;
+    this.packPrompt(answers, step);
+    answers.addFailure({
+      step,
+      sequenceId: slots.sequenceIds[call.slot] as number,
+      sendNs: Math.round(call.sendStartNs),
+      firstByteNs: Math.round(firstByteOf(call, failure) ?? Number.NaN),
+      endNs: Math.round(call.endNs),
+      responseCount: call.responses.length,
+      failure,
+    });
+  }
+
+  private packPrompt(answers: AnswerPacker, step: number): void {
+    if (answers.knowsPrompt(step)) return;
+    const tensors = this.feed.tensorsOf(step);
+    const payload = tensors.find(({ name }) => name === PAYLOAD)?.bytes.subarray(TEXT_LENGTH_BYTES);
+    const session = tensors.find(({ name }) => name === "session_id")?.bytes.subarray(TEXT_LENGTH_BYTES);
+    answers.addPrompt(step, payload ?? encoder.encode(formatTensors(tensors)), session && decoder.decode(session));
+  }
+
+  /** The responses, as far as someone needs them; or what is wrong. */
+  private examine(call: Call, slots: Slots): Failure | readonly ResponseRecord[] {
     if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
     const fault = call.isChecked ? undefined : this.findFault(call);
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
-    if (!this.needsBodies) return undefined;
+    if (!this.needsBodies) return NO_RESPONSES;
     const step = slots.steps[call.slot] as number;
     const isJudged = slots.isCut[call.slot] !== true;
     const records: ResponseRecord[] = [];
     if (call.responseCount === 0 && isJudged && this.feed.expectedOf(step).length > 0)
       return { kind: "validation", message: `no response has outputs, which are expected (step ${step})` };
-    for (const received of responsesOf(call)) {
-      const response = this.decode(received, call.jsonBytes);
+    const received = responsesOf(call);
+    const sendEpochNs = toEpochNs(call.sendStartNs);
+    const offsetsNs = separateReads(call.sendStartNs, received);
+    for (let read = 0; read < received.length; read++) {
+      const { isEmpty, body } = received[read] as ReceivedResponse;
+      const response = this.decode(body, call.jsonBytes);
       if (!("outputs" in response)) return response;
       if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.describe() });
-      const failure = received.isEmpty || !isJudged ? undefined : this.validate(response, call.slot, step);
+      const failure = isEmpty || !isJudged ? undefined : this.validate(response, call.slot, step);
       if (failure !== undefined) return failure;
-      const outputs = received.isEmpty ? this.noOutputs : response.outputs;
-      records.push({ epochNs: toEpochNs(received.readNs), outputs });
+      const outputs = isEmpty ? this.noOutputs : response.outputs;
+      const offsetNs = offsetsNs[read] as number;
+      records.push({ offsetNs, epochNs: sendEpochNs + BigInt(offsetNs), outputs });
     }
     this.observer.onRecord?.({
-      sendEpochNs: toEpochNs(call.sendStartNs),
+      sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.tensorsOf(step),
       responses: records,
     });
-    return undefined;
+    return records;
   }
 
   /** Looks at an answer whose body was kept. */
@@ -155,7 +194,7 @@ export class RequestJudge {
     return check.end();
   }
 
-  private decode({ body }: ReceivedResponse, jsonBytes: number): InferResponse | Failure {
+  private decode(body: Uint8Array, jsonBytes: number): InferResponse | Failure {
     try {
       return this.service.codec.decode(body, jsonBytes);
     } catch (error) {
@@ -183,6 +222,12 @@ export class RequestJudge {
     }
     return undefined;
   }
+}
+
+/** When the first byte of a failed request came; undefined where none did. */
+function firstByteOf({ firstByteNs, endNs }: Call, { kind }: Failure): number | undefined {
+  // Without a byte the end stands there too; an error of HTTP may come whole in one read.
+  return firstByteNs > 0 && (firstByteNs < endNs || kind === "http") ? firstByteNs : undefined;
 }
 
 /** Servers say keys again, and what they say is printed and written. */

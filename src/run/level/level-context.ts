@@ -1,4 +1,4 @@
-import type { TokenThread } from "../../measure/tokens/token-thread.ts";
+import type { TokenLink } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { MetricsPoller } from "../../telemetry/metrics-poller.ts";
@@ -20,7 +20,7 @@ export interface LevelContext {
   /** Reads the server's metrics; undefined when the plan asks for none. */
   readonly poller: MetricsPoller | undefined;
   /** Measures the tokens of answers; undefined when the plan asks for none. */
-  readonly tokens: TokenThread | undefined;
+  readonly tokens: TokenLink | undefined;
   readonly unit: "concurrency" | "request-rate";
   readonly isScheduled: boolean;
   /** Lanes may have nothing to send for a while. */

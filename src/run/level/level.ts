@@ -74,6 +74,7 @@ export class LevelRun {
     const recent: WindowResult[] = [];
     let trials = 0;
     while (trials < mode.maxTrials) {
+      this.context.tokens?.resume();
       await this.waitForWindow(mode);
       if (signal.isStopped) break;
       const window = await this.windows.cut(nowNs());

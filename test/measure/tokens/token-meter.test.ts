@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { AnswerPacker, type PackedAnswers, visitAnswers } from "../../../src/measure/tokens/packed-answers.ts";
-import { TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
+import type { MeasuredSink } from "../../../src/measure/tokens/measured-request.ts";
+import { AnswerPacker, type PackedAnswer, type PackedFailure } from "../../../src/measure/tokens/packed-answers.ts";
+import { type MeterRules, TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
 import { explainNoText, tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
-
-/** Answers on their way to the thread that counts their tokens, and what it makes of them. */
 
 const encoder = new TextEncoder();
 const words = (text: string): number => text.split(/\s+/).filter((word) => word !== "").length;
@@ -13,73 +12,34 @@ function event(content: string): string {
   return `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
 }
 
-/** Reads 10 ms after the send, and then every millisecond. */
-function reads(sendNs: number, ...texts: string[]): { readNs: number; body: Uint8Array }[] {
-  return texts.map((text, index) => ({ readNs: sendNs + (10 + index) * 1e6, body: encoder.encode(text) }));
+/** An answer of step 0, whose first response comes 10 ms after the send, and the others a millisecond after each other. */
+function answer(sendNs: number, ...texts: string[]): PackedAnswer {
+  const offsetsNs = texts.map((_, index) => (10 + index) * 1e6);
+  return { step: 0, sequenceId: 0, sendNs, offsetsNs, bodies: texts.map((text) => encoder.encode(text)) };
 }
+
+const failure: PackedFailure = {
+  step: 0,
+  sequenceId: 0,
+  sendNs: 1,
+  firstByteNs: Number.NaN,
+  endNs: 2,
+  responseCount: 0,
+  failure: { kind: "closed", message: "closed" },
+};
 
 const prompt = encoder.encode(JSON.stringify({ messages: [{ role: "user", content: "one two three" }] }));
 
-describe("packed answers", () => {
-  test("come out as they went in", () => {
-    const packages: PackedAnswers[] = [];
-    const packer = new AnswerPacker((packed) => packages.push(packed));
-    packer.addPrompt(3, encoder.encode("prompt"));
-    packer.addAnswer(3, 5e6, reads(5e6, "a", "", "ccc"));
-    packer.addFailure();
-    packer.addAnswer(7, 9e6, []);
-    assert.deepEqual([packer.knowsPrompt(3), packer.knowsPrompt(7), packages.length], [true, false, 0]);
-    packer.flush();
-    packer.flush();
-    assert.equal(packages.length, 1);
-    const seen: unknown[] = [];
-    const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-    visitAnswers(packages[0] as PackedAnswers, {
-      onPrompt: (step, body) => seen.push(["prompt", step, text(body)]),
-      onAnswer: (step, sendNs, readNs, bodies) => seen.push([step, sendNs, [...readNs], bodies.map(text)]),
-      onFailure: () => seen.push("failure"),
-    });
-    assert.deepEqual(seen, [
-      ["prompt", 3, "prompt"],
-      [3, 5e6, [10e6, 11e6, 12e6], ["a", "", "ccc"]],
-      "failure",
-      [7, 9e6, [], []],
-    ]);
-  });
-
-  test("leave when a package is full, and none is lost", () => {
-    let packages = 0;
-    let answers = 0;
-    let bytes = 0;
-    const packer = new AnswerPacker((packed) => {
-      packages++;
-      visitAnswers(packed, {
-        onPrompt: () => {},
-        onAnswer: (_step, _sendNs, _readNs, bodies) => {
-          answers++;
-          bytes += bodies.reduce((sum, body) => sum + body.length, 0);
-        },
-        onFailure: () => {},
-      });
-    });
-    const big = new Uint8Array(100_000).fill(65);
-    for (let index = 0; index < 10; index++) packer.addAnswer(0, 0, [{ readNs: 1, body: big }]);
-    packer.flush();
-    assert.ok(packages >= 3, `${packages} packages`);
-    assert.deepEqual([answers, bytes], [10, 1_000_000]);
-  });
-});
-
 describe("a meter of tokens", () => {
   const meter = (): { meter: TokenMeter; packer: AnswerPacker } => {
-    const made = new TokenMeter("chat", words);
-    return { meter: made, packer: new AnswerPacker((packed) => made.add(packed)) };
+    const made = new TokenMeter({ kind: "chat", countTokens: words });
+    return { meter: made, packer: new AnswerPacker((packed) => made.addPacked(packed)) };
   };
 
   test("measures times from the send, and tokens by the counter", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
-    packer.addAnswer(0, 1e6, reads(1e6, event("a"), event(" b"), event(" c"), "data: [DONE]\n\n"));
+    packer.addAnswer(answer(1e6, event("a"), event(" b"), event(" c"), "data: [DONE]\n\n"));
     packer.flush();
     made.cut();
     const { metrics, count } = made.merge(1);
@@ -96,8 +56,8 @@ describe("a meter of tokens", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
     const answerWindow = (count: number): void => {
-      for (let index = 0; index < count; index++) packer.addAnswer(0, index, reads(index, event("a b"), event("c")));
-      packer.addFailure();
+      for (let index = 0; index < count; index++) packer.addAnswer(answer(index, event("a b"), event("c")));
+      packer.addFailure(failure);
       packer.flush();
       made.cut();
     };
@@ -120,8 +80,8 @@ describe("a meter of tokens", () => {
   test("counts what has no content, and what says that it went wrong", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
-    packer.addAnswer(0, 0, reads(0, "data: [DONE]\n\n"));
-    packer.addAnswer(0, 0, reads(0, event("a"), "data: {not JSON\n\n"));
+    packer.addAnswer(answer(0, "data: [DONE]\n\n"));
+    packer.addAnswer(answer(0, event("a"), "data: {not JSON\n\n"));
     packer.flush();
     made.cut();
     const { count, emptyCount, failedCount } = made.merge(1);
@@ -132,7 +92,7 @@ describe("a meter of tokens", () => {
     const { meter: made, packer } = meter();
     packer.addPrompt(0, prompt);
     const answerWindow = (...streams: readonly (readonly string[])[]): void => {
-      for (const stream of streams) packer.addAnswer(0, 0, reads(0, ...stream));
+      for (const stream of streams) packer.addAnswer(answer(0, ...stream));
       packer.flush();
       made.cut();
     };
@@ -154,6 +114,115 @@ describe("a meter of tokens", () => {
   });
 });
 
+describe("a meter that keeps all windows", () => {
+  const open = (rules: Partial<MeterRules> = {}): { meter: TokenMeter; packer: AnswerPacker; seen: string[] } => {
+    const seen: string[] = [];
+    const sink: MeasuredSink = {
+      onMeasured: ({ sendNs, error }) => seen.push(error === undefined ? `${sendNs}` : `${sendNs} failed`),
+      onFailure: ({ isWarmup }) => seen.push(isWarmup ? "lost in warm-up" : "lost"),
+    };
+    const made = new TokenMeter({ kind: "chat", countTokens: words, keepsAllWindows: true, sink, ...rules });
+    const packer = new AnswerPacker((packed) => made.addPacked(packed));
+    packer.addPrompt(0, prompt);
+    return { meter: made, packer, seen };
+  };
+  const add = (packer: AnswerPacker, ...sends: number[]): void => {
+    for (const sendNs of sends) packer.addAnswer(answer(sendNs, event("a"), "data: [DONE]\n\n"));
+    packer.flush();
+  };
+
+  test("merges every window of the level, without the requests between its end and the next level", () => {
+    const { meter: made, packer, seen } = open();
+    made.warmUp();
+    add(packer, 1);
+    packer.addFailure(failure);
+    packer.flush();
+    made.reset();
+    for (const sendNs of [2, 3, 4, 5, 6, 7]) {
+      made.resume();
+      add(packer, sendNs);
+      made.cut();
+    }
+    add(packer, 8);
+    packer.addFailure(failure);
+    packer.flush();
+    const columns = made.merge(3);
+    add(packer, 9);
+    made.finish();
+    assert.deepEqual([...columns.sendNs.view()], [2, 3, 4, 5, 6, 7]);
+    assert.equal(columns.failedCount, 0);
+    assert.deepEqual(seen, ["lost in warm-up", "2", "3", "4", "5", "6", "7", "lost"]);
+  });
+
+  test("requests between two windows belong to the second, in their order", () => {
+    const { meter: made, packer, seen } = open();
+    made.reset();
+    add(packer, 1);
+    made.cut();
+    add(packer, 2);
+    packer.addFailure(failure);
+    packer.flush();
+    made.resume();
+    add(packer, 3);
+    made.cut();
+    assert.equal(made.merge(1).count, 3);
+    made.finish();
+    assert.deepEqual(seen, ["1", "2", "lost", "3"]);
+  });
+
+  test("a stream without an end mark is a failure in columns and single requests alike, whenever the first mark comes", () => {
+    for (const marksAt of [0, 1, 2]) {
+      const { meter: made, packer, seen } = open();
+      made.reset();
+      for (const sendNs of [0, 1, 2])
+        if (sendNs === marksAt) add(packer, sendNs);
+        else packer.addAnswer(answer(sendNs, event("a"), event("b")));
+      packer.flush();
+      made.cut();
+      const { count, failedCount } = made.merge(1);
+      made.finish();
+      assert.deepEqual([count, failedCount], [1, 2]);
+      assert.deepEqual(
+        seen,
+        [0, 1, 2].map((sendNs) => (sendNs === marksAt ? `${sendNs}` : `${sendNs} failed`)),
+      );
+    }
+  });
+
+  test("where no stream has a mark all are measured, and after 1,000 of them a late mark changes nothing", () => {
+    const { meter: made, packer, seen } = open();
+    made.reset();
+    for (let sendNs = 0; sendNs < 1000; sendNs++) packer.addAnswer(answer(sendNs, event("a"), event("b")));
+    packer.flush();
+    assert.equal(seen.length, 1000);
+    add(packer, 1000);
+    packer.addAnswer(answer(1001, event("a"), event("b")));
+    packer.flush();
+    made.cut();
+    const { count, failedCount } = made.merge(1);
+    assert.deepEqual([count, failedCount, seen.length], [1002, 0, 1002]);
+  });
+
+  test("the first answers show what the answers to a template are", () => {
+    const cases = [
+      ['{"embedding": [0.1, 0.2]}', "embeddings"],
+      ['{"results": [{"score": 1}]}', "rankings"],
+      ['{"text": "a b"}', "custom"],
+    ] as const;
+    for (const [body, kind] of cases) {
+      const { meter: made, packer } = open({ kind: "custom" });
+      made.reset();
+      packer.addAnswer(answer(1, body));
+      packer.addAnswer(answer(2, body));
+      packer.flush();
+      made.cut();
+      const columns = made.merge(1);
+      assert.deepEqual([columns.answerKind, columns.count], [kind, 2]);
+      assert.equal(columns.metrics.outputTokens.measured().length, kind === "custom" ? 2 : 0);
+    }
+  });
+});
+
 describe("answers that only call tools are counted apart", () => {
   const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
   const message = (content: string | null, reason: string) => ({
@@ -172,9 +241,10 @@ describe("answers that only call tools are counted apart", () => {
   ] as const;
   for (const [name, kind, body, expected] of cases)
     test(name, () => {
-      const meter = new TokenMeter(kind, words);
-      const packer = new AnswerPacker((packed) => meter.add(packed));
-      packer.addAnswer(0, 0, reads(0, JSON.stringify(body)));
+      const meter = new TokenMeter({ kind, countTokens: words });
+      const packer = new AnswerPacker((packed) => meter.addPacked(packed));
+      packer.addPrompt(0, encoder.encode("{}"));
+      packer.addAnswer(answer(0, JSON.stringify(body)));
       packer.flush();
       meter.cut();
       const columns = meter.merge(1);

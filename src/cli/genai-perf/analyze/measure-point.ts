@@ -9,7 +9,7 @@ import type { GivenSettings } from "../options/settings-builder.ts";
 import { nameFolder } from "../profile/folder-name.ts";
 import { isUnstable } from "../profile/instability.ts";
 import { type Profile, runProfile } from "../profile/run-profile.ts";
-import type { SharedTokenWork } from "../profile/token-work-thread.ts";
+import type { SharedTokenWork } from "../profile/token-work.ts";
 import { applyPoint, formatPoint, type PointParameters } from "./points.ts";
 
 /** One point of a sweep: a profile with the point's settings in a folder of its own. */

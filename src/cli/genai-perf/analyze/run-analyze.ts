@@ -6,7 +6,7 @@ import { openKeeper } from "../checkpoint/keep.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { drawSweep } from "../profile/plots.ts";
-import { SharedTokenWork } from "../profile/token-work-thread.ts";
+import { SharedTokenWork } from "../profile/token-work.ts";
 import { type Measure, measurePoint, type SweepParts } from "./measure-point.ts";
 import { combineSweeps, formatPoint } from "./points.ts";
 import { readSearchLimits } from "./search-limits.ts";

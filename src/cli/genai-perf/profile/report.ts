@@ -31,9 +31,9 @@ import type { CommandIo } from "../../execute.ts";
 import { VERSION } from "../../version.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { titledTypeOf } from "./answer-rules.ts";
 import { drawProfile } from "./plots.ts";
 import { toInputConfig } from "./to-input-config.ts";
-import type { MeasuredAnswers } from "./token-work.ts";
 
 /** What is printed and written of a profile that measured something. */
 
@@ -50,14 +50,14 @@ export interface ReportParts {
   readonly run: RunResult;
   /** What makes its numbers say something else than they seem to. */
   readonly doubts: readonly string[];
-  readonly answers: MeasuredAnswers;
+  readonly columns: TokenColumns;
   readonly io: CommandIo;
 }
 
 /** Prints the table of what was measured, and writes the files beside the export. @throws RunError after all else, when one cannot be written */
 export async function reportProfile(parts: ReportParts): Promise<Measured> {
-  const { settings, place, run, answers, io } = parts;
-  const { columns, gaps } = answers;
+  const { settings, place, run, columns, io } = parts;
+  const { gaps } = columns;
   const result = toResult(parts);
   const measured = { columns, result };
   const lost = await writeFiles(parts, measured);
@@ -126,11 +126,11 @@ async function reportServers(
   return [...lost, ...write(join(place.folder, csv), formatServerMetricsCsv(scrape))];
 }
 
-function toResult({ settings, answers, run }: ReportParts): GenAiPerfResult {
-  const { columns, kind, endpointType } = answers;
+function toResult({ settings, columns, run }: ReportParts): GenAiPerfResult {
+  const kind = columns.answerKind ?? "custom";
   return toGenAiPerfResult(columns, {
     family: familyOf(kind),
-    endpointType,
+    endpointType: titledTypeOf(settings, kind),
     isStreaming: settings.endpoint.isStreaming,
     goodput: settings.input.goodput ?? undefined,
     telemetry: run.scrape === undefined ? undefined : toTelemetryStatistics(toGpuSamples(run.scrape)),

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TokenColumns } from "../../../measure/tokens/token-metrics.ts";
@@ -7,15 +6,15 @@ import type { Plan } from "../../../plan/plan.ts";
 import { type RunError, UserError } from "../../../plan/problem.ts";
 import { checkPlan } from "../../../registry/check-plan.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
-import { failedRequestsPath } from "../../../report/genai-perf/failed-requests.ts";
-import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { removeOutput } from "../../../report/output-file.ts";
 import type { RunResult } from "../../../result/run-result.ts";
+import { ALONE } from "../../../run/peers/peers.ts";
 import { removingPart } from "../../../run/target/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
+import { withTokens } from "./answer-rules.ts";
 import { explainBackend } from "./backend-hint.ts";
 import { checkOutputs } from "./check-outputs.ts";
 import { nameFolder } from "./folder-name.ts";
@@ -23,10 +22,9 @@ import { headersOf } from "./headers.ts";
 import { isUnstable } from "./instability.ts";
 import { countNeededEntries, toPassedPlan } from "./pass-through/passed-plan.ts";
 import { removePlots } from "./plots.ts";
-import { type ProfilePlace, type ReportParts, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
+import { type ProfilePlace, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
 import { findDoubts, reportRunNotes } from "./tell-run.ts";
-import type { AskedRecords, TokenWork } from "./token-work.ts";
-import { SharedTokenWork } from "./token-work-thread.ts";
+import { SharedTokenWork, type TokenWork } from "./token-work.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
 
 /** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
@@ -89,41 +87,47 @@ async function prepare({ settings, given, place, io, tokens }: ProfileParts): Pr
   for (const text of inputs.notes) note(text);
   const profileExportFile = join(folder, files.profileExport);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
-  const plan = await toPassedPlan(settings, given, sources, headers);
+  const plan = withTokens(await toPassedPlan(settings, given, sources, headers), settings);
   return { plan: checkPlan(plan), work };
 }
 
 async function profile(parts: ProfileParts): Promise<Profile> {
-  const { settings, given, place, io } = parts;
-  const note = (text: string): void => io.err(`rampart: ${text}\n`);
+  const { settings, place } = parts;
   const { plan, work } = await prepare(parts).catch(async (error: unknown) => {
     if (!(error instanceof UserError)) await removeEarlier(place, settings);
     throw error;
   });
   await removeEarlier(place, settings);
   const { recordsFile } = settings.rampart;
+  const run = () => measureRun(parts, plan, work);
   try {
-    const { result: run, outputError } = await executePlan(plan, io, (signal) =>
-      note(`ending the run after ${signal}; press Ctrl-C again to stop at once`),
-    );
-    if (outputError !== undefined) note(`${outputError.message}. ${outputError.hint}`);
-    const doubts = findDoubts(run, settings);
-    reportRunNotes(run, settings, doubts, note);
-    const records = recordsFile === "" ? undefined : recordsOf(recordsFile, plan, run);
-    const report = () => reportRun(work, records, { settings, given, place, run, doubts, io });
-    const measured = await (records === undefined ? report() : removingPart(recordsFile, report));
-    if (measured?.columns.count === 0) note(explainNoText(measured.columns) ?? noContent(settings));
-    return {
-      ...place,
-      run,
-      measured,
-      outputError,
-      isPassed: outputError === undefined && isWell(run, measured, settings),
-    };
+    return await (recordsFile === "" ? run() : removingPart(recordsFile, run));
   } catch (error) {
-    if (recordsFile !== "") await rm(failedRequestsPath(recordsFile), { force: true });
+    work.link.discard();
     throw await explainBackend(error, settings, plan, join(place.folder, INPUTS_FILE));
   }
+}
+
+async function measureRun({ settings, given, place, io }: ProfileParts, plan: Plan, work: TokenWork): Promise<Profile> {
+  const note = (text: string): void => io.err(`rampart: ${text}\n`);
+  const onInterrupt = (signal: string): void =>
+    note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
+  const { result: run, outputError } = await executePlan(plan, io, onInterrupt, ALONE, work.link);
+  if (outputError !== undefined) note(`${outputError.message}. ${outputError.hint}`);
+  const doubts = findDoubts(run, settings);
+  reportRunNotes(run, settings, doubts, note);
+  const columns = columnsOf(run);
+  const path = join(place.folder, place.files.profileExport);
+  let measured: Profile["measured"];
+  if (columns === undefined) {
+    // An export without requests would only be in the way.
+    await rm(path, { force: true });
+    io.err("rampart: nothing was measured: there is no report\n");
+  } else measured = await reportProfile({ settings, given, place, run, doubts, columns, io });
+  await work.link.finish();
+  if (measured?.columns.count === 0) note(explainNoText(measured.columns) ?? noContent(settings));
+  const isPassed = outputError === undefined && isWell(run, measured, settings);
+  return { ...place, run, measured, outputError, isPassed };
 }
 
 /** What an earlier run left would pass for this one's, should this one fail. */
@@ -144,28 +148,9 @@ function noContent({ endpoint }: GenaiSettings): string {
   return `no answer is one that the endpoint type ${endpoint.type} knows: look at --endpoint-type, --endpoint and --url, and at an answer in the profile export`;
 }
 
-function recordsOf(path: string, plan: Plan, { startEpochNs }: RunResult): AskedRecords {
-  const model = plan.target.kind === "embedded" ? "" : plan.target.model;
-  return { path, startEpochNs, model, failuresPath: failedRequestsPath(path) };
-}
-
-/** Undefined when there is nothing to report on. */
-async function reportRun(
-  work: TokenWork,
-  records: AskedRecords | undefined,
-  parts: Omit<ReportParts, "answers">,
-): Promise<Profile["measured"]> {
-  const { settings, place, run, io } = parts;
-  const path = join(place.folder, place.files.profileExport);
-  // A run that was cut short before its first window has no export either.
-  if (!hasAnswers(run) || !existsSync(path)) {
-    // An export without requests would only be in the way.
-    await rm(path, { force: true });
-    if (records !== undefined) new RecordsFile(records.path, records).finish();
-    io.err("rampart: nothing was measured: there is no report\n");
-    return undefined;
-  }
-  return reportProfile({ ...parts, answers: await work.measure({ settings, path, records }) });
+/** The measured requests of the first level; undefined where nothing was answered, or the run ended before its first window. */
+function columnsOf(run: RunResult): TokenColumns | undefined {
+  return hasAnswers(run) ? run.levels[0]?.tokens : undefined;
 }
 
 /** Of the measured requests: what failed before them was told. @param unreadCount answers that only failed when they were read */

@@ -1,25 +1,28 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { LocalTokenWork, openTokenizer, type TokenWork } from "../../../../src/cli/genai-perf/profile/token-work.ts";
-import { SharedTokenWork, startTokenWork } from "../../../../src/cli/genai-perf/profile/token-work-thread.ts";
+import { withTokens } from "../../../../src/cli/genai-perf/profile/answer-rules.ts";
+import { toProfilePlan } from "../../../../src/cli/genai-perf/profile/to-plan.ts";
+import {
+  openTokenizer,
+  SharedTokenWork,
+  startTokenWork,
+  type TokenWork,
+} from "../../../../src/cli/genai-perf/profile/token-work.ts";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
-import { failedRequestsPath } from "../../../../src/report/genai-perf/failed-requests.ts";
 import { FAILING_WORKERS } from "../../../runtime/failing-workers.ts";
 import { readGood } from "../read.ts";
 
-/** Requests are made and answers measured in a thread of their own, as they would be in this one. */
+/** Requests are made and answers measured in a thread of their own, with the same outcome as in the caller's. */
 
 const LIMIT = { timeout: 30_000 };
 const TINY = fileURLToPath(new URL("../../../tokenize/fixtures/tiny", import.meta.url));
-const exportOf = (name: string): string =>
-  fileURLToPath(new URL(`../../../report/genai-perf/goldens/${name}/profile_export.json`, import.meta.url));
 const CHAT = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--streaming", "--tokenizer", TINY];
 const noNote = (text: string): void => assert.fail(text);
+const encoder = new TextEncoder();
 
 type Read = ReturnType<typeof readGood>;
 
@@ -32,9 +35,7 @@ async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-async function withThread<T>({ settings }: Read, body: (work: TokenWork) => Promise<T>): Promise<T> {
-  const work = await startTokenWork(settings, noNote);
-  assert.ok(!(work instanceof LocalTokenWork));
+async function withWork<T>(work: TokenWork, body: (work: TokenWork) => Promise<T>): Promise<T> {
   try {
     return await body(work);
   } finally {
@@ -42,63 +43,88 @@ async function withThread<T>({ settings }: Read, body: (work: TokenWork) => Prom
   }
 }
 
-async function openLocal({ settings }: Read): Promise<TokenWork> {
-  return new LocalTokenWork(await openTokenizer(settings));
+const withThread = async <T>({ settings }: Read, body: (work: TokenWork) => Promise<T>): Promise<T> =>
+  withWork(await startTokenWork(settings, noNote), body);
+
+/** Begins a run whose single requests go into the folder. */
+function begin({ link }: TokenWork, { settings, given }: Read, folder: string): void {
+  const recordsFile = join(folder, "records.jsonl");
+  const files = { inputsFile: "inputs.json", profileExportFile: "", entryCount: 1 };
+  const plan = withTokens(toProfilePlan(settings, given, files, []), settings);
+  link.begin({ ...plan, outputs: { ...plan.outputs, recordsFile } }, 0);
+  link.reset();
 }
 
-/** What the work comes to, files included. */
-async function doAll(work: TokenWork, { settings, given }: Read, path: string): Promise<object> {
+function event(content: string): Uint8Array {
+  return encoder.encode(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
+}
+
+/** The outcome of all the work, files included. */
+async function doAll(work: TokenWork, read: Read): Promise<object> {
   return inFolder(async (folder) => {
-    const { path: inputsFile, ...written } = await work.write({ settings, given, folder });
-    const recordsPath = join(folder, "records.jsonl");
-    await writeFile(failedRequestsPath(recordsPath), "");
-    const records = {
-      path: recordsPath,
-      startEpochNs: 5n,
-      model: "tiny",
-      failuresPath: failedRequestsPath(recordsPath),
+    const { path, ...written } = await work.write({ ...read, folder });
+    begin(work, read, folder);
+    const { answers } = work.link;
+    answers.addPrompt(
+      0,
+      encoder.encode('{"model": "m", "messages": [{"role": "user", "content": "the"}]}'),
+      "a session",
+    );
+    const bodies = [event("the"), event(" end"), encoder.encode("data: [DONE]\n\n")];
+    for (const sendNs of [1000, 2000])
+      answers.addAnswer({ step: 0, sequenceId: 0, sendNs, offsetsNs: [10, 20, 30], bodies });
+    work.link.cut();
+    const columns = await work.link.merge(1);
+    await work.link.finish();
+    const records = await readFile(join(folder, "records.jsonl"), "utf8");
+    return {
+      inputs: await readFile(path, "utf8"),
+      written,
+      rows: columns.rows(),
+      // When the process began is another moment each time.
+      records: records.replace(/"request_start_(ns|time)":("[^"]*"|\d+)|"request_(ack|end)_ns":\d+/g, ""),
     };
-    const { columns, ...rest } = await work.measure({ settings, path, records });
-    const inputs = await readFile(inputsFile, "utf8");
-    return { inputs, written, rows: columns.rows(), rest, records: await readFile(recordsPath, "utf8") };
   });
 }
 
 test("a thread makes the same requests and measures the same numbers as this one", LIMIT, async () => {
   const read = readGood(...CHAT, "--generate-plots", "--extra-inputs", '{"a": 1.0, "b": [2, 2.5]}', "--isl", "30");
-  const path = exportOf("sessions");
-  const own = await doAll(await openLocal(read), read, path);
-  const sent = await withThread(read, (work) => doAll(work, read, path));
-  assert.deepEqual(sent, own);
-  const { inputs, rows, rest, records } = own as Record<"inputs" | "records", string> & Record<"rows" | "rest", object>;
+  const local = await startTokenWork(
+    read.settings,
+    () => {},
+    () => {
+      throw new Error("no thread");
+    },
+  );
+  const own = await withWork(local, (work) => doAll(work, read));
+  assert.deepEqual(await withThread(read, (work) => doAll(work, read)), own);
+  const { inputs, rows, records } = own as Record<"inputs" | "records", string> & {
+    rows: { sessionNames: string[]; gaps: { count: number } };
+  };
   assert.match(inputs, /"a": 1\.0,\n +"b": \[\n +2,/);
-  assert.ok(records.split("\n").length > 5);
-  assert.ok("sessionNames" in rows && (rows.sessionNames as string[]).length > 1);
-  assert.ok("gaps" in rest && (rest.gaps as { count: number }).count > 0);
+  assert.equal(records.split("\n").length, 3);
+  assert.match(records, /"model":"m","conversation_id":"a session"/);
+  assert.deepEqual(rows.sessionNames, ["a session"]);
+  assert.equal(rows.gaps.count, 2);
 });
 
 test("tokens of bodies that a template made are known to the thread that made them", LIMIT, async () => {
   const template = '{"ask": {{ text|tojson }}}';
   const args = ["profile", "-m", "tiny", "--endpoint-type", "template", "--endpoint", "ask", "--tokenizer", TINY];
   const read = readGood(...args, "--isl", "20", "--extra-inputs", `payload_template:${template}`);
-  await inFolder(async (folder) => {
-    const columns = await withThread(read, async (work) => {
+  await inFolder((folder) =>
+    withThread(read, async (work) => {
       const { path } = await work.write({ ...read, folder });
       const { data } = JSON.parse(await readFile(path, "utf8"));
-      const request = {
-        timestamp: 1000,
-        request_inputs: { payload: JSON.stringify(data[0].payload[0]) },
-        response_timestamps: [2000],
-        response_outputs: [{ response: '{"text": "the"}' }],
-      };
-      const experiment = { experiment: { mode: "concurrency", value: 1 }, requests: [request], window_boundaries: [] };
-      const exported = join(folder, "profile_export.json");
-      const rest = { version: "", service_kind: "openai", endpoint: "ask" };
-      await writeFile(exported, JSON.stringify({ experiments: [experiment], ...rest }));
-      return (await work.measure({ ...read, path: exported, records: undefined })).columns;
-    });
-    assert.deepEqual([...columns.metrics.inputTokens.view()], [20]);
-  });
+      begin(work, read, folder);
+      work.link.answers.addPrompt(0, encoder.encode(JSON.stringify(data[0].payload[0])));
+      const bodies = [encoder.encode('{"text": "the"}')];
+      work.link.answers.addAnswer({ step: 0, sequenceId: 0, sendNs: 1000, offsetsNs: [1000], bodies });
+      work.link.cut();
+      const { metrics } = await work.link.merge(1);
+      assert.deepEqual([...metrics.inputTokens.view()], [20]);
+    }),
+  );
 });
 
 test("this thread goes on while the other works", LIMIT, async () => {
@@ -120,7 +146,7 @@ test("this thread goes on while the other works", LIMIT, async () => {
   );
 });
 
-test("what is wrong is told as without a thread, and the thread works on", LIMIT, async () => {
+test("errors are those of the work without a thread, and the thread works on", LIMIT, async () => {
   const absent = readGood(...CHAT, "--tokenizer", `${TINY}/absent`).settings;
   const own = await openTokenizer(absent).catch((error: unknown) => error);
   const sent = await startTokenWork(absent, noNote).catch((error: unknown) => error);
@@ -136,34 +162,29 @@ test("what is wrong is told as without a thread, and the thread works on", LIMIT
         assert.deepEqual([error.kind, error.hint], ["output", "Give another folder with --artifact-dir."]);
         return true;
       });
-      await writeFile(failedRequestsPath(join(folder, "records")), "");
-      const recordsPath = join(folder, "records");
-      const failuresPath = failedRequestsPath(recordsPath);
-      const records = { path: recordsPath, startEpochNs: 0n, model: "", failuresPath };
-      await assert.rejects(work.measure({ ...read, path: file, records }), UserError);
-      assert.ok(!existsSync(failedRequestsPath(records.path)));
+      begin(work, read, join(folder, "absent"));
+      work.link.cut();
+      assert.equal((await work.link.merge(1)).count, 0);
+      await assert.rejects(work.link.finish(), /records\.jsonl cannot be written/);
       assert.equal((await work.write({ ...read, folder })).entryCount, 100);
     }),
   );
 });
 
-test("after closing nothing is done, and what was asked for is rejected", LIMIT, async () => {
+test("after closing nothing is done, and pending work is rejected", LIMIT, async () => {
   const read = readGood(...CHAT, "--isl", "2000", "--num-dataset-entries", "10000");
   await inFolder(async (folder) => {
     const work = await startTokenWork(read.settings, noNote);
     const pending = work.write({ ...read, folder }).catch((error: unknown) => error);
+    const merging = work.link.merge(1).catch((error: unknown) => error);
     await work.close();
     assert.ok((await pending) instanceof RunError);
-    await assert.rejects(work.measure({ ...read, path: "", records: undefined }), /it was closed/);
+    assert.ok((await merging) instanceof RunError);
+    await assert.rejects(work.link.finish(), /it was closed/);
   });
 });
 
-test("without tokens to count there is no thread; profiles that follow each other share one", LIMIT, async () => {
-  const images = ["--endpoint-type", "image_retrieval", "--image-width-mean", "8", "--image-height-mean", "8"];
-  for (const args of [["--endpoint-type", "chat", "--tokenizer", "none"], images]) {
-    const { settings } = readGood("profile", "-m", "m", ...args);
-    assert.ok((await startTokenWork(settings, noNote, () => assert.fail("a thread"))) instanceof LocalTokenWork);
-  }
+test("profiles that follow each other share one thread", LIMIT, async () => {
   const shared = new SharedTokenWork();
   await assert.rejects(shared.open(readGood(...CHAT, "--tokenizer", `${TINY}/absent`).settings, noNote), UserError);
   const { settings } = readGood(...CHAT);
@@ -179,6 +200,8 @@ for (const [what, start, reason] of FAILING_WORKERS) {
     const work = await startTokenWork(read.settings, (text) => notes.push(text), start);
     assert.equal(notes.length, 1);
     assert.match(notes[0] as string, reason);
-    await inFolder(async (folder) => assert.equal((await work.write({ ...read, folder })).entryCount, 100));
+    await withWork(work, () =>
+      inFolder(async (folder) => assert.equal((await work.write({ ...read, folder })).entryCount, 100)),
+    );
   });
 }

@@ -2,22 +2,19 @@ import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { isObject } from "../../service/openai/answer-parts.ts";
 import { splitEvents } from "../../service/openai/events.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
-import type { ProfileExport } from "../read/profile-export.ts";
 
 /**
- * What the answers to a template's requests are: vectors, rankings, or text. The first answer tells, in AIPerf's order.
- * @param field where their content is; without it the names in the answer tell
+ * What the answers to a template's requests are: vectors, rankings, or text (`custom`), in AIPerf's order. Undefined where this answer has
+ * nothing that shows it.
+ * @param reads the responses to one request, as they were read
+ * @param field where their content is; without it the names in the answer show it
  */
-export function detectCustomKind(source: ProfileExport, field: ResponseField | undefined): AnswerKind {
-  for (const { responses } of source.requests()) {
-    for (const { data } of splitEvents(
-      responses.map(({ response }) => (typeof response === "string" ? response : "")),
-    )) {
-      const kind = kindOf(parse(data), field);
-      if (kind !== undefined) return kind;
-    }
+export function detectCustomKind(reads: readonly string[], field: ResponseField | undefined): AnswerKind | undefined {
+  for (const { data } of splitEvents(reads)) {
+    const kind = kindOf(parse(data), field);
+    if (kind !== undefined) return kind;
   }
-  return "custom";
+  return undefined;
 }
 
 /** Undefined where an event has nothing that tells. */

@@ -1,0 +1,85 @@
+import type { EndMarks } from "./end-marks.ts";
+import type { FailedAnswer, MeasuredRequest, MeasuredSink } from "./measured-request.ts";
+
+type Entry =
+  /** `cutError` is why it failed, should the server turn out to mark the end of its streams. */
+  | { readonly kind: "measured"; readonly request: MeasuredRequest; readonly cutError: string | undefined }
+  | { readonly kind: "failed"; readonly failure: FailedAnswer };
+
+/**
+ * Passes single requests on in their order. Answered requests count only inside windows that are measured: those between two windows wait
+ * until it is known whether another one follows. Streams without an end mark wait until it is known whether they were cut.
+ */
+export class MeasuredQueue {
+  private readonly sink: MeasuredSink | undefined;
+  private readonly endMarks: EndMarks;
+  private isOpen = false;
+  /** Between two windows. */
+  private held: Entry[] | undefined;
+  private undecided: Entry[] = [];
+
+  /** @param sink without one nothing is kept */
+  constructor(sink: MeasuredSink | undefined, endMarks: EndMarks) {
+    this.sink = sink;
+    this.endMarks = endMarks;
+  }
+
+  add(request: MeasuredRequest, cutError: string | undefined): void {
+    if (this.isOpen) this.put({ kind: "measured", request, cutError });
+  }
+
+  addFailure(failure: FailedAnswer): void {
+    this.put({ kind: "failed", failure });
+  }
+
+  /** A measurement begins. */
+  open(): void {
+    this.close();
+    this.isOpen = true;
+  }
+
+  /** A window has ended. */
+  hold(): void {
+    this.held ??= [];
+  }
+
+  /** Another window follows. */
+  release(): void {
+    const { held = [] } = this;
+    this.held = undefined;
+    for (const entry of held) this.put(entry);
+  }
+
+  /** The measurement is over: answers since its last window do not count. */
+  close(): void {
+    const { held = [] } = this;
+    this.held = undefined;
+    this.isOpen = false;
+    for (const entry of held) if (entry.kind === "failed") this.put(entry);
+  }
+
+  /** It is known whether the server marks the end of its streams. */
+  decide(): void {
+    for (const entry of this.undecided.splice(0)) this.pass(entry);
+  }
+
+  /** Nothing more will come. */
+  finish(): void {
+    this.close();
+    this.decide();
+  }
+
+  private put(entry: Entry): void {
+    if (this.sink === undefined) return;
+    const isUndecided = entry.kind === "measured" && entry.cutError !== undefined && this.endMarks.state === "unknown";
+    if (this.held !== undefined) this.held.push(entry);
+    else if (isUndecided || this.undecided.length > 0) this.undecided.push(entry);
+    else this.pass(entry);
+  }
+
+  private pass(entry: Entry): void {
+    if (entry.kind === "failed") this.sink?.onFailure?.(entry.failure);
+    else if (entry.cutError === undefined || this.endMarks.state !== "marked") this.sink?.onMeasured(entry.request);
+    else this.sink?.onMeasured({ ...entry.request, answered: undefined, error: entry.cutError });
+  }
+}
