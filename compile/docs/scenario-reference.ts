@@ -38,13 +38,7 @@ const BUILDERS: readonly (readonly [
   ],
   [
     "Inputs",
-    [
-      ["random", "TextOptions"],
-      ["zero", "TextOptions"],
-      ["json", "TextOptions"],
-      ["prompts", "PromptOptions"],
-      ["payloads"],
-    ],
+    [["random", "TextOptions"], ["zero", "TextOptions"], ["json"], ["prompts", "PromptOptions"], ["payloads"]],
   ],
   [
     "Assertions",
@@ -105,9 +99,10 @@ function formatBuilders(
 
 /** What its doc comment says beyond whose options they are. */
 function describeType(types: ScenarioTypes, name: string): string {
-  return types
+  const text = types
     .docOf(name)
     .replace(/^(What `defineScenario` takes|Options of (`\w+`( and )?)+)(, for [^.]*)?[.:]\s*/, "");
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Options types with the functions that take them. */

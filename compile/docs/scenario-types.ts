@@ -169,6 +169,9 @@ export class ScenarioTypes {
     typeName: string;
     typeParams?: readonly DocType[];
   }): string {
+    const members = this.declarations.get(typeName)?.[0]?.def.tsType;
+    const values = members?.kind === "union" ? (members.value as readonly DocType[]) : [];
+    if (values.length > 0 && values.every(({ kind }) => kind === "literal")) return this.format(members as DocType);
     if (typeName === "Readonly" && typeParams[0] !== undefined) return this.format(typeParams[0]);
     if (typeName === "Record") return `{ name: ${typeParams[1] === undefined ? "" : this.format(typeParams[1])} }`;
     return typeName;

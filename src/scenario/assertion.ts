@@ -20,14 +20,17 @@ export interface Assertion<N extends MetricName = MetricName> {
 /** Metrics of all answers together. */
 export type TokenSystemName = "outputTokensPerSec" | "goodput";
 
-/** What a good request keeps to. */
+/** Limits that a good request keeps. */
 export interface GoodputLimits {
+  /** Longest time to first token. Default: no limit. */
   readonly timeToFirstToken?: Duration;
+  /** Longest time from the first to the second token. Default: no limit. */
   readonly timeToSecondToken?: Duration;
+  /** Longest inter-token latency. Default: no limit. */
   readonly interTokenLatency?: Duration;
-  /** Of the whole request. */
+  /** Longest latency of the whole request. Default: no limit. */
   readonly latency?: Duration;
-  /** At least so many. */
+  /** Fewest output tokens per second of a user. Default: no limit. */
   readonly outputTokensPerSecPerUser?: number;
 }
 
