@@ -6,7 +6,7 @@ import { defineScenario as define, type Scenario, type ScenarioDefinition } from
 import type { LoadKind } from "./scenario/loads.ts";
 import type { AnswerType, Protocol } from "./scenario/target.ts";
 
-export type { TokenCountName, TokenMetricName, TokenTimeName } from "./plan/tokens.ts";
+export type { TokenCountName, TokenMetricName, TokenTimeName } from "./measure/tokens/metrics.ts";
 export type { Duration } from "./plan/units.ts";
 export type { Assertion, GoodputLimits, LatencyName, MetricName, TokenSystemName } from "./scenario/assertion.ts";
 export {

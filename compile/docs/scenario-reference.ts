@@ -1,6 +1,7 @@
 import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
 import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
 import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
+import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../src/measure/tokens/metrics.ts";
 import { LLM_ENDPOINTS } from "../../src/service/openai/endpoints.ts";
 import { listOwnOptions } from "./option-lists.ts";
 import { type Field, ScenarioTypes } from "./scenario-types.ts";
@@ -51,7 +52,7 @@ const BUILDERS: readonly (readonly [
       ["percentile"],
       ["throughput"],
       ["outputTokensPerSec"],
-      ["goodput", "GoodputLimits"],
+      ["goodput"],
       ["errorRate"],
     ],
   ],
@@ -82,6 +83,7 @@ export function formatScenarioReference(): string {
     ...OBJECTS.map(([title, type]) => format(title, [type])),
     ...BUILDERS.map(([title, builders]) => `### ${title}\n\n${formatBuilders(types, builders)}`),
     ...groupByOptions().map(([names, users]) => format(`Options of ${users.join(", ")}`, names)),
+    `### Metrics of responses with tokens\n\n${formatMetrics()}`,
     `### Values\n\n${formatValues(types)}`,
     listOwnOptions("run", RUN_FLAGS),
     listOwnOptions("init", INIT_FLAGS),
@@ -125,6 +127,20 @@ function formatFields(fields: readonly Field[]): string {
     return [`\`${name}\``, `\`${type}\``, isOptional ? preset : "required", meaning];
   });
   return formatTable(["field", "takes", "default", "meaning"], rows);
+}
+
+/** The token metrics that assertions name. */
+function formatMetrics(): string {
+  const rows = TOKEN_METRICS.map((metric) => ({ metric, entry: entryOf(metric) }))
+    .filter(({ entry }) => entry.isAsserted)
+    .map(({ metric, entry: { label, isStreamed, limit } }) => [
+      `\`"${nameOfMetric(metric)}"\``,
+      label,
+      isTimeMetric(metric) ? "duration" : "number",
+      isStreamed ? "streams" : "text",
+      limit === undefined ? "" : `at ${limit}`,
+    ]);
+  return formatTable(["metric", "meaning", "limit", "exists for", "in `goodput`"], rows);
 }
 
 function formatValues(types: ScenarioTypes): string {

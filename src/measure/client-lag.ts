@@ -1,6 +1,7 @@
 import { formatDurationNs } from "../plan/units.ts";
 import { meanOf, percentileOf } from "./statistics.ts";
-import type { TokenColumns, TokenMetric } from "./tokens/token-metrics.ts";
+import type { TokenMetric } from "./tokens/metrics.ts";
+import type { TokenColumns } from "./tokens/token-columns.ts";
 import { tokenSamples } from "./tokens/token-samples.ts";
 import type { WindowResult } from "./window.ts";
 

@@ -1,7 +1,7 @@
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import { errorRatio, inferPerSec } from "./metrics.ts";
-import type { TokenColumns } from "./tokens/token-metrics.ts";
+import type { TokenColumns } from "./tokens/token-columns.ts";
 import {
   explainNoValue,
   formatTokenMetric,

@@ -1,4 +1,4 @@
-import type { GoodputPlan, TokenMetricName } from "./tokens.ts";
+import type { GoodputPlan } from "./tokens.ts";
 
 /** What must hold at every level, as plain data. */
 
@@ -10,8 +10,9 @@ export type MetricPlan =
   | { readonly kind: "throughput" }
   /** Failed requests over all requests, 0 to 1. */
   | { readonly kind: "error-ratio" }
-  | { readonly kind: "token-percentile"; readonly percentile: number; readonly of: TokenMetricName }
-  | { readonly kind: "token-average"; readonly of: TokenMetricName }
+  /** Of a metric by its name in scenarios; the table of token metrics has them. */
+  | { readonly kind: "token-percentile"; readonly percentile: number; readonly of: string }
+  | { readonly kind: "token-average"; readonly of: string }
   /** Tokens of all answers per second. */
   | { readonly kind: "output-tokens-per-sec" }
   /** Requests per second that keep to all limits. */

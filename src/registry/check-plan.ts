@@ -1,12 +1,13 @@
 import * as v from "valibot";
 import { sequencesSchema } from "../load/sequences-schema.ts";
+import { LIMITED_NAMES, TOKEN_COUNTS, TOKEN_TIMES } from "../measure/tokens/metrics.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import type { TelemetryPlan } from "../plan/telemetry.ts";
-import { TOKEN_COUNTS, TOKEN_TIMES, type TokensPlan } from "../plan/tokens.ts";
+import type { TokensPlan } from "../plan/tokens.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
@@ -115,20 +116,14 @@ function tokensSchema(): Schema<TokensPlan> {
 
 function tokenMetricSchemas(percentile: Schema<number>) {
   const of = v.picklist([...TOKEN_TIMES, ...TOKEN_COUNTS], "must be a metric of tokens");
-  const limit = v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0")));
+  const limit = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   return [
     v.object({ kind: v.literal("token-percentile"), percentile, of }),
     v.object({ kind: v.literal("token-average"), of }),
     v.object({ kind: v.literal("output-tokens-per-sec") }),
     v.object({
       kind: v.literal("goodput"),
-      limits: v.object({
-        timeToFirstToken: limit,
-        timeToSecondToken: limit,
-        interTokenLatency: limit,
-        latency: limit,
-        outputTokensPerSecPerUser: limit,
-      }),
+      limits: v.record(v.picklist(LIMITED_NAMES, "must be a metric that can be limited"), limit),
     }),
   ] as const;
 }

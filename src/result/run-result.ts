@@ -2,7 +2,7 @@ import type { Dataset } from "../inputs/dataset.ts";
 import type { Instability } from "../measure/instability.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
-import type { TokenColumns } from "../measure/tokens/token-metrics.ts";
+import type { TokenColumns } from "../measure/tokens/token-columns.ts";
 import type { WindowResult } from "../measure/window.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";

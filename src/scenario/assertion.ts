@@ -1,5 +1,5 @@
+import type { LimitedRateName, LimitedTimeName, TokenMetricName } from "../measure/tokens/metrics.ts";
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
-import type { TokenMetricName } from "../plan/tokens.ts";
 import type { Duration } from "../plan/units.ts";
 
 /** The shape of an assertion. */
@@ -20,19 +20,12 @@ export interface Assertion<N extends MetricName = MetricName> {
 /** Metrics of all answers together. */
 export type TokenSystemName = "outputTokensPerSec" | "goodput";
 
-/** Limits that a good request keeps. */
-export interface GoodputLimits {
-  /** Longest time to first token. Default: no limit. */
-  readonly timeToFirstToken?: Duration;
-  /** Longest time from the first to the second token. Default: no limit. */
-  readonly timeToSecondToken?: Duration;
-  /** Longest inter-token latency. Default: no limit. */
-  readonly interTokenLatency?: Duration;
-  /** Longest latency of the whole request. Default: no limit. */
-  readonly latency?: Duration;
-  /** Fewest output tokens per second of a user. Default: no limit. */
-  readonly outputTokensPerSecPerUser?: number;
-}
+/** Limits that a good request keeps: times at most (`latency` is that of the whole request), and rates at least. */
+export type GoodputLimits = {
+  readonly [Name in LimitedTimeName | "latency"]?: Duration;
+} & {
+  readonly [Name in LimitedRateName]?: number;
+};
 
 /** A metric as it stands in an assertion: limits are still durations. */
 export type AssertedMetric =

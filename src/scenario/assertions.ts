@@ -1,13 +1,13 @@
 import * as v from "valibot";
-import type { AssertionPlan } from "../plan/assertions.ts";
-import type { Schema } from "../plan/schema.ts";
 import {
   TOKEN_COUNTS,
   TOKEN_TIMES,
   type TokenCountName,
   type TokenMetricName,
   type TokenTimeName,
-} from "../plan/tokens.ts";
+} from "../measure/tokens/metrics.ts";
+import type { AssertionPlan } from "../plan/assertions.ts";
+import type { Schema } from "../plan/schema.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import type { AssertedMetric, Assertion, LatencyName, MetricName } from "./assertion.ts";
 import { durationSchema } from "./fields.ts";

@@ -1,5 +1,5 @@
+import { entryOf, findAsserted } from "../measure/tokens/metrics.ts";
 import type { Problem } from "../plan/problem.ts";
-import type { TokenMetricName } from "../plan/tokens.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
 import type { Assertion } from "./assertion.ts";
@@ -18,14 +18,6 @@ interface Parts {
   readonly inputs?: Inputs;
   readonly assert?: readonly Assertion[];
 }
-
-/** Metrics of answers that come at once. */
-const OF_TEXT: readonly string[] = [
-  "latency",
-  "outputTokens",
-  "inputTokens",
-  "normalizedTimePerOutputToken",
-] satisfies readonly (TokenMetricName | "latency")[];
 
 /** What does not fit together. */
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
@@ -57,7 +49,7 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
       });
     else if (sort === "text")
       for (const name of metricNames(metric))
-        if (!OF_TEXT.includes(name))
+        if (isStreamedName(name))
           problems.push({
             path,
             message: "only answers that are streamed have such a time or rate",
@@ -66,6 +58,11 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
           });
   }
   return problems;
+}
+
+function isStreamedName(name: string): boolean {
+  const metric = findAsserted(name);
+  return metric !== undefined && entryOf(metric).isStreamed === true;
 }
 
 /** The metrics that an assertion looks at, those that goodput limits among them. */

@@ -1,4 +1,4 @@
-import type { TokenMetricName } from "../plan/tokens.ts";
+import type { TokenMetricName, WholeMetricName } from "../measure/tokens/metrics.ts";
 import type { Duration } from "../plan/units.ts";
 import type { Assertion, LatencyName, TokenSystemName } from "./assertion.ts";
 import type { CancelOptions } from "./cancel.ts";
@@ -36,7 +36,7 @@ export type LatencyOf<S extends LoadKind> = S extends "scheduled" ? LatencyName 
 export type TokensOf<A extends AnswerType> = A extends "stream"
   ? TokenMetricName | TokenSystemName
   : A extends "text"
-    ? "outputTokens" | "inputTokens" | "normalizedTimePerOutputToken" | TokenSystemName
+    ? WholeMetricName | TokenSystemName
     : never;
 
 /** The inputs that a target takes, by the kind of its responses. */

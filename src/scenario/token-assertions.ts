@@ -1,13 +1,16 @@
 import * as v from "valibot";
-import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
-import type { Schema } from "../plan/schema.ts";
 import {
-  type GoodputPlan,
+  findAsserted,
+  isTimeMetric,
+  LIMITED_NAMES,
   TOKEN_COUNTS,
   TOKEN_TIMES,
   type TokenCountName,
   type TokenTimeName,
-} from "../plan/tokens.ts";
+} from "../measure/tokens/metrics.ts";
+import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
+import type { Schema } from "../plan/schema.ts";
+import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import type { AssertedMetric, Assertion, GoodputLimits, TokenSystemName } from "./assertion.ts";
 import { durationSchema, strictOptions } from "./fields.ts";
@@ -51,25 +54,23 @@ export function numberMetric<N extends TokenCountName | TokenSystemName>(metric:
 
 /** Whether a name is that of a time of tokens. */
 export function isTokenTime(name: string): name is TokenTimeName {
-  return (TOKEN_TIMES as readonly string[]).includes(name);
+  return TOKEN_TIMES.includes(name);
 }
 
 /** Whether a name is that of a count or rate of tokens. */
 export function isTokenCount(name: string): name is TokenCountName {
-  return (TOKEN_COUNTS as readonly string[]).includes(name);
+  return TOKEN_COUNTS.includes(name);
 }
 
 /** The schema of a goodput's limits. */
 export function goodputLimitsSchema(): Schema<GoodputLimits> {
-  const duration = v.optional(durationSchema());
+  const rate = v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"));
+  const limits = LIMITED_NAMES.map((name) => {
+    const metric = findAsserted(name);
+    return [name, v.optional(metric === undefined || isTimeMetric(metric) ? durationSchema() : rate)] as const;
+  });
   return v.pipe(
-    strictOptions({
-      timeToFirstToken: duration,
-      timeToSecondToken: duration,
-      interTokenLatency: duration,
-      latency: duration,
-      outputTokensPerSecPerUser: v.optional(v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"))),
-    }),
+    strictOptions(Object.fromEntries(limits)),
     v.check((limits) => Object.keys(limits).length > 0, "must have a limit"),
   ) as Schema<GoodputLimits>;
 }

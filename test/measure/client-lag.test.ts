@@ -11,7 +11,7 @@ import {
   reportedTimes,
 } from "../../src/measure/client-lag.ts";
 import { mergeWindows } from "../../src/measure/merge.ts";
-import { TokenColumns } from "../../src/measure/tokens/token-metrics.ts";
+import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
 import { makeWindow } from "./make-window.ts";
 
 const MS = 1e6;

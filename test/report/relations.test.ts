@@ -8,7 +8,7 @@ import { mergeWindows } from "../../src/measure/merge.ts";
 import { type OpenRequests, sumOpenRequests } from "../../src/measure/open-requests.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RECORD_GIVEN_UP, RecordColumns } from "../../src/measure/records.ts";
 import { Timeline } from "../../src/measure/timeline.ts";
-import { TokenColumns } from "../../src/measure/tokens/token-metrics.ts";
+import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../../src/measure/window.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { toGenAiPerfResult } from "../../src/report/genai-perf/result.ts";

@@ -1,6 +1,6 @@
 import type { PackedFailure } from "./packed-answers.ts";
 import type { Prompt } from "./prompt.ts";
-import type { AnsweredRequest } from "./token-metrics.ts";
+import type { AnsweredRequest } from "./token-columns.ts";
 
 /** One answered request. */
 export interface AnsweredCall {

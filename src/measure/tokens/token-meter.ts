@@ -12,7 +12,7 @@ import { MeasuredQueue } from "./measured-queue.ts";
 import type { AnsweredCall, MeasuredSink } from "./measured-request.ts";
 import { type PackedAnswers, visitAnswers } from "./packed-answers.ts";
 import { Prompt, type PromptRules } from "./prompt.ts";
-import { type AnsweredRequest, TokenColumns } from "./token-metrics.ts";
+import { type AnsweredRequest, TokenColumns } from "./token-columns.ts";
 
 /** Windows that may still be merged into a level: perf_analyzer's three, and the one that is cut when a run is stopped. */
 const KEPT_WINDOWS = 4;

@@ -1,7 +1,7 @@
 import { sumOf } from "../statistics.ts";
 import type { WindowResult } from "../window.ts";
 import { countGood, type GoodputLimits } from "./goodput.ts";
-import type { TokenColumns } from "./token-metrics.ts";
+import type { TokenColumns } from "./token-columns.ts";
 
 /**
  * Rates of tokens over the same windows, and of the same requests, as the level's throughput. GenAI-Perf's files have its own formula, from

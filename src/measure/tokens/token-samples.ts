@@ -1,15 +1,5 @@
-import { TOKEN_METRICS, type TokenColumns, type TokenMetric } from "./token-metrics.ts";
-
-/** Metrics that say something only where answers are streamed. */
-export const STREAMED_METRICS: ReadonlySet<TokenMetric> = new Set([
-  "timeToFirstTokenNs",
-  "timeToFirstOutputTokenNs",
-  "timeToFirstReasoningTokenNs",
-  "timeToSecondTokenNs",
-  "interTokenLatencyNs",
-  "outputTokensPerSecPerUser",
-  "bunchedRatio",
-]);
+import { entryOf, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import type { TokenColumns } from "./token-columns.ts";
 
 /**
  * What was measured, by metric: values without NaN, in the order of the requests. What no request has is not in it, nor is reasoning of
@@ -17,9 +7,9 @@ export const STREAMED_METRICS: ReadonlySet<TokenMetric> = new Set([
  */
 export type TokenSamples = ReadonlyMap<TokenMetric, Float64Array>;
 
-/** The metrics that reports show, in the order of `TOKEN_METRICS`. */
+/** The metrics that reports show, in the order of their table. */
 export function tokenSamples(columns: TokenColumns, isStreamed: boolean): TokenSamples {
-  const shown = TOKEN_METRICS.filter((metric) => isStreamed || !STREAMED_METRICS.has(metric));
+  const shown = TOKEN_METRICS.filter((metric) => isStreamed || entryOf(metric).isStreamed !== true);
   const samples = shown.map((metric) => [metric, columns.metrics[metric].measured()] as const);
   return new Map(samples.filter(([metric, values]) => !isNothing(metric, values)));
 }

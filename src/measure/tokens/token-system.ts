@@ -1,6 +1,6 @@
 import type { Column } from "../column.ts";
 import { sumOf } from "../statistics.ts";
-import type { TokenColumns } from "./token-metrics.ts";
+import type { TokenColumns } from "./token-columns.ts";
 
 /** Numbers of a whole run, or of one session. */
 export interface SystemMetrics {

@@ -12,9 +12,9 @@ import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { TokenCounter } from "./answer-times.ts";
 import type { MeasuredSink } from "./measured-request.ts";
 import { AnswerPacker, type PackedAnswers } from "./packed-answers.ts";
+import { TokenColumns, type TokenRows } from "./token-columns.ts";
 import { TokenGaps } from "./token-gaps.ts";
 import { TokenMeter } from "./token-meter.ts";
-import { TokenColumns, type TokenRows } from "./token-metrics.ts";
 
 /** Measures the tokens of answers in a thread of its own: the one that times them only packs their bytes. */
 

@@ -1,12 +1,12 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
-import { type GoodputPlan, TOKEN_TIMES, type TokenMetricName } from "../../plan/tokens.ts";
+import type { GoodputPlan } from "../../plan/tokens.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import { meanOf, percentileOf } from "../statistics.ts";
 import type { WindowResult } from "../window.ts";
 import type { GoodputLimits } from "./goodput.ts";
-import type { TokenColumns, TokenMetric } from "./token-metrics.ts";
+import { entryOf, findAsserted, isTimeMetric, type TokenMetric } from "./metrics.ts";
+import type { TokenColumns } from "./token-columns.ts";
 import { goodPerSec, outputTokensPerSec } from "./token-rates.ts";
-import { STREAMED_METRICS } from "./token-samples.ts";
 import { explainUnstreamed } from "./token-warnings.ts";
 
 /** Metrics of tokens, as assertions look at them. */
@@ -58,7 +58,7 @@ export function explainNoValue(
 
 function needsStreams(metric: TokenMetricPlan): boolean {
   if (metric.kind === "output-tokens-per-sec") return false;
-  if (metric.kind !== "goodput") return STREAMED_METRICS.has(columnOf(metric.of));
+  if (metric.kind !== "goodput") return entryOf(columnOf(metric.of)).isStreamed === true;
   return Object.keys(metric.limits).some((name) => name !== "latency");
 }
 
@@ -66,7 +66,7 @@ function needsStreams(metric: TokenMetricPlan): boolean {
 export function tokenMetricText(metric: TokenMetricPlan): string {
   if (metric.kind === "output-tokens-per-sec") return "output tokens per second";
   if (metric.kind === "goodput") return `goodput (${describeLimits(metric.limits)})`;
-  const name = wordsOf(metric.of);
+  const name = entryOf(columnOf(metric.of)).label;
   return metric.kind === "token-average" ? `average ${name}` : `p${metric.percentile} ${name}`;
 }
 
@@ -75,51 +75,34 @@ export function formatTokenMetric(metric: TokenMetricPlan, value: number): strin
   const rounded = Number(value.toPrecision(6));
   if (metric.kind === "output-tokens-per-sec") return `${rounded} tokens/s`;
   if (metric.kind === "goodput") return `${rounded} requests/s`;
-  if (isTime(metric.of)) return formatDurationNs(value);
+  if (isTimeMetric(columnOf(metric.of))) return formatDurationNs(value);
   return metric.of === "outputTokensPerSecPerUser" ? `${rounded} tokens/s` : `${rounded} tokens`;
 }
 
-const GOODPUT_NAMES: Readonly<Record<keyof GoodputPlan, string>> = {
-  timeToFirstToken: "time_to_first_token",
-  timeToSecondToken: "time_to_second_token",
-  interTokenLatency: "inter_token_latency",
-  latency: "request_latency",
-  outputTokensPerSecPerUser: "output_token_throughput_per_user",
-};
-
 /** By GenAI-Perf's names, times in milliseconds. */
 function toNamedLimits(limits: GoodputPlan): GoodputLimits {
-  const named = Object.entries(limits).map(([name, limit]) => [
-    GOODPUT_NAMES[name as keyof GoodputPlan],
-    name === "outputTokensPerSecPerUser" ? limit : limit / 1e6,
-  ]);
+  const named = Object.entries(limits).map(([name, limit]) => {
+    const metric = limitedBy(name);
+    return [entryOf(metric).genaiPerf?.name ?? name, isTimeMetric(metric) ? limit / 1e6 : limit];
+  });
   return Object.fromEntries(named) as GoodputLimits;
+}
+
+function limitedBy(name: string): TokenMetric {
+  return name === "latency" ? "requestLatencyNs" : columnOf(name);
 }
 
 function describeLimits(limits: GoodputPlan): string {
   return Object.entries(limits)
-    .map(([name, limit]) =>
-      name === "outputTokensPerSecPerUser"
-        ? `at least ${limit} tokens/s per user`
-        : `${wordsOf(name)} at most ${formatDurationNs(limit)}`,
-    )
+    .map(([name, limit]) => {
+      const metric = limitedBy(name);
+      const { label } = entryOf(metric);
+      return isTimeMetric(metric) ? `${label} at most ${formatDurationNs(limit)}` : `${label} at least ${limit}`;
+    })
     .join(", ");
 }
 
-function columnOf(name: TokenMetricName): TokenMetric {
-  return (isTime(name) ? `${name}Ns` : name) as TokenMetric;
-}
-
-function isTime(name: TokenMetricName): boolean {
-  return (TOKEN_TIMES as readonly string[]).includes(name);
-}
-
-/** `timeToFirstToken` as `time to first token`. */
-function wordsOf(name: string): string {
-  const words: Readonly<Record<string, string>> = {
-    outputTokensPerSecPerUser: "output tokens per second per user",
-    interTokenLatency: "inter-token latency",
-    normalizedTimePerOutputToken: "normalized time per output token",
-  };
-  return words[name] ?? name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+/** @param name as plans have it; these are checked */
+function columnOf(name: string): TokenMetric {
+  return findAsserted(name) as TokenMetric;
 }

@@ -1,5 +1,5 @@
 import { meanOf, sumOf } from "../statistics.ts";
-import type { TokenColumns } from "./token-metrics.ts";
+import type { TokenColumns } from "./token-columns.ts";
 
 /** What makes token metrics say something else than they seem to. */
 

@@ -1,5 +1,10 @@
-import type { AnswerFamily } from "../../measure/tokens/goodput.ts";
-import type { TokenMetric } from "../../measure/tokens/token-metrics.ts";
+import {
+  type AnswerFamily,
+  entryOf,
+  familiesOf,
+  TOKEN_METRICS,
+  type TokenMetric,
+} from "../../measure/tokens/metrics.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 
 /** GenAI-Perf's metrics: names, units and order, which scripts rely on. */
@@ -23,41 +28,43 @@ export interface SystemMetric {
   readonly jsonUnit: string;
 }
 
-const LATENCY = metric("request_latency", "requestLatencyNs", "ms");
-const TTFT = metric("time_to_first_token", "timeToFirstTokenNs", "ms", true);
-const TTST = metric("time_to_second_token", "timeToSecondTokenNs", "ms", true);
-const ITL = metric("inter_token_latency", "interTokenLatencyNs", "ms", true);
-const PER_USER = metric("output_token_throughput_per_user", "outputTokensPerSecPerUser", "tokens/sec/user", true);
-const OSL = metric("output_sequence_length", "outputTokens", "tokens");
-const ISL = metric("input_sequence_length", "inputTokens", "tokens");
-const IMAGE_RATE: RequestMetric = {
-  ...metric("image_throughput", "imagesPerSec", "images/sec"),
-  jsonUnit: "pages/sec",
-};
-const IMAGE_LATENCY: RequestMetric = { ...metric("image_latency", "timePerImageNs", "ms/image"), jsonUnit: "ms" };
-
 const RATE: SystemMetric = { name: "request_throughput", unit: "per sec", jsonUnit: "requests/sec" };
 const GOODPUT: SystemMetric = { name: "request_goodput", unit: "per sec", jsonUnit: "requests/sec" };
 const COUNT: SystemMetric = { name: "request_count", unit: "count", jsonUnit: "count" };
 const TOKEN_RATE: SystemMetric = { name: "output_token_throughput", unit: "tokens/sec", jsonUnit: "tokens/sec" };
 
 /** In the order of table and CSV. */
-export const REQUEST_METRICS: Readonly<Record<AnswerFamily, readonly RequestMetric[]>> = {
-  text: [TTFT, TTST, LATENCY, ITL, PER_USER, OSL, ISL],
-  images: [LATENCY, IMAGE_RATE, IMAGE_LATENCY],
-  plain: [LATENCY],
-};
+export const REQUEST_METRICS = byFamily(requestMetrics);
 export const SYSTEM_METRICS: Readonly<Record<AnswerFamily, readonly SystemMetric[]>> = {
   text: [TOKEN_RATE, RATE, GOODPUT, COUNT],
   images: [RATE, GOODPUT, COUNT],
   plain: [RATE, GOODPUT, COUNT],
 };
-/** In the order of JSON. */
-export const JSON_METRICS: Readonly<Record<AnswerFamily, readonly (RequestMetric | SystemMetric)[]>> = {
-  text: [RATE, LATENCY, GOODPUT, COUNT, TTFT, TTST, ITL, TOKEN_RATE, PER_USER, OSL, ISL],
-  images: [RATE, LATENCY, GOODPUT, COUNT, IMAGE_RATE, IMAGE_LATENCY],
-  plain: [RATE, LATENCY, GOODPUT, COUNT],
-};
+/** In the order of JSON: the throughput of tokens stands before that of a user. */
+export const JSON_METRICS = byFamily((family): (RequestMetric | SystemMetric)[] => {
+  const [latency, ...others] = REQUEST_METRICS[family].toSorted((a, b) => rankOf(a) - rankOf(b));
+  const metrics = others.flatMap((metric) =>
+    metric.column === "outputTokensPerSecPerUser" ? [TOKEN_RATE, metric] : [metric],
+  );
+  return [RATE, ...(latency === undefined ? [] : [latency]), GOODPUT, COUNT, ...metrics];
+});
+
+function rankOf({ column }: RequestMetric): number {
+  return column === "requestLatencyNs" ? 0 : 1;
+}
+
+function byFamily<T>(of: (family: AnswerFamily) => T): Readonly<Record<AnswerFamily, T>> {
+  return { text: of("text"), images: of("images"), plain: of("plain") };
+}
+
+function requestMetrics(family: AnswerFamily): RequestMetric[] {
+  return TOKEN_METRICS.flatMap((column) => {
+    const { genaiPerf, isStreamed = false } = entryOf(column);
+    if (genaiPerf === undefined || !familiesOf(column).includes(family)) return [];
+    const { name, unit, jsonUnit = unit, row } = genaiPerf;
+    return [{ name, column, unit, jsonUnit, isStreaming: isStreamed, row }];
+  }).toSorted((a, b) => a.row - b.row);
+}
 
 /** Which metrics an endpoint of this kind has. */
 export function familyOf(kind: AnswerKind): AnswerFamily {
@@ -92,8 +99,4 @@ function titleCase(name: string): string {
 /** GPU metrics write their abbreviation in capitals. */
 export function telemetryLabel(name: string, unit: string): string {
   return `${titleCase(name).replace(/\bGpu\b/g, "GPU")}${unit === "" ? "" : ` (${unit})`}`;
-}
-
-function metric(name: string, column: TokenMetric, unit: string, isStreaming = false): RequestMetric {
-  return { name, column, unit, jsonUnit: unit, isStreaming };
 }

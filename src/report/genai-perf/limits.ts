@@ -1,4 +1,5 @@
 import type { StatisticName } from "../../measure/statistics.ts";
+import { GOODPUT_NAMES, LIMITS } from "../../measure/tokens/goodput.ts";
 import { formatTwoDecimals } from "./python-format.ts";
 import type { GenAiPerfResult } from "./result.ts";
 
@@ -22,28 +23,18 @@ export interface LimitVerdict {
   readonly isKept: boolean;
 }
 
-/** What can be limited: latencies at most, rates at least. The rates of the whole run are not here: they rise with the load. */
-const BOUNDS: Readonly<Record<string, ResultLimit["bound"]>> = {
-  time_to_first_token: "most",
-  time_to_second_token: "most",
-  inter_token_latency: "most",
-  request_latency: "most",
-  image_latency: "most",
-  output_token_throughput_per_user: "least",
-  image_throughput: "least",
-};
 const STATISTICS: readonly StatisticName[] = [
   ...(["avg", "min", "max"] as const),
   ...(["p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"] as const),
 ];
 
-/** Metrics that can be limited. */
-export const LIMITED_METRICS: readonly string[] = Object.keys(BOUNDS);
+/** Metrics that can be limited: not the rates of the whole run, which rise with the load. */
+export const LIMITED_METRICS = GOODPUT_NAMES;
 
 /** Reads `METRIC` (its average) or `METRIC.STATISTIC`, such as `request_latency.p99`; a text says what is wrong with it. */
 export function parseLimit(name: string, value: number): ResultLimit | string {
   const [metric = "", statistic = "avg", ...more] = name.split(".");
-  const bound = Object.hasOwn(BOUNDS, metric) ? BOUNDS[metric] : undefined;
+  const bound = LIMITS.get(metric)?.bound;
   if (bound === undefined) return `${metric} can not be limited; there are ${LIMITED_METRICS.join(", ")}`;
   const known = STATISTICS.find((one) => one === statistic);
   if (known === undefined || more.length > 0)

@@ -1,8 +1,8 @@
 import type { AnswerTimes, TokenCounter } from "../../measure/tokens/answer-times.ts";
 import { detectCustomKind } from "../../measure/tokens/custom-kind.ts";
 import { Prompt } from "../../measure/tokens/prompt.ts";
+import { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { type MeterRules, TokenMeter } from "../../measure/tokens/token-meter.ts";
-import { TokenColumns } from "../../measure/tokens/token-metrics.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { type AnswerKind, detectAnswerKind } from "../../service/openai/answer-kind.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";

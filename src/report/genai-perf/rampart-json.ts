@@ -2,7 +2,8 @@ import type { LatencyTally } from "../../measure/latency-tally.ts";
 import { confidenceRanks, lateCount } from "../../measure/metrics.ts";
 import { PERCENTILES, summarize } from "../../measure/statistics.ts";
 import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
-import type { TokenColumns, TokenMetric } from "../../measure/tokens/token-metrics.ts";
+import { isTimeMetric, nameOfMetric, type TokenMetric } from "../../measure/tokens/metrics.ts";
+import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
@@ -104,7 +105,7 @@ function toSystemJson({ samples, system, errorRatio, goodRatio }: RunSummary, go
 
 /** Percentiles come with the values between which those of all possible requests lie, with 95 %. */
 function toMetricJson(metric: TokenMetric, values: Float64Array): [string, object] {
-  const isTime = metric.endsWith("Ns");
+  const isTime = isTimeMetric(metric);
   const scale = (value: number): number => (isTime ? value / 1e6 : value);
   const sorted = values.toSorted();
   const statistics = Object.entries(summarize(values) ?? {}).map(([name, value]) => [name, scale(value)] as const);
@@ -113,7 +114,7 @@ function toMetricJson(metric: TokenMetric, values: Float64Array): [string, objec
     return [`p${percentile}`, { low: scale(sorted[low] as number), high: scale(sorted[high] as number), isReliable }];
   });
   return [
-    isTime ? `${metric.slice(0, -2)}Ms` : metric,
+    isTime ? `${nameOfMetric(metric)}Ms` : metric,
     { count: values.length, ...Object.fromEntries(statistics), confidence95: Object.fromEntries(confidence) as object },
   ];
 }

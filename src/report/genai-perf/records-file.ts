@@ -1,6 +1,7 @@
 import type { FailedAnswer, MeasuredRequest } from "../../measure/tokens/measured-request.ts";
+import { entryOf, isTimeMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
 import type { Prompt } from "../../measure/tokens/prompt.ts";
-import { type AnsweredRequest, type TokenMetric, tokenValues } from "../../measure/tokens/token-metrics.ts";
+import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/token-columns.ts";
 import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { isGivenUp } from "../../transport/failure.ts";
@@ -10,22 +11,6 @@ import { OutputFile } from "../output-file.ts";
  * One line of JSON per request, failed ones included, in the order in which they ended. Names are AIPerf's (`profile_export.jsonl`) where it
  * has such a thing. The file appears whole at the end; it is written piece by piece, so that it may be longer than memory.
  */
-
-/** By AIPerf's name: where the value comes from, and its unit. */
-const METRICS: readonly (readonly [name: string, metric: TokenMetric, unit: string])[] = [
-  ["request_latency", "requestLatencyNs", "ms"],
-  ["time_to_first_token", "timeToFirstTokenNs", "ms"],
-  ["time_to_second_token", "timeToSecondTokenNs", "ms"],
-  ["time_to_first_output_token", "timeToFirstOutputTokenNs", "ms"],
-  ["inter_token_latency", "interTokenLatencyNs", "ms"],
-  ["output_token_throughput_per_user", "outputTokensPerSecPerUser", "tokens/sec/user"],
-  ["input_sequence_length", "inputTokens", "tokens"],
-  ["output_sequence_length", "outputTokens", "tokens"],
-  ["reasoning_token_count", "reasoningTokens", "tokens"],
-  ["usage_prompt_tokens", "serverInputTokens", "tokens"],
-  ["usage_completion_tokens", "serverOutputTokens", "tokens"],
-  ["usage_reasoning_tokens", "serverReasoningTokens", "tokens"],
-];
 
 const FLUSH_CHARACTERS = 64 * 1024;
 const NS_PER_MS = 1e6;
@@ -164,12 +149,14 @@ function plainMetrics(offsetsNs: ArrayLike<number>): Metrics {
 }
 
 function answeredMetrics(answered: AnsweredRequest): Metrics {
-  const values = tokenValues(answered);
+  const input = toMetricInput(answered);
   const metrics: Record<string, Metrics[string]> = {};
-  for (const [name, metric, unit] of METRICS) {
-    const value = values[metric];
-    if (value === undefined || Number.isNaN(value) || (metric === "reasoningTokens" && value === 0)) continue;
-    metrics[name] = { value: metric.endsWith("Ns") ? value / NS_PER_MS : value, unit };
+  for (const metric of TOKEN_METRICS) {
+    const { record, genaiPerf, value: valueOf } = entryOf(metric);
+    const named = record ?? genaiPerf;
+    const value = valueOf(input);
+    if (named === undefined || Number.isNaN(value) || (metric === "reasoningTokens" && value === 0)) continue;
+    metrics[named.name] = { value: isTimeMetric(metric) ? value / NS_PER_MS : value, unit: named.unit };
   }
   const { contentNs } = answered.times;
   if (contentNs.length > 1) {

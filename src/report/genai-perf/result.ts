@@ -1,6 +1,7 @@
 import { type StatisticName, summarize, sumOf } from "../../measure/statistics.ts";
-import { type AnswerFamily, countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
-import type { TokenColumns } from "../../measure/tokens/token-metrics.ts";
+import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
+import type { AnswerFamily } from "../../measure/tokens/metrics.ts";
+import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { systemMetrics } from "../../measure/tokens/token-system.ts";
 import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";
 

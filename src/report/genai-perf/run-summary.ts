@@ -1,5 +1,6 @@
-import { type AnswerFamily, countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
-import type { TokenColumns } from "../../measure/tokens/token-metrics.ts";
+import { countGood, type GoodputLimits } from "../../measure/tokens/goodput.ts";
+import type { AnswerFamily } from "../../measure/tokens/metrics.ts";
+import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { type TokenSamples, tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { type SystemMetrics, systemMetrics } from "../../measure/tokens/token-system.ts";
 import { isCountedOtherwise } from "../../measure/tokens/token-warnings.ts";

@@ -1,5 +1,6 @@
+import type { TokenMetric } from "../../measure/tokens/metrics.ts";
+import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { GapSummary } from "../../measure/tokens/token-gaps.ts";
-import type { TokenColumns, TokenMetric } from "../../measure/tokens/token-metrics.ts";
 import type { PlotSet } from "./plot.ts";
 
 /** A run whose requests are drawn. */

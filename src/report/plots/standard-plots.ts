@@ -1,4 +1,4 @@
-import type { TokenMetric } from "../../measure/tokens/token-metrics.ts";
+import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { type HeatMapPlot, joinPlots, type PlotPoint, type PlotSet, type XySeries } from "./plot.ts";
 import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, samplesOf } from "./plotted-run.ts";
 import { type Bins, binWhole, dropCovered, findBin, nameBin, roundForPlot, toBox } from "./sample.ts";

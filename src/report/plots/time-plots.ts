@@ -1,5 +1,5 @@
 import { percentileOf } from "../../measure/statistics.ts";
-import type { TokenMetric } from "../../measure/tokens/token-metrics.ts";
+import type { TokenMetric } from "../../measure/tokens/metrics.ts";
 import { toHistogram } from "./histogram.ts";
 import { joinPlots, type PlotPoint, type PlotSet, type RequestSpan, type XySeries } from "./plot.ts";
 import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, SEC_PER_NS, samplesOf } from "./plotted-run.ts";

@@ -1,6 +1,6 @@
 import { clientLagOf, explainLag, judgeLag, reportedTimes } from "../../measure/client-lag.ts";
 import { saturationReason } from "../../measure/metrics.ts";
-import type { TokenColumns } from "../../measure/tokens/token-metrics.ts";
+import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { WindowResult } from "../../measure/window.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { meanOf, percentileOf } from "../../measure/statistics.ts";
-import type { TokenColumns, TokenMetric } from "../../measure/tokens/token-metrics.ts";
+import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
+import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
@@ -11,22 +12,6 @@ import { formatCount, formatTable, INDENTED_COLUMNS } from "./format.ts";
 /** Tokens in Rampart's own reports. */
 
 const PERCENTILES = [50, 90, 99] as const;
-/** In the order of the table; what no request has is left out. */
-const ROWS: readonly (readonly [metric: TokenMetric, name: string])[] = [
-  ["timeToFirstTokenNs", "time to first token"],
-  ["timeToFirstReasoningTokenNs", "time to first reasoning token"],
-  ["timeToSecondTokenNs", "time to second token"],
-  ["interTokenLatencyNs", "inter-token latency"],
-  ["normalizedTimePerOutputTokenNs", "latency per output token"],
-  ["outputTokensPerSecPerUser", "output tokens/s per user"],
-  ["outputTokens", "output tokens"],
-  ["reasoningTokens", "reasoning tokens"],
-  ["inputTokens", "input tokens"],
-  ["serverOutputTokens", "output tokens (server)"],
-  ["serverReasoningTokens", "reasoning tokens (server)"],
-  ["serverInputTokens", "input tokens (server)"],
-];
-
 interface Statistics {
   readonly count: number;
   readonly mean: number;
@@ -38,7 +23,7 @@ interface Statistics {
 /** The table of a level's tokens, and what makes it say something else than it seems to; indented, lines joined. */
 export function formatTokens(columns: TokenColumns, window: WindowResult, isStreamed: boolean): string {
   const rows = measuredRows(columns, isStreamed).map(([metric, name, { mean, max, percentiles }]) => {
-    const format = metric.endsWith("Ns") ? formatDurationNs : formatCount;
+    const format = isTimeMetric(metric) ? formatDurationNs : formatCount;
     return [name, ...[mean, ...percentiles, max].map(format)];
   });
   const header = ["tokens", "average", ...PERCENTILES.map((percentile) => `p${percentile}`), "max"];
@@ -82,11 +67,11 @@ export function tokenCsvCells(columns: TokenColumns, window: WindowResult, isStr
 /** A level's tokens as plain data: times in microseconds, rates over the level's own duration. */
 export function toTokensJson(columns: TokenColumns, window: WindowResult, isStreamed: boolean): object {
   const metrics = measuredRows(columns, isStreamed).map(([metric, , { count, mean, min, max, percentiles }]) => {
-    const isTime = metric.endsWith("Ns");
+    const isTime = isTimeMetric(metric);
     const scale = (value: number): number => (isTime ? value / 1000 : value);
     const shown = PERCENTILES.map((percentile, index) => [`p${percentile}`, scale(percentiles[index] as number)]);
     return [
-      isTime ? `${metric.slice(0, -2)}Us` : metric,
+      isTime ? `${nameOfMetric(metric)}Us` : metric,
       { count, mean: scale(mean), min: scale(min), max: scale(max), ...(Object.fromEntries(shown) as object) },
     ];
   });
@@ -104,9 +89,10 @@ export function toTokensJson(columns: TokenColumns, window: WindowResult, isStre
 
 function measuredRows(columns: TokenColumns, isStreamed: boolean): [TokenMetric, string, Statistics][] {
   const samples = tokenSamples(columns, isStreamed);
-  return ROWS.flatMap(([metric, name]): [TokenMetric, string, Statistics][] => {
-    const values = samples.get(metric);
-    return values === undefined ? [] : [[metric, name, toStatistics(values)]];
+  return TOKEN_METRICS.flatMap((metric): [TokenMetric, string, Statistics][] => {
+    const { isRow, label } = entryOf(metric);
+    const values = isRow === true ? samples.get(metric) : undefined;
+    return values === undefined ? [] : [[metric, label, toStatistics(values)]];
   });
 }
 

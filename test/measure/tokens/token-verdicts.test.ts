@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TokenColumns } from "../../../src/measure/tokens/token-metrics.ts";
+import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { formatMetric, judge } from "../../../src/measure/verdicts.ts";
 import type { MetricPlan } from "../../../src/plan/assertions.ts";
 import { makeWindow } from "../make-window.ts";
@@ -30,11 +30,7 @@ const METRICS: readonly (readonly [metric: MetricPlan, value: number, text: stri
   [{ kind: "token-percentile", percentile: 100, of: "timeToFirstToken" }, 2e8, "p100 time to first token is 200 ms"],
   [{ kind: "token-average", of: "timeToFirstToken" }, 1.5e8, "average time to first token is 150 ms"],
   [{ kind: "token-average", of: "interTokenLatency" }, 1e7, "average inter-token latency is 10 ms"],
-  [
-    { kind: "token-average", of: "outputTokensPerSecPerUser" },
-    100,
-    "average output tokens per second per user is 100 tokens/s",
-  ],
+  [{ kind: "token-average", of: "outputTokensPerSecPerUser" }, 100, "average output tokens/s per user is 100 tokens/s"],
   [{ kind: "token-average", of: "inputTokens" }, 7, "average input tokens is 7 tokens"],
   [{ kind: "output-tokens-per-sec" }, 10, "output tokens per second is 10 tokens/s"],
   [
@@ -45,7 +41,7 @@ const METRICS: readonly (readonly [metric: MetricPlan, value: number, text: stri
   [
     { kind: "goodput", limits: { latency: 3e8, outputTokensPerSecPerUser: 101 } },
     0,
-    "goodput (latency at most 300 ms, at least 101 tokens/s per user) is 0 requests/s",
+    "goodput (latency at most 300 ms, output tokens/s per user at least 101) is 0 requests/s",
   ],
 ];
 

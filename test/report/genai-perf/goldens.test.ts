@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { TokenColumns } from "../../../src/measure/tokens/token-metrics.ts";
+import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { formatGenAiPerfConsole } from "../../../src/report/genai-perf/console.ts";
 import { formatGenAiPerfCsv } from "../../../src/report/genai-perf/csv.ts";
 import { formatGenAiPerfJson } from "../../../src/report/genai-perf/json.ts";

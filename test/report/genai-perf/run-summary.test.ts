@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TokenColumns } from "../../../src/measure/tokens/token-metrics.ts";
+import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { formatMoreMetrics } from "../../../src/report/genai-perf/more-metrics.ts";
 import { formatRampartJson } from "../../../src/report/genai-perf/rampart-json.ts";
 import { type SummarySettings, summarizeRun } from "../../../src/report/genai-perf/run-summary.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { TokenColumns } from "../../../src/measure/tokens/token-metrics.ts";
+import { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { createRampartConsole } from "../../../src/report/rampart/console.ts";
 import { createJsonReport } from "../../../src/report/rampart/json.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { lagWarnings } from "../../../measure/client-lag.ts";
-import type { TokenColumns } from "../../../measure/tokens/token-metrics.ts";
+import type { TokenColumns } from "../../../measure/tokens/token-columns.ts";
 import { tokenWarnings } from "../../../measure/tokens/token-warnings.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
 import type { ArtifactFiles } from "../../../report/genai-perf/artifacts.ts";

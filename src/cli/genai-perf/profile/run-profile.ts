@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { TokenColumns } from "../../../measure/tokens/token-metrics.ts";
+import type { TokenColumns } from "../../../measure/tokens/token-columns.ts";
 import { explainNoText } from "../../../measure/tokens/token-warnings.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { type RunError, UserError } from "../../../plan/problem.ts";

@@ -4,41 +4,8 @@ import type { StreamEnd } from "../../service/openai/stream-end.ts";
 import { Column } from "../column.ts";
 import { roundHalfEven } from "../statistics.ts";
 import type { AnswerTimes } from "./answer-times.ts";
+import { METRICS, type MetricInput, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import type { GapSummary } from "./token-gaps.ts";
-
-/**
- * Token metrics of generative models, request by request, by GenAI-Perf's formulas (shown as its users know them) and beside them those
- * that say what these do not. Rows are answered requests with content; requests that failed or had none are counted apart.
- */
-
-/** What is measured of a request. Times are nanoseconds; NaN where a request has no such value. */
-export const TOKEN_METRICS = [
-  "requestLatencyNs",
-  "timeToFirstTokenNs",
-  "timeToSecondTokenNs",
-  "interTokenLatencyNs",
-  "outputTokensPerSecPerUser",
-  "outputTokens",
-  "inputTokens",
-  /** Of the first token that is not reasoning. */
-  "timeToFirstOutputTokenNs",
-  "timeToFirstReasoningTokenNs",
-  "reasoningTokens",
-  /** Whole latency over output tokens: no cutting of chunks can embellish it. */
-  "normalizedTimePerOutputTokenNs",
-  /** Share of tokens that came together with the one before, 0 to 1; NaN where answers are not streamed. */
-  "bunchedRatio",
-  /** As the server reports them. */
-  "serverInputTokens",
-  "serverOutputTokens",
-  "serverReasoningTokens",
-  /** The length that was asked for; NaN where the load does not ask for lengths. */
-  "requestedOutputTokens",
-  "imagesPerSec",
-  "timePerImageNs",
-] as const;
-
-export type TokenMetric = (typeof TOKEN_METRICS)[number];
 
 /** One answered request. */
 export interface AnsweredRequest {
@@ -57,9 +24,6 @@ export interface AnsweredRequest {
   /** The conversation it is part of. */
   readonly session?: string | undefined;
 }
-
-/** Reads closer to each other than this came in one piece: 10,000 tokens/s for one user, which no model makes. */
-const BUNCH_GAP_NS = 100_000;
 
 const NO_SESSION = -1;
 
@@ -125,7 +89,7 @@ export class TokenColumns {
       if (request.callsTools === true) this.toolCallCount++;
       return;
     }
-    this.push(request, tokenValues(request));
+    this.push(request, toMetricInput(request));
     if (request.lacksStream === true) this.unstreamedCount++;
   }
 
@@ -134,12 +98,8 @@ export class TokenColumns {
    *
    * @param imageCount images it sent; 0 where there are none
    */
-  addPlain(sendNs: number, requestLatencyNs: number, imageCount = 0, session?: string): void {
-    const images =
-      imageCount === 0
-        ? {}
-        : { imagesPerSec: imageCount / (requestLatencyNs / 1e9), timePerImageNs: requestLatencyNs / imageCount };
-    this.push({ sendNs, session }, { requestLatencyNs, ...images });
+  addPlain(sendNs: number, requestLatencyNs: number, imageCount = 0): void {
+    this.push({ sendNs }, { ...NO_TEXT, latencyNs: requestLatencyNs, imageCount });
   }
 
   /** Rows of each session, by its name, in the order of their first answers; empty without sessions. */
@@ -209,13 +169,10 @@ export class TokenColumns {
       : { markedCount, unmarkedCount: unmarkedCount + 1, mark };
   }
 
-  private push(
-    request: Pick<AnsweredRequest, "sendNs" | "session">,
-    values: Partial<Record<TokenMetric, number>>,
-  ): void {
-    this.sendNs.push(request.sendNs);
-    this.sessionOf.push(this.sessionIndex(request.session));
-    for (const name of TOKEN_METRICS) this.metrics[name].push(values[name] ?? Number.NaN);
+  private push({ sendNs, session }: Pick<AnsweredRequest, "sendNs" | "session">, input: MetricInput): void {
+    this.sendNs.push(sendNs);
+    this.sessionOf.push(this.sessionIndex(session));
+    for (const metric of TOKEN_METRICS) this.metrics[metric].push(METRICS[metric].value(input));
   }
 
   private sessionIndex(name: string | undefined): number {
@@ -227,42 +184,28 @@ export class TokenColumns {
   }
 }
 
-/** What is measured of one request with content; metrics it has no value of are NaN. */
-export function tokenValues({
-  times,
-  inputTokens: countedInput,
-  requestedTokens = Number.NaN,
-  usage,
-  lacksStream = false,
-}: AnsweredRequest): Partial<Readonly<Record<TokenMetric, number>>> {
+/** What the metrics of a request with content are computed from. */
+export function toMetricInput(request: AnsweredRequest): MetricInput {
+  const { times, usage, requestedTokens = Number.NaN, lacksStream = false } = request;
   const { contentNs } = times;
   // Without a tokenizer the server's counts are all there is.
-  const inputTokens = Number.isNaN(countedInput) ? (usage?.promptTokens ?? Number.NaN) : countedInput;
+  const inputTokens = Number.isNaN(request.inputTokens) ? (usage?.promptTokens ?? Number.NaN) : request.inputTokens;
   const outputTokens = Number.isNaN(times.outputTokens) ? outputOf(usage) : times.outputTokens;
-  const firstNs = contentNs[0] as number;
-  const lastNs = contentNs.at(-1) as number;
+  const latencyNs = contentNs.at(-1) ?? Number.NaN;
   const hasIntervals = contentNs.length > 1 && outputTokens > 1;
-  const interTokenLatencyNs = hasIntervals ? roundHalfEven((lastNs - firstNs) / (outputTokens - 1)) : Number.NaN;
+  const interTokenLatencyNs = hasIntervals
+    ? roundHalfEven((latencyNs - (contentNs[0] as number)) / (outputTokens - 1))
+    : Number.NaN;
   return {
-    requestLatencyNs: lastNs,
-    timeToFirstTokenNs: lacksStream ? Number.NaN : firstNs,
-    timeToSecondTokenNs: contentNs.length > 1 ? (contentNs[1] as number) - firstNs : Number.NaN,
-    interTokenLatencyNs,
-    // Where all tokens came at once there is no such rate; GenAI-Perf divides by zero there.
-    outputTokensPerSecPerUser: interTokenLatencyNs > 0 ? 1 / (interTokenLatencyNs / 1e9) : Number.NaN,
-    outputTokens,
+    latencyNs,
+    times,
     inputTokens,
-    timeToFirstOutputTokenNs: lacksStream ? Number.NaN : times.firstOutputNs,
-    timeToFirstReasoningTokenNs: lacksStream ? Number.NaN : times.firstReasoningNs,
-    reasoningTokens: Number.isNaN(times.reasoningTokens)
-      ? (usage?.reasoningTokens ?? Number.NaN)
-      : times.reasoningTokens,
-    normalizedTimePerOutputTokenNs: outputTokens > 0 ? lastNs / outputTokens : Number.NaN,
-    bunchedRatio: bunchedRatio(times, usage),
-    serverInputTokens: usage?.promptTokens ?? Number.NaN,
-    serverOutputTokens: usage?.completionTokens ?? Number.NaN,
-    serverReasoningTokens: usage?.reasoningTokens ?? Number.NaN,
-    requestedOutputTokens: requestedTokens,
+    outputTokens,
+    requestedTokens,
+    interTokenLatencyNs,
+    usage,
+    lacksStream,
+    imageCount: 0,
   };
 }
 
@@ -271,12 +214,21 @@ function outputOf(usage: ServerUsage | undefined): number {
   return (usage?.completionTokens ?? Number.NaN) - (usage?.reasoningTokens ?? 0);
 }
 
-/** Tokens beyond one per read, and those of reads that came at once. One event alone is no stream, so nothing can be said of it. */
-function bunchedRatio({ contentNs, eventCount, outputTokens }: AnswerTimes, usage: ServerUsage | undefined): number {
-  if (eventCount < 2) return Number.NaN;
-  // The smaller count: another tokenizer than the server's may find more tokens, and the server counts also those without text.
-  const counts = [outputTokens, usage?.completionTokens ?? Number.NaN].filter((count) => !Number.isNaN(count));
-  const tokens = counts.length === 0 ? eventCount : Math.max(eventCount, Math.min(...counts));
-  const atOnce = contentNs.filter((timeNs, i) => i > 0 && timeNs - (contentNs[i - 1] as number) < BUNCH_GAP_NS).length;
-  return (tokens - contentNs.length + atOnce) / (tokens - 1);
-}
+const NO_TEXT: MetricInput = {
+  latencyNs: Number.NaN,
+  times: {
+    contentNs: [],
+    eventCount: 0,
+    firstOutputNs: Number.NaN,
+    firstReasoningNs: Number.NaN,
+    outputTokens: Number.NaN,
+    reasoningTokens: Number.NaN,
+  },
+  inputTokens: Number.NaN,
+  outputTokens: Number.NaN,
+  requestedTokens: Number.NaN,
+  interTokenLatencyNs: Number.NaN,
+  usage: undefined,
+  lacksStream: false,
+  imageCount: 0,
+};

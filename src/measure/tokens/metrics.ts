@@ -1,0 +1,275 @@
+import type { ServerUsage } from "../../service/openai/answer-parts.ts";
+import type { AnswerTimes } from "./answer-times.ts";
+
+/**
+ * The metrics of single requests to generative models, by GenAI-Perf's formulas (shown as its users know them) and beside them those that
+ * say what these do not. Columns, reports, goodput, limits and assertions are made from this table: a new metric is one entry.
+ */
+
+/** Which answers there are: text, images that were found, or something else. */
+export type AnswerFamily = "text" | "images" | "plain";
+
+/** What a request's metrics are computed from. NaN stands for what a request does not have. */
+export interface MetricInput {
+  /** From the send to the last content. */
+  readonly latencyNs: number;
+  readonly times: AnswerTimes;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Tokens that the load asked for. */
+  readonly requestedTokens: number;
+  readonly interTokenLatencyNs: number;
+  readonly usage: ServerUsage | undefined;
+  /** A stream was asked for, and the answer came whole: it has no first token. */
+  readonly lacksStream: boolean;
+  /** Images that the request sent; 0 where they are not what is measured. */
+  readonly imageCount: number;
+}
+
+interface MetricEntry {
+  /** Nanoseconds where the metric's name ends in `Ns`; otherwise tokens, a rate per second, or a ratio. NaN for no value. */
+  readonly value: (input: MetricInput) => number;
+  /** In words, for Rampart's table and for assertions. */
+  readonly label: string;
+  /** Whether Rampart's table has a row of it. */
+  readonly isRow?: true;
+  /** Exists only where answers are streamed. */
+  readonly isStreamed?: true;
+  /** Whether scenarios can assert it; they call it by its name here without `Ns`. */
+  readonly isAsserted?: true;
+  /** Set where goodput and limits may use it: latencies at most, rates at least. */
+  readonly limit?: "most" | "least";
+  /** In GenAI-Perf's reports: name and unit, which answers have it (default text), and its place in the table. */
+  readonly genaiPerf?: {
+    readonly name: string;
+    readonly unit: string;
+    /** Default `unit`. */
+    readonly jsonUnit?: string;
+    readonly families?: readonly AnswerFamily[];
+    readonly row: number;
+  };
+  /** In the file of single requests, by AIPerf's name, where GenAI-Perf has none. */
+  readonly record?: { readonly name: string; readonly unit: string };
+  /** In the table below GenAI-Perf's: the values' factor (default 1), and a metric that it is shown beside, where they differ. */
+  readonly more?: { readonly label: string; readonly scale?: number; readonly beside?: string };
+}
+
+/** Reads closer to each other than this came in one piece: 10,000 tokens/s for one user, which no model makes. */
+const BUNCH_GAP_NS = 100_000;
+const NS_TO_MS = 1 / 1e6;
+const ALL_FAMILIES: readonly AnswerFamily[] = ["text", "images", "plain"];
+
+/** The table, in the order of Rampart's reports. */
+export const METRICS = {
+  requestLatencyNs: {
+    label: "latency",
+    limit: "most",
+    genaiPerf: { name: "request_latency", unit: "ms", families: ALL_FAMILIES, row: 3 },
+    value: ({ latencyNs }) => latencyNs,
+  },
+  timeToFirstTokenNs: {
+    label: "time to first token",
+    isRow: true,
+    isStreamed: true,
+    isAsserted: true,
+    limit: "most",
+    genaiPerf: { name: "time_to_first_token", unit: "ms", row: 1 },
+    value: ({ times, lacksStream }) => (lacksStream ? Number.NaN : (times.contentNs[0] ?? Number.NaN)),
+  },
+  /** Of the first token that is not reasoning. */
+  timeToFirstOutputTokenNs: {
+    label: "time to first output token",
+    isStreamed: true,
+    isAsserted: true,
+    record: { name: "time_to_first_output_token", unit: "ms" },
+    more: { label: "Time To First Output Token (ms)", scale: NS_TO_MS },
+    value: ({ times, lacksStream }) => (lacksStream ? Number.NaN : times.firstOutputNs),
+  },
+  timeToFirstReasoningTokenNs: {
+    label: "time to first reasoning token",
+    isRow: true,
+    isStreamed: true,
+    isAsserted: true,
+    more: { label: "Time To First Reasoning Token (ms)", scale: NS_TO_MS },
+    value: ({ times, lacksStream }) => (lacksStream ? Number.NaN : times.firstReasoningNs),
+  },
+  timeToSecondTokenNs: {
+    label: "time to second token",
+    isRow: true,
+    isStreamed: true,
+    isAsserted: true,
+    limit: "most",
+    genaiPerf: { name: "time_to_second_token", unit: "ms", row: 2 },
+    value: ({ times: { contentNs } }) => (contentNs[1] ?? Number.NaN) - (contentNs[0] ?? Number.NaN),
+  },
+  interTokenLatencyNs: {
+    label: "inter-token latency",
+    isRow: true,
+    isStreamed: true,
+    isAsserted: true,
+    limit: "most",
+    genaiPerf: { name: "inter_token_latency", unit: "ms", row: 4 },
+    value: ({ interTokenLatencyNs }) => interTokenLatencyNs,
+  },
+  /** Whole latency over output tokens: no cutting of chunks can embellish it. */
+  normalizedTimePerOutputTokenNs: {
+    label: "latency per output token",
+    isRow: true,
+    isAsserted: true,
+    more: { label: "Time Per Output Token, Normalized (ms)", scale: NS_TO_MS },
+    value: ({ latencyNs, outputTokens }) => (outputTokens > 0 ? latencyNs / outputTokens : Number.NaN),
+  },
+  outputTokensPerSecPerUser: {
+    label: "output tokens/s per user",
+    isRow: true,
+    isStreamed: true,
+    isAsserted: true,
+    limit: "least",
+    genaiPerf: { name: "output_token_throughput_per_user", unit: "tokens/sec/user", row: 5 },
+    // Where all tokens came at once there is no such rate; GenAI-Perf divides by zero there.
+    value: ({ interTokenLatencyNs }) => (interTokenLatencyNs > 0 ? 1 / (interTokenLatencyNs / 1e9) : Number.NaN),
+  },
+  /** Share of tokens that came together with the one before, 0 to 1. */
+  bunchedRatio: {
+    label: "bunched tokens",
+    isStreamed: true,
+    more: { label: "Tokens Bunched (%)", scale: 100 },
+    value: bunchedRatio,
+  },
+  outputTokens: {
+    label: "output tokens",
+    isRow: true,
+    isAsserted: true,
+    genaiPerf: { name: "output_sequence_length", unit: "tokens", row: 6 },
+    more: { label: "Output Tokens, Client's Count", beside: "serverOutputTokens" },
+    value: ({ outputTokens }) => outputTokens,
+  },
+  serverOutputTokens: {
+    label: "output tokens (server)",
+    isRow: true,
+    record: { name: "usage_completion_tokens", unit: "tokens" },
+    more: { label: "Output Tokens, Server's Count" },
+    value: ({ usage }) => usage?.completionTokens ?? Number.NaN,
+  },
+  reasoningTokens: {
+    label: "reasoning tokens",
+    isRow: true,
+    isAsserted: true,
+    record: { name: "reasoning_token_count", unit: "tokens" },
+    more: { label: "Reasoning Tokens, Client's Count" },
+    value: ({ times, usage }) =>
+      Number.isNaN(times.reasoningTokens) ? (usage?.reasoningTokens ?? Number.NaN) : times.reasoningTokens,
+  },
+  serverReasoningTokens: {
+    label: "reasoning tokens (server)",
+    isRow: true,
+    record: { name: "usage_reasoning_tokens", unit: "tokens" },
+    more: { label: "Reasoning Tokens, Server's Count" },
+    value: ({ usage }) => usage?.reasoningTokens ?? Number.NaN,
+  },
+  inputTokens: {
+    label: "input tokens",
+    isRow: true,
+    isAsserted: true,
+    genaiPerf: { name: "input_sequence_length", unit: "tokens", row: 7 },
+    more: { label: "Input Tokens, Client's Count", beside: "serverInputTokens" },
+    value: ({ inputTokens }) => inputTokens,
+  },
+  serverInputTokens: {
+    label: "input tokens (server)",
+    isRow: true,
+    record: { name: "usage_prompt_tokens", unit: "tokens" },
+    more: { label: "Input Tokens, Server's Count" },
+    value: ({ usage }) => usage?.promptTokens ?? Number.NaN,
+  },
+  /** The length that was asked for, where the load asks for lengths. */
+  requestedOutputTokens: {
+    label: "requested output tokens",
+    value: ({ requestedTokens }) => requestedTokens,
+  },
+  imagesPerSec: {
+    label: "images/s",
+    limit: "least",
+    genaiPerf: { name: "image_throughput", unit: "images/sec", jsonUnit: "pages/sec", families: ["images"], row: 8 },
+    value: ({ imageCount, latencyNs }) => (imageCount === 0 ? Number.NaN : imageCount / (latencyNs / 1e9)),
+  },
+  timePerImageNs: {
+    label: "time per image",
+    limit: "most",
+    genaiPerf: { name: "image_latency", unit: "ms/image", jsonUnit: "ms", families: ["images"], row: 9 },
+    value: ({ imageCount, latencyNs }) => (imageCount === 0 ? Number.NaN : latencyNs / imageCount),
+  },
+} as const satisfies Readonly<Record<string, MetricEntry>>;
+
+/** A metric by its key in the table. */
+export type TokenMetric = keyof typeof METRICS;
+
+type Having<A> = { [K in TokenMetric]: (typeof METRICS)[K] extends A ? K : never }[TokenMetric];
+type TimeOf<K> = K extends `${infer Name}Ns` ? Name : never;
+type CountOf<K> = K extends `${string}Ns` ? never : K;
+
+/** Names of times that scenarios can assert. */
+export type TokenTimeName = TimeOf<Having<{ isAsserted: true }>>;
+/** Names of counts and rates that scenarios can assert. */
+export type TokenCountName = CountOf<Having<{ isAsserted: true }>>;
+export type TokenMetricName = TokenTimeName | TokenCountName;
+/** Of answers that come whole. */
+export type WholeMetricName = Exclude<TokenMetricName, NameOf<Having<{ isStreamed: true }>>>;
+type NameOf<K> = TimeOf<K> | CountOf<K>;
+/** Times that a good request may be limited by, besides its whole latency. */
+export type LimitedTimeName = TimeOf<Having<{ isAsserted: true; limit: "most" }>>;
+/** Rates that a good request may be limited by. */
+export type LimitedRateName = CountOf<Having<{ isAsserted: true; limit: "least" }>>;
+
+/** Every metric, in the order of the table. */
+export const TOKEN_METRICS = Object.keys(METRICS) as readonly TokenMetric[];
+
+/** The entry of a metric. */
+export function entryOf(metric: TokenMetric): MetricEntry {
+  return METRICS[metric];
+}
+
+/** Which answers GenAI-Perf's reports show it for. */
+export function familiesOf(metric: TokenMetric): readonly AnswerFamily[] {
+  return entryOf(metric).genaiPerf?.families ?? ["text"];
+}
+
+/** Whether it is a time in nanoseconds. */
+export function isTimeMetric(metric: TokenMetric): boolean {
+  return metric.endsWith("Ns");
+}
+
+/** What scenarios call a metric: `timeToFirstToken`. */
+export function nameOfMetric(metric: TokenMetric): string {
+  return isTimeMetric(metric) ? metric.slice(0, -2) : metric;
+}
+
+/** The metric that scenarios call by a name; undefined for others. */
+export function findAsserted(name: string): TokenMetric | undefined {
+  return ASSERTED.get(name);
+}
+
+const ASSERTED = new Map(
+  TOKEN_METRICS.filter((metric) => entryOf(metric).isAsserted).map((metric) => [nameOfMetric(metric), metric]),
+);
+
+/** Names of times, and of counts and rates, that scenarios can assert. */
+export const TOKEN_TIMES = [...ASSERTED].filter(([, metric]) => isTimeMetric(metric)).map(([name]) => name);
+export const TOKEN_COUNTS = [...ASSERTED].filter(([, metric]) => !isTimeMetric(metric)).map(([name]) => name);
+
+/** Names that a goodput may limit: those of metrics, and `latency` for the whole request. */
+export const LIMITED_NAMES = [
+  ...[...ASSERTED].flatMap(([name, metric]) => (entryOf(metric).limit === undefined ? [] : [name])),
+  "latency",
+];
+
+/** Tokens beyond one per read, and those of reads that came at once. One event alone is no stream, so nothing can be said of it. */
+function bunchedRatio({ times, usage }: MetricInput): number {
+  const { contentNs, eventCount, outputTokens } = times;
+  if (eventCount < 2) return Number.NaN;
+  // The smaller count: another tokenizer than the server's may find more tokens, and the server counts also those without text.
+  const counts = [outputTokens, usage?.completionTokens ?? Number.NaN].filter((count) => !Number.isNaN(count));
+  const tokens = counts.length === 0 ? eventCount : Math.max(eventCount, Math.min(...counts));
+  const atOnce = contentNs.filter((timeNs, i) => i > 0 && timeNs - (contentNs[i - 1] as number) < BUNCH_GAP_NS).length;
+  return (tokens - contentNs.length + atOnce) / (tokens - 1);
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { GOODPUT_NAMES } from "../../../src/measure/tokens/goodput.ts";
+import {
+  entryOf,
+  findAsserted,
+  isTimeMetric,
+  LIMITED_NAMES,
+  nameOfMetric,
+  TOKEN_COUNTS,
+  TOKEN_METRICS,
+  TOKEN_TIMES,
+} from "../../../src/measure/tokens/metrics.ts";
+import { JSON_METRICS, REQUEST_METRICS } from "../../../src/report/genai-perf/layout.ts";
+
+test("every metric is named once, whoever names it", () => {
+  const unique = (names: readonly (string | undefined)[]): void => {
+    const given = names.filter((name) => name !== undefined);
+    assert.equal(new Set(given).size, given.length, String(given));
+  };
+  const entries = TOKEN_METRICS.map(entryOf);
+  unique(entries.map(({ label }) => label));
+  unique(entries.map(({ more }) => more?.label));
+  unique(entries.flatMap(({ genaiPerf, record }) => [genaiPerf?.name, record?.name]));
+  unique(entries.map(({ genaiPerf }) => genaiPerf && String(genaiPerf.row)));
+});
+
+test("names for scenarios find their metric, and times are those in nanoseconds", () => {
+  for (const name of [...TOKEN_TIMES, ...TOKEN_COUNTS]) {
+    const metric = findAsserted(name);
+    assert.ok(metric !== undefined);
+    assert.equal(nameOfMetric(metric), name);
+    assert.equal(isTimeMetric(metric), TOKEN_TIMES.includes(name));
+  }
+  assert.equal(findAsserted("bunchedRatio"), undefined);
+});
+
+test("what may be limited has a bound, and a name in GenAI-Perf's reports", () => {
+  for (const metric of TOKEN_METRICS) {
+    const { limit, genaiPerf, isAsserted } = entryOf(metric);
+    if (limit !== undefined) assert.ok(genaiPerf !== undefined && GOODPUT_NAMES.includes(genaiPerf.name), metric);
+    if (limit !== undefined && isAsserted) assert.ok(LIMITED_NAMES.includes(nameOfMetric(metric)), metric);
+  }
+});
+
+test("GenAI-Perf's reports keep its metrics and its order", () => {
+  const names = (metrics: readonly { name: string }[]): string => metrics.map(({ name }) => name).join(" ");
+  assert.equal(
+    names(REQUEST_METRICS.text),
+    "time_to_first_token time_to_second_token request_latency inter_token_latency output_token_throughput_per_user output_sequence_length input_sequence_length",
+  );
+  assert.equal(names(REQUEST_METRICS.images), "request_latency image_throughput image_latency");
+  assert.equal(names(REQUEST_METRICS.plain), "request_latency");
+  assert.equal(
+    names(JSON_METRICS.text),
+    "request_throughput request_latency request_goodput request_count time_to_first_token time_to_second_token inter_token_latency output_token_throughput output_token_throughput_per_user output_sequence_length input_sequence_length",
+  );
+  assert.equal(
+    names(JSON_METRICS.images),
+    "request_throughput request_latency request_goodput request_count image_throughput image_latency",
+  );
+});
