@@ -22,6 +22,13 @@ describe("generated parts", () => {
       assert.ok(rows.length > 80, `only ${rows.length} rows`);
     });
 
+  for (const name of ["bench", "bench:generative"])
+    test(`the guide of the benchmarks has a place for ${name}, which is not empty`, () => {
+      const guide = read("test/bench/README.md");
+      assert.match(replacePart(guide, name, "new figures"), /\n\nnew figures\n\n<!-- end -->/);
+      assert.match(guide, new RegExp(`<!-- generated: ${name} -->\\n\\n[^<]*\\| rampart \\|`));
+    });
+
   test("are replaced between their marks only", () => {
     const guide = "# A\n\n<!-- generated: x -->\nold\n<!-- end -->\n\nrest\n";
     assert.equal(replacePart(guide, "x", "new\n"), "# A\n\n<!-- generated: x -->\n\nnew\n\n<!-- end -->\n\nrest\n");
