@@ -11,7 +11,7 @@ const SRC = join(ROOT, "src");
 
 /** A folder imports only from itself and from folders further down in this list. */
 const ORDER =
-  "cli wizard report run scenario mock registry result telemetry measure load inputs tokenize service transport plan runtime".split(
+  "cli wizard campaign report run scenario mock registry result telemetry measure load inputs tokenize service transport plan runtime".split(
     " ",
   );
 /** These may import anything. */

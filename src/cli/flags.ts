@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { nearestName } from "../plan/nearest-name.ts";
 import { formatProblem, type Problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
+import { wrap } from "./options/rows.ts";
 
 /** Flags of Rampart's own commands: typed tables, parsed by Node's rules, all problems at once. Compatible modes have their own. */
 
@@ -135,16 +136,6 @@ export function formatFlags(flags: readonly Flag[]): string {
 
 function indent(line: string): string {
   return " ".repeat(HELP_COLUMN) + line;
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }
 
 /** Prints everything that is wrong with what a user gave. */

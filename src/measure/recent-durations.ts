@@ -1,59 +1,44 @@
-/** Durations of the last seconds as counts of buckets: what a live view shows, at a cost that does not grow with their number. */
+import type { Histogram } from "hdr-histogram-js";
+import { createHistogram, recordUs } from "./latency-histogram.ts";
 
-const SLICES = 5;
-/** Buckets are 2.2 % wide. */
-const BUCKETS_PER_OCTAVE = 32;
-const OCTAVES = 40; // of microseconds: 12 days
+/** Durations of the last seconds as HDR histograms: what a live view shows, at a cost that does not grow with their number. */
 
-/** The slices of a second each that make up the last seconds. */
+const SECONDS = 5;
+const SIGNIFICANT_DIGITS = 2;
+
+/** One histogram for each of the last five seconds. */
 export class RecentDurations {
-  private readonly slices = Array.from({ length: SLICES }, () => new Uint32Array(BUCKETS_PER_OCTAVE * OCTAVES));
+  private readonly seconds = Array.from({ length: SECONDS }, () => createHistogram(SIGNIFICANT_DIGITS));
+  private readonly merged = createHistogram(SIGNIFICANT_DIGITS);
   private current = 0;
 
-  /** @param durationNs below 0 counts as 0; NaN is left out */
+  /** @param durationNs below 1 us counts as 1 us, above an hour as an hour; NaN is skipped */
   add(durationNs: number): void {
     if (Number.isNaN(durationNs)) return;
-    const octaves = Math.log2(Math.max(1, durationNs / 1000));
-    const bucket = Math.min(BUCKETS_PER_OCTAVE * OCTAVES - 1, Math.floor(octaves * BUCKETS_PER_OCTAVE));
-    const slice = this.slices[this.current] as Uint32Array;
-    slice[bucket] = (slice[bucket] as number) + 1;
+    recordUs(this.histogram, Math.round(durationNs / 1000));
   }
 
   /** Call once a second: forgets the oldest one. */
   rotate(): void {
-    this.current = (this.current + 1) % SLICES;
-    (this.slices[this.current] as Uint32Array).fill(0);
+    this.current = (this.current + 1) % SECONDS;
+    this.histogram.reset();
   }
 
   /** Forgets all of them. */
   clear(): void {
-    for (const slice of this.slices) slice.fill(0);
+    for (const second of this.seconds) second.reset();
   }
 
-  /** Percentiles in nanoseconds, in the order asked for; undefined when there was nothing. @param ratios ascending, 0 to 1 */
+  /** Percentiles in nanoseconds, up to 1 % above the recorded ones; undefined when nothing was recorded. @param ratios 0 to 1 */
   quantilesNs(ratios: readonly number[]): number[] | undefined {
-    const counts = new Uint32Array(BUCKETS_PER_OCTAVE * OCTAVES);
-    let total = 0;
-    for (const slice of this.slices) {
-      for (let bucket = 0; bucket < slice.length; bucket++) {
-        const count = slice[bucket] as number;
-        if (count === 0) continue;
-        counts[bucket] = (counts[bucket] as number) + count;
-        total += count;
-      }
-    }
-    if (total === 0) return undefined;
-    return ratios.map((ratio) => quantileOf(counts, Math.max(1, Math.ceil(ratio * total))));
+    const { merged } = this;
+    merged.reset();
+    for (const second of this.seconds) merged.add(second);
+    if (merged.totalCount === 0) return undefined;
+    return ratios.map((ratio) => merged.getValueAtPercentile(ratio * 100) * 1000);
   }
-}
 
-/** The middle of the bucket in which the observation of this rank lies. */
-function quantileOf(counts: Uint32Array, rank: number): number {
-  let below = 0;
-  let bucket = 0;
-  for (; bucket < counts.length - 1; bucket++) {
-    below += counts[bucket] as number;
-    if (below >= rank) break;
+  private get histogram(): Histogram {
+    return this.seconds[this.current] as Histogram;
   }
-  return 2 ** ((bucket + 0.5) / BUCKETS_PER_OCTAVE) * 1000;
 }

@@ -1,5 +1,7 @@
 import type { MockPlan } from "../plan/mock.ts";
 import { RunError } from "../plan/problem.ts";
+import { ERROR_FORM } from "../plan/sent-error.ts";
+import { WorkerCalls, WorkerError } from "../runtime/worker-calls.ts";
 import { startWorker } from "../runtime/workers.ts";
 
 /** The embedded target: the mock in a thread of its own, on free loopback ports. */
@@ -15,17 +17,17 @@ export interface EmbeddedServer {
 
 /** Starts the thread and waits until it listens. Throws `RunError`. */
 export async function startEmbedded(plan: MockPlan): Promise<EmbeddedServer> {
-  const worker = startWorker({ role: "mock", data: plan });
-  const ports = await new Promise<{ httpPort: number; grpcPort: number }>((resolve, reject) => {
-    const fail = (message: string): void =>
-      reject(new RunError("internal", `the embedded target did not start: ${message}`, "Report this."));
-    const timer = setTimeout(() => fail(`no answer within ${START_TIMEOUT_MS} ms`), START_TIMEOUT_MS);
-    worker.once("message", (message: { httpPort: number; grpcPort: number }) => {
-      clearTimeout(timer);
-      resolve(message);
-    });
-    worker.once("error", (error: Error) => fail(error.message));
-  });
+  const worker = startWorker({ role: "mock", data: undefined });
+  const fail = (reason: string): RunError =>
+    new RunError("internal", `the embedded target did not start: ${reason}`, "Report this.");
+  const calls = new WorkerCalls(worker, ERROR_FORM);
+  const timer = setTimeout(() => calls.fail(fail(`no answer within ${START_TIMEOUT_MS} ms`)), START_TIMEOUT_MS);
+  const ports = await calls
+    .call<{ httpPort: number; grpcPort: number }>(plan)
+    .catch((error: Error) => {
+      throw error instanceof WorkerError ? fail(error.message) : error;
+    })
+    .finally(() => clearTimeout(timer));
   return {
     ...ports,
     stop: async () => {

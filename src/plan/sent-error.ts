@@ -7,14 +7,14 @@ export type SentError =
   | { readonly kind: "other"; readonly message: string };
 
 /** Makes an error ready to be sent. */
-export function sendError(error: unknown): SentError {
+function sendError(error: unknown): SentError {
   if (error instanceof UserError) return { kind: "user", problems: error.problems };
   if (error instanceof RunError) return { kind: "run", run: error.kind, message: error.message, hint: error.hint };
   return { kind: "other", message: messageOf(error) };
 }
 
 /** An error as it was before it was sent. */
-export function receiveError(sent: SentError): Error {
+function receiveError(sent: SentError): Error {
   switch (sent.kind) {
     case "user":
       return new UserError(sent.problems);
@@ -24,3 +24,6 @@ export function receiveError(sent: SentError): Error {
       return new Error(sent.message);
   }
 }
+
+/** How errors travel between threads. */
+export const ERROR_FORM = { send: sendError, receive: receiveError };

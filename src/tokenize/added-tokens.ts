@@ -1,7 +1,7 @@
 import type { Normalize } from "./normalizers.ts";
 import { isObject, type PartConfig, readFlag, TokenizerFileError } from "./part-config.ts";
 
-/** Tokens beside the model's vocabulary: found in the text before anything else. Source: HuggingFace's `tokenizers`, `added_vocabulary`. */
+/** Tokens added to the model's vocabulary: they are found in the text first. Source: HuggingFace's `tokenizers`, `added_vocabulary`. */
 
 /** One added token. */
 export interface AddedToken {
@@ -9,15 +9,15 @@ export interface AddedToken {
   readonly content: string;
   /** Only where no letter or digit stands beside it. */
   readonly isSingleWord: boolean;
-  /** Takes the blanks before it along. */
+  /** Includes the blanks before it. */
   readonly stripsLeft: boolean;
-  /** Takes the blanks after it along. */
+  /** Includes the blanks after it. */
   readonly stripsRight: boolean;
-  /** Is looked for in the normalized text. */
+  /** Matches the normalized text. */
   readonly isNormalized: boolean;
 }
 
-/** A text's parts: ids of added tokens, and what stands between them. */
+/** A part of a text: the id of an added token, or the text between two. */
 export type Section = number | string;
 
 const WORD_CHAR = "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]";
@@ -33,7 +33,7 @@ export function readAddedTokens(value: unknown): AddedToken[] {
   return value.map((entry, index) => readAddedToken(entry, entry["id"], `added_tokens[${index}]`));
 }
 
-/** Reads one. @param where for the message */
+/** Reads one. @param where its place, for the error. Throws {@link TokenizerFileError}. */
 export function readAddedToken(config: PartConfig, id: unknown, where: string): AddedToken {
   const content = config["content"];
   if (typeof id !== "number" || typeof content !== "string")
@@ -49,7 +49,7 @@ export function readAddedToken(config: PartConfig, id: unknown, where: string): 
   };
 }
 
-/** Finds added tokens: in the text as it is those that are not normalized, then the others in what is left, normalized. */
+/** Finds added tokens: first those that match the original text, then the others in the rest, which is normalized. */
 export class AddedTokenSplitter {
   private readonly plain: Finder;
   private readonly normalized: Finder;
@@ -63,7 +63,7 @@ export class AddedTokenSplitter {
     );
   }
 
-  /** The text's parts, the texts among them normalized. */
+  /** The text's parts; texts between tokens come normalized. */
   split(text: string): Section[] {
     return this.plain
       .split(text)
@@ -71,7 +71,7 @@ export class AddedTokenSplitter {
   }
 }
 
-/** Finds the longest of several texts at each place, from left to right. */
+/** Finds the longest token at each place, from left to right. */
 class Finder {
   /** By first UTF-16 unit, the longest first. */
   private readonly byFirst = new Map<string, [content: string, token: AddedToken][]>();
@@ -88,7 +88,7 @@ class Finder {
     for (const entries of this.byFirst.values()) entries.sort(([one], [other]) => other.length - one.length);
     if (this.byFirst.size === 0) return;
     const units = [...this.byFirst.keys()].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    // Without the flag u: units of surrogate pairs are found, too.
+    // Without the flag u, so that it finds UTF-16 units of surrogate pairs, too.
     this.first = new RegExp(`[${units.join("")}]`, "g");
   }
 
@@ -129,7 +129,7 @@ function standsAlone(text: string, start: number, end: number): boolean {
   );
 }
 
-/** Where the token begins and ends with the blanks that belong to it. */
+/** The token's start and end, including its blanks. */
 function withBlanks(
   text: string,
   { token, start, end }: { token: AddedToken; start: number; end: number },

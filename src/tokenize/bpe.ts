@@ -51,7 +51,7 @@ function readMerges(config: PartConfig, vocabulary: Vocabulary): MergeTable {
     lefts[rank] = leftId;
     rights[rank] = rightId;
   }
-  // Looked up when it is needed: joining all of them would take a third of the time to load a large vocabulary.
+  // Looked up on first use: doing it for all merges would take a third of the time to load a large vocabulary.
   const made = new Int32Array(list.length).fill(-1);
   const make = (rank: number): number => {
     const left = vocabulary.tokenOf(lefts[rank] as number) as string;
@@ -73,7 +73,7 @@ function splitMerge(merge: string): [string, string] {
   return [merge.slice(0, space), merge.slice(space + 1)];
 }
 
-/** What a word consists of before anything is merged. */
+/** Returns the function that gives a word's symbols before merging. */
 function createSymbols(config: PartConfig, vocabulary: Vocabulary, leavesBytes: boolean): (word: string) => number[] {
   const prefix = readOptionalText(config, "continuing_subword_prefix") ?? "";
   const suffix = readOptionalText(config, "end_of_word_suffix") ?? "";
@@ -87,7 +87,7 @@ function createSymbols(config: PartConfig, vocabulary: Vocabulary, leavesBytes: 
   return leavesBytes ? (word) => ofChars(toByteChars(word)) : ofChars;
 }
 
-/** Characters; those that the vocabulary lacks become their bytes, the unknown token or nothing. */
+/** Characters; unknown ones become their bytes, the unknown token or nothing. */
 function createCharSymbols(
   config: PartConfig,
   vocabulary: Vocabulary,
@@ -101,7 +101,7 @@ function createCharSymbols(
   return (word) => {
     const symbols: number[] = [];
     const chars = Array.from(word);
-    // As the original does, the unknown token follows bytes that stand after it.
+    // Like the original: an unknown token is emitted after the bytes that follow it.
     let pending = 0;
     const flush = (): void => {
       for (; pending > 0; pending--) symbols.push(unknown as number);

@@ -23,7 +23,7 @@ export function toByteChars(text: string): string {
   return chars;
 }
 
-/** The bytes that a token stands for; a token with other characters stands for its own UTF-8 bytes. */
+/** The bytes of a token; a token with characters outside the alphabet stands for its own UTF-8 bytes. */
 export function fromByteChars(token: string): Uint8Array {
   const bytes = new Uint8Array(token.length);
   for (let index = 0; index < token.length; index++) {

@@ -2,7 +2,7 @@ import { TokenizerFileError } from "./part-config.ts";
 
 /**
  * SentencePiece's compiled normalisation: a double-array trie from UTF-8 text to replacements.
- * Source: `spm_precompiled`, the crate that HuggingFace's library uses; its treatment of graphemes is kept.
+ * Source: `spm_precompiled`, the crate that HuggingFace's library uses, including how it handles graphemes.
  */
 
 /** `spm_precompiled` looks up whole graphemes below this size only. */
@@ -63,7 +63,7 @@ class Charsmap {
     return normalized;
   }
 
-  /** What the shortest key that the text begins with is replaced by; undefined when there is none. */
+  /** The replacement for the shortest key that the text begins with; undefined when there is none. */
   private replacement(key: Uint8Array): string | undefined {
     const { units } = this;
     let node = offsetOf(units[0] ?? 0);

@@ -4,7 +4,7 @@ import { compilePattern } from "./text-pattern.ts";
 
 /** The decoders of `tokenizer.json`: they turn tokens back into text. Source: HuggingFace's `tokenizers`, `decoders`. */
 
-/** Changes the tokens; in the end they are joined. */
+/** Changes the tokens; the caller joins the result. */
 export type Decode = (tokens: readonly string[]) => readonly string[];
 
 const lossy = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -15,7 +15,7 @@ const DECODERS: Readonly<Record<string, (config: PartConfig) => Decode>> = {
     const steps = readParts(config, "decoders").map(createDecoder);
     return (tokens) => steps.reduce((changed, step) => step(changed), tokens);
   },
-  ByteLevel: () => decodeByteLevel,
+  ByteLevel: () => (tokens) => [lossy.decode(Buffer.concat(tokens.map(fromByteChars)))],
   ByteFallback: () => decodeByteFallback,
   Fuse: () => (tokens) => [tokens.join("")],
   Replace: (config) => {
@@ -51,20 +51,9 @@ const DECODERS: Readonly<Record<string, (config: PartConfig) => Decode>> = {
   },
 };
 
-/** Makes a decoder; without one tokens are joined by blanks. Throws `TokenizerFileError` for what is not supported. */
+/** Makes a decoder. Throws `TokenizerFileError` for an unsupported type. */
 export function createDecoder(config: PartConfig): Decode {
   return pickPart(DECODERS, config, "decoder")(config);
-}
-
-function decodeByteLevel(tokens: readonly string[]): string[] {
-  const parts = tokens.map(fromByteChars);
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return [lossy.decode(bytes)];
 }
 
 function decodeByteFallback(tokens: readonly string[]): string[] {
@@ -87,7 +76,7 @@ function decodeByteFallback(tokens: readonly string[]): string[] {
   return texts;
 }
 
-/** Bytes that are no text are one mark each, all of them. */
+/** If the bytes are not valid UTF-8, each of them becomes a replacement character. */
 function decodeOrMark(bytes: readonly number[]): string {
   try {
     return strict.decode(Uint8Array.from(bytes));

@@ -23,7 +23,7 @@ export function isHubId(name: string): boolean {
   return /^[\w][\w.-]*(\/[\w][\w.-]*)?$/.test(name) && !name.includes("..") && !name.includes("--");
 }
 
-/** True for what can name a branch, tag or commit; nothing of it leads out of the cache. */
+/** True for names that a branch, tag or commit can have; none of them leads out of the cache. */
 export function isRevision(revision: string): boolean {
   return /^[\w.-]+(\/[\w.-]+)*$/.test(revision) && !revision.split("/").some((part) => /^\.+$/.test(part));
 }
@@ -41,7 +41,7 @@ export function hubCacheFolder(env: Environment): string {
   return join(home, "hub");
 }
 
-/** A model's folder in the cache; it need not be there. */
+/** A model's folder in the cache, whether or not it exists. */
 export function modelFolder(cache: string, id: string): string {
   return join(cache, `models--${id.replaceAll("/", "--")}`);
 }

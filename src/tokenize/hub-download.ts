@@ -21,20 +21,20 @@ const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
 const LOCAL_HINT = "Give a folder with the model's tokenizer.json, or a tiktoken encoding such as o200k_base.";
 
-/** What the hub answered. */
+/** A response of the hub. */
 interface Answer {
   readonly status: number;
-  /** The commit that the revision means now. */
+  /** The commit that the revision points to. */
   readonly commit: string | undefined;
-  /** Names the file's content. */
+  /** Identifies the file's content. */
   readonly etag: string | undefined;
   readonly body: Dispatcher.ResponseData["body"];
 }
 
 /**
- * Downloads the model's tokenizer and returns the folder with its files. What is seen in the cache is always whole: files get their
- * names when they are complete. The access token (`HF_TOKEN`) goes to the endpoint only and is part of no message.
- * Throws {@link UserError} when the hub lacks or withholds the file, {@link RunError} when it cannot be reached.
+ * Downloads the model's tokenizer and returns the folder with its files. The cache never shows partial files: each gets its name when
+ * it is complete. The access token (`HF_TOKEN`) is sent to the endpoint only and is part of no message.
+ * Throws {@link UserError} when the hub does not have the file or denies access, {@link RunError} when it cannot be reached.
  */
 export async function downloadFromHub(cache: string, model: HubModel, env: Environment): Promise<string> {
   const endpoint = readEndpoint(env);
@@ -65,7 +65,7 @@ function readEndpoint(env: Environment): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     const hint = `Give a URL such as ${DEFAULT_ENDPOINT}.`;
-    throw new UserError([{ path: "HF_ENDPOINT", message: "is no HTTP URL", value: text, hint }]);
+    throw new UserError([{ path: "HF_ENDPOINT", message: "is not an HTTP URL", value: text, hint }]);
   }
   return url;
 }
@@ -83,7 +83,7 @@ class Hub {
     this.dispatcher = dispatcher;
   }
 
-  /** Asks for a file and follows where it is said to be. Any status but 200 and 404 is thrown. */
+  /** Requests a file and follows redirects. Any status but 200 and 404 is thrown. */
   async get(file: string): Promise<Answer> {
     const { id, revision } = this.model;
     const base = this.endpoint.href.replace(/\/+$/, "");
@@ -102,7 +102,11 @@ class Hub {
       await body.dump();
       url = new URL(location, url);
     }
-    throw new RunError("refused", `${base} sends from one address to the next for ${file} of ${id}`, LOCAL_HINT);
+    throw new RunError(
+      "refused",
+      `${base} redirects more than ${MAX_REDIRECTS} times for ${file} of ${id}`,
+      LOCAL_HINT,
+    );
   }
 
   private async send(url: URL): Promise<Dispatcher.ResponseData> {
@@ -132,18 +136,18 @@ class Hub {
       throw new UserError([{ ...problem, message, hint: `Check the name and the revision. Or: ${LOCAL_HINT}` }]);
     }
     if (status === 401 || status === 403) {
-      const message = `${host} does not give out ${file} (HTTP ${status}): there is no such model, or it asks for access`;
+      const message = `${host} denies access to ${file} (HTTP ${status}): the model does not exist or is gated`;
       const hint = "Set HF_TOKEN to a token that may read the model, or download it and give the folder.";
       throw new UserError([{ ...problem, message, hint }]);
     }
     throw new RunError("refused", `${host} answered HTTP ${status} for ${file} of ${id}`, LOCAL_HINT);
   }
 
-  /** Puts the answer into the model's folder; returns the folder of its commit. */
+  /** Stores the response in the model's folder; returns the folder of its commit. */
   async store(folder: string, file: string, { commit, etag, body }: Answer): Promise<string> {
     if (commit === undefined || !isCommit(commit) || etag === undefined || !/^[\w-][\w.-]*$/.test(etag)) {
       await body.dump();
-      const message = `${this.endpoint.host} does not say which commit and content it sent: it is no hub`;
+      const message = `${this.endpoint.host} does not name the commit and content of its response: it is not a hub`;
       throw new RunError("refused", message, "Check HF_ENDPOINT.");
     }
     const blob = join(folder, "blobs", etag);
@@ -170,7 +174,7 @@ function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** Makes a file under another name and renames it when it is complete. */
+/** Writes a file under another name and renames it when it is complete. */
 async function putInPlace(path: string, make: (path: string) => Promise<void>): Promise<void> {
   const unfinished = `${path}.${randomUUID()}.incomplete`;
   await mkdir(dirname(path), { recursive: true });
@@ -182,7 +186,7 @@ async function putInPlace(path: string, make: (path: string) => Promise<void>): 
   }
 }
 
-/** Where links are not allowed, as on Windows, a copy does. */
+/** Copies where links are not allowed, as on Windows. */
 async function linkOrCopy(blob: string, link: string, path: string): Promise<void> {
   try {
     await symlink(relative(dirname(link), blob), path);

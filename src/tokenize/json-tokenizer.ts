@@ -9,12 +9,12 @@ import type { TokenizerModel } from "./tokenizer-model.ts";
 import { WordCache } from "./word-cache.ts";
 
 /**
- * Tokenizers described by HuggingFace's `tokenizer.json`. The parts are this project's own where `@huggingface/tokenizers` gives other
- * tokens than the Python library (word characters, digits and blanks beyond ASCII, punctuation, behaviours of splits, compiled charsmaps,
- * ideographs beyond U+FFFF, bytes that are no text, added tokens that are single words); its translation of regular expressions is used.
+ * Tokenizers described by HuggingFace's `tokenizer.json`. They give the tokens of the Python library. `@huggingface/tokenizers`, which
+ * the tests compare with on plain text, does not: it differs in word characters, digits and blanks beyond ASCII, punctuation, behaviours
+ * of splits, compiled charsmaps, ideographs beyond U+FFFF, invalid bytes and single-word added tokens.
  *
- * Known to differ from Python: classes of characters are those of the runtime's Unicode; parts of the Python library know Unicode 8 only
- * (BERT's and `Punctuation`'s signs, accents). A file's truncation and padding are left out, as `transformers` does unless asked.
+ * Known differences from Python: character classes follow the runtime's version of Unicode, while parts of the Python library know only
+ * Unicode 8 (BERT's and `Punctuation`'s signs, accents). Truncation and padding are ignored, as `transformers` does by default.
  */
 export class JsonTokenizer implements Tokenizer {
   readonly name: string;
@@ -27,7 +27,7 @@ export class JsonTokenizer implements Tokenizer {
 
   /**
    * @param file the parsed `tokenizer.json`
-   * @param extraTokens added tokens that stand elsewhere; those that the file has win
+   * @param extraTokens added tokens from other files; those of this file win
    * Throws {@link TokenizerFileError}.
    */
   constructor(name: string, file: unknown, extraTokens: readonly AddedToken[] = []) {
@@ -80,7 +80,7 @@ export class JsonTokenizer implements Tokenizer {
     return this.decoder === undefined ? tokens.join(" ") : this.decoder(tokens).join("");
   }
 
-  /** Goes through the text's added tokens and words. */
+  /** Visits the text's added tokens and words in order. */
   private walk(text: string, onToken: (id: number) => void, onWord: (word: string) => void): void {
     let isFirst = true;
     for (const section of this.splitter.split(text)) {

@@ -5,18 +5,17 @@ import { messageOf, UserError } from "../plan/problem.ts";
 import { registerSecret } from "../plan/secrets.ts";
 import { type AddedToken, readAddedToken } from "./added-tokens.ts";
 import { type Environment, findInHubCache, hubCacheFolder, isHubId, isRevision } from "./hub-cache.ts";
-import { JsonTokenizer } from "./json-tokenizer.ts";
 import { isObject, TOKENIZER_FILE_HINT, TokenizerFileError } from "./part-config.ts";
 import { findEncoding } from "./tiktoken-names.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-/** How a tokenizer is looked for. */
+/** Where to look for a tokenizer. */
 export interface TokenizerOptions {
   /** The hub's branch, tag or commit; default `main`. */
   readonly revision?: string | undefined;
-  /** Refused: Python code of a model is never run. */
+  /** True is refused: a model's Python code is never run. */
   readonly trustRemoteCode?: boolean | undefined;
-  /** In place of this process's environment. */
+  /** Environment variables; default: those of this process. */
   readonly env?: Environment | undefined;
 }
 
@@ -27,10 +26,10 @@ const EXPORT_HINT =
   "then give the folder.";
 
 /**
- * Loads a tokenizer by its name. The first of these counts: a local folder or file with a `tokenizer.json`; a model in the cache of
+ * Loads a tokenizer by its name. The first match wins: a local folder or file with a `tokenizer.json`; a model in the cache of
  * HuggingFace's hub; a tiktoken encoding, or a model of OpenAI that uses one; a model of the hub, which is downloaded into the cache
  * unless `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE` is set.
- * Throws {@link UserError} naming where was looked, and `RunError` when the hub cannot be reached.
+ * Throws {@link UserError} with the places that were searched, and `RunError` when the hub cannot be reached.
  */
 export async function loadTokenizer(name: string, options: TokenizerOptions = {}): Promise<Tokenizer> {
   const { env = process.env, revision = "main" } = options;
@@ -41,7 +40,7 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   }
   if (!isRevision(revision)) {
     const hint = "Give a branch, a tag or a commit, such as main.";
-    throw new UserError([{ path: "tokenizer.revision", message: "is no revision", value: revision, hint }]);
+    throw new UserError([{ path: "tokenizer.revision", message: "is not a revision", value: revision, hint }]);
   }
   const local = await findLocal(name);
   if (local?.kind === "file") return readTokenizer(name, local.path);
@@ -53,19 +52,19 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
     const { loadEncoding } = await import("./tiktoken.ts");
     return loadEncoding(name, encoding);
   }
-  // A folder that happens to be called like an encoding or a model of the hub does not hide it, but one with a model's files is meant.
+  // A folder may share its name with an encoding or a model of the hub. It is the one meant only if it has a model's files.
   if (local !== undefined && (!isHubId(name) || local.parts.length > 0)) throw noFile(name, local.parts);
   if (!isHubId(name) || isOffline(env)) throw local === undefined ? notFound(name, revision, cache) : noFile(name, []);
   const { downloadFromHub } = await import("./hub-download.ts");
   const folder = await downloadFromHub(cache, { id: name, revision }, env).catch((error: unknown) => {
     throw local === undefined
       ? error
-      : noFile(name, [], `, and as the hub's model it was not to be had: ${messageOf(error)}`);
+      : noFile(name, [], `, and the hub's model of that name cannot be fetched: ${messageOf(error)}`);
   });
   return readTokenizer(name, join(folder, FILE));
 }
 
-/** Files beside which a `tokenizer.json` would lie, or out of which it can be made. */
+/** Files of a model: a `tokenizer.json` lies beside them or can be made from them. */
 const MODEL_FILES =
   /^(config|tokenizer_config|special_tokens_map|vocab)\.json$|^(vocab|merges)\.txt$|\.(model|tiktoken|safetensors|gguf)$/;
 
@@ -74,7 +73,7 @@ type Local =
   /** A folder without the file. */
   | { readonly kind: "folder"; readonly parts: readonly string[] };
 
-/** What the name leads to on this machine; undefined when there is nothing of this name. */
+/** The file or folder of this name on this machine; undefined when there is none. */
 async function findLocal(name: string): Promise<Local | undefined> {
   const found = await stat(name).catch(() => undefined);
   if (found === undefined) return undefined;
@@ -84,7 +83,7 @@ async function findLocal(name: string): Promise<Local | undefined> {
   return { kind: "folder", parts: names.filter((part) => MODEL_FILES.test(part)).sort() };
 }
 
-/** @param parts files of a model that the folder has instead */
+/** @param parts the model's files that the folder has instead */
 function noFile(name: string, parts: readonly string[], more = ""): UserError {
   const instead = parts.length === 0 ? "" : `, only ${parts.slice(0, MAX_SHOWN_PARTS).join(", ")}`;
   const message = `the folder ${name} has no ${FILE}${instead}${more}`;
@@ -98,10 +97,12 @@ function isOffline(env: Environment): boolean {
 }
 
 function notFound(name: string, revision: string, cache: string): UserError {
-  const places = ["it is no local file or folder"];
+  const places = ["it is not a local file or folder"];
   if (isHubId(name)) places.push(`not in the hub's cache (${cache}, revision ${revision})`);
-  places.push("no tiktoken encoding");
-  places.push(isHubId(name) ? "and downloads are switched off (HF_HUB_OFFLINE)" : "and no name of a model on the hub");
+  places.push("not a tiktoken encoding");
+  places.push(
+    isHubId(name) ? "and downloads are switched off (HF_HUB_OFFLINE)" : "and not a name that the hub can have",
+  );
   const hint =
     "Give a folder with a tokenizer.json, a model of the hub (organisation/model), or an encoding (o200k_base).";
   return new UserError([{ path: "tokenizer", message: `was not found: ${places.join(", ")}`, value: name, hint }]);
@@ -111,8 +112,9 @@ function notFound(name: string, revision: string, cache: string): UserError {
 async function readTokenizer(name: string, path: string): Promise<Tokenizer> {
   const config = join(dirname(path), "tokenizer_config.json");
   const file = await readJson(path, true);
-  // A file of another name stands alone.
+  // A file with another name is read alone.
   const extra = basename(path) === FILE ? await readJson(config, false) : undefined;
+  const { JsonTokenizer } = await import("./json-tokenizer.ts");
   try {
     return new JsonTokenizer(name, file, readExtraTokens(extra));
   } catch (error) {
@@ -138,7 +140,7 @@ async function readJson(path: string, isNeeded: boolean): Promise<unknown> {
   }
 }
 
-/** Tokens that only `tokenizer_config.json` has: `{"added_tokens_decoder": {"32000": {"content": …}}}`. */
+/** Tokens that stand only in `tokenizer_config.json`: `{"added_tokens_decoder": {"32000": {"content": …}}}`. */
 function readExtraTokens(config: unknown): AddedToken[] {
   const tokens = isObject(config) ? config["added_tokens_decoder"] : undefined;
   if (!isObject(tokens)) return [];

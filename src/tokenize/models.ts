@@ -4,9 +4,9 @@ import type { TokenizerModel } from "./tokenizer-model.ts";
 import { createUnigram } from "./unigram.ts";
 import { createWordLevel, createWordPiece } from "./word-piece.ts";
 
-/** The models of `tokenizer.json`: what turns a word into tokens. */
+/** The models of `tokenizer.json`: a model turns a word into tokens. */
 
-/** @param leavesBytes words come as plain text and have to be written in the alphabet of bytes */
+/** @param leavesBytes words come as plain text, and the model writes them in the alphabet of bytes */
 type CreateModel = (config: PartConfig, leavesBytes: boolean) => TokenizerModel;
 
 const MODELS: Readonly<Record<string, CreateModel>> = {
@@ -21,7 +21,7 @@ export function createModel(config: PartConfig, leavesBytes: boolean): Tokenizer
   return pickPart(MODELS, { ...config, type: config["type"] ?? guessType(config) }, "model")(config, leavesBytes);
 }
 
-/** Files of old do not say. */
+/** Old files do not name the type. */
 function guessType(config: PartConfig): string {
   if (Array.isArray(config["merges"])) return "BPE";
   if (Array.isArray(config["vocab"])) return "Unigram";

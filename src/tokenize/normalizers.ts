@@ -4,8 +4,8 @@ import { type PartConfig, pickPart, readFlag, readParts, readText } from "./part
 import { compilePattern } from "./text-pattern.ts";
 
 /**
- * The normalizers of `tokenizer.json`. Source: HuggingFace's `tokenizers`, whose classes of characters are Unicode's and differ
- * from those that JavaScript's `\s`, `trim` and `toLowerCase` know.
+ * The normalizers of `tokenizer.json`. Source: HuggingFace's `tokenizers`. Its character classes are Unicode's, which JavaScript's `\s`,
+ * `trim` and `toLowerCase` are not.
  */
 
 /** Changes a text before it is cut. */
@@ -48,17 +48,17 @@ const NORMALIZERS: Readonly<Record<string, (config: PartConfig) => Normalize>> =
   },
 };
 
-/** Makes a normalizer. Throws `TokenizerFileError` for what is not supported. */
+/** Makes a normalizer. Throws `TokenizerFileError` for an unsupported type. */
 export function createNormalizer(config: PartConfig): Normalize {
   return pickPart(NORMALIZERS, config, "normalizer")(config);
 }
 
-/** Each character by itself: the sigma at the end of a word is not another one. */
+/** Character by character: a sigma at the end of a word is lower-cased like any other. */
 function lowerCase(text: string): string {
   return text.includes("Σ") ? text.replaceAll("Σ", "σ").toLowerCase() : text.toLowerCase();
 }
 
-/** Not by a regular expression, which would try every run of blanks. */
+/** A regular expression would try every run of blanks. */
 function trimEnd(text: string): string {
   let end = text.length;
   while (end > 0 && /\p{White_Space}/u.test(text[end - 1] as string)) end--;
@@ -74,7 +74,7 @@ function normalizeNmt(text: string): string {
 /** Ideographs, as BERT counts them (the gap before U+2B920 is the original's). */
 const IDEOGRAPH =
   /[\u4E00-\u9FFF\u3400-\u4DBF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\uF900-\uFAFF\u{2F800}-\u{2FA1F}]/gu;
-// Unassigned characters stay, unlike in what Unicode calls `C`.
+// Unicode's class `C` without unassigned characters, which stay.
 const BERT_REMOVED = /[\0\uFFFD]|(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}]/gu;
 
 function createBertNormalizer(config: PartConfig): Normalize {

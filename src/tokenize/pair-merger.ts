@@ -1,17 +1,17 @@
-/** The merging of byte-pair encoding: again and again the neighbours that were learned first become one token. */
+/** The merging of byte-pair encoding: the adjacent pair with the lowest rank becomes one token, until no pair is known. */
 
-/** What merges are known. */
+/** The known merges. */
 export interface MergeTable {
-  /** The rank of joining two tokens, the lowest first; -1 when they are not joined. */
+  /** The rank of a pair, the lowest merges first; -1 for an unknown pair. */
   rankOf(left: number, right: number): number;
   /** The token that the merge of this rank makes. */
   tokenOf(rank: number): number;
 }
 
-/** Up to this many symbols looking at all pairs is faster than keeping them in order. */
+/** Up to this number of symbols, scanning all pairs is faster than a heap. */
 const MAX_SCANNED = 48;
 
-/** Merges the symbols of one word in place, as far as the table goes; returns how many are left at its beginning. */
+/** Merges the symbols of one word in place; returns their number, the rest of the array is garbage. */
 export function mergePairs(symbols: number[], table: MergeTable): number {
   return symbols.length <= MAX_SCANNED ? mergeByScan(symbols, table) : mergeByHeap(symbols, table);
 }
@@ -47,7 +47,7 @@ function mergeByScan(symbols: number[], table: MergeTable): number {
 /** Positions fit below this; ranks are multiplied by it, so that a pair's key orders by rank, then by position. */
 const POSITIONS = 2 ** 28;
 
-/** For long words: the pairs wait in a heap; those that have changed since are passed over. */
+/** For long words: pairs wait in a heap; outdated ones are skipped. */
 function mergeByHeap(symbols: number[], table: MergeTable): number {
   const size = symbols.length;
   const next = Int32Array.from({ length: size }, (_, index) => (index + 1 < size ? index + 1 : -1));

@@ -1,10 +1,10 @@
-/** A table of pairs of token ids, for the hundreds of thousands of merges of a large vocabulary: a `Map` takes twice as long to fill. */
+/** A hash table of pairs of token ids. Large vocabularies have hundreds of thousands of merges, and a `Map` takes twice as long to fill. */
 export class PairTable {
   private readonly mask: number;
-  /** Three numbers per place: left, right, value plus one; zero means free. */
+  /** Three numbers per slot: left, right, value + 1; 0 in the third means free. */
   private readonly places: Int32Array;
 
-  /** @param count how many pairs will be put in at most */
+  /** @param count the maximum number of pairs */
   constructor(count: number) {
     let size = 16;
     while (size < 2 * count) size *= 2;
@@ -12,7 +12,7 @@ export class PairTable {
     this.places = new Int32Array(3 * size);
   }
 
-  /** Puts a pair in; a later value takes the place of an earlier one. */
+  /** Adds a pair; a later value replaces an earlier one. */
   set(left: number, right: number, value: number): void {
     const at = this.find(left, right);
     this.places[at] = left;

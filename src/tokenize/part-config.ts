@@ -1,14 +1,14 @@
 import { UserError } from "../plan/problem.ts";
 
-/** Access to the parts of a `tokenizer.json`: plain data of which only the `type` is known beforehand. */
+/** Access to the parts of a `tokenizer.json`: plain data whose fields depend on its `type`. */
 
 /** One part, for example `{"type": "Strip", "content": " ", "start": 1, "stop": 0}`. */
 export type PartConfig = Readonly<Record<string, unknown>>;
 
-/** What to do about a `tokenizer.json` that cannot be used. */
+/** The hint for a `tokenizer.json` that cannot be used. */
 export const TOKENIZER_FILE_HINT = "Give a tokenizer.json of HuggingFace's tokenizers library.";
 
-/** A `tokenizer.json` that cannot be used. Some faults show only when a text is encoded. */
+/** A `tokenizer.json` that cannot be used. Some errors occur only when a text is encoded. */
 export class TokenizerFileError extends UserError {
   /** Which part, and why. */
   readonly reason: string;
@@ -64,7 +64,7 @@ export function readNumber(config: PartConfig, field: string, otherwise: number)
   return typeof value === "number" ? value : otherwise;
 }
 
-/** The parts that this program knows, by type; how to refuse the others. Throws {@link TokenizerFileError}. */
+/** Picks the table's entry for the part's type. Throws {@link TokenizerFileError} for an unsupported type. */
 export function pickPart<T>(table: Readonly<Record<string, T>>, config: PartConfig, what: string): T {
   const type = readText(config, "type", "");
   const found = Object.hasOwn(table, type) ? table[type] : undefined;

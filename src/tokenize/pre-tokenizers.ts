@@ -12,19 +12,26 @@ import { compilePattern, fixedPattern } from "./text-pattern.ts";
 
 /** The pre-tokenizers of `tokenizer.json`: they cut a text into words. Source: HuggingFace's `tokenizers`. */
 
-/** Cuts a word into smaller ones. @param isFirst the word begins where the text begins */
+/** Cuts a word into smaller ones. @param isFirst true for the word at the beginning of the text */
 type Cut = (word: string, isFirst: boolean) => string[];
 
 /** How a text is cut into words. */
 export interface PreTokenizer {
   readonly cut: Cut;
-  /** The words are still to be written in the alphabet of bytes: the model does so once per word that it meets. */
+  /** The words are plain text, and the model writes them in the alphabet of bytes: once per distinct word. */
   readonly leavesBytes: boolean;
 }
 
-/** What becomes of the parts that a pattern matches. */
-type Behavior = "removed" | "isolated" | "mergedwithprevious" | "mergedwithnext" | "contiguous";
-const BEHAVIORS: readonly Behavior[] = ["removed", "isolated", "mergedwithprevious", "mergedwithnext", "contiguous"];
+/** What happens to the parts that a pattern matches. Those that join say when a span joins the one before it. */
+const BEHAVIORS = {
+  removed: undefined,
+  isolated: undefined,
+  contiguous: (span, previous) => span.isMatch === previous.isMatch,
+  mergedwithprevious: (span, previous) => span.isMatch && !previous.isMatch,
+  mergedwithnext: (span, previous) => previous.isMatch && !span.isMatch,
+} as const satisfies Record<string, Joins | undefined>;
+type Behavior = keyof typeof BEHAVIORS;
+type Joins = (span: Span, previous: Span) => boolean;
 
 const WHITE = /\p{White_Space}/gu;
 const NUMERIC = /\p{N}/gu;
@@ -93,7 +100,7 @@ function chain(cuts: readonly Cut[]): Cut {
     cuts.reduce((words, cut) => words.flatMap((word, index) => cut(word, isFirst && index === 0)), [text]);
 }
 
-/** GPT-2's words, not yet written in the alphabet of bytes. */
+/** GPT-2's words as plain text. */
 function createByteLevelCut(config: PartConfig): Cut {
   const addsSpace = readFlag(config, "add_prefix_space", true);
   const usesRegex = readFlag(config, "use_regex", true);
@@ -105,7 +112,7 @@ function createByteLevelCut(config: PartConfig): Cut {
 
 function createMetaspaceCut(config: PartConfig): Cut {
   const mark = readText(config, "replacement", "▁");
-  // Files of old have a flag in place of the scheme.
+  // Old files have a flag instead of the scheme.
   const scheme = readText(config, "prepend_scheme", readFlag(config, "add_prefix_space", true) ? "always" : "never");
   const isSplit = readFlag(config, "split", true);
   const pattern = fixedPattern(mark);
@@ -119,9 +126,8 @@ function createMetaspaceCut(config: PartConfig): Cut {
 
 function readBehavior(config: PartConfig): Behavior {
   const name = readText(config, "behavior", "isolated").toLowerCase();
-  const behavior = BEHAVIORS.find((one) => one === name);
-  if (behavior === undefined) throw new TokenizerFileError(`the behavior ${JSON.stringify(name)} is not known`);
-  return behavior;
+  if (Object.hasOwn(BEHAVIORS, name)) return name as Behavior;
+  throw new TokenizerFileError(`the behavior ${JSON.stringify(name)} is not known`);
 }
 
 interface Span {
@@ -130,33 +136,14 @@ interface Span {
   readonly isMatch: boolean;
 }
 
-/** Cuts at a pattern. @param isInverted what does not match counts as matching, and the other way round */
+/** Cuts at a pattern. @param isInverted swaps matches with the text between them */
 function split(text: string, pattern: RegExp, behavior: Behavior, isInverted = false): string[] {
-  // By far the most frequent, and in a loop that allocates nothing else.
+  // By far the most frequent: a loop that allocates only the words.
   if (behavior === "isolated") return isolate(text, pattern);
   const spans = findSpans(text, pattern, isInverted);
-  switch (behavior) {
-    case "removed":
-      return cutOut(
-        text,
-        spans.filter(({ isMatch }) => !isMatch),
-      );
-    case "contiguous":
-      return cutOut(
-        text,
-        mergeSpans(spans, (span, previous) => span.isMatch === previous.isMatch),
-      );
-    case "mergedwithprevious":
-      return cutOut(
-        text,
-        mergeSpans(spans, (span, previous) => span.isMatch && !previous.isMatch),
-      );
-    case "mergedwithnext":
-      return cutOut(
-        text,
-        mergeSpans(spans, (span, previous) => previous.isMatch && !span.isMatch),
-      );
-  }
+  const joins = BEHAVIORS[behavior];
+  const kept = joins === undefined ? spans.filter(({ isMatch }) => !isMatch) : mergeSpans(spans, joins);
+  return kept.map(({ start, end }) => text.slice(start, end));
 }
 
 function isolate(text: string, pattern: RegExp): string[] {
@@ -166,7 +153,8 @@ function isolate(text: string, pattern: RegExp): string[] {
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const word = match[0];
     if (match.index > at) words.push(text.slice(at, match.index));
-    if (word === "") pattern.lastIndex++;
+    // By code point: within one the same empty match is found again.
+    if (word === "") pattern.lastIndex += (text.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1;
     else words.push(word);
     at = match.index + word.length;
   }
@@ -186,8 +174,8 @@ function findSpans(text: string, pattern: RegExp, isInverted: boolean): Span[] {
   return spans;
 }
 
-/** Joins a span to the one before it where that is asked for; both are seen as they were found. */
-function mergeSpans(spans: readonly Span[], joins: (span: Span, previous: Span) => boolean): Span[] {
+/** Joins spans to the one before them. @param joins called with the spans as found, not as joined so far */
+function mergeSpans(spans: readonly Span[], joins: Joins): Span[] {
   const merged: Span[] = [];
   let previous: Span | undefined;
   for (const span of spans) {
@@ -197,8 +185,4 @@ function mergeSpans(spans: readonly Span[], joins: (span: Span, previous: Span) 
     previous = span;
   }
   return merged;
-}
-
-function cutOut(text: string, spans: readonly Span[]): string[] {
-  return spans.map(({ start, end }) => text.slice(start, end));
 }

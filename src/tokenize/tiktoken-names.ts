@@ -13,7 +13,7 @@ export const ENCODING_NAMES = [
 
 export type EncodingName = (typeof ENCODING_NAMES)[number];
 
-/** A name that ends in `*` stands for all that begin with it; the first that fits counts. */
+/** A trailing `*` matches any ending; the first match wins. */
 const MODELS: readonly (readonly [encoding: EncodingName, names: string])[] = [
   ["o200k_base", "o1 o3 o4-mini gpt-5 gpt-4.1 gpt-4o"],
   ["cl100k_base", "gpt-4 gpt-3.5-turbo gpt-3.5 gpt-35-turbo davinci-002 babbage-002"],
@@ -34,7 +34,7 @@ const MODELS: readonly (readonly [encoding: EncodingName, names: string])[] = [
   ["cl100k_base", "ft:gpt-4* ft:gpt-3.5-turbo* ft:davinci-002* ft:babbage-002*"],
 ];
 
-/** The encoding that a name means, be it the encoding's own or a model's; undefined for other names. */
+/** The encoding of this name or of the model of this name; undefined for other names. */
 export function findEncoding(name: string): EncodingName | undefined {
   const own = ENCODING_NAMES.find((encoding) => encoding === name);
   return own ?? MODELS.find(([, names]) => names.split(" ").some((pattern) => fits(name, pattern)))?.[0];

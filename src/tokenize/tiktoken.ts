@@ -19,7 +19,7 @@ interface Encoding {
   readonly load: () => Promise<{ readonly default: RankFile }>;
 }
 
-// Spelt out where tiktoken ignores case, and what is `\s` there: both are other sets in JavaScript.
+// Case-insensitive matches and `\s` are spelled out: in JavaScript both match other characters than in tiktoken.
 const ANY_CASE_ENDING = "'(?:[sdmtSDMT\u017F]|[lL][lL]|[vV][eE]|[rR][eE])";
 const BLANK = "\\p{White_Space}";
 const LAST_BLANKS = `${BLANK}+(?!\\P{White_Space})|${BLANK}+`;
@@ -85,14 +85,14 @@ function makeHarmonyTokens(): Record<string, number> {
     "<|call|>": 200012,
   };
   const taken = new Set(Object.values(named));
-  // 200018 has two names; it is decoded to the later one.
+  // 200018 has two names; it decodes to the second.
   for (let id = 200000; id < 201088; id++) if (!taken.has(id)) named[`<|reserved_${id}|>`] = id;
   return named;
 }
 
 /**
- * Loads an encoding; its ranks are read only now.
- * Special tokens in a text are taken for plain text, as by `encode_ordinary`: texts of users are not made of them.
+ * Loads an encoding and its ranks.
+ * Special tokens in a text count as plain text, as in `encode_ordinary`: users' texts do not contain them.
  */
 export async function loadEncoding(name: string, encoding: EncodingName): Promise<Tokenizer> {
   const { pattern, special, load } = ENCODINGS[encoding];
@@ -144,11 +144,7 @@ class TiktokenTokenizer implements Tokenizer {
   }
 
   decode(ids: readonly number[]): string {
-    const parts = ids.map((id) => this.bytesOf(id));
-    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) for (let index = 0; index < part.length; index++) bytes[at++] = part.charCodeAt(index);
-    return decoder.decode(bytes);
+    return decoder.decode(Buffer.from(ids.map((id) => this.bytesOf(id)).join(""), "latin1"));
   }
 
   private bytesOf(id: number): string {
@@ -179,13 +175,9 @@ class TiktokenTokenizer implements Tokenizer {
   }
 }
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The text's UTF-8 bytes, each as a character up to U+00FF. */
 function toBinary(text: string): string {
-  if (/^[\0-\x7F]*$/.test(text)) return text;
-  let bytes = "";
-  for (const byte of encoder.encode(text)) bytes += String.fromCharCode(byte);
-  return bytes;
+  return /^[\0-\x7F]*$/.test(text) ? text : Buffer.from(text).toString("latin1");
 }

@@ -3,7 +3,7 @@ import { type PartConfig, readFlag, TokenizerFileError } from "./part-config.ts"
 import type { TokenizerModel } from "./tokenizer-model.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** SentencePiece's unigram model: the most likely way to cut a word. Source: HuggingFace's `tokenizers`, `models/unigram`. */
+/** SentencePiece's unigram model: cuts a word in the most likely way. Source: HuggingFace's `tokenizers`, `models/unigram`. */
 
 /** How much less likely an unknown character is than the least likely token. */
 const UNKNOWN_PENALTY = 10;
@@ -20,7 +20,7 @@ export function createUnigram(config: PartConfig, leavesBytes: boolean): Tokeniz
 class Unigram {
   readonly vocabulary: Vocabulary;
   private readonly scores: Float64Array;
-  /** The most UTF-16 units of a token that begins with a unit. */
+  /** The length of the longest token by its first UTF-16 unit. */
   private readonly maxLength = new Map<number, number>();
   private readonly unknown: number | undefined;
   private readonly unknownScore: number;
@@ -60,7 +60,7 @@ class Unigram {
         ids.push(id);
         continue;
       }
-      // Unknown characters in a row are one.
+      // Adjacent unknown characters are one token.
       while (index < path.length && path[index]?.id === this.unknown) end = (path[index++] as { end: number }).end;
       this.addUnknown(word.slice(start, end), ids);
     }
@@ -74,7 +74,7 @@ class Unigram {
     else ids.push(this.unknown as number);
   }
 
-  /** For each place in the word the token that ends there on the most likely path, and where that begins. */
+  /** For each end position in the word: the last token of the most likely path to it, and where that token starts. */
   private findPath(word: string): { starts: Int32Array; tokens: Int32Array } {
     const size = word.length;
     const scores = new Float64Array(size + 1);

@@ -43,7 +43,7 @@ export function readVocabulary(value: unknown): Vocabulary {
   for (const token in value) {
     const id = value[token];
     if (typeof id !== "number" || !Number.isInteger(id) || id < 0)
-      throw new TokenizerFileError(`model.vocab[${JSON.stringify(token)}] is no token id`);
+      throw new TokenizerFileError(`model.vocab[${JSON.stringify(token)}] is not a token id`);
     ids.set(token, id);
   }
   return new Vocabulary(ids);

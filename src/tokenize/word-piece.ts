@@ -3,7 +3,7 @@ import { type PartConfig, readNumber, readText, TokenizerFileError } from "./par
 import type { TokenizerModel } from "./tokenizer-model.ts";
 import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
 
-/** WordPiece and whole words. Source: HuggingFace's `tokenizers`, `models/wordpiece` and `models/wordlevel`. */
+/** WordPiece and WordLevel. Source: HuggingFace's `tokenizers`, `models/wordpiece` and `models/wordlevel`. */
 
 /** Makes the model. Throws {@link TokenizerFileError}. */
 export function createWordPiece(config: PartConfig, leavesBytes: boolean): TokenizerModel {
@@ -22,7 +22,7 @@ export function createWordPiece(config: PartConfig, leavesBytes: boolean): Token
   };
 }
 
-/** Takes the longest piece again and again; undefined when there is none. */
+/** Takes the longest known piece, then the longest of the rest; undefined when no piece fits. */
 function cutPieces(chars: readonly string[], prefix: string, vocabulary: Vocabulary): number[] | undefined {
   const pieces: number[] = [];
   let start = 0;
@@ -54,7 +54,7 @@ export function createWordLevel(config: PartConfig, leavesBytes: boolean): Token
   };
 }
 
-/** Missing in the file it is missed only when it is needed. */
+/** A missing unknown token is an error only when a word needs it. */
 function findUnknown(config: PartConfig, vocabulary: Vocabulary): () => number {
   const token = readText(config, "unk_token", "[UNK]");
   const id = vocabulary.idOf(token);

@@ -54,8 +54,8 @@ test("a failed share of requests and a silent server are explained in each front
 });
 
 describe("no code below the front doors names a flag of a command line", () => {
-  // A note that only ranks of MPI can meet, and the path of a mistake in GenAI-Perf's inputs.
-  const allowed = /--enable-mpi|--extra-inputs response_field/;
+  // A note that only ranks of MPI can meet.
+  const allowed = /--enable-mpi/;
   for (const folder of ["run", "service", "load"]) {
     test(`src/${folder}`, () => {
       const found: string[] = [];

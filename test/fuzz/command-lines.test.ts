@@ -1,7 +1,6 @@
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
-import { SUBCOMMANDS } from "../../src/cli/genai-perf/options/flags.ts";
-import { flagsOf } from "../../src/cli/genai-perf/options/subcommand-flags.ts";
+import { flagsOf, SUBCOMMANDS } from "../../src/cli/genai-perf/options/subcommands.ts";
 import { allFlags } from "../../src/cli/perf-analyzer/flags.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { fewerRuns } from "./bounds.ts";
@@ -45,7 +44,7 @@ describe("fuzz: command lines", () => {
         .tuple(fc.constantFrom(...flagsOf(subcommand)), value, fc.nat({ max: 19 }))
         .map(([flag, text, dice]) => {
           if (dice === 0) return [text];
-          return flag.shape === "switch" || dice === 1 ? [flag.names[0] as string] : [flag.names[0] as string, text];
+          return flag.count === "switch" || dice === 1 ? [flag.names[0] as string] : [flag.names[0] as string, text];
         });
       return fc.tuple(fc.constant(subcommand), fc.array(part, { maxLength: 6 }));
     });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RunError, UserError } from "../../src/plan/problem.ts";
-import { receiveError, sendError } from "../../src/plan/sent-error.ts";
+import { ERROR_FORM } from "../../src/plan/sent-error.ts";
 
 test("errors arrive in another thread as what they were", () => {
   const errors = [
@@ -9,7 +9,7 @@ test("errors arrive in another thread as what they were", () => {
     new RunError("output", "no place", "Make some."),
     new TypeError("odd"),
   ] as const;
-  const [user, run, other] = errors.map((error) => receiveError(structuredClone(sendError(error))));
+  const [user, run, other] = errors.map((error) => ERROR_FORM.receive(structuredClone(ERROR_FORM.send(error))));
   assert.ok(user instanceof UserError);
   assert.deepEqual(user.problems, errors[0].problems);
   assert.ok(run instanceof RunError);

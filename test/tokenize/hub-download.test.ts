@@ -121,24 +121,24 @@ const failures: readonly (readonly [what: string, answer: Answer, kind: string, 
   ["no access", (_, response) => response.writeHead(401).end("no"), "user", /HTTP 401.*HF_TOKEN/],
   ["a gated model", (_, response) => response.writeHead(403).end("no"), "user", /HTTP 403.*HF_TOKEN/],
   ["an error of the server", (_, response) => response.writeHead(503).end(), "refused", /HTTP 503/],
-  ["a server that is no hub", (_, response) => response.end("hello"), "refused", /it is no hub/],
+  ["a server that is not a hub", (_, response) => response.end("hello"), "refused", /it is not a hub/],
   [
     "a commit that leads out of the cache",
     (_, response) => response.writeHead(200, { ...hub, "X-Repo-Commit": "../../.." }).end("{}"),
     "refused",
-    /it is no hub/,
+    /it is not a hub/,
   ],
   [
     "a name of content that leads out of the cache",
     (_, response) => response.writeHead(200, { ...hub, ETag: '"../../x"' }).end("{}"),
     "refused",
-    /it is no hub/,
+    /it is not a hub/,
   ],
   [
     "addresses in a circle",
     ({ url }, response) => response.writeHead(302, { location: url as string }).end(),
     "refused",
-    /from one address to the next/,
+    /redirects more than 5 times/,
   ],
   [
     "an answer that breaks off",
@@ -179,5 +179,5 @@ test("a hub that is not there cannot be reached, which is said with where it was
 test("an endpoint that is no URL is refused", async () => {
   const error = await loadTokenizer("org/model", { env: environment("bad", "hub") }).catch((caught: unknown) => caught);
   assert.ok(error instanceof UserError);
-  assert.match(error.message, /^HF_ENDPOINT: is no HTTP URL \(got hub\)/);
+  assert.match(error.message, /^HF_ENDPOINT: is not an HTTP URL \(got hub\)/);
 });

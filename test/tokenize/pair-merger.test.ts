@@ -47,14 +47,3 @@ test("merges as the rule says", () => {
   );
   assert.ok(shortened > 20, `only ${shortened} long words were merged`);
 });
-
-test("a table keeps many pairs apart, and a later value wins", () => {
-  const table = new PairTable(30_000);
-  for (let index = 0; index < 30_000; index++) table.set(index % 173, Math.floor(index / 173), index);
-  table.set(5, 7, 99);
-  for (let index = 0; index < 30_000; index++) {
-    const expected = index === 5 + 7 * 173 ? 99 : index;
-    assert.equal(table.get(index % 173, Math.floor(index / 173)), expected);
-  }
-  assert.equal(table.get(173, 0), -1);
-});

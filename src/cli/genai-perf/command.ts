@@ -33,7 +33,7 @@ export async function runGenaiPerf(args: readonly string[], _command: string, io
   }
 }
 
-/** Tells why a command line can not be run, and all else that is wrong with it: the user shall not have to come again for it. */
+/** Reports why a command line cannot be run, and all else that is wrong with it, so that the user need not try again for each problem. */
 async function describeUsage(usage: ParsedCommand & { readonly kind: "usage" }, io: CommandIo): Promise<number> {
   const { recognised } = usage;
   const read = recognised === undefined ? undefined : readSettings(recognised);
@@ -49,12 +49,12 @@ async function describeUsage(usage: ParsedCommand & { readonly kind: "usage" }, 
 /** What is wrong with flags after `--` whatever the settings are, where those are wrong too. */
 async function findPassedBeside(
   { subcommand, passThrough }: GivenCommand,
-  told: readonly Problem[],
+  known: readonly Problem[],
 ): Promise<readonly Problem[]> {
   if (passThrough.length === 0) return [];
   if (subcommand === "create-template" || subcommand === "process-export-files") return [nothingToPass({ subcommand })];
   const found = await findPassedProblems(passThrough);
-  return found.filter(({ message }) => told.every((one) => one.message !== message));
+  return found.filter(({ message }) => known.every((one) => one.message !== message));
 }
 
 async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<number> {
@@ -70,8 +70,6 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
     io.out(`Template created: ${settings.templateFile}\n`);
     return EXIT.done;
   }
-  const further = findFurther(read);
-  if (further.length > 0) throw new UserError(further);
   const resolved = await resolveInputFormat(settings);
   for (const warning of await checkPassed(resolved, given)) io.err(`rampart: ${warning}\n`);
   return (await runAsked(resolved, given, io)) ? EXIT.done : EXIT.failed;
@@ -108,7 +106,7 @@ function nothingToPass({ subcommand }: Pick<GenaiSettings, "subcommand">): Probl
   return { path: "--", message, hint: "Leave them out." };
 }
 
-/** What a user can mend becomes text and exit code 1, everything at once. */
+/** What a user can correct becomes text and exit code 1, everything at once. */
 async function explain(io: CommandIo, body: () => Promise<number>): Promise<number> {
   try {
     return await body();

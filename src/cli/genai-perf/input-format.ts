@@ -1,7 +1,6 @@
 import { detectFormat } from "../../inputs/prompts/detect-format.ts";
-import type { Problem } from "../../plan/problem.ts";
 import type { GenaiSettings } from "./options/settings.ts";
-import type { GivenSettings } from "./options/settings-builder.ts";
+import type { RuleSet } from "./rules/rule-set.ts";
 
 /** What `--input-file` holds. */
 
@@ -20,20 +19,24 @@ export async function resolveInputFormat(settings: GenaiSettings): Promise<Genai
   return { ...settings, rampart: { ...rampart, inputFormat: await detectFormat(input.file) } };
 }
 
-/** What is wrong with `--input-format` beside the rest. */
-export function checkInputFormat({ input, rampart }: GenaiSettings, given: GivenSettings): Problem[] {
+/** Checks `--input-format` beside the input file. */
+export function checkInputFormat(rules: RuleSet): void {
+  const { input, rampart } = rules.settings;
   const { inputFormat } = rampart;
-  if (inputFormat === "auto") return [];
-  const path = given.get("rampart.inputFormat")?.place ?? "--input-format";
-  const flag = "--input-format";
-  if (input.file === "")
-    return [{ path, message: `${flag} needs --input-file`, hint: "Add --input-file FILE, or leave it out." }];
+  const at = "rampart.inputFormat";
+  if (inputFormat === "auto") return;
+  const hint = "Add --input-file FILE, or leave it out.";
+  rules.refuse(input.file === "", at, "--input-format needs --input-file", hint);
   const isSame =
     (inputFormat === "payload" && input.file.startsWith("payload:")) ||
     (inputFormat === "sharegpt" && input.file.startsWith("conversations:"));
-  if (!hasPrefix(input.file) || isSame) return [];
-  const message = `${flag} ${inputFormat} contradicts --input-file ${input.file}`;
-  return [{ path, message, hint: "Leave out one, or the word before the colon." }];
+  const message = `--input-format ${inputFormat} contradicts --input-file ${input.file}`;
+  rules.refuse(hasPrefix(input.file) && !isSame, at, message, "Leave out one, or the word before the colon.");
+}
+
+/** Whether prompts are made up, and sessions with them. */
+export function hasMadeUpPrompts({ input }: Pick<GenaiSettings, "input">): boolean {
+  return input.file === "" || input.file.startsWith("synthetic:");
 }
 
 function hasPrefix(file: string): boolean {

@@ -1,7 +1,8 @@
 import { flagName } from "../perf-analyzer/flags.ts";
 import { type GivenFlag, parseFlags } from "../perf-analyzer/parse.ts";
 import { findLoadSweep } from "./analyze/points.ts";
-import { type GenaiSettings, isDefault, type Stimulus } from "./options/settings.ts";
+import { isDefault } from "./options/defaults.ts";
+import type { GenaiSettings, Stimulus } from "./options/settings.ts";
 import type { GivenSettings, SettingsBuilder } from "./options/settings-builder.ts";
 
 /** The load that flags of perf_analyzer after `--` ask for: it becomes genai-perf's own, so that folder, files and rules follow it. */

@@ -1,6 +1,6 @@
-import type { Problem } from "../../plan/problem.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import type { GenaiSettings } from "./options/settings.ts";
+import type { RuleSet } from "./rules/rule-set.ts";
 
 /** What the endpoint type `template` takes from `--extra-inputs`, as the original and AIPerf have it. */
 
@@ -38,23 +38,17 @@ export function templateFileOf(settings: GenaiSettings): string | undefined {
   }
 }
 
-/** What a run with templates lacks. */
-export function checkTemplate({ endpoint, input }: GenaiSettings): Problem[] {
-  if (endpoint.type !== "template") return [];
-  const problems: Problem[] = [];
-  if (endpoint.path === "")
-    problems.push({
-      path: "--endpoint",
-      message: "--endpoint: the endpoint type template has no path of its own",
-      hint: "Say where to post, for example --endpoint v1/embed.",
-    });
-  if (readTemplateOptions(input.extra).template === undefined) {
-    const keys = Object.keys(input.extra ?? {}).map((key) => `'${key}'`);
-    problems.push({
-      path: "--extra-inputs",
-      message: `The template converter requires the extra input payload_template, only detected the following --extra-inputs: [${keys.join(", ")}].`,
-      hint: "Add --extra-inputs payload_template:FILE.",
-    });
-  }
-  return problems;
+/** Checks what the endpoint type `template` needs. */
+export function checkTemplate(rules: RuleSet): void {
+  const { endpoint, input } = rules.settings;
+  if (endpoint.type !== "template") return;
+  const message = "--endpoint: the endpoint type template has no path of its own";
+  rules.refuse(endpoint.path === "", "endpoint.path", message, "Say where to post, for example --endpoint v1/embed.");
+  const keys = Object.keys(input.extra ?? {}).map((key) => `'${key}'`);
+  rules.refuse(
+    readTemplateOptions(input.extra).template === undefined,
+    "input.extra",
+    `The template converter requires the extra input payload_template, only detected the following --extra-inputs: [${keys.join(", ")}].`,
+    "Add --extra-inputs payload_template:FILE.",
+  );
 }

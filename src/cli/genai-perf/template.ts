@@ -1,64 +1,81 @@
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
 import { writeOutput } from "../../report/output-file.ts";
-import { type Field, type FieldGroup, isGroup } from "./options/field.ts";
-import { FIELDS } from "./options/fields.ts";
-import { defaultSettings, type GenaiSettings, getSetting, type Stimulus } from "./options/settings.ts";
+import { wrap } from "../options/rows.ts";
+import { describeOption, type KeyedOption } from "./options/genai-option.ts";
+import { isGroup, OWN_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "./options/keys.ts";
+import type { Stimulus } from "./options/settings.ts";
+import { flagsOf } from "./options/subcommands.ts";
+import { VALUE_KINDS } from "./options/value-kinds.ts";
 
 /** The YAML file of `create-template`: every option with its default, in the original's layout. */
 
+const COMMENT_WIDTH = 90;
+
 /** The file's text. @param isVerbose adds a comment to every key, and Rampart's own options */
 export function formatTemplate(isVerbose: boolean): string {
-  return formatGroup("", FIELDS, 0, isVerbose);
+  return formatGroup("", YAML_KEYS, 0, isVerbose);
 }
 
-/** Writes the file. Throws a UserError when it exists already, and a RunError when it can not be written. */
+/** Writes the file. Throws a UserError when it exists already, and a RunError when it cannot be written. */
 export function writeTemplate(path: string, isVerbose: boolean): void {
   try {
     writeOutput(path, formatTemplate(isVerbose), { isNew: true });
   } catch (error) {
     if ((error as { code?: string }).code !== "EEXIST")
-      throw new RunError("output", `${path} can not be written: ${messageOf(error)}`, "Give another path with -f.");
+      throw new RunError("output", `${path} cannot be written: ${messageOf(error)}`, "Give another path with -f.");
     const message = `File '${path}' already exists. Please specify a different filename.`;
     throw new UserError([{ path: "-f", message, hint: "Give another name with -f, or remove the file." }]);
   }
 }
 
-/** A key's values first, then what lies deeper; an empty line ends each part, as in the original. */
-function formatGroup(key: string, entries: readonly (Field | FieldGroup)[], level: number, isVerbose: boolean): string {
+/** A key's values first, then the keys below it; an empty line ends each part, as in the original. */
+function formatGroup(
+  key: string,
+  entries: readonly (YamlKey | YamlGroup)[],
+  level: number,
+  isVerbose: boolean,
+): string {
   const indent = "  ".repeat(level);
-  const settings = defaultSettings();
-  const isTop = level === 0;
-  const fields = entries.filter((entry) => !isGroup(entry) && !(isTop && entry.isCommented === true));
-  const deeper = entries.filter((entry) => isGroup(entry) || (isTop && entry.isCommented === true));
+  const isBelow = (entry: YamlKey | YamlGroup): boolean =>
+    isGroup(entry) || (level === 0 && entry.option.isCommented === true);
   const head = key === "" ? "" : `${indent}${key}:\n`;
-  const own = fields.map((entry) => formatField(entry as Field, settings, indent, isVerbose)).join("");
-  const below = deeper.map((entry) => {
-    if (!isGroup(entry)) return `${indent}  ${entry.key}:\n${formatField(entry, settings, `${indent}  `, isVerbose)}\n`;
-    return entry.isOwn === true && !isVerbose ? "" : formatGroup(entry.key, entry.entries, level + 1, isVerbose);
+  const own = entries.map((entry) => (isGroup(entry) || isBelow(entry) ? "" : formatKey(entry, indent, isVerbose)));
+  const below = entries.filter(isBelow).map((entry) => {
+    if (!isGroup(entry)) return `${indent}  ${entry.key}:\n${formatKey(entry, `${indent}  `, isVerbose)}\n`;
+    return entry.key === OWN_KEY && !isVerbose ? "" : formatGroup(entry.key, entry.entries, level + 1, isVerbose);
   });
-  return `${head}${own}\n${below.join("")}`;
+  return `${head}${own.join("")}\n${below.join("")}`;
 }
 
-function formatField(field: Field, settings: GenaiSettings, indent: string, isVerbose: boolean): string {
-  const comment = isVerbose ? (field.about ?? field.note) : field.note;
-  const shown = field.isCommented === true ? field.note : comment;
-  const lines =
-    shown === undefined
-      ? ""
-      : shown
-          .split("\n")
-          .map((line) => `${indent}  # ${line}\n`)
-          .join("");
-  if (field.isCommented === true) return lines;
-  const gap = isVerbose && field.about !== undefined ? "\n" : "";
-  return `${lines}${indent}  ${field.key}: ${formatValue(field, getSetting(settings, field.at))}\n${gap}`;
+function formatKey({ key, option }: YamlKey, indent: string, isVerbose: boolean): string {
+  const { note, isCommented = false } = option;
+  const lines = isVerbose && !isCommented ? explain(option) : (note?.split("\n") ?? []);
+  const comment = lines.map((line) => `${indent}  # ${line}\n`).join("");
+  if (isCommented) return comment;
+  return `${comment}${indent}  ${key}: ${formatValue(option)}\n${isVerbose ? "\n" : ""}`;
+}
+
+/** The option's help, with the names of keys instead of flags. */
+function explain(option: KeyedOption): string[] {
+  const { kind, syntax, choices, ownChoices = [], defaultText, default: value } = option;
+  const parts = [
+    describeOption(option),
+    ...(syntax === undefined ? [] : [`Given as ${VALUE_KINDS[kind].expected}.`]),
+    ...(choices === undefined ? [] : [`One of ${[...choices, ...ownChoices].join(", ")}.`]),
+    ...(defaultText === undefined || (value !== null && value !== "") ? [] : [`Left empty: ${defaultText}.`]),
+  ];
+  const named = parts.join(" ").replace(/--[a-z-]+/g, (name) => {
+    const key = flagsOf("config").find(({ names }) => names.includes(name))?.key;
+    return key ?? name.slice(2).replaceAll("-", "_");
+  });
+  return wrap(named, COMMENT_WIDTH);
 }
 
 /** As Python prints it: `True`, `{'concurrency': 1}`, lists with commas. */
-function formatValue(field: Field, value: unknown): string {
-  if (field.kind === "stimulus") return `{'concurrency': ${(value as Stimulus & { requests: number }).requests}}`;
+function formatValue({ kind, default: value, isFloat }: KeyedOption): string {
+  if (kind === "stimulus") return `{'concurrency': ${(value as Stimulus & { requests: number }).requests}}`;
   if (value === null) return "";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (Array.isArray(value)) return value.join(", ");
-  return field.at === "input.sessions.turnDelay.ratio" ? "1.0" : String(value);
+  return isFloat === true ? (value as number).toFixed(1) : String(value);
 }

@@ -1,7 +1,8 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 import { messageOf } from "../../plan/problem.ts";
 import type { PromptsPlan } from "../../plan/prompts.ts";
-import { receiveError, type SentError, sendError } from "../../plan/sent-error.ts";
+import { ERROR_FORM } from "../../plan/sent-error.ts";
+import { serveCalls, WorkerCalls, WorkerError } from "../../runtime/worker-calls.ts";
 import { startWorker } from "../../runtime/workers.ts";
 import type { DataOrder, Dataset } from "../dataset.ts";
 
@@ -14,20 +15,13 @@ export interface PromptTask {
   readonly order: DataOrder;
 }
 
-type Reply =
-  | { readonly kind: "made"; readonly dataset: Dataset }
-  | { readonly kind: "failed"; readonly error: SentError };
-
-/** The thread's side: makes them and ends. */
-export async function servePrompts(port: MessagePort, { planJson, order }: PromptTask): Promise<void> {
-  let reply: Reply;
-  try {
+/** The thread's side. */
+export function servePrompts(port: MessagePort): void {
+  const make = async ({ planJson, order }: PromptTask): Promise<Dataset> => {
     const { makePromptDataset } = await import("./prompt-dataset.ts");
-    reply = { kind: "made", dataset: await makePromptDataset(JSON.parse(planJson) as PromptsPlan, order) };
-  } catch (error) {
-    reply = { kind: "failed", error: sendError(error) };
-  }
-  port.postMessage(reply);
+    return makePromptDataset(JSON.parse(planJson) as PromptsPlan, order);
+  };
+  serveCalls(port, make, ERROR_FORM);
 }
 
 /**
@@ -38,16 +32,15 @@ export async function servePrompts(port: MessagePort, { planJson, order }: Promp
 export async function makePrompts(
   plan: PromptsPlan,
   order: DataOrder,
-  start: (task: PromptTask) => Worker = (data) => startWorker({ role: "make-prompts", data }),
+  start: () => Worker = () => startWorker({ role: "make-prompts", data: undefined }),
 ): Promise<Dataset> {
   let worker: Worker | undefined;
   try {
-    worker = start({ planJson: JSON.stringify(plan), order });
-    const reply = await replyOf(worker);
-    if (reply.kind === "made") return reply.dataset;
-    throw receiveError(reply.error);
+    worker = start();
+    const task: PromptTask = { planJson: JSON.stringify(plan), order };
+    return await new WorkerCalls(worker, ERROR_FORM).call<Dataset>(task);
   } catch (error) {
-    if (worker !== undefined && !(error instanceof ThreadError)) throw error;
+    if (worker !== undefined && !(error instanceof WorkerError)) throw error;
     const { makePromptDataset } = await import("./prompt-dataset.ts");
     const dataset = await makePromptDataset(plan, order);
     const warning = `Prompts were made in the thread that times responses, before the run: no other could be started (${messageOf(error)}).`;
@@ -55,15 +48,4 @@ export async function makePrompts(
   } finally {
     await worker?.terminate();
   }
-}
-
-/** The thread itself failed, not what it was asked to do. */
-class ThreadError extends Error {}
-
-function replyOf(worker: Worker): Promise<Reply> {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  worker.once("message", resolve);
-  worker.once("error", (error) => reject(new ThreadError(messageOf(error))));
-  worker.once("exit", () => reject(new ThreadError("it ended at once")));
-  return promise;
 }

@@ -1,10 +1,11 @@
-import type { MessagePort, Worker } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
 import type { Plan } from "../../plan/plan.ts";
-import { messageOf, RunError } from "../../plan/problem.ts";
+import { RunError } from "../../plan/problem.ts";
 import { registeredSecrets, registerSecret } from "../../plan/secrets.ts";
-import { receiveError, type SentError, sendError } from "../../plan/sent-error.ts";
+import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import type { TokensPlan } from "../../plan/tokens.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
+import { serveCalls, WorkerCalls, WorkerError } from "../../runtime/worker-calls.ts";
 import { startWorker } from "../../runtime/workers.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 import { parseResponseField } from "../../service/openai/response-field.ts";
@@ -31,17 +32,16 @@ export interface MeteredRun {
   readonly startEpochNs: bigint;
 }
 
-type TokenTask =
+/** What a meter is asked to do. */
+export type TokenTask =
+  /** The reply comes when the tokenizer is loaded. */
+  | { readonly kind: "open" }
   | { readonly kind: "begin"; readonly run: MeteredRun }
   | { readonly kind: "answers"; readonly packed: PackedAnswers }
-  | { readonly kind: "warm-up" | "reset" | "cut" | "resume" | "finish" | "discard" }
-  | { readonly kind: "merge"; readonly windowCount: number };
-
-type TokenReply =
-  | { readonly kind: "ready" }
-  | { readonly kind: "merged"; readonly rows: TokenRows }
-  | { readonly kind: "finished"; readonly error: SentError | undefined }
-  | { readonly kind: "failed"; readonly error: SentError };
+  | { readonly kind: "warm-up" | "reset" | "cut" | "resume" | "discard" }
+  /** The reply is `TokenRows`. */
+  | { readonly kind: "merge"; readonly windowCount: number }
+  | { readonly kind: "finish" };
 
 /** A file of single requests that is being written. */
 export interface RequestFile extends MeasuredSink {
@@ -58,29 +58,8 @@ export interface MeterHelp {
   openRecords?(run: MeteredRun): RequestFile;
 }
 
-/** A port between the two threads. */
-export type MeterPort = MessagePort | Worker;
-
-function listen<T>(port: MeterPort, listener: (message: T) => void): void {
-  if ("threadId" in port) port.on("message", listener);
-  else port.on("message", listener);
-}
-
-/** The thread's side: measures what the port brings, and answers there. */
-export function serveMeter(port: MeterPort, help: MeterHelp): void {
-  const desk = new MeterDesk(help);
-  listen(port, (task: TokenTask) => {
-    let reply: TokenReply | undefined;
-    try {
-      reply = desk.handle(task);
-    } catch (error) {
-      reply = { kind: "failed", error: sendError(error) };
-    }
-    if (reply !== undefined) port.postMessage(reply);
-  });
-}
-
-class MeterDesk {
+/** The thread's side: does what a meter is asked to do. */
+export class MeterDesk {
   private readonly help: MeterHelp;
   private meter: TokenMeter | undefined;
   private gaps: TokenGaps | undefined;
@@ -91,7 +70,8 @@ class MeterDesk {
     this.help = help;
   }
 
-  handle(task: TokenTask): TokenReply | undefined {
+  /** Returns the reply. @throws RunError at the end, where the file of single requests could not be written */
+  handle(task: TokenTask): TokenRows | undefined {
     const { meter } = this;
     if (task.kind === "begin") this.begin(task.run);
     else if (task.kind === "answers") meter?.addPacked(task.packed);
@@ -99,8 +79,8 @@ class MeterDesk {
     else if (task.kind === "reset") meter?.reset();
     else if (task.kind === "cut") meter?.cut();
     else if (task.kind === "resume") meter?.resume();
-    else if (task.kind === "merge") return { kind: "merged", rows: this.merge(task.windowCount) };
-    else if (task.kind === "finish") return this.finish();
+    else if (task.kind === "merge") return this.merge(task.windowCount);
+    else if (task.kind === "finish") this.finish();
     else if (task.kind === "discard") this.records?.discard();
     return undefined;
   }
@@ -138,10 +118,10 @@ class MeterDesk {
     return merged.rows();
   }
 
-  private finish(): TokenReply {
+  private finish(): void {
     this.meter?.finish();
     this.guard(() => this.records?.finish());
-    return { kind: "finished", error: this.recordsError === undefined ? undefined : sendError(this.recordsError) };
+    if (this.recordsError !== undefined) throw this.recordsError;
   }
 
   /** A file that cannot be written costs neither the run nor its numbers. */
@@ -163,37 +143,30 @@ export interface TokenThreadData {
   readonly secrets: readonly string[];
 }
 
-/** The thread of a scenario: loads the tokenizer, says so, and measures until it is ended. */
-export async function serveTokenMeter(port: MessagePort, { plan, secrets }: TokenThreadData): Promise<void> {
+/** The thread of a scenario: loads the tokenizer, and measures until it is ended. */
+export function serveTokenMeter(port: MessagePort, { plan, secrets }: TokenThreadData): void {
   for (const secret of secrets) registerSecret(secret);
-  try {
-    const { tokenizer: name, revision } = plan;
-    const tokenizer = name === "none" ? undefined : await loadTokenizer(name, { revision });
-    serveMeter(port, { countTokens: tokenizer && ((text) => tokenizer.count(text)) });
-    port.postMessage({ kind: "ready" } satisfies TokenReply);
-  } catch (error) {
-    port.postMessage({ kind: "failed", error: sendError(error) } satisfies TokenReply);
-  }
+  const { tokenizer: name, revision } = plan;
+  const opening = name === "none" ? Promise.resolve(undefined) : loadTokenizer(name, { revision });
+  const desk = opening.then(
+    (tokenizer) => new MeterDesk({ countTokens: tokenizer && ((text) => tokenizer.count(text)) }),
+  );
+  desk.catch(() => {});
+  serveCalls(port, async (task: TokenTask) => (await desk).handle(task), ERROR_FORM);
 }
 
 /** The caller's side: where a run puts answers, and gets its levels' tokens from. */
 export class TokenLink {
   /** Takes each finished request of the load. */
   readonly answers: AnswerPacker;
-  private readonly port: MeterPort;
-  private readonly waiting: PromiseWithResolvers<TokenReply>[] = [];
-  private end: Error | undefined;
+  private readonly calls: WorkerCalls<SentError>;
 
-  /** @param port to a thread that serves a meter */
-  constructor(port: MeterPort) {
-    this.port = port;
+  /** @param calls to a thread whose meter answers */
+  constructor(calls: WorkerCalls<SentError>) {
+    this.calls = calls;
     this.answers = new AnswerPacker((packed) => {
       const task: TokenTask = { kind: "answers", packed };
-      port.postMessage(task, [packed.numbers.buffer, packed.bytes.buffer]);
-    });
-    listen(port, (reply: TokenReply) => {
-      if (reply.kind === "failed") this.fail(receiveError(reply.error));
-      else if (reply.kind === "merged" || reply.kind === "finished") this.waiting.shift()?.resolve(reply);
+      calls.post(task, [packed.numbers.buffer, packed.bytes.buffer]);
     });
   }
 
@@ -232,16 +205,14 @@ export class TokenLink {
 
   /** The last windows as one, or all where the plan says so, when all of their answers have been measured. */
   async merge(windowCount: number): Promise<TokenColumns> {
-    const reply = await this.call({ kind: "merge", windowCount });
     const columns = new TokenColumns();
-    if (reply.kind === "merged") columns.addRows(reply.rows);
+    columns.addRows(await this.call<TokenRows>({ kind: "merge", windowCount }));
     return columns;
   }
 
   /** Puts the file of single requests in its place. @throws RunError when it cannot be written */
-  async finish(): Promise<void> {
-    const reply = await this.call({ kind: "finish" });
-    if (reply.kind === "finished" && reply.error !== undefined) throw receiveError(reply.error);
+  finish(): Promise<void> {
+    return this.call({ kind: "finish" });
   }
 
   /** Leaves no file of single requests. */
@@ -249,23 +220,17 @@ export class TokenLink {
     this.post({ kind: "discard" });
   }
 
-  /** Everything that waits rejects, now and later. */
-  fail(error: Error): void {
-    this.end ??= error;
-    for (const { reject } of this.waiting.splice(0)) reject(this.end);
-  }
-
   private post(task: TokenTask): void {
     this.answers.flush();
-    this.port.postMessage(task);
+    this.calls.post(task);
   }
 
-  private call(task: TokenTask): Promise<TokenReply> {
-    if (this.end !== undefined) return Promise.reject(this.end);
-    const waiting = Promise.withResolvers<TokenReply>();
-    this.waiting.push(waiting);
-    this.post(task);
-    return waiting.promise;
+  private call<R>(task: TokenTask): Promise<R> {
+    this.answers.flush();
+    return this.calls.call<R>(task).catch((error: unknown) => {
+      if (!(error instanceof WorkerError)) throw error;
+      throw new RunError("internal", `the thread that counts tokens failed: ${error.message}`, "Report this.");
+    });
   }
 }
 
@@ -279,36 +244,20 @@ export interface TokenThread {
 export async function startTokenThread(plan: TokensPlan): Promise<TokenThread> {
   const data: TokenThreadData = { plan, secrets: registeredSecrets() };
   const worker = startWorker({ role: "measure-tokens", data });
+  const calls = new WorkerCalls(worker, ERROR_FORM);
   try {
-    await firstReply(worker);
+    await calls.call({ kind: "open" } satisfies TokenTask);
   } catch (error) {
     await worker.terminate();
-    throw error;
+    if (!(error instanceof WorkerError)) throw error;
+    const message = `the thread that counts tokens could not be started: ${error.message}`;
+    throw new RunError("internal", message, "Report this.");
   }
-  const link = new TokenLink(worker);
-  const fail = (reason: string): void => link.fail(new RunError("internal", reason, "Report this."));
-  worker.on("error", (error) => fail(messageOf(error)));
-  worker.on("exit", () => fail("the thread that counts tokens ended"));
   return {
-    link,
+    link: new TokenLink(calls),
     close: async () => {
-      fail("the thread that counts tokens was closed");
+      calls.fail(new RunError("internal", "the thread that counts tokens was closed", "Report this."));
       await worker.terminate();
     },
   };
-}
-
-function firstReply(worker: Worker): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  worker.once("message", (reply: TokenReply) => {
-    if (reply.kind === "failed") reject(receiveError(reply.error));
-    else resolve();
-  });
-  const fail = (reason: string): void => {
-    const message = `the thread that counts tokens could not be started: ${reason}`;
-    reject(new RunError("internal", message, "Report this."));
-  };
-  worker.once("error", (error) => fail(messageOf(error)));
-  worker.once("exit", () => fail("it ended at once"));
-  return promise;
 }

@@ -152,9 +152,9 @@ function answeredMetrics(answered: AnsweredRequest): Metrics {
   const input = toMetricInput(answered);
   const metrics: Record<string, Metrics[string]> = {};
   for (const metric of TOKEN_METRICS) {
-    const { record, genaiPerf, value: valueOf } = entryOf(metric);
-    const named = record ?? genaiPerf;
-    const value = valueOf(input);
+    const entry = entryOf(metric);
+    const named = entry.record ?? entry.genaiPerf;
+    const value = entry.value(input);
     if (named === undefined || Number.isNaN(value) || (metric === "reasoningTokens" && value === 0)) continue;
     metrics[named.name] = { value: isTimeMetric(metric) ? value / NS_PER_MS : value, unit: named.unit };
   }

@@ -1,4 +1,5 @@
-import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { encodeIntoCompressedBase64 } from "hdr-histogram-js";
+import { createHistogram, recordUs } from "../../measure/latency-histogram.ts";
 import type { LatencyTally } from "../../measure/latency-tally.ts";
 import {
   errorRatio,
@@ -25,7 +26,6 @@ import { toTokensJson } from "./tokens.ts";
 /** Rampart's own report for programs. Units are in the names; latencies also come as HDR histograms, which can be merged. */
 
 const SIGNIFICANT_DIGITS = 3;
-const HIGHEST_US = 3_600_000_000; // 1 h
 const PERCENTILES = [50, 75, 90, 95, 99, 99.9];
 
 /** Creates the report for the plan's JSON file. */
@@ -190,13 +190,9 @@ function toLatencyJson(tally: LatencyTally): object | null {
 
 /** The latencies in microseconds as a compressed HDR histogram, base64: the format that HdrHistogram's tools read and merge. */
 function encodeHistogram(tally: LatencyTally): string {
-  const histogram = build({
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: HIGHEST_US,
-    numberOfSignificantValueDigits: SIGNIFICANT_DIGITS,
-  });
+  const histogram = createHistogram(SIGNIFICANT_DIGITS);
   tally.forEach((us, count) => {
-    histogram.recordValueWithCount(Math.min(HIGHEST_US, Math.max(1, us)), count);
+    recordUs(histogram, us, count);
   });
   return encodeIntoCompressedBase64(histogram);
 }

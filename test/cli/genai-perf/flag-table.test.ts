@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatHelp } from "../../../src/cli/genai-perf/help.ts";
-import { isGroup } from "../../../src/cli/genai-perf/options/field.ts";
-import { FIELDS, fieldOf, walkFields } from "../../../src/cli/genai-perf/options/fields.ts";
-import { type GenaiFlag, SUBCOMMANDS } from "../../../src/cli/genai-perf/options/flags.ts";
-import { defaultSettings, getSetting, setSetting } from "../../../src/cli/genai-perf/options/settings.ts";
-import { flagsOf } from "../../../src/cli/genai-perf/options/subcommand-flags.ts";
+import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
+import type { GenaiFlag } from "../../../src/cli/genai-perf/options/genai-option.ts";
+import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "../../../src/cli/genai-perf/options/keys.ts";
+import { getSetting, setSetting } from "../../../src/cli/genai-perf/options/settings.ts";
+import { ALL_OPTIONS, flagsOf, SUBCOMMANDS } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { formatUsage } from "../../../src/cli/genai-perf/usage.ts";
 import { ORIGINAL_FLAGS } from "./original-flags.ts";
 import { golden, readGood } from "./read.ts";
@@ -53,18 +53,36 @@ test("the tool's own usage is the original's", () => {
   assert.equal(formatUsage(undefined), golden("usage.txt"));
 });
 
-test("flags and fields agree on choices, and every setting of a flag has a field", () => {
-  for (const flag of [...flagsOf("config"), ...flagsOf("process-export-files")]) {
-    if (flag.at === undefined || flag.at === "isVerbose") continue;
-    const field = fieldOf(flag.at);
-    assert.ok(field !== undefined, flag.at);
-    assert.deepEqual([...(flag.choices ?? []), ...(flag.ownChoices ?? [])], field.choices ?? [], flag.at);
-  }
+/** The keys with values below some entries of the file, with the groups above them. */
+function keysBelow(entries: readonly (YamlKey | YamlGroup)[], above = ""): string[] {
+  return entries.flatMap((entry) =>
+    isGroup(entry) ? keysBelow(entry.entries, `${above}${entry.key}.`) : [`${above}${entry.key}`],
+  );
+}
+
+test("every key of an option stands in the file once, and every setting of a flag has a key", () => {
+  const keys = ALL_OPTIONS.flatMap(({ key }) => (key === undefined ? [] : [key]));
+  assert.equal(new Set(keys).size, keys.length);
+  assert.deepEqual(keysBelow(YAML_KEYS).sort(), [...keys].sort());
+  const settings = ALL_OPTIONS.flatMap(({ at, key }) => (at === undefined || key !== undefined ? [] : [at]));
+  assert.deepEqual(settings, ["templateFile", "isVerbose"]);
 });
 
-test("every field's setting exists, and only its own value changes when it is set", () => {
+test("the original's keys stand in its order, and Rampart's follow in one group", () => {
+  const template = golden("template.txt");
+  const names = keysBelow(YAML_KEYS.filter(({ key }) => key !== "rampart")).map((key) => key.split(".").at(-1));
+  const written = [...template.matchAll(/^ +(?:# +)?([a-z_]+):/gm)].map(([, key]) => key);
+  assert.deepEqual(
+    names.filter((name) => !written.includes(name)),
+    [],
+  );
+  assert.equal(YAML_KEYS.at(-1)?.key, "rampart");
+});
+
+test("every option's setting exists, and only its own value changes when it is set", () => {
   const untouched = JSON.stringify(defaultSettings());
-  for (const { at } of walkFields(FIELDS)) {
+  for (const { at } of ALL_OPTIONS) {
+    if (at === undefined) continue;
     const settings = defaultSettings();
     const before = getSetting(settings, at);
     assert.notEqual(before, undefined, at);
@@ -75,14 +93,14 @@ test("every field's setting exists, and only its own value changes when it is se
   }
 });
 
-test("every own option has a flag and a key", () => {
-  const own = FIELDS.find((entry) => entry.key === "rampart");
-  assert.ok(own !== undefined && isGroup(own));
-  const keys = walkFields(own.entries).map(({ at }) => at);
-  const flags = flagsOf("config").flatMap(({ at, isOwn }) => (isOwn === true && at !== undefined ? [at] : []));
-  assert.deepEqual([...keys].sort(), [...flags].sort());
+test("every own option has a flag, a key and a setting below rampart", () => {
+  const own = ALL_OPTIONS.filter(({ group }) => group === "Rampart");
+  for (const { names, key, at, isOwn } of own) {
+    assert.ok(names !== undefined && at !== undefined && isOwn === true, key);
+    assert.match(key ?? "", /^rampart\.[a-z_]+$/);
+  }
   assert.deepEqual(
-    [...keys].sort(),
+    own.map(({ at }) => at).sort(),
     Object.keys(defaultSettings().rampart)
       .map((key) => `rampart.${key}`)
       .sort(),
@@ -91,15 +109,14 @@ test("every own option has a flag and a key", () => {
 
 /** A value that a flag takes and that is not its default. */
 function sampleOf(flag: GenaiFlag): string[] {
-  if (flag.shape === "switch") return [];
+  if (flag.count === "switch") return [];
   const fallback = flag.at === undefined ? undefined : String(getSetting(defaultSettings(), flag.at));
   if (flag.choices !== undefined) return [String(flag.choices.find((choice) => String(choice) !== fallback))];
   if (flag.names[0] === "--goodput" || flag.names[0] === "--search-limits") return ["request_latency:3"];
   if (flag.kind === "file") return ["synthetic:queries"];
   if (flag.names[0] === "--audio-depths") return ["8"];
-  const { max } = (flag.at === undefined ? undefined : fieldOf(flag.at)) ?? {};
-  if (flag.kind === "decimal" && max === 1) return ["0.5"];
-  return flag.kind === "text" ? ["x:1"] : ["7"];
+  if (flag.kind === "decimal" && flag.max === 1) return ["0.5"];
+  return ["text", "texts", "path", "headers", "object"].includes(flag.kind) ? ["x:1"] : ["7"];
 }
 
 /** An endpoint type for which the flag has a meaning. */
@@ -110,7 +127,9 @@ function typeFor(at: string): string {
 }
 
 test("every flag that stores a value changes exactly what it names, by every spelling", () => {
-  const flags = flagsOf("profile").filter(({ at, isOwn }) => at !== undefined && isOwn !== true);
+  const flags = flagsOf("profile").filter(
+    ({ at, isOwn, isLater }) => at !== undefined && isOwn !== true && isLater !== true,
+  );
   const skipped = new Set(["-m", "--tokenizer-trust-remote-code", "--profile-export-file"]);
   for (const flag of flags.filter(({ names }) => !skipped.has(names[0]))) {
     if (flag.at === undefined) continue;

@@ -205,7 +205,7 @@ describe("what cannot be run is told", () => {
   });
 
   const files: readonly (readonly [name: string, text: string | undefined, message: RegExp])[] = [
-    ["is not there", undefined, /^Error: x\.yaml: the file can not be read .*\n {2}Give an existing/],
+    ["is not there", undefined, /^Error: x\.yaml: the file cannot be read .*\n {2}Give an existing/],
     ["is no YAML", "a: [1\nb: 2\n", /^Error: x\.yaml:2:1: /],
     ["has no keys", "- a\n", /^Error: x\.yaml:1:1: the file must hold keys/],
   ];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { parseCommand } from "../../../src/cli/genai-perf/options/parse.ts";
-import { flagsOf } from "../../../src/cli/genai-perf/options/subcommand-flags.ts";
+import { flagsOf } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { formatUsageError } from "../../../src/cli/genai-perf/usage.ts";
 import { golden, read, readBad, readGood } from "./read.ts";
 
@@ -11,7 +11,7 @@ function flagsIn(...args: string[]): string[] {
   const command = parseCommand(["profile", ...args]);
   assert.equal(command.kind, "command", JSON.stringify(command));
   return command.kind === "command"
-    ? command.given.map(({ flag, values }) => `${flag.names[0]}=${values.join("|")}`)
+    ? command.given.map(({ option, values }) => `${option.names[0]}=${values.join("|")}`)
     : [];
 }
 

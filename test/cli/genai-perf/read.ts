@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { readConfigText } from "../../../src/cli/genai-perf/options/config.ts";
+import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
 import { parseCommand } from "../../../src/cli/genai-perf/options/parse.ts";
 import { readSettings, type SettingsResult } from "../../../src/cli/genai-perf/options/read-settings.ts";
 import { SettingsBuilder } from "../../../src/cli/genai-perf/options/settings-builder.ts";
@@ -27,7 +28,7 @@ export function readBad(...args: string[]): string[] {
 
 /** A YAML text, read under the name `cfg.yaml`. */
 export function readYaml(text: string): SettingsBuilder {
-  const builder = new SettingsBuilder();
+  const builder = new SettingsBuilder(defaultSettings());
   readConfigText(builder, text, "cfg.yaml");
   return builder;
 }

@@ -227,9 +227,10 @@ test("a schedule may begin and end at the same time, and each option is what it 
   assert.deepEqual([rampart.scheduleStartMs, rampart.scheduleEndMs, rampart.scheduleSpeedRatio], [7, 7, 2.5]);
 });
 
-test("flags that nothing obeys yet are told", () => {
-  const { later } = readGood(...CHAT, "--request-rate", "5", "--grpc-method", "a.B/C");
-  assert.deepEqual(later, [{ place: "--grpc-method", flag: "--grpc-method" }]);
+test("flags that are not supported yet are refused", () => {
+  assert.deepEqual(readBad(...CHAT, "--request-rate", "5", "--grpc-method", "a.B/C"), [
+    "--grpc-method is not supported yet",
+  ]);
 });
 
 test("what has no effect is warned of", () => {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { RecentDurations } from "../../../src/measure/recent-durations.ts";
 import { RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import { createLiveView, type LiveView } from "../../../src/report/live/live-view.ts";
 import type { RunProgress } from "../../../src/result/observer.ts";
@@ -198,19 +197,4 @@ describe("the live view", () => {
     view.finish(makeResult(makePlan(), []));
     assert.doesNotMatch(texts.join(""), /[\u0000-\u0009\u000b-\u001f]/);
   });
-});
-
-test("recent durations forget what is older than five seconds", () => {
-  const recent = new RecentDurations();
-  assert.equal(recent.quantilesNs([0.5]), undefined);
-  for (const durationNs of [5e9, Number.NaN, -3, 0]) recent.add(durationNs);
-  for (let second = 0; second < 4; second++) {
-    recent.rotate();
-    for (let i = 0; i < 100; i++) recent.add(1e6);
-  }
-  const [low, middle, high] = recent.quantilesNs([0, 0.5, 1]) ?? assert.fail();
-  assert.ok((low ?? 0) < 1100 && Math.abs((middle ?? 0) / 1e6 - 1) < 0.025 && Math.abs((high ?? 0) / 5e9 - 1) < 0.025);
-  recent.rotate();
-  const [least, most] = recent.quantilesNs([0, 1]) ?? assert.fail();
-  assert.equal(least, most);
 });

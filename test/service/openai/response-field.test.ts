@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UserError } from "../../../src/plan/problem.ts";
+import { type Problem, UserError } from "../../../src/plan/problem.ts";
 import { parseResponseField } from "../../../src/service/openai/response-field.ts";
 import { readAnswer } from "../../../src/service/openai/response-text.ts";
 
@@ -13,7 +13,7 @@ const DATA = {
   list: [0, 1, 2, 3],
 };
 
-test("paths find what JMESPath finds", () => {
+test("expressions find what Python's jmespath 1.1.0 finds", () => {
   for (const [path, found] of [
     ["choices[0].text", "a"],
     ["choices[-1].text", "c"],
@@ -28,18 +28,75 @@ test("paths find what JMESPath finds", () => {
     ["byName.*.t", ["p", "q"]],
     ["list[1:3]", [1, 2]],
     ["list[-2:]", [2, 3]],
+    ["list[::-1]", [3, 2, 1, 0]],
     ["empty || choices[0].text", "a"],
+    ["empty && choices[0].text", ""],
     ["nope.more", null],
     ["@.list[0]", 0],
     [" choices [ 0 ] . text ", "a"],
+    ["choices[?text=='c'].text", ["c"]],
+    ["choices[?delta].delta.content | [0]", "b"],
+    ["rows[][] | [?v > `1`].v", [2, 3]],
+    ["list[?@ >= `1` && !(@ == `2`)]", [1, 3]],
+    ["join('', choices[].text)", "ac"],
+    ["length(choices)", 2],
+    ["not_null(nope, empty, list)", ""],
+    ["max_by(rows[][], &v).v", 3],
+    ["map(&text, choices)", ["a", "c"]],
+    ["sort(keys(byName))", ["x", "y"]],
+    ["to_string(list)", "[0,1,2,3]"],
+    ["[choices[0].text, list[1]]", ["a", 1]],
+    [
+      "choices[*].{t: text, d: delta.content}",
+      [
+        { t: "a", d: "b" },
+        { t: "c", d: null },
+      ],
+    ],
+    ['`"word"`', "word"],
+    ["`word`", "word"],
+    ["'raw'", "raw"],
+    ["choices.length", null],
   ] as const)
     assert.deepEqual(parseResponseField(path).find(DATA), found, path);
   assert.deepEqual(parseResponseField("[0].v").find([{ v: 1 }]), 1);
 });
 
-test("what is no path, or more than is supported, is refused", () => {
-  for (const path of ["a[?b]", "length(a)", "a..b", "a.", ".a", "a b", "", "a[", "[a, b]", "a.[0]", "a ||"])
-    assert.throws(() => parseResponseField(path), UserError, path);
+test("a function that meets another type than it takes finds nothing: an event without the text is no error", () => {
+  for (const [path, data] of [
+    ["length(text)", {}],
+    ["join('', parts)", { parts: [1] }],
+    ["text", undefined],
+  ] as const)
+    assert.equal(parseResponseField(path).find(data), null, path);
+});
+
+test("what is not an expression is one problem that says where it is wrong", () => {
+  for (const [path, reason] of [
+    ["a..b", /unexpected token: \./],
+    ["a.", /unexpected token: \(EOF\)/],
+    [".a", /invalid token \(Dot\)/],
+    ["a b", /UnquotedIdentifier, value: b/],
+    ["", /invalid token \(EOF\)/],
+    ["a[", /expected Star, got: EOF/],
+    ["a.[0]", /invalid token \(Number\)/],
+    ["a ||", /invalid token \(EOF\)/],
+    ["a#b", /unknown character: #/],
+    ["lenght(a)", /Unknown function: lenght\(\)/],
+    ["a[?contains(b)].c", /Invalid arity: contains\(\) takes at least 2 arguments but received 1/],
+    ["length(length(a), b)", /Invalid arity: length\(\)/],
+  ] as const) {
+    const parse = (): unknown => parseResponseField(path, "the setting");
+    assert.throws(parse, (error: unknown) => {
+      assert.ok(error instanceof UserError, path);
+      assert.equal(error.problems.length, 1);
+      const { path: setting, value, message } = error.problems[0] as Problem;
+      assert.deepEqual([setting, value], ["the setting", path]);
+      assert.match(message, /^is not a JMESPath expression: /);
+      assert.match(message, reason);
+      return true;
+    });
+  }
 });
 
 test("an answer is read where the path says; one that has nothing there is an error", () => {

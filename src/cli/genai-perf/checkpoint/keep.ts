@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Checkpoint, type KeptResult } from "../../../campaign/checkpoint.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { CommandIo } from "../../execute.ts";
@@ -8,7 +9,6 @@ import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { nameFolder } from "../profile/folder-name.ts";
 import { type Profile, runProfile } from "../profile/run-profile.ts";
-import { Checkpoint, type KeptResult } from "./checkpoint.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { toOriginalEntry } from "./original-entry.ts";
 

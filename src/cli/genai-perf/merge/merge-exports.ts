@@ -1,8 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { findExports } from "../../../campaign/find-exports.ts";
+import { joinExports, type RunGap } from "../../../campaign/join-exports.ts";
+import { writeMergedExport } from "../../../campaign/merged-export.ts";
 import { messageOf, type Problem, RunError, UserError } from "../../../plan/problem.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
-import { joinExports, type RunGap } from "../../../report/genai-perf/join-exports.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
 import { measureExports } from "../../../report/genai-perf/measure-export.ts";
 import { toGenAiPerfResult } from "../../../report/genai-perf/result.ts";
@@ -18,10 +20,8 @@ import { nameFolder } from "../profile/folder-name.ts";
 import { drawProfile, removePlots } from "../profile/plots.ts";
 import { type Measured, writeReports } from "../profile/report.ts";
 import { openTokenizer } from "../profile/token-work.ts";
-import { findExports } from "./find-exports.ts";
 import { measureForPlots } from "./measure-for-plots.ts";
 import { type HostRun, readHost } from "./read-host.ts";
-import { writeMergedExport } from "./write-merged.ts";
 
 /** `genai-perf process-export-files`: what several hosts measured at the same time, as one run, computed from all their requests. */
 

@@ -1,12 +1,13 @@
 import { isMap, parseDocument } from "yaml";
+import type { HostFiles } from "../../../campaign/find-exports.ts";
 import { UserError } from "../../../plan/problem.ts";
 import type { TelemetryStatistics } from "../../../report/genai-perf/result.ts";
 import { parseTelemetry } from "../../../report/genai-perf/telemetry/merge-telemetry.ts";
 import { openProfileExport, type ProfileExport } from "../../../report/read/profile-export.ts";
 import { readRawMembers } from "../../../report/read/raw-export.ts";
 import { readConfigText } from "../options/config.ts";
+import { defaultSettings } from "../options/defaults.ts";
 import { SettingsBuilder } from "../options/settings-builder.ts";
-import type { HostFiles } from "./find-exports.ts";
 
 /** What one host measured and with which settings. */
 export interface HostRun {
@@ -60,7 +61,7 @@ function readInputConfig(text: string, path: string): SettingsBuilder {
     // What is no map is refused below, as a file with settings would be.
     if (isMap(node)) for (const key of keys) node.delete(key);
   }
-  const builder = new SettingsBuilder();
+  const builder = new SettingsBuilder(defaultSettings());
   readConfigText(builder, String(document), `${path}, input_config`);
   if (builder.problems.length > 0) throw new UserError(builder.problems);
   const { settings } = builder;

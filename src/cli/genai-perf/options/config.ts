@@ -13,13 +13,21 @@ import { isTooDeep, TOO_DEEP } from "../../../plan/json-depth.ts";
 import { nearestName } from "../../../plan/nearest-name.ts";
 import { messageOf } from "../../../plan/problem.ts";
 import { registerArguments } from "../../../plan/secrets.ts";
+import { showValue } from "../../../plan/show-value.ts";
 import { fileSystem } from "../../../runtime/files.ts";
-import { type PlaceOf, readFieldValue } from "./config-values.ts";
-import { type Field, type FieldGroup, isGroup } from "./field.ts";
-import { FIELDS } from "./fields.ts";
+import { JsonNumber, orderedKey } from "../../../service/json-text.ts";
+import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "./keys.ts";
+import { readStimulus } from "./loads.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
+import { readSweeps } from "./sweeps.ts";
+import { isFileOrFolder, VALUE_KINDS } from "./value-kinds.ts";
 
 /** YAML files with the settings of genai-perf. Errors name line and column, all of them at once. */
+
+/** Where in a file something stands: `cfg.yaml:3:5`. */
+type PlaceOf = (node: Node | null | undefined) => string;
+
+type Entries = readonly (YamlKey | YamlGroup)[];
 
 /** Reads a file into the builder. Returns whether it has settings at all, right or wrong ones. */
 export function readConfig(builder: SettingsBuilder, path: string): boolean {
@@ -27,7 +35,7 @@ export function readConfig(builder: SettingsBuilder, path: string): boolean {
   try {
     text = fileSystem().readFileSync(path, "utf8");
   } catch (error) {
-    builder.fail(path, "the file can not be read", messageOf(error), "Give an existing YAML file with -f.");
+    builder.fail(path, "the file cannot be read", messageOf(error), "Give an existing YAML file with -f.");
     return false;
   }
   return readConfigText(builder, text, path);
@@ -52,7 +60,7 @@ export function readConfigText(builder: SettingsBuilder, text: string, path: str
   const root = document.contents;
   if (root === null) return true;
   if (isMap(root)) {
-    readEntries(builder, root, FIELDS, "top-level", placeOf);
+    readEntries(builder, root, YAML_KEYS, "top-level", placeOf);
     return true;
   }
   builder.fail(placeOf(root), "the file must hold keys with values", undefined, "See genai-perf create-template.");
@@ -72,79 +80,91 @@ function resolveAliases(builder: SettingsBuilder, document: Document.Parsed, pat
   return true;
 }
 
-function readEntries(
-  builder: SettingsBuilder,
-  map: YAMLMap,
-  entries: readonly (Field | FieldGroup)[],
-  label: string,
-  placeOf: PlaceOf,
-): void {
+function readEntries(builder: SettingsBuilder, map: YAMLMap, entries: Entries, label: string, placeOf: PlaceOf): void {
   for (const pair of map.items) {
     const keyNode = pair.key as Node;
+    const node = pair.value as Node | null;
     const key = isScalar(keyNode) ? String(keyNode.value) : String(keyNode);
-    const entry = entries.find((one) => one.key === key || (!isGroup(one) && one.alias === key));
+    const entry = entries.find((one) => one.key === key || (!isGroup(one) && one.option.alias === key));
     if (entry === undefined) {
       describeUnknownKey(builder, key, placeOf(keyNode), entries, label);
       continue;
     }
-    const from: GivenSetting = {
-      place: placeOf((pair.value as Node | null) ?? keyNode),
-      source: "file",
-      isFloat: hasFloat(pair.value),
-    };
-    if (!isGroup(entry)) readField(builder, entry, pair.value as Node | null, from, placeOf);
-    else if (isMap(pair.value)) readEntries(builder, pair.value, entry.entries, entry.label, placeOf);
-    else if (!isNull(pair.value as Node | null))
-      builder.fail(
-        from.place,
-        `User Config: ${key} must hold keys with values`,
-        String(pair.value),
-        `Its keys: ${namesOf(entry.entries)}.`,
-      );
+    const from: GivenSetting = { place: placeOf(node ?? keyNode), source: "file", isFloat: hasFloat(node) };
+    if (!isGroup(entry)) {
+      if (!isNull(node)) readValue(builder, entry, node as Node, from, placeOf);
+      else if (entry.option.needsValue === true) {
+        const hint = `Write for example ${entry.key}: my_model.`;
+        builder.fail(from.place, describeWrong(entry), undefined, hint);
+      }
+    } else if (isMap(node)) readEntries(builder, node, entry.entries, entry.label, placeOf);
+    else if (!isNull(node)) {
+      const hint = `Its keys: ${namesOf(entry.entries)}.`;
+      builder.fail(from.place, `User Config: ${key} must hold keys with values`, String(node), hint);
+    }
   }
-}
-
-/** An empty value says nothing, except where something must be said. */
-function readField(
-  builder: SettingsBuilder,
-  field: Field,
-  node: Node | null,
-  from: GivenSetting,
-  placeOf: PlaceOf,
-): void {
-  if (!isNull(node)) {
-    readFieldValue(builder, field, node as Node, from, placeOf);
-    return;
-  }
-  if (field.isRequired === true)
-    builder.fail(
-      from.place,
-      `User Config: ${field.key} must be a string or list`,
-      undefined,
-      `Write for example ${field.key}: my_model.`,
-    );
 }
 
 function describeUnknownKey(
   builder: SettingsBuilder,
   key: string,
   place: string,
-  entries: readonly (Field | FieldGroup)[],
+  entries: Entries,
   label: string,
 ): void {
   const near = nearestName(
     key,
     entries.map((entry) => entry.key),
   );
-  builder.fail(
-    place,
-    `User Config: ${key} is not a valid ${label} parameter`,
-    undefined,
-    near === undefined ? `There are ${namesOf(entries)}.` : `Did you mean ${near}?`,
-  );
+  const hint = near === undefined ? `There are ${namesOf(entries)}.` : `Did you mean ${near}?`;
+  builder.fail(place, `User Config: ${key} is not a valid ${label} parameter`, undefined, hint);
 }
 
-function namesOf(entries: readonly (Field | FieldGroup)[]): string {
+/** Reads one value that is not empty. */
+function readValue(builder: SettingsBuilder, entry: YamlKey, node: Node, from: GivenSetting, placeOf: PlaceOf): void {
+  const { at, kind, choices } = entry.option;
+  const value: unknown = kind === "object" ? toWrittenJson(node) : node.toJSON();
+  const read = VALUE_KINDS[kind].readYaml(value);
+  const fail = (message: string, hint: string): void =>
+    builder.fail(from.place, message, typeof value === "string" ? value : showValue(value), hint);
+  const names = kind === "stimulus" ? Object.keys(read ?? {}) : [];
+  const unknown = names.find((name) => choices?.includes(name) !== true);
+  if (read === undefined || (kind === "stimulus" && unknown === undefined && names.length !== 1))
+    fail(describeWrong(entry), `Give ${VALUE_KINDS[kind].expected}.`);
+  else if (kind === "sweeps") readSweeps(builder, node, from, placeOf);
+  else if (kind === "file" && !isFileOrFolder(String(read)))
+    fail(`'${read}' is not a valid file or directory`, "Give an existing file or folder.");
+  else if (kind === "stimulus" && unknown === undefined) {
+    const name = names[0] as string;
+    readStimulus(builder, name, (read as Record<string, unknown>)[name], from);
+  } else {
+    // Choices are compared without case, as the original does.
+    const item = unknown ?? (typeof read === "string" && choices !== undefined ? read.toLowerCase() : read);
+    builder.set(at, item, from, entry.option);
+  }
+}
+
+function describeWrong({ key, option }: YamlKey): string {
+  return `User Config: ${key} must be ${VALUE_KINDS[option.kind].expected}`;
+}
+
+/** A number as JSON writes it. */
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+
+/** A node as a value whose numbers and order of keys `formatJson` prints as they stand in the file. */
+function toWrittenJson(node: unknown): unknown {
+  if (isMap(node))
+    return Object.fromEntries(
+      node.items.map(({ key, value }) => [orderedKey(String(isScalar(key) ? key.value : key)), toWrittenJson(value)]),
+    );
+  if (isSeq(node)) return node.items.map(toWrittenJson);
+  if (!isScalar(node)) return (node as Node | null)?.toJSON() ?? null;
+  const { value, source = "" } = node;
+  const isOther = typeof value === "number" && JSON_NUMBER.test(source) && JSON.stringify(value) !== source;
+  return isOther ? new JsonNumber(source) : value;
+}
+
+function namesOf(entries: Entries): string {
   return entries.map(({ key }) => key).join(", ");
 }
 

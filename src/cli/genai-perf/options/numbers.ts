@@ -3,7 +3,7 @@
 const INTEGER = /^\s*[+-]?\d+(_\d+)*\s*$/;
 const DECIMAL = /^\s*[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?\s*$/;
 
-/** `int(text)`: a whole number; undefined when the text is none or the number can not be held exactly. */
+/** `int(text)`: a whole number; undefined when the text is none or the number cannot be held exactly. */
 export function parseInteger(text: string): number | undefined {
   if (!INTEGER.test(text)) return undefined;
   const value = Number(text.trim().replaceAll("_", ""));

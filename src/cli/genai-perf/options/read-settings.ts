@@ -1,16 +1,19 @@
 import type { Problem } from "../../../plan/problem.ts";
+import { type GivenOption, spellingsOf } from "../../options/argparse.ts";
 import { liftLoad } from "../lift-load.ts";
+import { RuleSet } from "../rules/rule-set.ts";
 import { checkTogether } from "../rules/rules.ts";
 import { warnTogether } from "../rules/warnings.ts";
 import { readConfig } from "./config.ts";
-import { fieldOf } from "./fields.ts";
-import { FLAG_READERS, type FlagValues, type LastFlag, readLoad, readSweep } from "./flag-readers.ts";
-import { readValues } from "./flag-values.ts";
-import type { SubcommandName } from "./flags.ts";
-import type { GivenCommand, GivenFlag } from "./parse.ts";
-import { type GenaiSettings, isDefault, type Subcommand } from "./settings.ts";
-import { type GivenSetting, type GivenSettings, SettingsBuilder } from "./settings-builder.ts";
-import { flagsOf } from "./subcommand-flags.ts";
+import { defaultSettings } from "./defaults.ts";
+import type { GenaiFlag } from "./genai-option.ts";
+import { type LastFlag, readLoad } from "./loads.ts";
+import type { GivenCommand } from "./parse.ts";
+import type { GenaiSettings, Subcommand } from "./settings.ts";
+import { type GivenSetting, type GivenSettings, listChoices, SettingsBuilder } from "./settings-builder.ts";
+import type { SubcommandName } from "./subcommands.ts";
+import { readSweep } from "./sweeps.ts";
+import { type Fault, quote, VALUE_KINDS } from "./value-kinds.ts";
 
 /** What a command line with its YAML file asks for, or everything that is wrong with it. */
 export type SettingsResult =
@@ -18,8 +21,6 @@ export type SettingsResult =
       readonly kind: "settings";
       readonly settings: GenaiSettings;
       readonly given: GivenSettings;
-      /** What was given and nothing obeys yet: the command refuses it as not supported yet. */
-      readonly later: readonly LaterSetting[];
       /** Whole sentences without a line end. */
       readonly warnings: readonly string[];
     }
@@ -31,51 +32,65 @@ export type SettingsResult =
       /** What the flags that can be read contradict beside that. */
       readonly further: readonly Problem[];
     }
-  /** What the original throws later on: exit code 1. */
+  /** What the original throws after argparse: exit code 1. */
   | { readonly kind: "config"; readonly problems: readonly Problem[] };
 
-/** A setting that nothing obeys yet. */
-export interface LaterSetting {
-  /** The flag as typed, or `cfg.yaml:3:5`. */
-  readonly place: string;
-  /** The flag's first name. */
-  readonly flag: string;
-}
+type GivenFlag = GivenOption<GenaiFlag>;
 
 interface ReadFlag {
-  readonly one: GivenFlag;
-  readonly values: FlagValues;
+  readonly flag: GenaiFlag;
+  readonly values: readonly (string | number)[];
   readonly from: GivenSetting;
 }
 
 /** Flags that go with a configuration file without `--override-config`. */
 const FREE_WITH_CONFIG: ReadonlySet<string> = new Set(["-f", "--override-config", "-v"]);
 
-/** Reads flags, and for `config` the file they name. Nothing is thrown for what a user can mend. */
+/** Reads flags, and for `config` the file they name. Nothing is thrown for what a user can correct. */
 export function readSettings(command: GivenCommand): SettingsResult {
   const { subcommand, given } = command;
   const usage: Problem[] = [];
-  const flags = given.flatMap((one): ReadFlag[] => {
-    const { values, problem } = readValues(one);
-    if (problem === undefined)
-      return [{ one, values, from: { place: one.typed, source: "flag", isFloat: one.flag.kind === "decimal" } }];
-    usage.push(problem);
-    return [];
+  const flags = given.flatMap(({ option, typed, values }): ReadFlag[] => {
+    const kind = option.flagKind ?? option.kind;
+    const read: (string | number)[] = [];
+    for (const word of values) {
+      const value = readWord(option, word);
+      if (typeof value === "object") {
+        const message = `argument ${spellingsOf(option)}: ${value.message}`;
+        usage.push({ path: typed, message, value: word, hint: value.hint });
+        return [];
+      }
+      read.push(value);
+    }
+    const isFloat = kind === "decimal" || kind === "decimals";
+    return [{ flag: option, values: read, from: { place: typed, source: "flag", isFloat } }];
   });
   const result = applyFlags(command, flags);
   if (usage.length === 0) return result;
   return { kind: "usage", subcommand, problems: usage, further: findFurther(result) };
 }
 
+/** A value as its kind and its choices allow it, with argparse's errors. */
+function readWord({ kind, flagKind, choices, ownChoices = [] }: GenaiFlag, word: string): string | number | Fault {
+  const value = VALUE_KINDS[flagKind ?? kind].readWord?.(word) ?? word;
+  if (typeof value === "object" || choices === undefined) return value;
+  if (choices.includes(value) || ownChoices.includes(String(value))) return value;
+  const shown = typeof value === "string" ? quote(value) : value;
+  return {
+    message: `invalid choice: ${shown} (choose from ${listChoices(choices)})`,
+    hint: `Give one of these${ownChoices.length === 0 ? "" : `, or of Rampart's own: ${ownChoices.join(", ")}`}.`,
+  };
+}
+
 function applyFlags({ subcommand, given, passThrough }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
-  const builder = new SettingsBuilder();
+  const builder = new SettingsBuilder(defaultSettings());
   // Without a file everything would be missing that it may have.
   if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
   if (subcommand !== "config")
     builder.store("subcommand", subcommand, { place: subcommand, source: "flag", isFloat: false });
   for (const flag of flags) readFlag(builder, flag);
   const last: LastFlag = (name) => {
-    const found = flags.findLast(({ one }) => one.flag.names[0] === name);
+    const found = flags.findLast(({ flag }) => flag.names[0] === name);
     return found === undefined ? undefined : { value: found.values[0], from: found.from };
   };
   if (subcommand !== "create-template" && subcommand !== "process-export-files") {
@@ -91,45 +106,26 @@ function finish(builder: SettingsBuilder): SettingsResult {
   const { settings, given, problems } = builder;
   // The path itself asks for a stream.
   if (settings.endpoint.type === "generate_stream") settings.endpoint.isStreaming = true;
-  const all = [...problems, ...checkTogether(settings, given)];
-  const later = findLater(settings, given);
-  if (all.length > 0) return { kind: "config", problems: [...all, ...later.map(refuseLater)] };
-  return {
-    kind: "settings",
-    settings,
-    given,
-    later,
-    warnings: warnTogether(settings, given),
-  };
+  const rules = new RuleSet(settings, given);
+  checkTogether(rules);
+  const all = [...problems, ...rules.problems];
+  if (all.length > 0) return { kind: "config", problems: all };
+  warnTogether(rules);
+  return { kind: "settings", settings, given, warnings: rules.warnings };
 }
 
 /** What keeps the settings from being run, argparse's errors aside. */
 export function findFurther(result: SettingsResult): readonly Problem[] {
   if (result.kind === "usage") return result.further;
-  return result.kind === "config" ? result.problems : result.later.map(refuseLater);
-}
-
-/** Told before anything is sent or written. */
-function refuseLater({ place, flag }: LaterSetting): Problem {
-  const what = place.startsWith("-") ? flag : `${place}: ${flag}`;
-  return { path: what, message: `${what} is not supported yet`, hint: "Leave it out." };
-}
-
-/** A file may repeat defaults, as templates do. */
-function findLater(settings: GenaiSettings, given: GivenSettings): LaterSetting[] {
-  return flagsOf("config").flatMap(({ at, isLater, names }) => {
-    const from = at === undefined || isLater !== true ? undefined : given.get(at);
-    if (at === undefined || from === undefined) return [];
-    return from.source === "flag" || !isDefault(settings, at) ? [{ place: from.place, flag: names[0] }] : [];
-  });
+  return result.kind === "config" ? result.problems : [];
 }
 
 /** Returns whether there is a file that can be read. */
 function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): boolean {
-  const file = given.findLast(({ flag }) => flag.names[0] === "-f")?.values[0];
+  const file = given.findLast(({ option }) => option.names[0] === "-f")?.values[0];
   const isRead = file === undefined || readConfig(builder, file);
-  if (given.some(({ flag }) => flag.names[0] === "--override-config")) return isRead;
-  const overriding = given.filter(({ flag }) => !FREE_WITH_CONFIG.has(flag.names[0]));
+  if (given.some(({ option }) => option.names[0] === "--override-config")) return isRead;
+  const overriding = given.filter(({ option }) => !FREE_WITH_CONFIG.has(option.names[0]));
   if (overriding.length > 0)
     builder.fail(
       overriding.map(({ typed }) => typed).join(", "),
@@ -140,20 +136,15 @@ function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): boolea
   return isRead;
 }
 
-function readFlag(builder: SettingsBuilder, { one: { flag }, values, from }: ReadFlag): void {
-  const reader = FLAG_READERS[flag.names[0]];
-  if (reader !== undefined) {
-    reader(builder, values, from);
+function readFlag(builder: SettingsBuilder, { flag, values, from }: ReadFlag): void {
+  if (flag.read !== undefined) {
+    flag.read(builder, values, from);
     return;
   }
-  if (flag.at === undefined) return;
-  const isList = flag.shape === "some" || flag.shape === "any";
+  const isList = flag.count === "some" || flag.count === "any";
   // `--audio-depths` without a value says nothing, as in the original.
-  if (isList && values.length === 0) return;
-  const value = flag.shape === "switch" ? true : isList ? [...values] : values[0];
-  const field = fieldOf(flag.at);
-  if (field === undefined) builder.store(flag.at, value, from);
-  else builder.set(field, value, from);
+  if (flag.at === undefined || (isList && values.length === 0)) return;
+  builder.set(flag.at, flag.count === "switch" ? true : isList ? [...values] : values[0], from, flag);
 }
 
 function inferSubcommand(builder: SettingsBuilder): Subcommand {

@@ -1,7 +1,6 @@
 import { nearestName } from "../../../plan/nearest-name.ts";
 import type { Problem } from "../../../plan/problem.ts";
-import type { Field } from "./field.ts";
-import { defaultSettings, type GenaiSettings, type SettingPath, setSetting } from "./settings.ts";
+import { type GenaiSettings, type SettingPath, setSetting } from "./settings.ts";
 
 /** Where a setting came from. */
 export interface GivenSetting {
@@ -15,16 +14,30 @@ export interface GivenSetting {
 /** Settings that somebody gave, by path. */
 export type GivenSettings = ReadonlyMap<SettingPath, GivenSetting>;
 
+/** What values an option allows. */
+export interface ValueLimits {
+  readonly min?: number;
+  readonly max?: number;
+  readonly choices?: readonly (string | number)[];
+  /** Values that the original does not know. */
+  readonly ownChoices?: readonly string[];
+}
+
 /** Collects settings from flags and a file, and everything that is wrong with them. */
 export class SettingsBuilder {
-  readonly settings: GenaiSettings = defaultSettings();
+  readonly settings: GenaiSettings;
   readonly given = new Map<SettingPath, GivenSetting>();
   readonly problems: Problem[] = [];
 
-  /** Stores a value of the right type, if its field's range and choices allow it. */
-  set(field: Field, value: unknown, from: GivenSetting): void {
-    const problem = checkValue(field, value, from.place);
-    if (problem === undefined) this.store(field.at, value, from);
+  /** @param settings what holds before anything is given */
+  constructor(settings: GenaiSettings) {
+    this.settings = settings;
+  }
+
+  /** Stores a value of the right type, if the option's range and choices allow it. */
+  set(at: SettingPath, value: unknown, from: GivenSetting, limits: ValueLimits): void {
+    const problem = checkValue(limits, value, from.place);
+    if (problem === undefined) this.store(at, value, from);
     else this.problems.push(problem);
   }
 
@@ -39,50 +52,34 @@ export class SettingsBuilder {
   }
 }
 
-/** What a field's range or choices have against a value, in the original's words; for a list, against its first bad item. */
-function checkValue(field: Field, value: unknown, path: string): Problem | undefined {
+/** What an option's range or choices have against a value, in the original's words; for a list, against its first bad item. */
+function checkValue(limits: ValueLimits, value: unknown, path: string): Problem | undefined {
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, choices, ownChoices = [] } = limits;
+  const all = choices === undefined ? undefined : [...choices, ...ownChoices];
   for (const item of Array.isArray(value) ? value : [value]) {
-    if (typeof item === "number") {
-      const problem = checkRange(field, item, path);
-      if (problem !== undefined) return problem;
+    if (typeof item === "number" && (item > max || item < min)) {
+      const message = `User Config: ${item} exceeds ${item > max ? "upper" : "lower"} bounds (${formatBounds(limits)})`;
+      const hint = item > max ? `Give ${max} or less.` : `Give ${min} or more.`;
+      return { path, message, value: String(item), hint };
     }
-    if (field.choices === undefined || typeof item === "object" || field.choices.includes(item)) continue;
-    const choices = field.choices.map(String);
-    const near = nearestName(String(item), choices);
+    if (all === undefined || typeof item === "object" || all.includes(item)) continue;
+    const near = nearestName(String(item), all.map(String));
     return {
       path,
-      message: `User Config: ${item} not in list of choices: [${field.choices.map(quote).join(", ")}]`,
+      message: `User Config: ${item} not in list of choices: [${listChoices(all)}]`,
       value: String(item),
-      hint: near === undefined ? `Give one of ${choices.join(", ")}.` : `Did you mean ${near}?`,
+      hint: near === undefined ? `Give one of ${all.join(", ")}.` : `Did you mean ${near}?`,
     };
   }
   return undefined;
 }
 
-function checkRange(field: Field, value: number, path: string): Problem | undefined {
-  const bounds = formatBounds(field);
-  if (field.max !== undefined && value > field.max)
-    return {
-      path,
-      message: `User Config: ${value} exceeds upper bounds (${bounds})`,
-      value: String(value),
-      hint: `Give ${field.max} or less.`,
-    };
-  if (field.min !== undefined && value < field.min)
-    return {
-      path,
-      message: `User Config: ${value} exceeds lower bounds (${bounds})`,
-      value: String(value),
-      hint: `Give ${field.min} or more.`,
-    };
-  return undefined;
-}
-
-function formatBounds({ min, max }: Field): string {
+function formatBounds({ min, max }: ValueLimits): string {
   const parts = [...(min === undefined ? [] : [`'lower': ${min}`]), ...(max === undefined ? [] : [`'upper': ${max}`])];
   return `{${parts.join(", ")}}`;
 }
 
-function quote(choice: string | number): string {
-  return typeof choice === "string" ? `'${choice}'` : String(choice);
+/** Choices as Python prints a list of them, without its brackets. */
+export function listChoices(choices: readonly (string | number)[]): string {
+  return choices.map((choice) => (typeof choice === "string" ? `'${choice}'` : choice)).join(", ");
 }

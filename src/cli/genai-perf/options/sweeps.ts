@@ -1,10 +1,14 @@
+import { isMap, isScalar, type Node } from "yaml";
+import type { LastFlag } from "./loads.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
 import type { Sweep, SweepType } from "./settings.ts";
+import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
+import { isNumberFrom, isObject } from "./value-kinds.ts";
 
 /** What `analyze` varies, and over which values. */
 
-/** By the names that flags and files use. */
-export const SWEEP_TYPES: Readonly<Record<string, SweepType>> = {
+/** By the names that files use. */
+const SWEEP_TYPES: Readonly<Record<string, SweepType>> = {
   batch_size: "runtime_batch_size",
   runtime_batch_size: "runtime_batch_size",
   concurrency: "concurrency",
@@ -13,7 +17,7 @@ export const SWEEP_TYPES: Readonly<Record<string, SweepType>> = {
   request_rate: "request_rate",
 };
 
-/** Where a sweep starts and ends when nobody says. */
+/** Where a sweep starts and ends by default. */
 export const SWEEP_DEFAULTS: Readonly<Record<SweepType, { readonly min: number; readonly max: number }>> = {
   runtime_batch_size: { min: 1, max: 128 },
   concurrency: { min: 1, max: 1024 },
@@ -22,7 +26,15 @@ export const SWEEP_DEFAULTS: Readonly<Record<SweepType, { readonly min: number; 
   request_rate: { min: 16, max: 8192 },
 };
 
-/** Most values of one sweep; more is taken for a slip. */
+/** The names that flags use. */
+export const SWEEP_FLAG_TYPES = Object.keys(SWEEP_TYPES).filter((name) => name !== "runtime_batch_size");
+
+/** The default ranges in words. */
+export const SWEEP_DEFAULT_TEXT = Object.entries(SWEEP_DEFAULTS)
+  .map(([type, { min, max }]) => `${type.replace("runtime_", "")} ${min}:${max}`)
+  .join(", ");
+
+/** Most values of one sweep; more are refused as a typing error. */
 const MOST_VALUES = 10_000;
 
 /** The values of a sweep in order. A range doubles from its start and never passes its end. */
@@ -34,13 +46,70 @@ export function sweepValues(sweep: Sweep): readonly number[] {
 }
 
 /** What can be wrong with a sweep: a message in the original's words where it has any, and what to do. */
-export interface SweepFault {
+interface SweepFault {
   readonly message: string;
   readonly hint: string;
 }
 
+/** Reads what the flags of `analyze` ask for. @param isNeeded whether there must be a sweep */
+export function readSweep(builder: SettingsBuilder, last: LastFlag, isNeeded: boolean): void {
+  const typeFlag = last("--sweep-type");
+  const list = last("--sweep-list");
+  const given = list ?? last("--sweep-range");
+  if (typeFlag === undefined) {
+    const hint = "Add for example --sweep-type concurrency --sweep-range 1:64.";
+    if (isNeeded || given !== undefined) builder.fail("--sweep-type", "nothing says what to vary", undefined, hint);
+    return;
+  }
+  const type = SWEEP_TYPES[String(typeFlag.value)];
+  if (type === undefined) return;
+  const read = list === undefined ? readSweepRange : readSweepList;
+  const sweep =
+    given === undefined ? ({ kind: "range", type, ...SWEEP_DEFAULTS[type] } as const) : read(type, String(given.value));
+  if ("message" in sweep)
+    builder.fail(given?.from.place ?? "--sweep-range", sweep.message, String(given?.value), sweep.hint);
+  else builder.store("analyze.sweeps", [sweep], typeFlag.from);
+}
+
+/** Reads `analyze` of a file: each type with start, stop and step, or with a list of values. @param placeOf where a node stands */
+export function readSweeps(
+  builder: SettingsBuilder,
+  node: Node,
+  from: GivenSetting,
+  placeOf: (node: Node) => string,
+): void {
+  const sweeps: Sweep[] = [];
+  for (const { key, value } of isMap(node) ? node.items : []) {
+    const name = isScalar(key) ? String(key.value) : String(key);
+    const type = Object.hasOwn(SWEEP_TYPES, name) ? SWEEP_TYPES[name] : undefined;
+    const place = placeOf(key as Node);
+    if (type === undefined) {
+      const types = Object.keys(SWEEP_TYPES).join(", ");
+      builder.fail(place, `User Config: ${name} is not a valid analyze parameter`, undefined, `There are ${types}.`);
+      continue;
+    }
+    const sweep = readOneSweep(type, (value as Node | null)?.toJSON() ?? {});
+    if ("message" in sweep) builder.fail(place, sweep.message, JSON.stringify(value), sweep.hint);
+    else sweeps.push(sweep);
+  }
+  if (sweeps.length > 0) builder.store("analyze.sweeps", sweeps, from);
+}
+
+function readOneSweep(type: SweepType, value: unknown): Sweep | SweepFault {
+  if (Array.isArray(value) && value.length > 0 && value.every((item) => isNumberFrom(item, Number.MIN_VALUE)))
+    return { kind: "list", type, values: value as number[] };
+  const hint = "Write {start: 1, stop: 64}, with step if you like, or a list of values.";
+  if (!isObject(value)) return { message: `User Config: ${type} must hold start and stop, or a list`, hint };
+  const unknown = Object.keys(value).find((key) => !["start", "stop", "step"].includes(key));
+  if (unknown !== undefined) return { message: `User Config: ${unknown} is not a valid ${type} parameter`, hint };
+  const { start = SWEEP_DEFAULTS[type].min, stop = SWEEP_DEFAULTS[type].max, step } = value;
+  if (![start, stop, step ?? 1].every((number) => Number.isFinite(number)))
+    return { message: `User Config: start, stop and step of ${type} must be numbers`, hint };
+  return makeRange(type, start as number, stop as number, step as number | undefined);
+}
+
 /** Reads `--sweep-list`: `20,60`. */
-export function readSweepList(type: SweepType, text: string): Sweep | SweepFault {
+function readSweepList(type: SweepType, text: string): Sweep | SweepFault {
   const values: number[] = [];
   for (const part of text.split(",")) {
     const value = readNumber(type, part);
@@ -53,7 +122,7 @@ export function readSweepList(type: SweepType, text: string): Sweep | SweepFault
 }
 
 /** Reads `--sweep-range`: `1:8` doubles, `5:15:5` steps. */
-export function readSweepRange(type: SweepType, text: string): Sweep | SweepFault {
+function readSweepRange(type: SweepType, text: string): Sweep | SweepFault {
   const parts = text.split(":");
   if (parts.length < 2 || parts.length > 3)
     return {
@@ -74,7 +143,7 @@ export function readSweepRange(type: SweepType, text: string): Sweep | SweepFaul
 }
 
 /** A range, or the values that a step makes of it. */
-export function makeRange(type: SweepType, min: number, max: number, step: number | undefined): Sweep | SweepFault {
+function makeRange(type: SweepType, min: number, max: number, step: number | undefined): Sweep | SweepFault {
   if (min <= 0 || max <= 0)
     return { message: "--sweep-range min/max value must be positive", hint: "Give numbers above 0." };
   if (step !== undefined && step <= 0)

@@ -31,7 +31,7 @@ export async function openLayout(settings: GenaiSettings, tokenizer: Tokenizer |
 export function responseFieldOf(settings: GenaiSettings): ResponseField | undefined {
   if (settings.endpoint.type !== "template") return undefined;
   const { responseField } = readTemplateOptions(settings.input.extra);
-  return responseField === undefined ? undefined : parseResponseField(responseField);
+  return responseField === undefined ? undefined : parseResponseField(responseField, "--extra-inputs response_field");
 }
 
 async function openTemplateLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {

@@ -1,8 +1,8 @@
 import { HIDDEN_VALUE, isSecretName } from "../../../plan/secrets.ts";
 import { PythonFloat, type PythonJson } from "../../../report/genai-perf/python-format.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
-import { type Field, type FieldGroup, isGroup } from "../options/field.ts";
-import { FIELDS } from "../options/fields.ts";
+import type { KeyedOption } from "../options/genai-option.ts";
+import { isGroup, OWN_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/keys.ts";
 import { type GenaiSettings, getSetting, type Stimulus, type Sweep } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 
@@ -11,7 +11,7 @@ import type { GivenSettings } from "../options/settings-builder.ts";
  * original exports them.
  */
 export function toInputConfig(settings: GenaiSettings, given: GivenSettings): PythonJson {
-  const groups = FIELDS.filter((entry) => !isGroup(entry) || entry.isOwn !== true);
+  const groups = YAML_KEYS.filter(({ key }) => key !== OWN_KEY);
   const all = exportEntries(groups, settings, given);
   const { model_names, analyze, endpoint, input, tokenizer, ...others } = all as Record<string, object>;
   const model = settings.modelNames[0] ?? "";
@@ -54,30 +54,30 @@ function inferredInput(file: string): Record<string, unknown> {
 }
 
 function exportEntries(
-  entries: readonly (Field | FieldGroup)[],
+  entries: readonly (YamlKey | YamlGroup)[],
   settings: GenaiSettings,
   given: GivenSettings,
 ): Record<string, unknown> {
   return Object.fromEntries(
     entries.map((entry) => [
       entry.key,
-      isGroup(entry) ? exportEntries(entry.entries, settings, given) : exportField(entry, settings, given),
+      isGroup(entry) ? exportEntries(entry.entries, settings, given) : exportField(entry.option, settings, given),
     ]),
   );
 }
 
-function exportField(field: Field, settings: GenaiSettings, given: GivenSettings): unknown {
-  const value = getSetting(settings, field.at);
-  const from = given.get(field.at);
-  const number = from?.isFloat === true || field.at === "input.sessions.turnDelay.ratio" ? floatUnlessFile : same;
-  switch (field.kind) {
+function exportField({ at, kind, isFloat }: KeyedOption, settings: GenaiSettings, given: GivenSettings): unknown {
+  const value = getSetting(settings, at);
+  const from = given.get(at);
+  const number = from?.isFloat === true || isFloat === true ? floatUnlessFile : same;
+  switch (kind) {
     case "stimulus":
       return exportStimulus(value as Stimulus, from?.isFloat === true);
     case "sweeps":
       return Object.fromEntries((value as readonly Sweep[]).map((sweep) => [sweep.type, exportSweep(sweep)]));
     case "headers":
       return (value as string[]).length === 0 ? "" : (value as string[]).map(hideSecret);
-    case "goodput":
+    case "limits":
       return value === null ? "" : mapValues(value as Record<string, number>, toFloat);
     case "path":
     case "file":

@@ -1,9 +1,10 @@
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
-import { type MeterPort, serveMeter, TokenLink } from "../../../measure/tokens/token-thread.ts";
+import { MeterDesk, TokenLink, type TokenTask } from "../../../measure/tokens/token-thread.ts";
 import { messageOf, RunError } from "../../../plan/problem.ts";
 import { registeredSecrets, registerSecret } from "../../../plan/secrets.ts";
-import { receiveError, type SentError, sendError } from "../../../plan/sent-error.ts";
+import { ERROR_FORM, type SentError } from "../../../plan/sent-error.ts";
 import { RecordsFile } from "../../../report/genai-perf/records-file.ts";
+import { type CallPort, serveCalls, WorkerCalls, WorkerError } from "../../../runtime/worker-calls.ts";
 import { startWorker } from "../../../runtime/workers.ts";
 import { formatJson, parseJson } from "../../../service/json-text.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
@@ -62,103 +63,75 @@ function receiveSettings({ settings, extraJson, secrets }: SentSettings): GenaiS
   return { ...settings, input: { ...settings.input, extra } };
 }
 
-interface Task {
-  readonly kind: "write";
-  readonly settings: SentSettings;
-  readonly task: Omit<WriteTask, "settings">;
+type Task =
+  | TokenTask
+  | { readonly kind: "write"; readonly settings: SentSettings; readonly task: Omit<WriteTask, "settings"> };
+
+/** The thread's side: loads the settings' tokenizer, and works until it is ended. */
+export function serveTokenWork(port: MessagePort, sent: SentSettings): void {
+  const opening = openTokenWork(sent);
+  opening.catch(() => {});
+  serveCalls(port, async (task: Task) => (await opening)(task), ERROR_FORM);
 }
 
-type Reply =
-  | { readonly kind: "ready" }
-  | { readonly kind: "written"; readonly inputs: WrittenInputs }
-  | { readonly kind: "not-written" | "not-started"; readonly error: SentError };
-
-/** The thread's side: loads the settings' tokenizer, says so, and works until it is ended. */
-export async function serveTokenWork(port: MessagePort, sent: SentSettings): Promise<void> {
-  const say = (reply: Reply): void => port.postMessage(reply);
+async function openTokenWork(sent: SentSettings): Promise<(task: Task) => unknown> {
+  const tokenizer = await openTokenizer(receiveSettings(sent));
   let countPayload: PayloadLayout["countPayload"];
-  try {
-    const tokenizer = await openTokenizer(receiveSettings(sent));
-    serveMeter(port, {
-      countTokens: tokenizer && ((text) => tokenizer.count(text)),
-      countPayload: (payload) => countPayload?.(payload) ?? Number.NaN,
-      openRecords: (run) => new RecordsFile(run.recordsFile, run),
-    });
-    port.on("message", async ({ kind, settings, task }: Task) => {
-      if (kind !== "write") return;
-      try {
-        const written = await writeInputs({ ...task, settings: receiveSettings(settings) }, tokenizer);
-        countPayload = written.countPayload;
-        const { path, entryCount, notes } = written;
-        say({ kind: "written", inputs: { path, entryCount, notes } });
-      } catch (error) {
-        say({ kind: "not-written", error: sendError(error) });
-      }
-    });
-    say({ kind: "ready" });
-  } catch (error) {
-    say({ kind: "not-started", error: sendError(error) });
-  }
+  const desk = new MeterDesk({
+    countTokens: tokenizer && ((text) => tokenizer.count(text)),
+    countPayload: (payload) => countPayload?.(payload) ?? Number.NaN,
+    openRecords: (run) => new RecordsFile(run.recordsFile, run),
+  });
+  const write = async ({ settings, task }: Task & { kind: "write" }): Promise<WrittenInputs> => {
+    const { countPayload: counts, ...written } = await writeInputs(
+      { ...task, settings: receiveSettings(settings) },
+      tokenizer,
+    );
+    countPayload = counts;
+    return written;
+  };
+  return (task) => (task.kind === "write" ? write(task) : desk.handle(task));
 }
-
-/** The thread itself failed, not what it was asked to do. */
-class ThreadError extends Error {}
 
 /** The caller's side, over a port to whoever works. */
 class PortTokenWork implements TokenWork {
   readonly link: TokenLink;
-  private readonly port: MeterPort;
+  private readonly calls: WorkerCalls<SentError>;
   private readonly end: () => Promise<unknown>;
-  private waiting: PromiseWithResolvers<Reply> | undefined;
-  private failure: Error | undefined;
 
   /** @param end ends the other side */
-  constructor(port: MeterPort, end: () => Promise<unknown>) {
-    this.port = port;
+  constructor(port: CallPort, end: () => Promise<unknown>) {
     this.end = end;
-    this.link = new TokenLink(port);
-    const receive = (reply: Reply): void => {
-      if (reply.kind === "not-written" || reply.kind === "not-started") this.waiting?.reject(receiveError(reply.error));
-      else if (reply.kind === "written" || reply.kind === "ready") this.waiting?.resolve(reply);
-    };
-    if ("threadId" in port) port.on("message", receive).on("error", (error) => this.fail(messageOf(error)));
-    else port.on("message", receive);
-    if ("threadId" in port) port.on("exit", () => this.fail("it ended"));
+    this.calls = new WorkerCalls(port, ERROR_FORM);
+    this.link = new TokenLink(this.calls);
   }
 
-  /** Waits for the tokenizer. @throws ThreadError when there is no thread after all */
-  async start(): Promise<void> {
+  /** Waits for the tokenizer. @throws WorkerError when there is no thread after all */
+  async start(): Promise<this> {
     try {
-      await this.next();
+      await this.calls.call({ kind: "open" } satisfies Task);
+      return this;
     } catch (error) {
-      const { failure } = this;
       await this.end();
-      throw failure === undefined ? error : new ThreadError(failure.message);
+      throw error;
     }
   }
 
   async write({ settings, ...task }: WriteTask): Promise<WrittenInputs> {
-    if (this.failure !== undefined) throw this.failure;
-    this.port.postMessage({ kind: "write", settings: sendSettings(settings), task } satisfies Task);
-    const reply = await this.next();
-    return (reply as Reply & { kind: "written" }).inputs;
+    const sent: Task = { kind: "write", settings: sendSettings(settings), task };
+    return this.calls.call<WrittenInputs>(sent).catch((error: unknown) => {
+      throw error instanceof WorkerError ? failed(error.message) : error;
+    });
   }
 
   async close(): Promise<void> {
-    this.fail("it was closed");
+    this.calls.fail(failed("it was closed"));
     await this.end();
   }
+}
 
-  private next(): Promise<Reply> {
-    this.waiting = Promise.withResolvers();
-    return this.waiting.promise;
-  }
-
-  private fail(reason: string): void {
-    this.failure ??= new RunError("internal", `the thread that counts tokens failed: ${reason}`, "Report this.");
-    this.waiting?.reject(this.failure);
-    this.link.fail(this.failure);
-  }
+function failed(reason: string): RunError {
+  return new RunError("internal", `the thread that counts tokens failed: ${reason}`, "Report this.");
 }
 
 /**
@@ -172,32 +145,23 @@ export async function startTokenWork(
   note: (text: string) => void,
   start: (settings: SentSettings) => Worker = (data) => startWorker({ role: "token-work", data }),
 ): Promise<TokenWork> {
+  const sent = sendSettings(settings);
+  let worker: Worker | undefined;
   try {
-    return await startThread(() => start(sendSettings(settings)));
+    worker = start(sent);
+    const { terminate } = worker;
+    return await new PortTokenWork(worker, terminate.bind(worker)).start();
   } catch (error) {
-    if (!(error instanceof ThreadError)) throw error;
-    note(`requests are made and answers measured in the thread that times responses: ${error.message}`);
+    if (worker !== undefined && !(error instanceof WorkerError)) throw error;
+    note(`requests are made and answers measured in the thread that times responses: ${messageOf(error)}`);
   }
   const { port1, port2 } = new MessageChannel();
-  const work = new PortTokenWork(port1, async () => {
+  serveTokenWork(port2, sent);
+  const close = async (): Promise<void> => {
     port1.close();
     port2.close();
-  });
-  const [started] = await Promise.allSettled([work.start(), serveTokenWork(port2, sendSettings(settings))]);
-  if (started.status === "rejected") throw started.reason;
-  return work;
-}
-
-async function startThread(start: () => Worker): Promise<TokenWork> {
-  let worker: Worker;
-  try {
-    worker = start();
-  } catch (error) {
-    throw new ThreadError(messageOf(error));
-  }
-  const work = new PortTokenWork(worker, () => worker.terminate());
-  await work.start();
-  return work;
+  };
+  return new PortTokenWork(port1, close).start();
 }
 
 /** The work of profiles that follow each other and share a tokenizer: begun once. What failed is tried again, as a hub may be away for a moment. */

@@ -1,6 +1,5 @@
 import type { Problem } from "../../../plan/problem.ts";
-import type { SubcommandName } from "../options/flags.ts";
-import { flagsOf } from "../options/subcommand-flags.ts";
+import { flagsOf, type SubcommandName } from "../options/subcommands.ts";
 
 const FLAG = /(?<![\w-])--?[a-zA-Z][\w-]*/g;
 

@@ -1,59 +1,56 @@
-import type { Problem } from "../../../plan/problem.ts";
 import { isDirectory } from "../../output-files.ts";
 import { ENDPOINT_TYPES, TOKENLESS_TYPES } from "../endpoints.ts";
 import { checkInputFormat, isPayloadFile } from "../input-format.ts";
-import { isFileOrFolder } from "../options/flag-values.ts";
-import type { GenaiSettings } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
+import { flagsOf } from "../options/subcommands.ts";
+import { isFileOrFolder } from "../options/value-kinds.ts";
 import { checkTemplate } from "../template-options.ts";
-import { checkEndpoint } from "./endpoint-rules.ts";
+import { checkEndpoint, checkServers } from "./endpoint-rules.ts";
 import { checkMedia } from "./media-rules.ts";
 import { checkOwn } from "./own-rules.ts";
-import { RuleSet } from "./rule-set.ts";
+import type { RuleSet } from "./rule-set.ts";
 import { checkSessions } from "./session-rules.ts";
 import { checkSweep } from "./sweep-rules.ts";
 
 /** The original's rules between settings, and those that Rampart's own options bring. */
 
-/** What the settings contradict, all of it. */
-export function checkTogether(settings: GenaiSettings, given: GivenSettings): Problem[] {
-  const rules = new RuleSet(settings, given);
-  if (settings.subcommand === "create-template") return [];
-  if (settings.subcommand === "process-export-files") {
+/** Checks what the settings contradict, all of it. */
+export function checkTogether(rules: RuleSet): void {
+  const { subcommand } = rules.settings;
+  if (subcommand === "create-template") return;
+  if (subcommand === "process-export-files") {
     checkProcess(rules);
-    return rules.problems;
+    return;
   }
   checkEndpoint(rules);
   checkTokens(rules);
   checkInput(rules);
   checkLoad(rules);
-  checkSessions(settings, rules.refuse.bind(rules));
+  checkSessions(rules);
   checkOutput(rules);
   checkOwn(rules);
-  if (settings.subcommand === "analyze") checkSweep(rules);
-  return [
-    ...rules.problems,
-    ...checkMedia(settings, given),
-    ...checkTemplate(settings),
-    ...checkInputFormat(settings, given),
-  ];
+  checkServers(rules);
+  if (subcommand === "analyze") checkSweep(rules);
+  checkMedia(rules);
+  checkTemplate(rules);
+  checkInputFormat(rules);
+  for (const { at, isLater, names } of flagsOf("config"))
+    if (at !== undefined && isLater === true)
+      rules.refuse(rules.isChosen(at), at, `${names[0]} is not supported yet`, "Leave it out.");
 }
 
-/** What of tokens and tokenizers is not possible here. */
+/** What is not possible with tokens and tokenizers. */
 function checkTokens(rules: RuleSet): void {
   const { settings } = rules;
   const { serviceKind } = ENDPOINT_TYPES[settings.endpoint.type];
   rules.refuse(
     settings.input.outputTokens.isDeterministic && serviceKind !== "triton" && serviceKind !== "tensorrtllm_engine",
     "input.outputTokens.isDeterministic",
-    "--output-tokens-mean-deterministic",
     "User Config: input.output_tokens.deterministic is only supported with Triton or TensorRT-LLM Engine service kinds",
     "For OpenAI endpoints give --extra-inputs ignore_eos:true and --extra-inputs min_tokens:N.",
   );
   rules.refuse(
     settings.tokenizer.isTrustingRemoteCode,
     "tokenizer.isTrustingRemoteCode",
-    "--tokenizer-trust-remote-code",
     "programs that a tokenizer brings are not run",
     "Give --tokenizer a folder with tokenizer.json; the tokenizers library can save one.",
   );
@@ -65,14 +62,12 @@ function checkInput(rules: RuleSet): void {
   rules.refuse(
     rules.isChosen("input.outputTokens.stddev") && input.outputTokens.mean === null,
     "input.outputTokens.stddev",
-    "--output-tokens-stddev",
     "User Config: If output tokens stddev is set, mean must also be set",
     needsMean,
   );
   rules.refuse(
     input.outputTokens.isDeterministic && input.outputTokens.mean === null,
     "input.outputTokens.isDeterministic",
-    "--output-tokens-mean-deterministic",
     "User Config: If output tokens deterministic is set, mean must also be set",
     needsMean,
   );
@@ -80,7 +75,6 @@ function checkInput(rules: RuleSet): void {
   rules.refuse(
     payload !== undefined && (payload === "" || !isFileOrFolder(payload)),
     "input.file",
-    "--input-file",
     `File not found: ${payload}`,
     "Give an existing file after payload:, with one JSON object per line.",
   );
@@ -88,7 +82,6 @@ function checkInput(rules: RuleSet): void {
     rules.refuse(
       !header.includes(":"),
       "input.headers",
-      "--header",
       `a header without a colon`,
       "Write Name:Value, for example X-Team:search.",
     );
@@ -99,7 +92,6 @@ function checkLoad(rules: RuleSet): void {
   rules.refuse(
     stimulus.kind === "fixed_schedule" && !isPayloadFile(rules.settings),
     "perfAnalyzer.stimulus",
-    "--fixed-schedule",
     "a fixed schedule needs a payload file with a timestamp in each line",
     "Add --input-file payload:FILE, or --input-file FILE with --input-format payload, azure or burstgpt.",
   );
@@ -109,7 +101,6 @@ function checkLoad(rules: RuleSet): void {
     rules.refuse(
       (measurement.num as number) < least,
       "perfAnalyzer.measurement.num",
-      "--request-count",
       `--request-count can not be less than ${what}`,
       `Give ${least} or more.`,
     );
@@ -123,7 +114,6 @@ function checkOutput(rules: RuleSet): void {
   rules.refuse(
     output.isPlotting && TOKENLESS_TYPES.includes(endpoint.type),
     "output.isPlotting",
-    "--generate-plots",
     `User Config: generate_plots is not supported with the OutputFormat.${format} output format`,
     "Leave --generate-plots out: there are no tokens to plot.",
   );
@@ -132,17 +122,10 @@ function checkOutput(rules: RuleSet): void {
 
 function checkFiles(rules: RuleSet): void {
   const { output } = rules.settings;
-  rules.refuse(
-    rules.isChosen("rampart.plotFormats") && !output.isPlotting,
-    "rampart.plotFormats",
-    "--plot-formats",
-    "--plot-formats needs --generate-plots",
-    "Add --generate-plots, or leave it out.",
-  );
+  rules.require("rampart.plotFormats", output.isPlotting, "--generate-plots");
   rules.refuse(
     output.profileExportFile.replace(/^(\.\/+)+/, "").includes("/"),
     "output.profileExportFile",
-    "--profile-export-file",
     "Please use artifact_directory option to define intermediary paths to the profile_export_file.",
     "Give the folder with --artifact-dir.",
   );
@@ -153,14 +136,12 @@ function checkProcess(rules: RuleSet): void {
   rules.refuse(
     !isDirectory(inputDir),
     "process.inputDir",
-    "--input-directory",
     `User Config: input path ${inputDir} is not a valid directory.`,
     "Give the folder with the exports with --input-directory.",
   );
   rules.refuse(
     rules.settings.output.isCheckpointing,
     "output.isCheckpointing",
-    "--enable-checkpointing",
     "nothing is measured when exports are merged, so there is nothing to keep",
     "Leave it out.",
   );

@@ -1,39 +1,37 @@
 import { ENDPOINT_TYPES, TOKENLESS_TYPES } from "../endpoints.ts";
-import type { GenaiSettings, SettingPath } from "../options/settings.ts";
-import type { GivenSettings } from "../options/settings-builder.ts";
+import { hasMadeUpPrompts } from "../input-format.ts";
+import type { GenaiSettings } from "../options/settings.ts";
+import type { RuleSet } from "./rule-set.ts";
 
 /** Rules of conversations. */
 
-type Refuse = (isBroken: boolean, at: SettingPath, flag: string, message: string, hint: string) => void;
-
-/** What sessions need: a load that holds them, and requests that belong to them. @param refuse tells a problem when a rule is broken */
-export function checkSessions(settings: GenaiSettings, refuse: Refuse): void {
-  const { input, perfAnalyzer, endpoint } = settings;
+/** What sessions need: a load that holds them, and requests that belong to them. */
+export function checkSessions(rules: RuleSet): void {
+  const { input, perfAnalyzer, endpoint } = rules.settings;
   const { stimulus } = perfAnalyzer;
   const { count } = input.sessions;
-  const isMadeUp = hasMadeUpInputs(input.file);
+  const isMadeUp = hasMadeUpPrompts(rules.settings);
   if (stimulus.kind !== "session_concurrency") {
     const hint = "Add --session-concurrency, how many at the same time.";
-    const message = "sessions need a load that holds them";
-    refuse(count > 0 && isMadeUp, "input.sessions.count", "--num-sessions", message, hint);
+    rules.refuse(count > 0 && isMadeUp, "input.sessions.count", "sessions need a load that holds them", hint);
     return;
   }
-  const refuseLoad = (isBroken: boolean, message: string, hint: string): void =>
-    refuse(isBroken, "perfAnalyzer.stimulus", "--session-concurrency", message, hint);
+  const refuse = (isBroken: boolean, message: string, hint: string): void =>
+    rules.refuse(isBroken, "perfAnalyzer.stimulus", message, hint);
   const files = "--input-file payload:FILE with a session_id in each line, or conversations:FILE";
-  refuseLoad(isMadeUp && count === 0, "there are no sessions to hold", `Add --num-sessions, or ${files}.`);
-  refuseLoad(
-    !isMadeUp && !hasSessionsIn(settings),
+  refuse(isMadeUp && count === 0, "there are no sessions to hold", `Add --num-sessions, or ${files}.`);
+  refuse(
+    !isMadeUp && !hasSessionsIn(rules.settings),
     `there are no sessions in ${input.file}`,
     `Give ${files}; or leave --input-file out, and --num-sessions are made up.`,
   );
-  refuseLoad(
+  refuse(
     isMadeUp && count > 0 && count < stimulus.sessions,
     `${stimulus.sessions} sessions at the same time are more than the ${count} that are made up`,
     `Give --num-sessions ${stimulus.sessions} or more.`,
   );
   const { type } = endpoint;
-  refuseLoad(
+  refuse(
     ENDPOINT_TYPES[type].serviceKind !== "openai" || TOKENLESS_TYPES.includes(type),
     `the endpoint type ${type} has no conversations`,
     "Use chat or another type of an OpenAI server.",
@@ -45,34 +43,24 @@ function hasSessionsIn({ input, rampart }: GenaiSettings): boolean {
   return /^(payload|conversations):/.test(input.file) || ["payload", "sharegpt"].includes(rampart.inputFormat);
 }
 
-/** Whether prompts are made up, and sessions with them. */
-function hasMadeUpInputs(file: string): boolean {
-  return file === "" || file.startsWith("synthetic:");
-}
-
-/** What of a load and of sessions has no effect on each other, in whole sentences; the original says nothing of it. */
-export function warnOfSessions({ input, perfAnalyzer }: GenaiSettings, given: GivenSettings): string[] {
-  const warnings: string[] = [];
-  const without = (at: SettingPath, flag: string, why: string): void => {
-    if (given.get(at)?.source === "flag") warnings.push(`${flag} has no effect ${why}.`);
-  };
+/** Warns of flags that have no effect on sessions, or only on them; the original says nothing of it. */
+export function warnOfSessions(rules: RuleSet): void {
+  const { input, perfAnalyzer } = rules.settings;
+  const hasSessions = input.sessions.count > 0;
   if (perfAnalyzer.stimulus.kind === "session_concurrency") {
     const why = "with --session-concurrency: every session is held once, to its end";
-    without("perfAnalyzer.measurement.num", "the length of the measurement", why);
-    without("perfAnalyzer.stabilityPct", "--stability-percentage", why);
-    without("perfAnalyzer.warmupRequests", "--warmup-request-count", why);
+    rules.warnOfFlag("perfAnalyzer.measurement.num", why, "the length of the measurement");
+    rules.warnOfFlag("perfAnalyzer.stabilityPct", why, "--stability-percentage");
+    rules.warnOfFlag("perfAnalyzer.warmupRequests", why);
   }
-  const isMadeUp = hasMadeUpInputs(input.file);
-  if (isMadeUp) without("input.sessions.turnDelay.ratio", "--session-delay-ratio", "on pauses that are made up");
-  if (isMadeUp && input.sessions.count > 0)
-    without("input.datasetEntries", "--num-dataset-entries", "on sessions: each has requests of its own");
-  if (!isMadeUp) without("input.sessions.count", "--num-sessions", "on sessions of a file");
-  if (!isMadeUp || input.sessions.count === 0) {
-    const why = isMadeUp ? "without --num-sessions" : "on sessions of a file";
-    without("input.sessions.turns.mean", "--session-turns-mean", why);
-    without("input.sessions.turns.stddev", "--session-turns-stddev", why);
-    without("input.sessions.turnDelay.meanMs", "--session-turn-delay-mean", why);
-    without("input.sessions.turnDelay.stddevMs", "--session-turn-delay-stddev", why);
-  }
-  return warnings;
+  const isMadeUp = hasMadeUpPrompts(rules.settings);
+  if (isMadeUp) rules.warnOfFlag("input.sessions.turnDelay.ratio", "on pauses that are made up");
+  if (isMadeUp && hasSessions) rules.warnOfFlag("input.datasetEntries", "on sessions: each has requests of its own");
+  if (!isMadeUp) rules.warnOfFlag("input.sessions.count", "on sessions of a file");
+  if (isMadeUp && hasSessions) return;
+  const why = isMadeUp ? "without --num-sessions" : "on sessions of a file";
+  rules.warnOfFlag("input.sessions.turns.mean", why);
+  rules.warnOfFlag("input.sessions.turns.stddev", why);
+  rules.warnOfFlag("input.sessions.turnDelay.meanMs", why);
+  rules.warnOfFlag("input.sessions.turnDelay.stddevMs", why);
 }

@@ -2,6 +2,7 @@ import { familyOf, JSON_METRICS, REQUEST_METRICS } from "../../../report/genai-p
 import { parseLimit } from "../../../report/genai-perf/limits.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import { findLoadSweep } from "../analyze/points.ts";
+import { hasMadeUpPrompts } from "../input-format.ts";
 import { sweepValues } from "../options/sweeps.ts";
 import { formatOf } from "../profile/endpoint-formats.ts";
 import type { RuleSet } from "./rule-set.ts";
@@ -11,19 +12,19 @@ import type { RuleSet } from "./rule-set.ts";
 /** Kinds whose requests hold several texts or images; a batch would change nothing in the others. */
 const BATCHED: readonly AnswerKind[] = ["completions", "embeddings", "nvclip", "rankings", "image-retrieval"];
 
-/** Tells the rules what is wrong with the sweep. */
+/** Checks the sweep. */
 export function checkSweep(rules: RuleSet): void {
-  const { analyze, input, endpoint, rampart } = rules.settings;
+  const { analyze, endpoint, rampart } = rules.settings;
   const types = analyze.sweeps.map(({ type }) => type);
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
-    rules.refuse(isBroken, "analyze.sweeps", "--sweep-type", message, hint);
+    rules.refuse(isBroken, "analyze.sweeps", message, hint);
   refuse(
     types.includes("concurrency") && types.includes("request_rate"),
     "concurrency and request_rate are both the load, of which there is one",
     "Vary one of them.",
   );
   refuse(new Set(types).size < types.length, "something is varied twice", "Name each parameter once.");
-  const isMadeUp = input.file === "" || input.file.startsWith("synthetic:");
+  const isMadeUp = hasMadeUpPrompts(rules.settings);
   refuse(
     types.includes("input_sequence_length") && !isMadeUp,
     "input_sequence_length is the length of made-up prompts, and the input file brings its own",
@@ -59,7 +60,6 @@ function checkCounts(rules: RuleSet): void {
   rules.refuse(
     num < most,
     "perfAnalyzer.measurement.num",
-    "--request-count",
     `--request-count can not be less than ${what}, which the sweep takes up to ${most}`,
     `Give ${most} or more, or leave it out: each point then takes twice its ${what}, but at least 10.`,
   );
@@ -69,7 +69,7 @@ function checkSearch(rules: RuleSet): void {
   const { analyze, endpoint, rampart } = rules.settings;
   if (rampart.searchLimits === null) return;
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
-    rules.refuse(isBroken, "rampart.searchLimits", "--search-limits", message, hint);
+    rules.refuse(isBroken, "rampart.searchLimits", message, hint);
   refuse(
     findLoadSweep(analyze.sweeps) === undefined,
     "a search needs a load to search",

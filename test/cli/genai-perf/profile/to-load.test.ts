@@ -58,8 +58,8 @@ const cases: readonly (readonly [flags: readonly string[], yaml: string, load: L
 
 for (const [flags, yaml, load] of cases) {
   test(flags.filter((flag) => flag !== PAYLOAD).join(" "), () => {
-    const { settings, later } = readGood("profile", "-m", "tiny", "--endpoint-type", "chat", ...flags);
-    assert.deepEqual([toLoad(settings), later], [load, []]);
+    const { settings } = readGood("profile", "-m", "tiny", "--endpoint-type", "chat", ...flags);
+    assert.deepEqual(toLoad(settings), load);
     const builder = readYaml(`model_name: tiny\n${yaml}\n`);
     assert.deepEqual(builder.problems, []);
     assert.deepEqual(toLoad(builder.settings), load);

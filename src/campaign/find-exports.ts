@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { messageOf, type Problem, UserError } from "../../../plan/problem.ts";
+import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 
 /** The results of one host: a profile export and the JSON report beside it. */
 export interface HostFiles {

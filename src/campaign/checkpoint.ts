@@ -1,11 +1,11 @@
 import { access, constants, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import { parseOutsideJson } from "../../../plan/json-depth.ts";
-import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
-import { formatPythonJson, type PythonJson } from "../../../report/genai-perf/python-format.ts";
-import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
-import { writeOutput } from "../../../report/output-file.ts";
+import { parseOutsideJson } from "../plan/json-depth.ts";
+import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { formatPythonJson, type PythonJson } from "../report/genai-perf/python-format.ts";
+import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
+import { writeOutput } from "../report/output-file.ts";
 import { restoreResult, STORED_RESULT, storeResult } from "./stored-result.ts";
 
 /** Results that are kept from one command to the next: `checkpoint.json`, laid out as genai-perf has it, with Rampart's own part in each entry. */

@@ -1,5 +1,3 @@
-import type { Sweep } from "../options/settings.ts";
-
 /** The search for the highest load that keeps limits: doubling until one breaks them, halving between, and confirming both ends. */
 
 /** Which loads can be tried. */
@@ -28,13 +26,17 @@ export type SearchAnswer =
 /** A range is halved until it is this share of its lower end; concurrencies down to 1. Measurements differ by more than that. */
 const CLOSE_ENOUGH = 0.02;
 
-/** The loads of a sweep: all between the ends of a range (rates to three digits), or the values of a list. */
-export function createLadder(sweep: Sweep): Ladder {
-  return sweep.kind === "list" ? climbList(sweep.values) : climbRange(sweep);
+/** Where the loads to try come from. */
+export type SearchedLoads =
+  | { readonly kind: "range"; readonly min: number; readonly max: number }
+  | { readonly kind: "list"; readonly values: readonly number[] };
+
+/** All loads between the ends of a range, or the values of a list. @param isWhole whether loads of a range are whole numbers; otherwise they have three digits */
+export function createLadder(loads: SearchedLoads, isWhole: boolean): Ladder {
+  return loads.kind === "list" ? climbList(loads.values) : climbRange(loads.min, loads.max, isWhole);
 }
 
-function climbRange({ type, min, max }: Sweep & { readonly kind: "range" }): Ladder {
-  const isWhole = type !== "request_rate";
+function climbRange(min: number, max: number, isWhole: boolean): Ladder {
   return {
     first: min,
     above: (kept) => (kept >= max ? undefined : Math.min(2 * kept, max)),

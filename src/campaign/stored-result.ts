@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import type { StatisticName } from "../../../measure/statistics.ts";
-import type { GenAiPerfResult, Statistics } from "../../../report/genai-perf/result.ts";
+import type { StatisticName } from "../measure/statistics.ts";
+import type { GenAiPerfResult, Statistics } from "../report/genai-perf/result.ts";
 
 /** Results as JSON, so that a later run can report them as if it had measured them. */
 

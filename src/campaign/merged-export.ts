@@ -1,7 +1,7 @@
-import { OutputFile } from "../../../report/output-file.ts";
-import type { ProfileExport } from "../../../report/read/profile-export.ts";
-import { readRawParts } from "../../../report/read/raw-export.ts";
-import { removingPart } from "../../../run/target/process-end.ts";
+import { OutputFile } from "../report/output-file.ts";
+import type { ProfileExport } from "../report/read/profile-export.ts";
+import { readRawParts } from "../report/read/raw-export.ts";
+import { removingPart } from "../run/target/process-end.ts";
 
 /** Writes several exports as one: the requests of all first experiments as they stand there, in the frame of the first. The file appears whole. */
 export async function writeMergedExport(path: string, sources: readonly ProfileExport[]): Promise<void> {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { combineSweeps } from "../../../src/cli/genai-perf/analyze/points.ts";
-import { createLadder, type SearchAnswer, searchHighest } from "../../../src/cli/genai-perf/analyze/search.ts";
-import type { Sweep } from "../../../src/cli/genai-perf/options/settings.ts";
+import { createLadder, type SearchAnswer, searchHighest } from "../../src/campaign/search.ts";
+import { combineSweeps } from "../../src/cli/genai-perf/analyze/points.ts";
+import type { Sweep } from "../../src/cli/genai-perf/options/settings.ts";
 
 /** The search for the highest load, with loads that keep limits up to a known one. */
 
@@ -14,7 +14,7 @@ async function search(
   noisy: Readonly<Record<number, readonly number[]>> = {},
 ): Promise<{ answer: SearchAnswer; tried: number[] }> {
   const tried: number[] = [];
-  const answer = await searchHighest(createLadder(sweep), async (load, repeat) => {
+  const answer = await searchHighest(createLadder(sweep, sweep.type !== "request_rate"), async (load, repeat) => {
     assert.equal(repeat, tried.filter((one) => one === load).length);
     tried.push(load);
     return load <= knee !== (noisy[load]?.includes(repeat) ?? false);
@@ -80,7 +80,7 @@ test("two noisy measurements of three move a search by that load, and it ends", 
   return fc.assert(
     fc.asyncProperty(fc.infiniteStream(fc.boolean()), fc.integer({ min: 1, max: 64 }), async (noise, max) => {
       let count = 0;
-      const answer = await searchHighest(createLadder({ ...CONCURRENCY, max }), async () => {
+      const answer = await searchHighest(createLadder({ ...CONCURRENCY, max }, true), async () => {
         count++;
         return noise.next().value as boolean;
       });
@@ -110,7 +110,7 @@ test("rates are searched between whole numbers too, to 2 %", async () => {
 });
 
 test("a search that is stopped has no answer", async () => {
-  const answer = await searchHighest(createLadder(CONCURRENCY), async (load) => (load < 4 ? true : undefined));
+  const answer = await searchHighest(createLadder(CONCURRENCY, true), async (load) => (load < 4 ? true : undefined));
   assert.deepEqual(answer, { kind: "stopped" });
 });
 

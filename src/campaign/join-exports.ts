@@ -1,4 +1,4 @@
-import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
+import type { ExportedRequest, ProfileExport } from "../report/read/profile-export.ts";
 
 /**
  * Runs on several hosts as one run. Those that ran at the same time overlap, and stay as they are. Where one began after all before it had

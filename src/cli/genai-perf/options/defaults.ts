@@ -1,0 +1,28 @@
+import { type GenaiSettings, getSetting, type SettingPath, setSetting } from "./settings.ts";
+import { ALL_OPTIONS } from "./subcommands.ts";
+
+/** The settings before anything is given, as the options state it. */
+
+/** What no option sets. */
+const UNSET = { subcommand: "profile", passThrough: [] } as const satisfies Partial<GenaiSettings>;
+
+type PathOf<Option> = Option extends { readonly at: infer Path } ? Path : never;
+type WithoutDefault = Exclude<SettingPath, PathOf<(typeof ALL_OPTIONS)[number]> | keyof typeof UNSET>;
+/** A setting that no option brings a default for is an error wherever the defaults are used. */
+type CompleteSettings = [WithoutDefault] extends [never] ? GenaiSettings : { missing: WithoutDefault };
+
+const DEFAULT_OF: ReadonlyMap<SettingPath, unknown> = new Map(
+  ALL_OPTIONS.flatMap(({ at, default: value }) => (at === undefined || value === undefined ? [] : [[at, value]])),
+);
+
+/** The default of every setting. A new object each time. */
+export function defaultSettings(): CompleteSettings {
+  const settings = structuredClone(UNSET) as unknown as GenaiSettings;
+  for (const [at, value] of DEFAULT_OF) setSetting(settings, at, structuredClone(value));
+  return settings;
+}
+
+/** Whether an option's setting has its default value. */
+export function isDefault(settings: GenaiSettings, path: SettingPath): boolean {
+  return JSON.stringify(getSetting(settings, path)) === JSON.stringify(DEFAULT_OF.get(path));
+}

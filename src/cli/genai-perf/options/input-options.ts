@@ -1,0 +1,250 @@
+import { readExtraInput, readHeader, readLimits } from "./flag-readers.ts";
+import { inGroup, sets } from "./genai-option.ts";
+
+/** The original's options of what is sent, in the order of its flags. */
+
+/** Made-up audio. */
+export const AUDIO_OPTIONS = inGroup("Audio Input", [
+  {
+    names: ["--audio-length-mean"],
+    key: "input.audio.length.mean",
+    ...sets("decimal", "input.audio.lengthSec.mean", 0, { min: 0, unit: "seconds" }),
+    help: "Mean length of made-up audio. Above 0, requests carry audio.",
+  },
+  {
+    names: ["--audio-length-stddev"],
+    key: "input.audio.length.stddev",
+    ...sets("decimal", "input.audio.lengthSec.stddev", 0, { min: 0, unit: "seconds" }),
+    help: "Standard deviation of the length of made-up audio.",
+  },
+  {
+    names: ["--audio-format"],
+    key: "input.audio.format",
+    ...sets("text", "input.audio.format", "wav", { choices: ["wav", "mp3"] }),
+    help: "Format of made-up audio.",
+  },
+  {
+    names: ["--audio-depths"],
+    key: "input.audio.depths",
+    ...sets("integers", "input.audio.depthsBits", [16], { min: 1, unit: "bits" }),
+    help: "Sample depths; one is drawn for each clip.",
+  },
+  {
+    names: ["--audio-sample-rates"],
+    key: "input.audio.sample_rates",
+    ...sets("decimals", "input.audio.sampleRatesKhz", [16], { min: 1, unit: "kHz" }),
+    help: "Sample rates; one is drawn for each clip.",
+  },
+  {
+    names: ["--audio-num-channels"],
+    key: "input.audio.num_channels",
+    ...sets("integer", "input.audio.channels", 1, { choices: [1, 2] }),
+    help: "1 for mono, 2 for stereo.",
+  },
+]);
+
+/** Made-up images. */
+export const IMAGE_OPTIONS = inGroup("Image Input", [
+  {
+    names: ["--image-width-mean"],
+    key: "input.image.width.mean",
+    ...sets("integer", "input.image.widthPx.mean", 0, { min: 0, unit: "pixels" }),
+    help: "Mean width of made-up images. With a height, requests carry images.",
+  },
+  {
+    names: ["--image-width-stddev"],
+    key: "input.image.width.stddev",
+    ...sets("decimal", "input.image.widthPx.stddev", 0, { min: 0, unit: "pixels", flagKind: "integer" }),
+    help: "Standard deviation of the width of made-up images.",
+  },
+  {
+    names: ["--image-height-mean"],
+    key: "input.image.height.mean",
+    ...sets("integer", "input.image.heightPx.mean", 0, { min: 0, unit: "pixels" }),
+    help: "Mean height of made-up images.",
+  },
+  {
+    names: ["--image-height-stddev"],
+    key: "input.image.height.stddev",
+    ...sets("decimal", "input.image.heightPx.stddev", 0, { min: 0, unit: "pixels", flagKind: "integer" }),
+    help: "Standard deviation of the height of made-up images.",
+  },
+  {
+    names: ["--image-format"],
+    key: "input.image.format",
+    ...sets("text", "input.image.format", "png", { choices: ["png", "jpeg"] }),
+    defaultText: "drawn for each image",
+    help: "Format of made-up images.",
+  },
+]);
+
+/** Prompts and request bodies. */
+export const INPUT_OPTIONS = inGroup("Input", [
+  {
+    names: ["--batch-size-audio"],
+    key: "input.audio.batch_size",
+    ...sets("integer", "input.audio.batchSize", 1, { min: 0 }),
+    help: "Audio clips in a request, for the endpoint types multimodal, vision and template.",
+  },
+  {
+    names: ["--batch-size-image"],
+    key: "input.image.batch_size",
+    ...sets("integer", "input.image.batchSize", 1, { min: 0 }),
+    help: "Images in a request, for the endpoint types multimodal, vision, image_retrieval, nvclip, responses, messages, huggingface_generate and template.",
+  },
+  {
+    names: ["--batch-size-text", "--batch-size", "-b"],
+    key: "input.batch_size",
+    ...sets("integer", "input.textBatchSize", 1, { min: 1 }),
+    help: "Texts in a request, for embeddings and rankings.",
+  },
+  {
+    names: ["--extra-inputs"],
+    key: "input.extra",
+    ...sets("object", "input.extra", null),
+    isRepeatable: true,
+    read: readExtraInput,
+    help: "Fields for every request body. The endpoint type template takes payload_template (a file, a name, or the template itself) and response_field (a path) from them.",
+    syntax: "NAME:VALUE (numbers, true and false are recognised), NAME alone for null, or several as a JSON object.",
+  },
+  {
+    names: ["--goodput", "-g"],
+    key: "input.goodput",
+    ...sets("limits", "input.goodput", null, { unit: "milliseconds, or tokens per second for throughputs" }),
+    read: readLimits("input.goodput"),
+    help: "Limits that a good request keeps.",
+    syntax: "METRIC:VALUE, for example time_to_first_token:200.",
+  },
+  {
+    names: ["--header", "-H"],
+    documentedNames: ["--H"],
+    key: "input.header",
+    ...sets("headers", "input.headers", []),
+    isRepeatable: true,
+    read: readHeader,
+    help: "HTTP headers of every request.",
+    syntax: "NAME:VALUE.",
+  },
+  {
+    names: ["--input-file"],
+    key: "input.file",
+    ...sets("file", "input.file", ""),
+    defaultText: "prompts are made up",
+    help: 'Where prompts come from: a JSONL file with lines such as {"text": …, "image": PATH or address}, a folder of such files, synthetic:A,B for made-up files of these names, conversations:FILE for conversations in the form of ShareGPT, or payload:FILE for requests with a timestamp, delay, session_id, input_length, output_length, hash_ids, priority or text_input.',
+  },
+  {
+    names: ["--num-dataset-entries", "--num-prompts"],
+    key: "input.num_dataset_entries",
+    ...sets("positive", "input.datasetEntries", 100, { min: 1 }),
+    help: "How many different requests to make; they are sent over and over.",
+  },
+  {
+    names: ["--num-prefix-prompts"],
+    key: "input.prefix_prompt.num",
+    ...sets("integer", "input.prefixPrompt.count", 0, { min: 0 }),
+    help: "How many different prefixes to put before prompts, so that a server's KV cache is hit.",
+  },
+  {
+    names: ["--output-tokens-mean", "--osl"],
+    key: "input.output_tokens.mean",
+    ...sets("integer", "input.outputTokens.mean", null, { min: 0, unit: "tokens" }),
+    defaultText: "the server decides",
+    help: "Mean length of responses to ask for.",
+  },
+  {
+    names: ["--output-tokens-mean-deterministic"],
+    key: "input.output_tokens.deterministic",
+    ...sets("boolean", "input.outputTokens.isDeterministic", false),
+    help: "Ask for no fewer tokens than that either; with Triton and the TensorRT-LLM engine.",
+  },
+  {
+    names: ["--output-tokens-stddev"],
+    key: "input.output_tokens.stddev",
+    ...sets("decimal", "input.outputTokens.stddev", 0, { min: 0, unit: "tokens", flagKind: "integer" }),
+    help: "Standard deviation of the length of responses; needs --output-tokens-mean.",
+  },
+  {
+    names: ["--random-seed"],
+    key: "input.random_seed",
+    ...sets("integer", "input.randomSeed", 0),
+    help: "The same seed makes the same requests.",
+  },
+  {
+    names: ["--grpc-method"],
+    key: "endpoint.grpc_method",
+    ...sets("text", "endpoint.grpcMethod", ""),
+    isLater: true,
+    help: "Method to call, as PACKAGE.SERVICE/METHOD; for the endpoint type dynamic_grpc.",
+  },
+  {
+    names: ["--synthetic-input-tokens-mean", "--isl"],
+    key: "input.synthetic_tokens.mean",
+    ...sets("integer", "input.syntheticTokens.mean", 550, { min: 0, unit: "tokens" }),
+    help: "Mean length of made-up prompts.",
+  },
+  {
+    names: ["--synthetic-input-tokens-stddev"],
+    key: "input.synthetic_tokens.stddev",
+    ...sets("decimal", "input.syntheticTokens.stddev", 0, { min: 0, unit: "tokens", flagKind: "integer" }),
+    help: "Standard deviation of the length of made-up prompts.",
+  },
+  {
+    names: ["--prefix-prompt-length"],
+    key: "input.prefix_prompt.length",
+    ...sets("integer", "input.prefixPrompt.tokens", 100, { min: 0, unit: "tokens" }),
+    help: "Length of a prefix; needs --num-prefix-prompts.",
+  },
+  {
+    names: ["--warmup-request-count", "--num-warmup-requests"],
+    key: "perf_analyzer.warmup_request_count",
+    ...sets("integer", "perfAnalyzer.warmupRequests", 0, { min: 0 }),
+    help: "Requests sent before the measured ones.",
+  },
+]);
+
+/** Conversations. */
+export const SESSION_OPTIONS = inGroup("Session", [
+  {
+    names: ["--num-sessions"],
+    key: "input.sessions.num",
+    ...sets("integer", "input.sessions.count", 0, { min: 0 }),
+    help: "Conversations to make up. Needs --session-concurrency.",
+  },
+  {
+    names: ["--session-concurrency"],
+    kind: "integer",
+    defaultText: "no sessions",
+    help: "Conversations at the same time: each is held once, its turns with all that was said before. Wins over --concurrency and --request-rate.",
+  },
+  {
+    names: ["--session-delay-ratio"],
+    key: "input.sessions.turn_delay.ratio",
+    ...sets("decimal", "input.sessions.turnDelay.ratio", 1, { min: 0 }),
+    isFloat: true,
+    help: "Factor for the pauses in a payload or conversations file; 0.5 halves them.",
+  },
+  {
+    names: ["--session-turn-delay-mean"],
+    key: "input.sessions.turn_delay.mean",
+    ...sets("integer", "input.sessions.turnDelay.meanMs", 0, { min: 0, unit: "milliseconds" }),
+    help: "Mean pause after a response, before a conversation's next turn.",
+  },
+  {
+    names: ["--session-turn-delay-stddev"],
+    key: "input.sessions.turn_delay.stddev",
+    ...sets("integer", "input.sessions.turnDelay.stddevMs", 0, { min: 0, unit: "milliseconds" }),
+    help: "Standard deviation of the pause.",
+  },
+  {
+    names: ["--session-turns-mean"],
+    key: "input.sessions.turns.mean",
+    ...sets("integer", "input.sessions.turns.mean", 1, { min: 0 }),
+    help: "Mean number of turns of a conversation.",
+  },
+  {
+    names: ["--session-turns-stddev"],
+    key: "input.sessions.turns.stddev",
+    ...sets("decimal", "input.sessions.turns.stddev", 0, { min: 0, flagKind: "integer" }),
+    help: "Standard deviation of the number of turns of a conversation.",
+  },
+]);

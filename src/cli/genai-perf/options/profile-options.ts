@@ -1,0 +1,271 @@
+import { ORIGINAL_TYPE_NAMES, OWN_TYPE_NAMES } from "../endpoints.ts";
+import { readMeasurement } from "./flag-readers.ts";
+import { inGroup, sets } from "./genai-option.ts";
+import { SWEEP_DEFAULT_TEXT, SWEEP_DEFAULTS, SWEEP_FLAG_TYPES } from "./sweeps.ts";
+
+/** The original's options beside those of what is sent, in the order of its flags. */
+
+/** What answers. */
+export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
+  {
+    names: ["-m", "--model"],
+    key: "model_names",
+    alias: "model_name",
+    ...sets("texts", "modelNames", []),
+    needsValue: true,
+    help: "The model or models to measure.",
+  },
+  {
+    names: ["--model-selection-strategy"],
+    key: "endpoint.model_selection_strategy",
+    ...sets("text", "endpoint.modelSelection", "round_robin", { choices: ["round_robin", "random"] }),
+    help: "How requests are shared among several models: in turn, or drawn evenly.",
+  },
+  {
+    names: ["--backend"],
+    key: "endpoint.backend",
+    ...sets("text", "endpoint.backend", "tensorrtllm", { choices: ["tensorrtllm", "vllm"] }),
+    help: "What runs the model inside Triton; only for the endpoint type kserve.",
+  },
+  {
+    names: ["--endpoint"],
+    key: "endpoint.custom",
+    ...sets("text", "endpoint.path", ""),
+    defaultText: "the path of the endpoint type",
+    help: "Another path to post to.",
+  },
+  {
+    names: ["--endpoint-type"],
+    key: "endpoint.type",
+    ...sets("text", "endpoint.type", "kserve", { choices: ORIGINAL_TYPE_NAMES }),
+    ownChoices: OWN_TYPE_NAMES,
+    help: "The API the server speaks.",
+  },
+  {
+    names: ["--server-metrics-url", "--server-metrics-urls"],
+    key: "endpoint.server_metrics_urls",
+    alias: "server_metrics_url",
+    ...sets("texts", "endpoint.serverMetricsUrls", ["http://localhost:9400/metrics"]),
+    help: "Prometheus pages that are read while the run measures: DCGM exporters (GPUs) and inference servers. Tables with -v.",
+  },
+  {
+    names: ["--streaming"],
+    key: "endpoint.streaming",
+    ...sets("boolean", "endpoint.isStreaming", false),
+    help: "Ask for responses token by token. Needed for the token metrics.",
+  },
+  {
+    names: ["-u", "--url"],
+    key: "endpoint.url",
+    ...sets("text", "endpoint.url", "localhost:8001"),
+    help: "The server.",
+  },
+]);
+
+/** Of every subcommand. */
+export const OTHER_OPTIONS = inGroup("Other", [
+  {
+    names: ["-v", "--verbose"],
+    ...sets("boolean", "isVerbose", false),
+    help: "Say more: what is done, metrics that GenAI-Perf lacks, and those of GPUs; in templates, comments.",
+  },
+]);
+
+/** Of every subcommand that writes results. */
+export const OUTPUT_OPTIONS = inGroup("Output", [
+  {
+    names: ["--artifact-dir"],
+    key: "output.artifact_directory",
+    ...sets("path", "output.artifactDir", "artifacts"),
+    help: "Folder for all results; left out, a folder in ./artifacts named after model, endpoint and load.",
+  },
+  {
+    names: ["--checkpoint-dir"],
+    key: "output.checkpoint_directory",
+    ...sets("path", "output.checkpointDir", "checkpoint"),
+    help: "Folder for what --enable-checkpointing keeps.",
+  },
+  {
+    names: ["--generate-plots"],
+    key: "output.generate_plots",
+    ...sets("boolean", "output.isPlotting", false),
+    help: "Draw plots, into the folder plots beside the results.",
+  },
+  {
+    names: ["--enable-checkpointing"],
+    key: "output.enable_checkpointing",
+    ...sets("boolean", "output.isCheckpointing", false),
+    help: "Keep each result, so that a stopped sweep continues where it was.",
+  },
+  {
+    names: ["--profile-export-file"],
+    key: "output.profile_export_file",
+    ...sets("path", "output.profileExportFile", "profile_export.json"),
+    help: "Name for the file of measured requests, without folders. Others follow it: x.json gives x_genai_perf.json, x_genai_perf.csv, and x_genai_perf_rampart.json with all metrics and counts.",
+  },
+]);
+
+/** The load, and how much of it is measured. */
+export const PROFILING_OPTIONS = inGroup("Profiling", [
+  {
+    names: ["--concurrency"],
+    kind: "integer",
+    excludes: "load",
+    defaultText: "1",
+    help: "Requests in flight at any time.",
+  },
+  {
+    names: ["--measurement-interval", "-p"],
+    kind: "integer",
+    excludes: "measurement",
+    unit: "milliseconds",
+    read: readMeasurement("interval"),
+    help: "Measure windows of this length until three agree (see -s) instead of a number of requests.",
+  },
+  {
+    names: ["--request-count", "--num-requests"],
+    kind: "integer",
+    excludes: "measurement",
+    defaultText: "twice the concurrency, at least 10",
+    read: readMeasurement("request_count"),
+    help: "How many requests to measure.",
+  },
+  {
+    names: ["--request-rate"],
+    kind: "decimal",
+    excludes: "load",
+    unit: "requests per second",
+    help: "Send at this rate, however long responses take.",
+  },
+  {
+    names: ["--fixed-schedule"],
+    kind: "text",
+    count: "optional",
+    excludes: "load",
+    help: "Send each request of a payload file at its timestamp. Takes true or false; alone it means true.",
+  },
+  {
+    names: ["-s", "--stability-percentage"],
+    key: "perf_analyzer.stability_percentage",
+    ...sets("decimal", "perfAnalyzer.stabilityPct", 999, { min: 1, max: 999, unit: "percent" }),
+    help: "How far throughput and latency of three windows may lie apart; 999 takes any three.",
+  },
+]);
+
+/** How tokens are counted. */
+export const TOKENIZER_OPTIONS = inGroup("Tokenizer", [
+  {
+    names: ["--tokenizer"],
+    key: "tokenizer.name",
+    ...sets("text", "tokenizer.name", ""),
+    note: "By default this is the model's name",
+    defaultText: "the model's name",
+    help: "Counts tokens: a folder with tokenizer.json, a name on the Hugging Face hub, or none to take the server's counts only.",
+  },
+  {
+    names: ["--tokenizer-revision"],
+    key: "tokenizer.revision",
+    ...sets("text", "tokenizer.revision", "main"),
+    help: "Branch, tag or commit on the hub.",
+  },
+  {
+    names: ["--tokenizer-trust-remote-code"],
+    key: "tokenizer.trust_remote_code",
+    ...sets("boolean", "tokenizer.isTrustingRemoteCode", false),
+    help: "Refused: Rampart runs no program that a tokenizer brings. Give a folder with tokenizer.json instead.",
+  },
+]);
+
+/** Which file `config` runs. */
+export const CONFIG_OPTIONS = inGroup("Config", [
+  { names: ["-f", "--file"], kind: "text", isRequired: true, help: "The YAML file to run." },
+  {
+    names: ["--override-config"],
+    kind: "boolean",
+    help: "Let the other flags of the command line win over the file; without it they are refused.",
+  },
+]);
+
+/** Which file `create-template` writes. */
+export const TEMPLATE_OPTIONS = inGroup("Template", [
+  {
+    names: ["-f", "--file"],
+    ...sets("text", "templateFile", "genai_perf_config.yaml"),
+    help: "The YAML file to write; it must not exist.",
+  },
+]);
+
+/** What `analyze` varies. */
+export const ANALYZE_OPTIONS = inGroup("Analyze", [
+  { names: ["--sweep-type"], kind: "text", choices: SWEEP_FLAG_TYPES, help: "What to vary." },
+  {
+    names: ["--sweep-range"],
+    kind: "text",
+    defaultText: SWEEP_DEFAULT_TEXT,
+    help: "From where to where, as MIN:MAX, doubling, or as MIN:MAX:STEP.",
+  },
+  {
+    names: ["--sweep-list"],
+    kind: "text",
+    help: "The values themselves, separated by commas. Wins over --sweep-range.",
+  },
+]);
+
+/** What `process-export-files` merges. */
+export const PROCESS_OPTIONS = inGroup("Process Export Files", [
+  {
+    names: ["--input-directory", "-d"],
+    key: "process.input_path",
+    value: "INPUT_PATH",
+    count: "single",
+    ...sets("path", "process.inputDir", "aggregated"),
+    isCommented: true,
+    note: "Uncomment the lines below to enable the process-export-files subcommand\n  input_path: ",
+    help: "Folder with a folder for each host, which holds its profile export and JSON report.",
+  },
+]);
+
+/** Keys of files that stand for several flags, or for none. */
+export const KEYS_WITHOUT_FLAG = inGroup("Other", [
+  {
+    key: "analyze",
+    ...sets("sweeps", "analyze.sweeps", [{ kind: "range", type: "concurrency", ...SWEEP_DEFAULTS.concurrency }]),
+    isCommented: true,
+    note: "Uncomment the lines below to enable the analyze subcommand\n# For further details see analyze.md\n  concurrency:\n    start: 1\n    stop: 1024",
+    help: "What to vary: each parameter with start, stop and step, or with a list of values.",
+  },
+  {
+    key: "perf_analyzer.path",
+    ...sets("path", "perfAnalyzer.executable", "perf_analyzer"),
+    help: "The original's load generator. Rampart has its own and ignores this.",
+  },
+  {
+    key: "perf_analyzer.verbose",
+    ...sets("boolean", "perfAnalyzer.isVerbose", false),
+    help: "What the original's load generator prints. Rampart ignores this.",
+  },
+  {
+    key: "perf_analyzer.stimulus",
+    ...sets(
+      "stimulus",
+      "perfAnalyzer.stimulus",
+      { kind: "concurrency", requests: 1 },
+      {
+        choices: ["concurrency", "request_rate", "session_concurrency", "fixed_schedule"],
+      },
+    ),
+    help: "The load, with its number: requests in flight at any time, requests per second, or conversations at the same time. A fixed schedule, the timestamps of a payload file, has no number.",
+  },
+  {
+    key: "perf_analyzer.measurement.mode",
+    ...sets("text", "perfAnalyzer.measurement.mode", "request_count", { choices: ["request_count", "interval"] }),
+    help: "Measure a number of requests or time windows.",
+  },
+  {
+    key: "perf_analyzer.measurement.num",
+    ...sets("integer", "perfAnalyzer.measurement.num", null, { min: 0 }),
+    note: "If left unset, the default value will be inferred based on the mode.",
+    defaultText: "twice the concurrency but at least 10 requests; 10000 ms",
+    help: "Requests, or milliseconds of one window.",
+  },
+]);

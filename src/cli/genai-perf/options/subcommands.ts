@@ -1,0 +1,68 @@
+import type { GenaiFlag, GenaiOption } from "./genai-option.ts";
+import { hasFlag } from "./genai-option.ts";
+import { AUDIO_OPTIONS, IMAGE_OPTIONS, INPUT_OPTIONS, SESSION_OPTIONS } from "./input-options.ts";
+import { OWN_MERGE_OPTIONS, OWN_OPTIONS, OWN_SWEEP_OPTIONS } from "./own-options.ts";
+import {
+  ANALYZE_OPTIONS,
+  CONFIG_OPTIONS,
+  ENDPOINT_OPTIONS,
+  KEYS_WITHOUT_FLAG,
+  OTHER_OPTIONS,
+  OUTPUT_OPTIONS,
+  PROCESS_OPTIONS,
+  PROFILING_OPTIONS,
+  TEMPLATE_OPTIONS,
+  TOKENIZER_OPTIONS,
+} from "./profile-options.ts";
+import type { SettingPath } from "./settings.ts";
+
+/** All options of genai-perf, and which flags each subcommand has. */
+
+/** What a user types after `genai-perf`, in the original's order. */
+export const SUBCOMMANDS = ["config", "profile", "analyze", "create-template", "process-export-files"] as const;
+
+/** A subcommand as typed. */
+export type SubcommandName = (typeof SUBCOMMANDS)[number];
+
+const PROFILE = [
+  ...AUDIO_OPTIONS,
+  ...ENDPOINT_OPTIONS,
+  ...IMAGE_OPTIONS,
+  ...INPUT_OPTIONS,
+  ...OTHER_OPTIONS,
+  ...OUTPUT_OPTIONS,
+  ...PROFILING_OPTIONS,
+  ...SESSION_OPTIONS,
+  ...TOKENIZER_OPTIONS,
+];
+
+const FLAGS: Readonly<Record<SubcommandName, readonly GenaiOption[]>> = {
+  config: [...CONFIG_OPTIONS, ...ANALYZE_OPTIONS, ...PROFILE, ...OWN_OPTIONS, ...OWN_SWEEP_OPTIONS],
+  profile: [...PROFILE, ...OWN_OPTIONS],
+  analyze: [...ANALYZE_OPTIONS, ...PROFILE, ...OWN_OPTIONS, ...OWN_SWEEP_OPTIONS],
+  "create-template": [...TEMPLATE_OPTIONS, ...OTHER_OPTIONS],
+  "process-export-files": [...PROCESS_OPTIONS, ...OUTPUT_OPTIONS, ...OTHER_OPTIONS, ...OWN_MERGE_OPTIONS],
+};
+
+/** Every option once. */
+export const ALL_OPTIONS = [
+  ...CONFIG_OPTIONS,
+  ...TEMPLATE_OPTIONS,
+  ...ANALYZE_OPTIONS,
+  ...PROCESS_OPTIONS,
+  ...KEYS_WITHOUT_FLAG,
+  ...PROFILE,
+  ...OWN_OPTIONS,
+  ...OWN_SWEEP_OPTIONS,
+];
+
+/** All flags of a subcommand, in the order of usage and help, without `-h`. */
+export function flagsOf(subcommand: SubcommandName): GenaiFlag[] {
+  return FLAGS[subcommand].filter(hasFlag);
+}
+
+/** What messages call a setting that is not given: its flag's first name, or its key. */
+export function nameOf(at: SettingPath): string {
+  const option: GenaiOption | undefined = ALL_OPTIONS.find((one) => one.at === at);
+  return option?.names?.[0] ?? option?.key ?? at;
+}

@@ -1,0 +1,95 @@
+import type { MessagePort, Worker } from "node:worker_threads";
+
+/** How threads ask each other: every call has one reply, and tasks arrive in the order in which they were sent. */
+
+/** The other side of a call. */
+export type CallPort = MessagePort | Worker;
+
+/** The thread itself failed, not what it was asked to do. */
+export class WorkerError extends Error {
+  override readonly name = "WorkerError";
+}
+
+/** Errors on their way between threads, of which a message would keep only the text. */
+export interface ErrorForm<S> {
+  send(error: unknown): S;
+  receive(sent: S): Error;
+}
+
+interface Asked {
+  /** Absent where nobody waits for the reply. */
+  readonly id?: number;
+  readonly task: unknown;
+}
+
+type Reply<S> = { readonly id?: number; readonly value: unknown } | { readonly id?: number; readonly error: S };
+
+/** The asking side. */
+export class WorkerCalls<S> {
+  private readonly port: CallPort;
+  private readonly errors: ErrorForm<S>;
+  private readonly waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  private nextId = 0;
+  private end: Error | undefined;
+
+  constructor(port: CallPort, errors: ErrorForm<S>) {
+    this.port = port;
+    this.errors = errors;
+    const receive = (reply: Reply<S>): void => this.receive(reply);
+    if (!("threadId" in port)) {
+      port.on("message", receive);
+      return;
+    }
+    port.on("message", receive);
+    port.on("error", (error) => this.fail(new WorkerError(error instanceof Error ? error.message : String(error))));
+    port.on("exit", () => this.fail(new WorkerError("it ended")));
+  }
+
+  /** Resolves with the reply. Rejects with what the other side threw, and with `WorkerError` when the thread ends. */
+  call<R>(task: unknown): Promise<R> {
+    if (this.end !== undefined) return Promise.reject(this.end);
+    const id = this.nextId++;
+    const waiting = Promise.withResolvers<unknown>();
+    this.waiting.set(id, waiting);
+    this.port.postMessage({ id, task } satisfies Asked);
+    return waiting.promise as Promise<R>;
+  }
+
+  /** Sends a task that needs no reply. Should it fail, every call fails. @param transfer buffers that are handed over */
+  post(task: unknown, transfer: readonly ArrayBuffer[] = []): void {
+    if (this.end === undefined) this.port.postMessage({ task } satisfies Asked, transfer);
+  }
+
+  /** Every call rejects with this, those that wait and later ones. Only the first failure counts. */
+  fail(error: Error): void {
+    this.end ??= error;
+    for (const { reject } of this.waiting.values()) reject(this.end);
+    this.waiting.clear();
+  }
+
+  private receive(reply: Reply<S>): void {
+    const { id } = reply;
+    const waiting = id === undefined ? undefined : this.waiting.get(id);
+    if (id !== undefined) this.waiting.delete(id);
+    if (!("error" in reply)) waiting?.resolve(reply.value);
+    else if (waiting === undefined) this.fail(this.errors.receive(reply.error));
+    else waiting.reject(this.errors.receive(reply.error));
+  }
+}
+
+/**
+ * The answering side.
+ * @param handle does a task; its result is the reply, unless nobody waits for it
+ */
+export function serveCalls<T, S>(port: MessagePort, handle: (task: T) => unknown, errors: ErrorForm<S>): void {
+  port.on("message", async ({ id, task }: Asked) => {
+    const to = id === undefined ? {} : { id };
+    try {
+      const result = handle(task as T);
+      const value: unknown = result instanceof Promise ? await result : result;
+      if (id !== undefined) port.postMessage({ ...to, value } satisfies Reply<S>);
+    } catch (error) {
+      port.postMessage({ ...to, error: errors.send(error) } satisfies Reply<S>);
+    }
+  });
+}

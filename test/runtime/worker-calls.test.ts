@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MessageChannel, Worker } from "node:worker_threads";
+import { serveCalls, WorkerCalls, WorkerError } from "../../src/runtime/worker-calls.ts";
+
+const ERRORS = { send: (error: unknown) => String(error), receive: (sent: string) => new RangeError(sent) };
+
+interface Sides {
+  readonly calls: WorkerCalls<string>;
+  readonly close: () => void;
+}
+
+function connect(handle: (task: unknown) => unknown): Sides {
+  const { port1, port2 } = new MessageChannel();
+  serveCalls(port2, handle, ERRORS);
+  return {
+    calls: new WorkerCalls(port1, ERRORS),
+    close: () => {
+      port1.close();
+      port2.close();
+    },
+  };
+}
+
+test("each call has its own reply, also when a later one is faster", async () => {
+  const slow = Promise.withResolvers<string>();
+  const { calls, close } = connect((task) => (task === "slow" ? slow.promise : `${String(task)}!`));
+  const first = calls.call<string>("slow");
+  assert.equal(await calls.call("fast"), "fast!");
+  slow.resolve("at last");
+  assert.equal(await first, "at last");
+  close();
+});
+
+test("tasks arrive in their order, those without a reply too", async () => {
+  const seen: unknown[] = [];
+  const { calls, close } = connect((task) => seen.push(task));
+  calls.post("a", []);
+  calls.post("b");
+  assert.equal(await calls.call("c"), 3);
+  assert.deepEqual(seen, ["a", "b", "c"]);
+  close();
+});
+
+test("a call that throws rejects; a task without a reply that throws fails every call", async () => {
+  const { calls, close } = connect((task) => {
+    if (task !== "fine") throw new Error(`no ${String(task)}`);
+  });
+  await assert.rejects(calls.call("one"), new RangeError("Error: no one"));
+  await calls.call("fine");
+  calls.post("two");
+  await assert.rejects(
+    calls.call("fine").then(() => calls.call("fine")),
+    new RangeError("Error: no two"),
+  );
+  close();
+});
+
+test("calls of a thread that ends reject, and so do later ones", async () => {
+  const worker = new Worker("require('node:worker_threads').parentPort.once('message', () => process.exit(0))", {
+    eval: true,
+  });
+  const calls = new WorkerCalls(worker, ERRORS);
+  await assert.rejects(calls.call("end"), WorkerError);
+  await assert.rejects(calls.call("more"), /it ended/);
+  calls.fail(new Error("too late"));
+  await assert.rejects(calls.call("more"), /it ended/);
+});

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { Tiktoken } from "js-tiktoken/lite";
+import { loadEncoding } from "../../src/tokenize/tiktoken.ts";
+
+/** OpenAI's encodings; corpus.test.ts compares them with Python's `tiktoken`. */
+
+test("special tokens of encodings are decoded, and are plain text in texts", async () => {
+  for (const [name, id, text] of [
+    ["p50k_edit", 50282, "<|fim_middle|>"],
+    ["cl100k_base", 100276, "<|endofprompt|>"],
+    ["o200k_harmony", 200008, "<|message|>"],
+    ["o200k_harmony", 201087, "<|reserved_201087|>"],
+  ] as const) {
+    const tokenizer = await loadEncoding(name, name);
+    assert.equal(tokenizer.decode([id]), text);
+    assert.ok(tokenizer.count(text) > 1);
+    assert.equal(tokenizer.decode(tokenizer.encode(text)), text);
+  }
+});
+
+/** Texts whose blanks and cases JavaScript and Rust know alike: for these the encoder of js-tiktoken is right. */
+const plainText = fc.string({
+  unit: fc.constantFrom(
+    ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)),
+    "\n",
+    "the ",
+    "'ll",
+    "12",
+  ),
+  maxLength: 60,
+});
+
+for (const name of ["r50k_base", "cl100k_base"] as const) {
+  test(`${name} gives the tokens of js-tiktoken's own encoder`, async () => {
+    const own = await loadEncoding("mine", name);
+    assert.equal(own.name, "mine");
+    const { default: ranks } = await import(`js-tiktoken/ranks/${name}`);
+    const other = new Tiktoken(ranks);
+    fc.assert(
+      fc.property(plainText, (text) => {
+        const ids = other.encode(text, [], []);
+        assert.deepEqual(own.encode(text), ids);
+        assert.equal(own.count(text), ids.length);
+        assert.equal(own.decode(ids), text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+}
+
+test("a long word takes no quadratic time, and ids outside the vocabulary have no text", async () => {
+  const tokenizer = await loadEncoding("gpt2", "gpt2");
+  const word = "ab".repeat(50_000);
+  assert.equal(tokenizer.decode([...tokenizer.encode(word), 4_000_000, -1]), word);
+});
