@@ -1,7 +1,8 @@
 import type { Flag } from "../../src/cli/flags.ts";
 import { defaultOf } from "../../src/cli/genai-perf/help.ts";
-import type { GenaiFlag, SubcommandName, ValueKind } from "../../src/cli/genai-perf/options/flags.ts";
-import { sectionsOf } from "../../src/cli/genai-perf/options/subcommand-flags.ts";
+import { describeOption, type GenaiFlag } from "../../src/cli/genai-perf/options/genai-option.ts";
+import { flagsOf, type SubcommandName } from "../../src/cli/genai-perf/options/subcommands.ts";
+import type { Option } from "../../src/cli/options/option.ts";
 import { FLAG_HELP, type FlagGroup } from "../../src/cli/perf-analyzer/flag-help.ts";
 import { flagName, laterFlags, OBEYED_FLAGS } from "../../src/cli/perf-analyzer/flags.ts";
 import { formatTable } from "./table.ts";
@@ -9,18 +10,15 @@ import { formatTable } from "./table.ts";
 /** The option lists of the guides, made from the option tables of the commands. */
 
 /** An option as a guide lists it. */
-interface ListedOption {
-  readonly names: readonly string[];
+type ListedOption = Pick<Option<never, never>, "names" | "help" | "isRepeatable" | "isOwn"> & {
+  readonly group: string;
   /** What stands for its value. Absent for a switch. */
   readonly value?: string | undefined;
   /** The only values there are. */
   readonly choices?: readonly (string | number)[] | undefined;
-  readonly help: string;
   readonly unit?: string | undefined;
-  readonly default?: string | undefined;
-  readonly isRepeatable?: boolean | undefined;
-  readonly isOwn?: boolean | undefined;
-}
+  readonly defaultText?: string | undefined;
+};
 
 const PERF_ANALYZER_GROUPS: Readonly<Record<FlagGroup, string>> = {
   general: "What to measure",
@@ -35,19 +33,25 @@ const PERF_ANALYZER_GROUPS: Readonly<Record<FlagGroup, string>> = {
 
 /** Every option of perf_analyzer mode. */
 export function listPerfAnalyzerOptions(): string {
-  const groups = Object.entries(PERF_ANALYZER_GROUPS).map(([group, title]) =>
-    formatGroup(
-      title,
-      OBEYED_FLAGS.flatMap((flag) => {
-        const said = FLAG_HELP[flagName(flag)];
-        if (said?.group !== group) return [];
-        const names = [flag.short === undefined ? "" : `-${flag.short}`, flag.name === "" ? "" : `--${flag.name}`];
-        return [{ ...said, names: names.filter((name) => name !== ""), value: flag.value, isOwn: flag.isOwn }];
-      }),
-    ),
-  );
+  const options = OBEYED_FLAGS.flatMap((flag): ListedOption[] => {
+    const said = FLAG_HELP[flagName(flag)];
+    if (said === undefined) return [];
+    const [first, ...others] = [
+      ...(flag.short === undefined ? [] : [`-${flag.short}`]),
+      ...(flag.name === "" ? [] : [`--${flag.name}`]),
+    ] as [string, ...string[]];
+    const { value, isOwn = false } = flag;
+    const { help, unit, default: defaultText, isRepeatable = false } = said;
+    const group = PERF_ANALYZER_GROUPS[said.group];
+    return [{ names: [first, ...others], group, value, isOwn, help, unit, defaultText, isRepeatable }];
+  });
   const later = laterFlags().map((flag) => `\`${flagName(flag)}\``);
-  return [...groups, `Recognised, but refused unless they have their default value: ${later.join(", ")}.`].join("\n\n");
+  const groups = formatGroups(options.toSorted((a, b) => placeOf(a) - placeOf(b)));
+  return `${groups}\n\nRecognised, but refused unless they have their default value: ${later.join(", ")}.`;
+}
+
+function placeOf({ group }: ListedOption): number {
+  return Object.values(PERF_ANALYZER_GROUPS).indexOf(group);
 }
 
 /** Every option of GenAI-Perf mode: those of `profile`, then what the other subcommands add. */
@@ -60,77 +64,77 @@ export function listGenaiPerfOptions(): string {
     "process-export-files",
   ];
   const listed = new Set<string>();
-  return subcommands
-    .flatMap((subcommand) =>
-      sectionsOf(subcommand).map(({ group, flags }) => {
-        const added = flags.filter(({ names, help }) => !listed.has(names[0] + help));
-        for (const { names, help } of added) listed.add(names[0] + help);
-        const options = added.map((flag) => ({
-          names: flag.names,
-          value: formatValue(flag),
-          choices: flag.choices,
-          help: flag.isLater === true ? `${flag.help} Not supported yet.` : flag.help,
-          unit: flag.unit,
-          default: defaultOf(flag),
-          isRepeatable: flag.shape === "append",
-          isOwn: flag.isOwn,
-        }));
-        return formatGroup(`${subcommand}: ${group === "Rampart" ? "Rampart's own" : group}`, options);
-      }),
-    )
-    .filter((text) => text !== "")
-    .join("\n\n");
+  const options = subcommands.flatMap((subcommand) =>
+    flagsOf(subcommand).flatMap((flag): ListedOption[] => {
+      const key = flag.names[0] + flag.help;
+      if (listed.has(key)) return [];
+      listed.add(key);
+      const { names, choices, isRepeatable = false, isOwn = false } = flag;
+      const group = `${subcommand}: ${flag.group === "Rampart" ? "Rampart's own" : flag.group}`;
+      const value = formatValue(flag);
+      return [
+        { names, group, value, choices, isRepeatable, isOwn, help: describeOption(flag), defaultText: defaultOf(flag) },
+      ];
+    }),
+  );
+  return formatGroups(options);
 }
 
-const VALUES: Readonly<Record<ValueKind, string>> = {
-  text: "TEXT",
+/** By the kind of the value; others are text. */
+const VALUES: Readonly<Record<string, string>> = {
+  file: "FILE",
+  path: "PATH",
   integer: "N",
+  integers: "N",
   positive: "N",
   decimal: "NUMBER",
-  file: "FILE",
+  decimals: "NUMBER",
 };
 
 /** The usage of argparse has the option's name in capitals here, which says nothing. */
-function formatValue({ shape, kind, choices }: GenaiFlag): string | undefined {
-  const value = choices === undefined ? VALUES[kind] : "NAME";
-  if (shape === "switch") return undefined;
-  return shape === "some" || shape === "any" ? `${value} …` : value;
+function formatValue({ count, kind, choices }: GenaiFlag): string | undefined {
+  const value = choices === undefined ? (VALUES[kind] ?? "TEXT") : "NAME";
+  if (count === "switch") return undefined;
+  return count === "some" || count === "any" ? `${value} …` : value;
 }
 
 /** The options of one of Rampart's own commands. */
 export function listOwnOptions(command: string, flags: readonly Flag[]): string {
-  return formatGroup(
-    `rampart ${command}`,
-    flags.map(({ name, short, value, choices, default: preset, help }) => ({
-      names: [...(short === undefined ? [] : [`-${short}`]), `--${name}`],
+  return formatGroups(
+    flags.map(({ name, short, value, choices, default: defaultText, help }) => ({
+      names: short === undefined ? [`--${name}`] : [`-${short}`, `--${name}`],
+      group: `rampart ${command}`,
       value,
       choices,
       help,
-      default: preset,
+      defaultText,
     })),
   );
 }
 
-/** Empty where there is no option. */
-function formatGroup(title: string, options: readonly ListedOption[]): string {
-  if (options.length === 0) return "";
-  const rows = options.map((option) => [formatNames(option), describe(option)]);
-  return `### ${title}\n\n${formatTable(["option", "meaning"], rows)}`;
+function formatGroups(options: readonly ListedOption[]): string {
+  const groups = Map.groupBy(options, ({ group }) => group);
+  return Array.from(groups, ([title, members = []]) => {
+    const rows = members.map((option) => [formatNames(option), describe(option)]);
+    return `### ${title}\n\n${formatTable(["option", "meaning"], rows)}`;
+  }).join("\n\n");
 }
 
 function formatNames({ names, value, isOwn }: ListedOption): string {
-  const spelled = names.map(
+  const isLong = (name: string): number => Number(name.startsWith("--"));
+  const shortFirst = names.toSorted((a, b) => isLong(a) - isLong(b));
+  const spelled = shortFirst.map(
     (name, index) => `\`${index === names.length - 1 && value !== undefined ? `${name} ${value}` : name}\``,
   );
   return `${spelled.join(", ")}${isOwn === true ? " *" : ""}`;
 }
 
-function describe({ help, choices, unit, default: preset, isRepeatable }: ListedOption): string {
+function describe({ help, choices, unit, defaultText, isRepeatable }: ListedOption): string {
   return [
     help,
     ...(choices === undefined ? [] : [`One of ${choices.join(", ")}.`]),
     ...(unit === undefined ? [] : [`In ${unit}.`]),
-    ...(preset === undefined ? [] : [`Default: ${preset}.`]),
+    ...(defaultText === undefined ? [] : [`Default: ${defaultText}.`]),
     ...(isRepeatable === true ? ["May be repeated."] : []),
   ].join(" ");
 }
