@@ -1,3 +1,5 @@
+import { wrap } from "../options/rows.ts";
+
 /** Markdown as plain text for a terminal: the part of Markdown that the guides are written in. */
 
 /** How the text is laid out. */
@@ -134,14 +136,4 @@ function formatProse(text: string, layout: MarkdownLayout): string {
       return place === "" || place === shown ? shown : `${shown} (${place})`;
     })
     .replaceAll("**", "");
-}
-
-function wrap(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(/[ \n]+/)) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > columns) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }
