@@ -1,7 +1,5 @@
-/** Lays out an executable so that the kernel can map its code in large pages. */
-
 const LARGE_PAGE_BYTES = 2 ** 21;
-/** Places in the ELF header, its program headers and its section headers (64 bits, little endian). */
+/** Offsets in the ELF header, its program headers and its section headers (64-bit, little-endian). */
 const HEADER = { programTable: 32, sectionTable: 40, programCount: 56, sectionCount: 60 };
 const PROGRAM = { bytes: 56, type: 0, flags: 4, offset: 8, address: 16 };
 const SECTION = { bytes: 64, offset: 24 };
@@ -9,10 +7,10 @@ const LOADED = 1;
 const EXECUTABLE = 1;
 
 /**
- * Where the code's place in the file and its address in memory agree within large pages, and the file lies in the page cache in large
- * pages, a start takes some 20 page faults for its code instead of some 250: about 0.5 ms of 8. Bytes are inserted in front of the code, and
- * what names places behind it is corrected; addresses stay as they are.
- * @returns the file as it is where it is no such executable or is laid out so already
+ * Aligns the code of an ELF executable, so that the kernel can map it in large pages. A start then has about 20 page faults for code
+ * instead of 250, which saves about 0.5 ms of 8. Inserts padding before the code and adjusts file offsets behind it; addresses do not
+ * change.
+ * @returns the file unchanged when it is not such an executable or is aligned already
  */
 export function alignCode(file: Buffer): Buffer {
   if (file.length < 64 || file.toString("latin1", 0, 6) !== "\x7fELF\x02\x01") return file;
@@ -29,7 +27,7 @@ export function alignCode(file: Buffer): Buffer {
   const codeOffset = Number(file.readBigUInt64LE(code + PROGRAM.offset));
   const codeAddress = Number(file.readBigUInt64LE(code + PROGRAM.address));
   const gap = (((codeAddress - codeOffset) % LARGE_PAGE_BYTES) + LARGE_PAGE_BYTES) % LARGE_PAGE_BYTES;
-  // Headers in front of the code would have to stay there.
+  // Headers before the code cannot be moved.
   if (gap === 0 || codeOffset < programTable + programs.length * PROGRAM.bytes) return file;
 
   const moved = Buffer.concat([file.subarray(0, codeOffset), Buffer.alloc(gap), file.subarray(codeOffset)]);

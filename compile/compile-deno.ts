@@ -6,8 +6,8 @@ import { $, cd, echo } from "zx";
 import { smokeTest } from "./smoke-test.ts";
 
 /**
- * `npm run compile:deno [-- --check]`: builds dist/rampart-deno with `deno compile`. That needs Deno's base executable `denort`, which
- * Deno downloads, or which DENORT_BIN names. With --check no executable is wanted: types, the bundle and its module graph are checked.
+ * `npm run compile:deno [-- --check]`: builds dist/rampart-deno with `deno compile`. That needs Deno's base executable `denort`, which Deno
+ * downloads or DENORT_BIN names. With --check, only checks types, the bundle and its module graph.
  */
 
 const root = join(import.meta.dirname, "..");
@@ -23,7 +23,7 @@ const bundle = join(folder, "bundle");
 try {
   await $`${deno} check src/main.ts src/worker.ts src/index.ts ${await listScenarios()}`;
   echo("deno check passed");
-  // One flat folder without node_modules: what `deno compile` embeds is then 2 MB instead of all packages.
+  // One flat folder without node_modules, so that `deno compile` embeds 2 MB instead of all packages.
   await $`${join(binaries, "bun")} compile/bundle.ts --outdir ${bundle}`;
   await tryBundle();
   echo("the bundle runs from an empty folder");
@@ -59,7 +59,7 @@ async function embed(path: string, env: NodeJS.ProcessEnv): Promise<void> {
   await $({ env, cwd: folder })`${deno} compile ${flags} ${join(bundle, "main.js")}`;
 }
 
-/** With the full Deno as its base the graph is resolved and embedded; the result is no executable of ours. */
+/** With the full Deno as base, `deno compile` resolves and embeds the graph; the result is not usable. */
 async function checkGraph(): Promise<void> {
   const base = process.env["DENORT_BIN"] ?? (await findDeno());
   const path = join(folder, "graph");
@@ -78,7 +78,8 @@ async function compile(): Promise<void> {
   try {
     await embed(outfile, process.env);
   } catch (error) {
-    const hint = "deno compile needs the base executable `denort`: let Deno download it, or name one with DENORT_BIN.";
+    const hint =
+      "deno compile needs the base executable `denort`: let Deno download it, or set DENORT_BIN to its path.";
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${hint}`);
   }
   await smokeTest(outfile);

@@ -8,14 +8,14 @@ import { alignCode } from "./align-code.ts";
 import { smokeTest } from "./smoke-test.ts";
 
 /**
- * `npm run compile [-- --target TARGET] [--outfile FILE]`: builds the executable with Bun, by default for this host into dist/rampart,
- * writes its checksum beside it, and tries it.
+ * `npm run compile [-- --target TARGET] [--outfile FILE]`: builds the executable with Bun and its checksum file, by default dist/rampart
+ * for this host, and smoke-tests it.
  */
 
 const root = join(import.meta.dirname, "..");
 const bun = join(root, "node_modules", ".bin", "bun");
 const work = join(root, "dist", ".build");
-/** Executables of other hosts are built upon these npm packages' runtimes. */
+/** npm packages with the Bun runtime of other hosts. */
 const BUN_PACKAGES: Readonly<Record<string, string>> = {
   "bun-linux-x64": "@oven/bun-linux-x64",
   "bun-linux-x64-baseline": "@oven/bun-linux-x64-baseline",
@@ -54,7 +54,7 @@ function suffixOf(target: string): string {
   return target.includes("windows") ? ".exe" : "";
 }
 
-/** Twice: the first build tells in which order its functions are first called, and the second is laid out in that order. */
+/** Builds twice: the first build records the order of first calls, and the second is laid out in that order. */
 async function compileForHost(path: string): Promise<void> {
   const plain = join(work, "plain");
   await build(plain);
@@ -67,7 +67,7 @@ async function compileForHost(path: string): Promise<void> {
   install(ordered, path);
 }
 
-/** Writes the executable as a new file in one piece, so that the page cache holds it in large pages: it starts sooner by about 1 ms of 10. */
+/** Writes the executable as a new file in one write, so that the page cache uses large pages. That saves about 1 ms of 10 at the start. */
 function install(built: string, path: string): void {
   rmSync(path, { force: true });
   writeFileSync(path, alignCode(readFileSync(built)), { mode: 0o755 });
@@ -78,7 +78,7 @@ async function compileForTarget(target: string, path: string): Promise<void> {
   const packageName = BUN_PACKAGES[target];
   const binary = `bun${suffixOf(target)}`;
   const runtime = packageName === undefined ? "" : join(root, "node_modules", packageName, "bin", binary);
-  // Without the package Bun downloads the runtime itself.
+  // Without the package, Bun downloads the runtime.
   if (existsSync(runtime)) flags.push(`--runtime=${runtime}`);
   const built = join(work, `other${extname(path)}`);
   await build(built, flags);
@@ -89,7 +89,7 @@ async function build(path: string, flags: readonly string[] = []): Promise<void>
   await $`${bun} compile/bundle.ts --outfile ${path} ${flags}`;
 }
 
-/** Runs perf_analyzer mode over both protocols against the mock, noting the order of first calls. */
+/** Runs perf_analyzer mode over both protocols against the mock and records the order of first calls. */
 async function recordOrders(executable: string): Promise<string[]> {
   const mock = spawn(executable, ["mock", "--http-port", "0", "--grpc-port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { $, cd, echo } from "zx";
 import { TOPICS } from "../src/cli/help/topics.ts";
 
-/** `npm run pack:npm`: the npm package as dist/rampart-VERSION.tgz, with compiled ESM and declarations, since Node strips no types there. */
+/** `npm run pack:npm`: packs dist/rampart-VERSION.tgz with compiled ESM and declarations, because Node does not strip types in packages. */
 
 const root = join(import.meta.dirname, "..");
 const work = join(root, "dist", "package");

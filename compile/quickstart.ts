@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
-/** `npm run quickstart`: the main job on the embedded target, from the source. */
+/** `npm run quickstart`: runs the quickstart scenario on the embedded target, from source. */
 
 const root = join(import.meta.dirname, "..");
 const command = ["src/main.ts", "run", "scenarios/quickstart.ts", ...process.argv.slice(2)];

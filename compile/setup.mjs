@@ -1,5 +1,5 @@
-// Set-up without dependencies: runs on the Node of a bare machine, installs the packages (which bring Bun, Deno and a current Node) and
-// hands over to the script it is given. Usage: node compile/setup.mjs [script.ts [arguments]]
+// Setup without dependencies. Runs on any Node, installs the packages (including Bun, Deno and a current Node), and runs the given script.
+// Usage: node compile/setup.mjs [script.ts [arguments]]
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ if (needsInstall()) install();
 const [script, ...rest] = process.argv.slice(2);
 if (script !== undefined) handOver(script, rest);
 
-/** What is installed depends on the lock file alone. */
+/** The installation depends only on the lock file. */
 function lockDigest() {
   return createHash("sha256")
     .update(readFileSync(join(root, "package-lock.json")))
@@ -28,7 +28,7 @@ function needsInstall() {
 }
 
 function install() {
-  console.log("rampart: installing packages (Bun, Deno and Node among them) …");
+  console.log("rampart: installing packages, including Bun, Deno and Node …");
   const startMs = Date.now();
   const result = spawnSync("npm", ["ci", "--loglevel=error", "--no-fund", "--no-audit"], {
     cwd: root,
@@ -52,7 +52,7 @@ function install() {
 
 function handOver(path, args) {
   const child = spawn(join(binaries, "node"), [path, ...args], { cwd: root, stdio: "inherit", shell: isWindows });
-  // A Ctrl-C at the terminal reaches the child by itself; a signal sent to this process is passed on.
+  // Ctrl-C at the terminal reaches the child directly; other signals to this process are forwarded.
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => child.kill("SIGTERM"));
   child.on("error", (error) => fail(error.message));
@@ -60,6 +60,6 @@ function handOver(path, args) {
 }
 
 function fail(message) {
-  console.error(`rampart: set-up failed: ${message}`);
+  console.error(`rampart: setup failed: ${message}`);
   process.exit(1);
 }

@@ -13,7 +13,7 @@ export default defineScenario({
 });
 `;
 
-/** Tries an executable in an empty folder: version, a guide, a scenario, and its name as perf_analyzer. Throws when one fails. */
+/** Tests an executable in an empty folder: its version, a guide, a scenario, and a link named perf_analyzer. @throws when one fails */
 export async function smokeTest(executable: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "rampart-smoke-"));
   const run = $({ cwd: folder, quiet: true });

@@ -1,5 +1,3 @@
-/** The public API: what scenarios import from `"rampart"`. */
-
 import { pathToFileURL } from "node:url";
 import { entryModule } from "./runtime/runtime.ts";
 import { defineScenario as define, type Scenario, type ScenarioDefinition } from "./scenario/define.ts";
@@ -90,8 +88,8 @@ const EXIT_INTERNAL = 1;
 const EXIT_INTERRUPTED = 130;
 
 /**
- * Defines a scenario. Where the module that exports it by default is the program itself (`bun x.ts`, `deno run -A x.ts`, `node x.ts`), the
- * run starts once the module has been evaluated; an imported scenario never starts by itself.
+ * Defines a scenario. When the program's main module exports it as default (`bun x.ts`, `deno run -A x.ts`, `node x.ts`), the run starts after the
+ * module has been evaluated. An imported scenario never starts a run.
  * @example
  * import { defineScenario, embedded, errorRate, p99, ramp } from "rampart";
  *
@@ -110,7 +108,7 @@ export function defineScenario<const P extends Protocol, const S extends LoadKin
   return scenario;
 }
 
-/** An import of the module under evaluation settles when it has been evaluated. */
+/** Starts the run if the main module exports the scenario. Importing a module that is being evaluated resolves after its evaluation. */
 async function startIfEntry(scenario: Scenario): Promise<void> {
   const entry = entryModule();
   if (entry === "") return;
@@ -135,7 +133,7 @@ async function startIfEntry(scenario: Scenario): Promise<void> {
   process.exit(code);
 }
 
-/** As the runtime names the module; empty when the program is no file, as with `bun -e`. */
+/** Returns the URL that the runtime uses for a module; empty when the program is not a file, such as with `bun -e`. */
 async function toFileUrl(path: string): Promise<string> {
   const { realpath } = await import("node:fs/promises");
   return realpath(path).then(

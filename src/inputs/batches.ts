@@ -3,23 +3,21 @@ import type { ModelInfo, Service } from "../service/service.ts";
 import { formatShape, joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
 
-/** Which steps of the data can be one batch. */
-
 const MAX_PROBLEMS = 20;
 
-/** What a batch depends on besides the data. */
+/** The properties of a service that batches depend on. */
 export type BatchedService = Pick<Service, "model" | "batchSize" | "isSequence">;
 
 /**
- * Checks every batch that the data is dealt in.
- * @throws UserError naming file, entry and tensor
+ * Checks every batch that the data is divided into.
+ * @throws UserError with file, entry and tensor
  */
 export function checkBatches(dataset: Dataset, service: BatchedService): void {
   const { model, batchSize, isSequence } = service;
   if (model.maxBatchSize === 0 || batchSize === 1 || !dataset.isFromJson) return;
   const problems: Problem[] = [];
   for (const steps of isSequence ? dataset.streams : dataset.streams.slice(0, 1)) {
-    // Without sequences batches follow each other and wrap around, so that they begin at every multiple of this.
+    // Without sequences, batches follow each other and wrap around, so they start at every multiple of this.
     const stride = isSequence ? 1 : greatestCommonDivisor(steps.length, batchSize);
     for (let first = 0; first < steps.length && problems.length < MAX_PROBLEMS; first += stride) {
       const problem = findBatchProblem(model, batchItems(steps, first, batchSize));
@@ -29,7 +27,7 @@ export function checkBatches(dataset: Dataset, service: BatchedService): void {
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** The steps of a batch that begins with a step; those after the last are the first ones again. */
+/** Returns the `count` steps of a batch that starts at `firstStep`, wrapping around at the end. */
 export function batchItems(steps: readonly DataStep[], firstStep: number, count: number): DataStep[] {
   const items: DataStep[] = [];
   for (let i = 0; i < count; i++) {
@@ -39,7 +37,7 @@ export function batchItems(steps: readonly DataStep[], firstStep: number, count:
   return items;
 }
 
-/** Why steps cannot be the items of one batch: an input's or output's presence or an input's shape differs; undefined when they can. */
+/** Returns why steps cannot be the items of one batch: a tensor is missing in some, or shapes differ. Undefined when they can. */
 export function findBatchProblem(model: ModelInfo, items: readonly DataStep[]): Problem | undefined {
   const [first] = items;
   for (const spec of model.inputs) {
@@ -123,13 +121,13 @@ function greatestCommonDivisor(a: number, b: number): number {
 export interface ExpectedOutput {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** The batch's items in the order of `bytes`: where each was read, and how many bytes it has. */
+  /** The batch's items in the order of `bytes`: the place of each in the data, and its number of bytes. */
   readonly items: readonly { readonly place: string; readonly byteCount: number }[];
 }
 
 /**
- * The tensors of a request whose first item is step `firstStep`; later items take the following steps, wrapping around.
- * @throws UserError when they cannot be a request: see {@link findBatchProblem}
+ * Returns the tensors of a request whose first item is step `firstStep`; later items are the following steps, wrapping around.
+ * @throws UserError when they cannot be a request; see {@link findBatchProblem}
  */
 export function assembleBatch(
   model: ModelInfo,
@@ -149,7 +147,7 @@ export function assembleBatch(
   return tensors;
 }
 
-/** The outputs a request must bring back; empty when the data says nothing of them. */
+/** Returns the expected outputs of a request; empty without validation data. */
 export function assembleExpected(
   model: ModelInfo,
   steps: readonly DataStep[],
@@ -169,6 +167,7 @@ export function assembleExpected(
   });
 }
 
+/** Joins the items' data for one input; undefined when no item has any. */
 export function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: boolean): Tensor | undefined {
   const parts: Uint8Array[] = [];
   let itemShape = spec.shape;

@@ -1,47 +1,47 @@
-/** The data requests are made of: streams of steps, each step the tensors of one batch item. */
-
-/** One input's or expected output's data for one batch item. */
+/** The data of one input or expected output for one batch item. */
 export interface StepTensor {
   readonly bytes: Uint8Array;
-  /** Dimensions without the batch dimension, where the step gives its own. */
+  /** Dimensions without the batch dimension, when the step gives its own. */
   readonly shape?: readonly number[] | undefined;
 }
 
-/** A step's inputs by name. Those that are stored are read each time. */
+/** A step's inputs by name. Stored inputs are read from the file on each call. */
 export type StepInputs = Pick<ReadonlyMap<string, StepTensor>, "get" | "keys">;
 
-/** One batch item: what is sent, and what must come back. */
+/** One batch item: its inputs and its expected outputs. */
 export interface DataStep {
   readonly inputs: StepInputs;
-  /** Expected outputs by name; empty when nothing is validated. */
+  /** Expected outputs by name; empty without validation. */
   readonly expected: ReadonlyMap<string, StepTensor>;
-  /** When it is due, in milliseconds since the load began; only where the load follows the data. */
+  /** Time to send the step, in milliseconds since the load began; only with a load that follows the data. */
   readonly timestampMs?: number;
-  /** The session it is a turn of; only where the load holds sessions. */
+  /** Session of the step; only with a load of sessions. */
   readonly sessionId?: string;
-  /** From its answer to its session's next turn, in milliseconds; default 0. */
+  /** Delay between the response and the session's next turn, in milliseconds. Default: 0. */
   readonly delayMs?: number;
-  /** Where it was read: `inputs.json, data[2]`; absent for data that was made up. */
+  /** Place in the data, such as `inputs.json, data[2]`; absent for generated data. */
   readonly place?: string;
 }
 
-/** The step with another time, whatever kind it is. */
+/** Returns a copy of the step with another time, of the same class. */
 export function moveStep(step: DataStep, timestampMs: number): DataStep {
   return Object.assign(Object.create(Object.getPrototypeOf(step) as object) as DataStep, step, { timestampMs });
 }
 
-/** Which steps a load sends when: one after the other and over again, each at its own time, or as turns of their sessions. */
+/** The order in which a load sends steps: in turn, starting over at the end; each at its own time; or as turns of sessions. */
 export type DataOrder = "in-turn" | "at-times" | "in-sessions";
 
-/** All data of a run. Models without sequences use the first stream only, but for sessions: each is a stream. */
+/**
+ * All data of a run: streams of steps. Models without sequences use only the first stream; a load of sessions has one stream per session.
+ */
 export interface Dataset {
   readonly streams: readonly (readonly DataStep[])[];
-  /** True when the data was read from JSON files, and steps therefore rotate. */
+  /** True when the data comes from JSON files, so that steps rotate. */
   readonly isFromJson: boolean;
-  /** Inputs are read from a file each time they are asked for, so that nobody may keep all of them. Default false. */
+  /** True when inputs are read from a file on each access, so that they must not all be kept. Default: false. */
   readonly isStored?: boolean;
-  /** Whether any step of stored data has expected outputs; other data is looked through. Default false. */
+  /** Whether any step of stored data has expected outputs; other data is searched. Default: false. */
   readonly hasExpected?: boolean;
-  /** Things the user should know, one sentence each. */
+  /** One sentence each. */
   readonly warnings: readonly string[];
 }

@@ -7,9 +7,10 @@ import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts
 import type { Dataset, StepTensor } from "./dataset.ts";
 import { dynamicShapeProblem } from "./shapes.ts";
 
-/** Data from a directory with one file per input (and, to validate, per output), named like it: one step for all requests. */
-
-/** Reads the directory. Throws {@link UserError} with everything that does not fit the model. */
+/**
+ * Reads data from a directory with one file per input, and per output to validate, each with the tensor's name. Returns one step.
+ * @throws UserError with everything that does not fit the model
+ */
 export async function readDirectory(path: string, model: ModelInfo): Promise<Dataset> {
   const names = await listFiles(path);
   const problems: Problem[] = names
@@ -85,7 +86,7 @@ function checkSize(
   role: "input" | "output",
 ): Problem | undefined {
   const count = elementCount(spec.shape);
-  // An output whose size varies shows when it comes.
+  // The size of a variable output is only known from the response.
   if (count < 0) return role === "input" ? { ...dynamicShapeProblem(spec), path } : undefined;
   if (spec.datatype === "BYTES") {
     const given = splitLines(contents).length;
@@ -105,7 +106,7 @@ function checkSize(
   };
 }
 
-/** Lines without their line feeds; a last line without one counts. */
+/** Splits into lines without their line feeds. The last line need not end with one. */
 function splitLines(contents: Uint8Array): Uint8Array[] {
   const lines: Uint8Array[] = [];
   let start = 0;

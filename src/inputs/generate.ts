@@ -5,28 +5,26 @@ import type { Dataset, StepTensor } from "./dataset.ts";
 import { glibcRandomBytes } from "./glibc-random.ts";
 import { dynamicShapeProblem } from "./shapes.ts";
 
-/** Data made up from the model's shapes: random or zero, one step for all requests. */
-
-/** What to make up. */
+/** How to generate data. */
 export interface GenerateOptions {
   readonly isZero: boolean;
-  /** Characters of each random string. */
+  /** Length of each random string, in characters. */
   readonly stringLength: number;
-  /** A string to use for every BYTES element instead of random ones; empty: random. */
+  /** String for every BYTES element; empty: random strings. */
   readonly stringData: string;
 }
 
 const CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .?!";
 
-/** Protobuf's messages are shorter than 2 GiB, and larger bodies over HTTP are of no use. */
+/** Protobuf messages must be smaller than 2 GiB, and larger HTTP bodies make no sense. */
 const MAX_INPUT_BYTES = 2 ** 31 - 1;
 
 const encoder = new TextEncoder();
 
 /**
- * Makes one step. As in perf_analyzer all inputs of fixed-size elements begin with the same bytes, and strings are random even when
- * zero data is asked for.
- * @throws UserError for shape tensors, shapes that vary, and inputs of 2 GiB or more
+ * Generates one step of random or zero data from the model's shapes. Like perf_analyzer, all inputs with fixed-size elements start with the
+ * same bytes, and strings are random even for zero data.
+ * @throws UserError for shape tensors, variable shapes, and inputs of 2 GiB or more
  */
 export function generateDataset(model: ModelInfo, options: GenerateOptions): Dataset {
   const problems: Problem[] = [];
@@ -64,7 +62,7 @@ function checkInput(input: TensorSpec, options: GenerateOptions): Problem[] {
   return bytes > MAX_INPUT_BYTES ? [tooLargeProblem(input, bytes)] : [];
 }
 
-/** Bytes of an input of strings, each of which has a length of 4 bytes before it. */
+/** Returns the size of an input of strings, each with a 4-byte length prefix. */
 function stringBytes({ shape }: TensorSpec, { stringData, stringLength }: GenerateOptions): number {
   return elementCount(shape) * (4 + (stringData === "" ? stringLength : encoder.encode(stringData).length));
 }
@@ -73,7 +71,7 @@ function tooLargeProblem(input: TensorSpec, bytes: number): Problem {
   return {
     path: `input ${input.name}`,
     message: `data of shape ${formatShape(input.shape)} and type ${input.datatype} takes ${bytes} bytes, more than the ${MAX_INPUT_BYTES} that a request can carry`,
-    hint: "Look at the model's shape, or give smaller sizes where it varies.",
+    hint: "Check the model's shape, or give smaller sizes for its variable dimensions.",
   };
 }
 
@@ -96,7 +94,7 @@ function randomText(length: number, random: () => number): string {
   return text;
 }
 
-/** A small generator (mulberry32) seeded by the model's name: the same strings in every run, so runs can be compared. */
+/** A small generator (mulberry32) seeded with the model's name, so that every run has the same strings. */
 function createRandom(seedText: string): () => number {
   let state = 0x9e3779b9;
   for (let i = 0; i < seedText.length; i++) state = (Math.imul(state, 31) + seedText.charCodeAt(i)) >>> 0;

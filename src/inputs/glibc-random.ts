@@ -1,11 +1,6 @@
-/**
- * The numbers of glibc's `rand()` without a seed, which perf_analyzer fills random tensors with: the same bytes in every run, so
- * results stay comparable. The generator is glibc's additive feedback generator of degree 31 (`random_r`, TYPE_3), seed 1.
- */
-
 const SEPARATION = 3;
 
-/** The generator as its first number finds it: seeded with 1, and 310 numbers thrown away. It is the same for ever, so no start works it out. */
+/** The state after seeding with 1 and discarding 310 values. It never changes, so it is precomputed. */
 const INITIAL_STATE: readonly number[] = [
   0x991539b1, 0x16a5bce3, 0x6774a4cd, 0x3e01511e, 0x4e508aaa, 0x61048c05, 0xf5500617, 0x846b7115, 0x6a19892c,
   0x896a97af, 0xdb48f936, 0x14898454, 0x37ffd106, 0xb58bff9c, 0x59e17104, 0xcf918a49, 0x09378c83, 0x52c7a471,
@@ -14,11 +9,14 @@ const INITIAL_STATE: readonly number[] = [
 ];
 const DEGREE = INITIAL_STATE.length;
 
-/** Fills a new array with the low bytes of successive `rand()` values: `67 c6 69 73 51 ff 4a ec …`. */
+/**
+ * Returns the low bytes of successive values of glibc's `rand()` with the default seed 1: `67 c6 69 73 51 ff 4a ec …`. perf_analyzer fills
+ * random tensors with them. The generator is glibc's additive feedback generator of degree 31 (`random_r`, TYPE_3).
+ */
 export function glibcRandomBytes(count: number): Uint8Array {
   const state = new Uint32Array(INITIAL_STATE);
   const bytes = new Uint8Array(count);
-  // The lagged sum r[n] = r[n-31] + r[n-3] in a ring: `front` is n-31, where the sum goes, `rear` is n-3.
+  // The lagged sum r[n] = r[n-31] + r[n-3] in a ring: `front` is n-31, where the sum is stored, `rear` is n-3.
   let front = SEPARATION;
   let rear = 0;
   for (let i = 0; i < count; i++) {

@@ -4,55 +4,53 @@ import type { TensorSpec } from "../service/tensor.ts";
 import type { StepTensor } from "./dataset.ts";
 import { readJsonTensor } from "./json-tensor.ts";
 
-/** Entries of Triton's JSON data: the tensors of one step, checked against the model. */
-
 const MAX_PROBLEMS = 20;
 
-/** An object of JSON. */
+/** A JSON object. */
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** Where a step stands among the streams. */
+/** Position of a step in the streams. */
 export interface StepPlace {
   readonly stream: number;
   readonly step: number;
 }
 
-/** The field of an entry that says when it is due. */
+/** The field of an entry with its send time. */
 const TIMESTAMP = "timestamp";
 
-/** Reads entries and collects everything that does not fit the model. */
+/** Reads entries of Triton's JSON data, each the tensors of one step. Collects everything that does not fit the model. */
 export class EntryReader {
   private readonly model: ModelInfo;
-  /** Each entry must have a `timestamp` in milliseconds. */
+  /** Whether each entry must have a `timestamp` in milliseconds. */
   readonly isTimed: boolean;
   private readonly ignoredKey: string | undefined;
   private readonly problems: Problem[] = [];
   private hiddenCount = 0;
   private lastPath = "";
 
-  /** @param ignoredKey a key of entries that is not a tensor; default: the `timestamp` of timed ones */
+  /** @param ignoredKey key of entries that is not a tensor; default: `timestamp` if `isTimed` */
   constructor(model: ModelInfo, isTimed: boolean, ignoredKey = isTimed ? TIMESTAMP : undefined) {
     this.model = model;
     this.isTimed = isTimed;
     this.ignoredKey = ignoredKey;
   }
 
-  /** Whether nothing is wrong so far. */
+  /** Whether no problem has been reported. */
   get isGood(): boolean {
     return this.problems.length === 0;
   }
 
-  /** The tensors that are sent. @param place `data.json, data[2]` */
+  /** Returns the tensors to send. @param place such as `data.json, data[2]` */
   inputs(place: string, entry: unknown, at: StepPlace): Map<string, StepTensor> {
     return this.readTensors(place, entry, this.model.inputs, at);
   }
 
-  /** The tensors that must come back; none where the file does not say. @param place `data.json, validation_data[2]` */
+  /** Returns the expected tensors; empty when the file has none. @param place such as `data.json, validation_data[2]` */
   expected(place: string, entry: unknown): Map<string, StepTensor> {
     return entry === undefined ? new Map() : this.readTensors(place, entry, this.model.outputs, undefined);
   }
 
-  /** When the step is due, in milliseconds; undefined where the load does not follow the data. */
+  /** Returns the step's send time in milliseconds; undefined when the load does not follow the data. */
   timestampMs(place: string, entry: unknown, at: StepPlace): number | undefined {
     if (!this.isTimed) return undefined;
     const field = (entry as Entry | null)?.[TIMESTAMP];
@@ -62,12 +60,12 @@ export class EntryReader {
     const message =
       field === undefined
         ? `missing tensor ${TIMESTAMP} ( Location stream id: ${at.stream}, step id: ${at.step})`
-        : `${TIMESTAMP} is no time`;
+        : `${TIMESTAMP} is not a time`;
     this.report(`${place}.${TIMESTAMP}`, message, hint);
     return undefined;
   }
 
-  /** @param required where the step stands, when tensors that are absent are a problem */
+  /** @param required the step's position, when missing tensors are a problem */
   private readTensors(
     place: string,
     entry: unknown,
@@ -112,22 +110,21 @@ export class EntryReader {
     else tensors.set(spec.name, result);
   }
 
-  /** What is wrong with data that has no entry: the model's first input has no values. */
+  /** The problem of data without any entry. */
   get lacking(): string {
     const [first] = this.model.inputs;
     return `unable to find data for input '${first?.name ?? ""}'`;
   }
 
-  /** Throws {@link UserError} with everything that was reported. */
+  /** @throws UserError with everything that was reported */
   finish(): void {
     if (this.hiddenCount > 0) {
-      const message = `${this.hiddenCount} more of such problems`;
-      this.problems.push({ path: this.lastPath, message, hint: "Mend those above first." });
+      const message = `${this.hiddenCount} more problems of this kind`;
+      this.problems.push({ path: this.lastPath, message, hint: "Correct the ones above first." });
     }
     if (this.problems.length > 0) throw new UserError(this.problems);
   }
 
-  /** Adds a problem. */
   report(path: string, message: string, hint: string): void {
     if (this.problems.length < MAX_PROBLEMS) this.problems.push({ path, message, hint });
     else this.hiddenCount++;

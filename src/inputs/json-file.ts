@@ -8,17 +8,16 @@ import type { JsonDocument } from "./json-document.ts";
 import { type Entry, EntryReader } from "./json-entry.ts";
 import { isLargeFile } from "./large-file.ts";
 
-/** Data from JSON files: `{"data": [...], "validation_data": [...]}`, several files one after the other. */
-
 const NO_DATA_HINT = 'Write at least one entry, like {"INPUT": [...]}.';
 const NO_DATA_FIELD = "The json file doesn't contain data field";
 const NO_DATA_FIELD_HINT = 'Write {"data": [{"INPUT": [...]}]}.';
 const MISALIGNED = "The 'validation_data' field doesn't align with 'data' field in the json file";
 
 /**
- * Reads the files. Throws {@link UserError} naming file, entry and tensor of everything that does not fit the model.
- * @param isTimed each entry must have a `timestamp` in milliseconds; the steps come back in its order
+ * Reads data from JSON files, `{"data": [...], "validation_data": [...]}`, one after the other.
+ * @param isTimed each entry must have a `timestamp` in milliseconds; the steps are sorted by it
  * @param maxHeldBytes larger files stay open, and their entries are read when they are sent
+ * @throws UserError with file, entry and tensor of everything that does not fit the model
  */
 export async function readJsonFiles(
   paths: readonly string[],
@@ -71,7 +70,7 @@ class DatasetReader {
     this.entries = new EntryReader(model, isTimed);
   }
 
-  /** The root object of a file's text; undefined, and reported, when it has none. */
+  /** Returns the root object of a file; reports a problem and returns undefined when there is none. */
   parse(path: string, text: string): Entry | undefined {
     try {
       const root = parseLossless(text);
@@ -80,12 +79,12 @@ class DatasetReader {
       this.entries.report(path, NO_DATA_FIELD, NO_DATA_FIELD_HINT);
     } catch (error) {
       const message = `failed to parse the specified json file for reading provided data: ${messageOf(error)}`;
-      this.entries.report(path, message, "Mend the JSON.");
+      this.entries.report(path, message, "Correct the JSON.");
     }
     return undefined;
   }
 
-  /** Objects are steps of one stream; lists are streams of their own. A run has one kind or the other. */
+  /** Adds a document. Objects are steps of one stream; lists are one stream each. A run cannot mix them. */
   add<E>(document: JsonDocument<E>): void {
     const { path, data, validation } = document;
     this.isStored ||= document.store !== undefined;
@@ -111,7 +110,7 @@ class DatasetReader {
       if (isStream) this.addStream(document, index, entry, validation?.[index]);
       else this.addStep(document, index, entry as E, validation?.[index] as E | undefined);
     }
-    // An empty list is no stream at all, which is no harm beside other files.
+    // An empty list is no problem when other files have entries.
     if (data.length === 0) this.emptyFiles.push(path);
   }
 
@@ -154,7 +153,7 @@ class DatasetReader {
     );
   }
 
-  /** @param where the entry's place in the lists: `[2]`, or `[0][2]` for streams */
+  /** @param where position of the entry in the lists: `[2]`, or `[0][2]` for streams */
   private readStep<E>(
     document: JsonDocument<E>,
     where: string,

@@ -2,14 +2,14 @@ import { readSync } from "node:fs";
 import { MAX_JSON_DEPTH, TOO_DEEP } from "../plan/json-depth.ts";
 import { UserError } from "../plan/problem.ts";
 
-/** Where bytes come from. */
+/** Reads bytes in sequence. */
 export interface ByteSource {
-  /** Puts bytes into the array from its start; how many there were, 0 at the end. */
+  /** Fills the array from its start; returns the number of bytes, 0 at the end. */
   read(into: Uint8Array): number;
   close(): void;
 }
 
-/** The bytes of an open file from its start, whatever else is read of it meanwhile. It stays open. */
+/** Reads an open file from its start, independent of other reads. Does not close it. */
 export function fileSource(fd: number): ByteSource {
   let position = 0;
   return {
@@ -35,12 +35,12 @@ const BOM = [0xef, 0xbb, 0xbf];
 const INITIAL_BYTES = 256 * 1024;
 
 /**
- * Walks through JSON text of any length and cuts out the values that are wanted; never more than one of them is in memory. The outer
- * shape is walked with `members` and `items`, whose every value must be taken by `text`, `skip`, `members` or `items`. Values are only
- * cut out, not checked: `JSON.parse` does that. Faults throw `UserError` with the file's name, `place` and the byte.
+ * Scans JSON text of any length and extracts single values, so that at most one value is in memory. Walk the outer structure with `members`
+ * and `items`; consume each of their values with `text`, `value`, `skip`, `extent`, `members` or `items`. Nested values are not validated;
+ * `JSON.parse` does that. Every method throws `UserError` with the file's name, `place` and the byte offset when the text is not valid.
  */
 export class JsonScanner {
-  /** What is being read, for errors. */
+  /** What is being read, for error messages. */
   place = "";
   private readonly source: ByteSource;
   private readonly name: string;
@@ -48,13 +48,13 @@ export class JsonScanner {
   private buffer = new Uint8Array(INITIAL_BYTES);
   private position = 0;
   private end = 0;
-  /** Bytes of the file before the buffer's first. */
+  /** Offset in the file of the buffer's first byte. */
   private dropped = 0;
-  /** From here on bytes are kept; undefined when what was walked over is not needed any more. */
+  /** Start of the bytes to keep; undefined when bytes before the position are not needed. */
   private mark: number | undefined;
   private readonly decoder = new TextDecoder();
 
-  /** @param hint what to do about a fault */
+  /** @param hint of every error */
   constructor(
     source: ByteSource,
     name: string,
@@ -66,7 +66,7 @@ export class JsonScanner {
     if (BOM.every((byte, i) => this.byteAt(i) === byte)) this.position = BOM.length;
   }
 
-  /** The keys of the object that comes next; the value of each must be taken before the next key. */
+  /** Yields the keys of the next value, an object. Consume each key's value before the next key. */
   *members(): Generator<string> {
     this.take(OPEN_BRACE, "an object");
     if (this.tryTake(CLOSE_BRACE)) return;
@@ -79,7 +79,7 @@ export class JsonScanner {
     this.take(CLOSE_BRACE, "a comma or a closing brace");
   }
 
-  /** The indexes of the array that comes next; each item must be taken before the next index. */
+  /** Yields the indexes of the next value, an array. Consume each item before the next index. */
   *items(): Generator<number> {
     this.take(OPEN_BRACKET, "an array");
     if (this.tryTake(CLOSE_BRACKET)) return;
@@ -89,7 +89,7 @@ export class JsonScanner {
     this.take(CLOSE_BRACKET, "a comma or a closing bracket");
   }
 
-  /** The text of the value that comes next. */
+  /** Returns the text of the next value. */
   text(): string {
     this.peek();
     this.mark = this.position;
@@ -99,23 +99,23 @@ export class JsonScanner {
     return this.decoder.decode(bytes);
   }
 
-  /** The value that comes next. */
+  /** Returns the next value. */
   value(): unknown {
     return this.parse(this.text());
   }
 
-  /** Leaves out the value that comes next, of any size, in constant memory. */
+  /** Skips the next value, of any size, in constant memory. */
   skip(): void {
     this.peek();
     this.walk();
   }
 
-  /** Whether the value that comes next is an array. */
+  /** Whether the next value is an array. */
   isAtArray(): boolean {
     return this.peek() === OPEN_BRACKET;
   }
 
-  /** Where the value that comes next stands in the file; it is left out, as `skip` does. */
+  /** Skips the next value and returns its position in the file. */
   extent(): { readonly offset: number; readonly byteCount: number } {
     this.peek();
     const offset = this.dropped + this.position;
@@ -123,7 +123,7 @@ export class JsonScanner {
     return { offset, byteCount: this.dropped + this.position - offset };
   }
 
-  /** Says what is wrong at this place. */
+  /** @throws UserError with this message and the current position */
   fail(message: string): never {
     const place = this.place === "" ? "" : `, ${this.place}`;
     throw new UserError([
@@ -143,7 +143,7 @@ export class JsonScanner {
     }
   }
 
-  /** The first byte of what comes next, after white space. */
+  /** Skips white space and returns the next byte. */
   private peek(): number {
     for (;;) {
       const byte = this.byteAt(this.position);
@@ -163,7 +163,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** Moves to the end of the value that begins here. */
+  /** Moves to the end of the value at the position. */
   private walk(): void {
     const first = this.buffer[this.position];
     if (first === QUOTE || first === OPEN_BRACE || first === OPEN_BRACKET) this.walkNested();
@@ -194,7 +194,7 @@ export class JsonScanner {
       const byte = buffer[position++] as number;
       if (isInString) {
         if (byte === BACKSLASH)
-          position++; // may lie behind the buffer's end; then one byte of the next piece is left out
+          position++; // may be beyond the buffer's end; then the first byte of the next read is skipped
         else if (byte === QUOTE) isInString = false;
         else continue;
       } else if (byte === QUOTE) isInString = true;
@@ -218,7 +218,7 @@ export class JsonScanner {
     return this.fill() ? this.byteAt(this.position + ahead) : undefined;
   }
 
-  /** Reads on. Drops what is walked over and not marked; false at the end of the file. */
+  /** Reads more bytes and drops those that are consumed and not marked. Returns false at the end of the file. */
   private fill(): boolean {
     const keepFrom = Math.min(this.mark ?? this.position, this.end);
     this.buffer.copyWithin(0, keepFrom, this.end);

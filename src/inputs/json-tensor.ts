@@ -9,15 +9,13 @@ import {
 } from "../service/tensor.ts";
 import type { StepTensor } from "./dataset.ts";
 
-/** One tensor of a JSON data file: an array (flat, or nested as the shape is), `{"content": …, "shape": …}` or `{"b64": …}`. */
-
-/** Why a tensor cannot be read. */
+/** Why a tensor is not valid. */
 export interface TensorProblem {
   readonly problem: string;
   readonly hint: string;
 }
 
-/** The C++ type names in perf_analyzer's messages, by datatype. */
+/** C++ type names as in perf_analyzer's messages. */
 const TYPE_NAMES: Readonly<Record<Datatype, string>> = {
   BOOL: "bool",
   UINT8: "uint8_t",
@@ -46,14 +44,17 @@ const INTEGER_BITS: Readonly<Partial<Record<Datatype, number>>> = {
   INT64: 64,
 };
 
-/** Elements as they stand in a file: their binary form, how many they are, and the shape that nested arrays have. */
+/** Elements from a file: their binary form, their number, and the shape of nested arrays. */
 interface Content {
   readonly bytes: Uint8Array;
   readonly count: number;
   readonly nestedShape?: readonly number[];
 }
 
-/** Reads a tensor's data and checks it against the model. */
+/**
+ * Reads one tensor of a JSON data file, `[…]` (flat, or nested like the shape), `{"content": …, "shape": …}` or `{"b64": …}`, and checks it
+ * against the model.
+ */
 export function readJsonTensor(value: unknown, spec: TensorSpec): StepTensor | TensorProblem {
   if (typeof value !== "object" || value === null) {
     return {
@@ -113,7 +114,7 @@ function readBase64(text: string, datatype: Datatype): Content | TensorProblem {
   };
 }
 
-/** A flat array, or arrays nested as the tensor's shape says. */
+/** Reads a flat array, or arrays nested like the tensor's shape. */
 function readArray(array: readonly unknown[], datatype: Datatype): Content | TensorProblem {
   if (!array.some(Array.isArray)) return readElements(array, datatype);
   const nestedShape: number[] = [];
@@ -158,7 +159,7 @@ function isElement(element: unknown, datatype: Datatype): boolean {
   return value === (datatype.startsWith("U") ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value));
 }
 
-/** A number that does not become infinite as an element. Whole numbers may do without a decimal point. */
+/** Whether an element is a number that is finite in this datatype. Integers need no decimal point. */
 function isFloat(element: unknown, datatype: Datatype): boolean {
   if (typeof element !== "number" && typeof element !== "bigint") return false;
   const value = Number(element);
@@ -175,7 +176,7 @@ function checkTensor(content: Content, shape: readonly number[], spec: TensorSpe
       hint: 'Add "shape" to the tensor or give --shape.',
     };
   }
-  // The shape in a file stands above the one of --shape, but not above the model's.
+  // A shape in the file overrides --shape, but not the model's shape.
   const fits =
     shape.length === modelShape.length && modelShape.every((dim, index) => dim === -1 || dim === shape[index]);
   if (!fits) {

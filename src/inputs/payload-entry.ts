@@ -2,21 +2,19 @@ import { messageOf, UserError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
 import type { DataStep, StepInputs } from "./dataset.ts";
 
-/** The entries of payload files. */
-
-/** When a step is due, or which session's turn it is. */
+/** The send time of a step, or its session and delay. */
 export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs">;
 
-/** A payload as inputs; what is stored makes a step of its own. */
+/** A payload as inputs. A stored payload creates its own step. */
 export type PayloadInputs = StepInputs & { toStep?(facts: StepFacts): DataStep };
 
-/** What an entry of a file says: its payload as inputs, undefined where it has none, and all beside it. */
+/** An entry of a payload file: the inputs of its payload, undefined when it has none, and its other fields. */
 export interface PayloadEntry {
   readonly inputs: PayloadInputs | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** @param toInputs makes the inputs of a payload, or what stands for it */
+/** Reads an entry. @param toInputs creates the inputs of a payload */
 export function toEntry(entry: unknown, toInputs: (body: object) => PayloadInputs): PayloadEntry {
   const fields = (entry ?? {}) as Readonly<Record<string, unknown>>;
   const { payload } = fields;
@@ -24,7 +22,7 @@ export function toEntry(entry: unknown, toInputs: (body: object) => PayloadInput
   return { fields, inputs: typeof body === "object" && body !== null ? toInputs(body) : undefined };
 }
 
-/** An entry from a line, which may be a body alone. Throws {@link UserError}. */
+/** Parses a line, which is an entry or a request body. @throws UserError */
 export function parseLine(line: string, place: string): unknown {
   try {
     const entry = parseJson(line);

@@ -6,25 +6,23 @@ import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
 import { isLargeFile } from "./large-file.ts";
 import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-entry.ts";
 
-/**
- * Payloads of requests from a JSON file as GenAI-Perf writes them, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or from JSON Lines
- * (`.jsonl`), one such entry or one request's body a line. Those of sessions have `"session_id": [s]` and, but for the last turn, `"delay": [ms]`.
- */
-
 const MAX_PROBLEMS = 20;
 const NOTHING: DataStep["expected"] = new Map();
 
 /**
- * Reads the file. Throws {@link UserError} naming the entry of everything that is no payload.
- * @param order `at-times`: each entry must have a `timestamp` in milliseconds, whose order the steps come back in; `in-sessions`: each must
- *   have a `session_id`, and each session becomes a stream of its own, in the order of their first turns
+ * Reads payloads from a JSON file as GenAI-Perf writes it, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or from JSON Lines
+ * (`.jsonl`) with one such entry or one request body per line. Turns of sessions have `"session_id": [s]` and, except the last one,
+ * `"delay": [ms]`.
+ * @param order `at-times`: each entry must have a `timestamp` in milliseconds, and steps are sorted by it; `in-sessions`: each must have a
+ *   `session_id`, and each session becomes a stream, in the order of their first turns
+ * @throws UserError with the place of each entry that is not valid
  */
 export function readPayloadList(path: string, order: DataOrder): Promise<Dataset> {
   return readPayloadLists([path], order);
 }
 
 /**
- * Reads several files as if they were one.
+ * Reads several files as one; see {@link readPayloadList}.
  * @param maxHeldBytes larger files stay open, and their payloads are read when they are sent
  */
 export async function readPayloadLists(
@@ -80,7 +78,7 @@ function isLines(path: string): boolean {
   return path.endsWith(".jsonl");
 }
 
-/** The turns of each session, by the order of their first turns. */
+/** Groups steps into sessions, in the order of their first turns. */
 export function groupBySession(steps: readonly DataStep[]): DataStep[][] {
   const sessions = new Map<string, DataStep[]>();
   for (const step of steps) {
@@ -165,7 +163,7 @@ function readTurn(
   if (!hasDelay)
     problems.push({
       path: place,
-      message: "has a delay that is no time",
+      message: "has a delay that is not a time",
       value: JSON.stringify(delayMs),
       hint: 'Write "delay": [100], in milliseconds.',
     });
@@ -173,7 +171,7 @@ function readTurn(
   return { sessionId: String(id), ...(delayMs === undefined ? {} : { delayMs }) };
 }
 
-/** A value that may stand in a list of its own, as tensors do. */
+/** Returns the value, or the element of a list with one value, as in tensors. */
 function single(value: unknown): unknown {
   return toPlainNumber(Array.isArray(value) ? (value[0] as unknown) : value);
 }
@@ -182,14 +180,14 @@ function isTime(value: unknown): value is number {
   return typeof value === "number" && value >= 0;
 }
 
-/** The one input of a request that is a payload. */
+/** Returns a payload as the only input of a request. */
 export function toPayloadInputs(body: object): DataStep["inputs"] {
   return new Map([[PAYLOAD, { bytes: toElement(formatJson(body)) }]]);
 }
 
 const encoder = new TextEncoder();
 
-/** A text as the one element of a BYTES tensor. */
+/** Encodes a text as the only element of a BYTES tensor. */
 function toElement(text: string): Uint8Array {
   const content = encoder.encode(text);
   const bytes = new Uint8Array(TEXT_LENGTH_BYTES + content.length);

@@ -2,21 +2,21 @@ import type { Problem } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { formatShape, type TensorSpec } from "../service/tensor.ts";
 
-/** Shapes given by the user, by input name. */
+/** Shapes from the user, by input name. */
 export type ShapeOverrides = Readonly<Record<string, readonly number[]>>;
 
-/** A model whose varying inputs have the shapes a user gave, and what of them had no effect. */
+/** A model with the user's shapes applied, and warnings about shapes without effect. */
 export interface ShapedModel<M extends ModelInfo> {
   readonly model: M;
   readonly warnings: readonly string[];
 }
 
-/** Applies given shapes to inputs whose shape varies; the others keep theirs, with a warning when the given one differs. */
+/** Applies shapes to inputs with a variable shape. Warns when a shape differs from a fixed one, or its input does not exist. */
 export function applyShapes<M extends ModelInfo>(model: M, shapes: ShapeOverrides): ShapedModel<M> {
   const warnings: string[] = [];
   const inputs: TensorSpec[] = [];
   for (const input of model.inputs) {
-    // A server may call an input `__proto__`.
+    // An input may be named `__proto__`.
     const given = Object.hasOwn(shapes, input.name) ? shapes[input.name] : undefined;
     inputs.push(applyShape(input, given, warnings));
   }
@@ -40,7 +40,7 @@ function applyShape(input: TensorSpec, given: readonly number[] | undefined, war
   return input;
 }
 
-/** The problem of an input whose size is not known. */
+/** Returns the problem of an input whose size is not known. */
 export function dynamicShapeProblem(input: TensorSpec): Problem {
   return {
     path: `input ${input.name}`,

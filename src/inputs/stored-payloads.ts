@@ -5,32 +5,30 @@ import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
 import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
 import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-entry.ts";
 
-/**
- * Payloads of a file that is too large to be held in memory: it is looked through once, and each payload is read when its request is sent. The
- * file stays open, and must stay as it is.
- */
-
 const HINT = 'Write {"data": [{"payload": [{…}]}]}, whole.';
 const LINE_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 const NOTHING: DataStep["expected"] = new Map();
 const decoder = new TextDecoder();
 
-/** Where a value stands in the file. */
+/** Position of a value in the file. */
 interface Extent {
   readonly offset: number;
   readonly byteCount: number;
 }
 
-/** A file of payloads. */
+/**
+ * A payload file that is too large for memory. It is scanned once, and each payload is read when its request is sent. The file stays open
+ * and must not change.
+ */
 export class PayloadFile {
   readonly path: string;
   private readonly fd: number;
   private readonly toInputs: (body: object) => StepInputs;
 
   /**
-   * @param toInputs makes the inputs of a payload
-   * @throws UserError when it cannot be read
+   * @param toInputs creates the inputs of a payload
+   * @throws UserError when the file cannot be read
    */
   constructor(path: string, toInputs: (body: object) => StepInputs) {
     this.path = path;
@@ -44,7 +42,7 @@ export class PayloadFile {
     }
   }
 
-  /** The entries of the list `data`, in order. @throws UserError where the file is wrong, with the byte */
+  /** Yields the entries of the list `data`. @throws UserError with the byte offset when the file is not valid */
   *entries(): Generator<PayloadEntry> {
     const scanner = new JsonScanner(this.source(), this.path, HINT);
     let hasData = false;
@@ -63,7 +61,7 @@ export class PayloadFile {
     if (!hasData) throw new UserError([{ path: this.path, message: "has no list 'data'", hint: HINT }]);
   }
 
-  /** The entries of a file of lines, in order. @throws UserError for one that is not JSON */
+  /** Yields the entries of a JSON Lines file. @throws UserError when a line is not JSON */
   *lines(): Generator<PayloadEntry> {
     const source = this.source();
     let buffer = new Uint8Array(LINE_BYTES);
@@ -76,7 +74,7 @@ export class PayloadFile {
       let from = 0;
       for (;;) {
         const feed = buffer.subarray(0, end).indexOf(LINE_FEED, from);
-        // The last line may have no end.
+        // The last line need not end with a line feed.
         const lineEnd = feed >= 0 ? feed : count === 0 ? end : -1;
         if (lineEnd < 0 || (feed < 0 && from >= end)) break;
         const text = decoder.decode(buffer.subarray(from, lineEnd));
@@ -96,22 +94,22 @@ export class PayloadFile {
     }
   }
 
-  /** The inputs of a payload. @throws RunError when the file is not what it was */
+  /** Reads the inputs of a payload. @throws RunError when the file has changed */
   read({ offset, byteCount }: Readonly<Extent>): StepInputs {
     try {
       const bytes = new Uint8Array(byteCount);
-      if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount) throw new Error("it is shorter than it was");
-      // The list of payloads, or a whole line.
+      if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount) throw new Error("it is shorter than before");
+      // The text is the list of payloads, or a whole line.
       const text = decoder.decode(bytes);
       const { inputs } = toEntry(
         text.startsWith("[") ? { payload: parseJson(text) } : parseLine(text, "a line"),
         this.toInputs,
       );
-      if (inputs === undefined) throw new Error("there is no payload any more");
+      if (inputs === undefined) throw new Error("the payload is missing now");
       return inputs;
     } catch (error) {
       const place = `${this.path}, byte ${offset}`;
-      throw new RunError("internal", `${place}: ${messageOf(error)}`, "Leave the file as it is while a run lasts.");
+      throw new RunError("internal", `${place}: ${messageOf(error)}`, "Do not change the file during a run.");
     }
   }
 
@@ -130,7 +128,7 @@ export class PayloadFile {
   }
 }
 
-/** A step whose payload is read each time somebody asks for it. There may be millions: each is one small object. */
+/** A step whose payload is read on each access. A small object, because there may be millions. */
 class StoredStep implements DataStep, StepInputs {
   readonly timestampMs?: number;
   readonly sessionId?: string;

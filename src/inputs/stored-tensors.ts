@@ -7,12 +7,7 @@ import type { JsonDocument } from "./json-document.ts";
 import { EntryReader } from "./json-entry.ts";
 import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
 
-/**
- * Tensor data of a JSON file that is too large to be held in memory: it is looked through once, and each entry is read when its request is sent.
- * The file stays open, and must stay as it is.
- */
-
-/** One entry becomes one text, which engines limit to about 512 MiB. */
+/** An entry is parsed from one string, which engines limit to about 512 MiB. */
 const MAX_ENTRY_BYTES = 256 * 1024 * 1024; // 256 MiB
 const HINT = 'Write {"data": [{"INPUT": [...]}]}, whole.';
 
@@ -22,7 +17,11 @@ const decoder = new TextDecoder();
 
 type Entries = readonly (StoredStep | readonly StoredStep[])[];
 
-/** Looks through a file. @throws UserError when it cannot be read, or is not JSON of this form, with the byte */
+/**
+ * Scans a JSON data file that is too large for memory. Each entry is read when its request is sent. The file stays open and must not
+ * change.
+ * @throws UserError when it cannot be read; with the byte offset when it is not valid
+ */
 export function openJsonDocument(path: string, model: ModelInfo): JsonDocument<StoredStep> {
   const file = new TensorFile(path, model);
   const scanner = new JsonScanner(file.source(), path, HINT);
@@ -44,7 +43,7 @@ export function openJsonDocument(path: string, model: ModelInfo): JsonDocument<S
   };
 }
 
-/** The entries of a list, those of lists within it one by one; undefined for anything but a list. */
+/** Finds the entries of a list and of lists in it. Returns undefined when the value is not a list. */
 function findEntries(scanner: JsonScanner, file: TensorFile): Entries | undefined {
   if (!scanner.isAtArray()) {
     scanner.skip();
@@ -63,20 +62,20 @@ function findEntries(scanner: JsonScanner, file: TensorFile): Entries | undefine
   return entries;
 }
 
-/** Where an entry stands in the file. */
+/** Position of an entry in the file. */
 interface Extent {
   readonly offset: number;
   readonly byteCount: number;
 }
 
-/** A step that is read each time it is asked for. There may be millions: each is one small object. */
+/** A step that is read on each access. A small object, because there may be millions. */
 class StoredStep implements DataStep, Extent {
   readonly offset: number;
   readonly byteCount: number;
   timestampMs?: number;
   private readonly file: TensorFile;
   private readonly index: number;
-  /** -1 where entries are not in streams. */
+  /** -1 when entries are not in streams. */
   private readonly stepIndex: number;
   private expectedEntry: Extent | undefined;
 
@@ -89,7 +88,7 @@ class StoredStep implements DataStep, Extent {
     this.expectedEntry = undefined;
   }
 
-  /** Adds what is known once the whole file was looked through. */
+  /** Adds what is known only after scanning the whole file. */
   complete(expected: Extent | undefined, timestampMs: number | undefined): this {
     this.expectedEntry = expected;
     if (timestampMs !== undefined) this.timestampMs = timestampMs;
@@ -114,7 +113,7 @@ class TensorFile {
   readonly path: string;
   private readonly fd: number;
   private readonly entries: EntryReader;
-  /** The step that was read last: a request asks for each of its tensors in turn. */
+  /** The step read last, because a request reads its tensors one by one. */
   private last: { readonly extent: Extent; readonly tensors: ReadonlyMap<string, StepTensor> } | undefined;
 
   constructor(path: string, model: ModelInfo) {
@@ -129,51 +128,53 @@ class TensorFile {
     }
   }
 
-  /** The JSON value of an entry. @throws UserError when it is not JSON */
+  /** Reads the JSON value of an entry. @throws UserError when it is not JSON */
   read({ offset, byteCount }: Extent): unknown {
     const path = `${this.path}, byte ${offset}`;
     if (byteCount > MAX_ENTRY_BYTES)
       throw new UserError([
         {
           path,
-          message: `an entry of ${byteCount} bytes is larger than the largest, ${MAX_ENTRY_BYTES}`,
+          message: `an entry of ${byteCount} bytes is above the maximum of ${MAX_ENTRY_BYTES}`,
           hint: 'Give large tensors in a directory of raw files, or as {"b64": "..."}.',
         },
       ]);
     const bytes = new Uint8Array(byteCount);
     if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount)
-      throw new UserError([{ path, message: "the file is shorter than it was", hint: "Leave it as it is." }]);
+      throw new UserError([
+        { path, message: "the file is shorter than before", hint: "Do not change it during a run." },
+      ]);
     try {
       return parseLossless(decoder.decode(bytes));
     } catch (error) {
       const message = `failed to parse the specified json file for reading provided data: ${messageOf(error)}`;
-      throw new UserError([{ path, message, hint: "Mend the JSON." }]);
+      throw new UserError([{ path, message, hint: "Correct the JSON." }]);
     }
   }
 
   inputs(extent: Extent): ReadonlyMap<string, StepTensor> {
     if (this.last?.extent !== extent)
-      this.last = { extent, tensors: this.again(extent, (value) => this.entries.inputs("", value, FIRST)) };
+      this.last = { extent, tensors: this.readAgain(extent, (value) => this.entries.inputs("", value, FIRST)) };
     return this.last.tensors;
   }
 
   expected(extent: Extent): ReadonlyMap<string, StepTensor> {
-    return this.again(extent, (value) => this.entries.expected("", value));
+    return this.readAgain(extent, (value) => this.entries.expected("", value));
   }
 
   source(): ByteSource {
     return fileSource(this.fd);
   }
 
-  /** Tensors that were checked when the file was looked through. @throws RunError when the file is not what it was */
-  private again(extent: Extent, read: (value: unknown) => Map<string, StepTensor>): Map<string, StepTensor> {
+  /** Reads tensors that were valid when the file was scanned. @throws RunError when the file has changed */
+  private readAgain(extent: Extent, read: (value: unknown) => Map<string, StepTensor>): Map<string, StepTensor> {
     try {
       const tensors = read(this.read(extent));
       this.entries.finish();
       return tensors;
     } catch (error) {
       const message = `${this.path}, byte ${extent.offset}: ${messageOf(error)}`;
-      throw new RunError("internal", message, "Leave the file as it is while a run lasts.");
+      throw new RunError("internal", message, "Do not change the file during a run.");
     }
   }
 }

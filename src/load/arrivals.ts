@@ -1,20 +1,18 @@
 import type { RateRampPlan } from "../plan/load-options.ts";
 import { createRandom, drawExponential, drawGamma } from "../runtime/random.ts";
 
-/** Arrival processes: when requests are due, in nanoseconds since the level began. They know no clock and no socket. */
-
-/** Gives the due times of successive requests, ascending. */
+/** Returns the due times of successive requests, ascending, in nanoseconds since the level began. */
 export type Arrivals = () => number;
 
-/** One request every `1 / ratePerSec` seconds, the first after one period, as perf_analyzer schedules them. */
+/** One request every `1 / ratePerSec` seconds, the first after one period, like perf_analyzer. */
 export function constantArrivals(ratePerSec: number): Arrivals {
   const periodNs = 1e9 / ratePerSec;
   let count = 0;
-  // Multiplied, not summed: no rounding error builds up over a long run.
+  // Multiply instead of summing, so that rounding errors do not accumulate.
   return () => ++count * periodNs;
 }
 
-/** A Poisson process: independent exponential gaps with a mean of `1 / ratePerSec` seconds. The same seed gives the same times. */
+/** A Poisson process with a mean gap of `1 / ratePerSec` seconds. The same seed gives the same times. */
 export function poissonArrivals(ratePerSec: number, seed: number): Arrivals {
   const random = createRandom(seed);
   const meanNs = 1e9 / ratePerSec;
@@ -26,9 +24,9 @@ export function poissonArrivals(ratePerSec: number, seed: number): Arrivals {
 }
 
 /**
- * Independent gaps of the gamma distribution with a mean of `1 / ratePerSec` seconds, as vLLM's `burstiness` and AIPerf's smoothness have
- * them. The same seed gives the same times.
- * @param smoothness the distribution's shape: 1 is a Poisson process, more is smoother, less is burstier
+ * Independent gamma-distributed gaps with a mean of `1 / ratePerSec` seconds, like vLLM's `burstiness` and AIPerf's smoothness. The same
+ * seed gives the same times.
+ * @param smoothness shape of the distribution: 1 is a Poisson process, higher is smoother, lower is burstier
  */
 export function gammaArrivals(ratePerSec: number, smoothness: number, seed: number): Arrivals {
   const random = createRandom(seed);
@@ -41,8 +39,7 @@ export function gammaArrivals(ratePerSec: number, smoothness: number, seed: numb
 }
 
 /**
- * Arrivals at a steady rate, moved so that the rate changes evenly from another one to that one and stays there: as many are due until a
- * moment as the changing rate has asked for by then.
+ * Transforms arrivals at a constant rate into arrivals whose rate first changes linearly from another rate to that one.
  * @param ratePerSec of `arrivals`
  */
 export function rampArrivals(arrivals: Arrivals, ratePerSec: number, { fromPerSec, overMs }: RateRampPlan): Arrivals {
@@ -52,15 +49,15 @@ export function rampArrivals(arrivals: Arrivals, ratePerSec: number, { fromPerSe
   return () => {
     const count = (arrivals() / 1e9) * ratePerSec;
     if (count >= rampCount) return (overSec + (count - rampCount) / ratePerSec) * 1e9;
-    // Gaps may be 0, and the rate at the beginning too.
+    // The first gap and the initial rate may both be 0.
     if (count === 0) return 0;
-    // Where the area below the rate's line is `count`; so written that nothing is lost while the rate is near 0.
+    // Solve for the time at which the area below the rate is `count`, in a form that keeps precision near rate 0.
     const rateAt = Math.sqrt(Math.max(0, fromPerSec * fromPerSec + 2 * slope * count));
     return ((2 * count) / (fromPerSec + rateAt)) * 1e9;
   };
 }
 
-/** The given gaps, over and over. @param intervalsNs at least one, with a positive sum */
+/** Repeats the given gaps. @param intervalsNs at least one, with a positive sum */
 export function intervalArrivals(intervalsNs: readonly number[]): Arrivals {
   let index = 0;
   let dueNs = 0;
@@ -71,13 +68,13 @@ export function intervalArrivals(intervalsNs: readonly number[]): Arrivals {
   };
 }
 
-/** Given times, ascending; nothing is due after the last of them. @param timesMs milliseconds since the level began */
+/** Given times, ascending; then never. @param timesMs milliseconds since the level began */
 export function scheduledArrivals(timesMs: readonly number[]): Arrivals {
   let index = 0;
   return () => (index < timesMs.length ? (timesMs[index++] as number) * 1e6 : Number.POSITIVE_INFINITY);
 }
 
-/** The request rate of a list of gaps, in requests per second, truncated to a whole number as perf_analyzer reports it. */
+/** Returns the request rate of repeated gaps, truncated to an integer like perf_analyzer's. */
 export function intervalsRatePerSec(intervalsNs: readonly number[]): number {
   const totalNs = intervalsNs.reduce((sum, interval) => sum + interval, 0);
   return Math.floor((intervalsNs.length * 1e9) / totalNs);

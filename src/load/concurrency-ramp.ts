@@ -2,7 +2,7 @@ import type { ConcurrencyRampPlan } from "../plan/load-plan.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { Drive, LoadMode } from "./load-mode.ts";
 
-/** Concurrency that rises (or falls) evenly from one level to another over a duration, as one measurement. */
+/** Concurrency that changes linearly from one level to another, in one measurement. */
 export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
   schema: (v) => {
     const level = concurrencySchema(v);
@@ -19,7 +19,7 @@ export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
   }),
 };
 
-/** Concurrency that goes evenly from one level to another, and stays there. */
+/** Concurrency that changes linearly from one level to another, then stays constant. */
 export function rampDrive(start: number, end: number, overMs: number): Drive {
   return {
     kind: "ramp",
@@ -28,7 +28,7 @@ export function rampDrive(start: number, end: number, overMs: number): Drive {
   };
 }
 
-/** Concurrency after `elapsedNs`: `start` at 0, `end` at last, each whole level held equally long within `overNs`. */
+/** Returns the concurrency after `elapsedNs`: from `start` to `end`, with equal time per level within `overNs`. */
 export function rampConcurrencyAt(start: number, end: number, overNs: number, elapsedNs: number): number {
   const levels = Math.abs(end - start) + 1;
   const passed = Math.min(levels - 1, Math.floor((Math.max(0, elapsedNs) / overNs) * levels));

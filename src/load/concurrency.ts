@@ -4,7 +4,7 @@ import { rampDrive } from "./concurrency-ramp.ts";
 import { concurrencySchema, levelsSchema, searchSchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** A fixed number of requests outstanding at each level, which may be reached step by step. */
+/** A fixed number of outstanding requests at each level, optionally with a ramp. */
 export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
   schema: (v) =>
     v.object({

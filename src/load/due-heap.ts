@@ -1,4 +1,4 @@
-/** A binary heap of lanes ordered by due time: which lane sends next, for any number of lanes. Of equal times the one pushed first is first. */
+/** A binary heap of lanes ordered by due time, then by insertion. */
 export class DueHeap {
   private readonly dueNs: number[] = [];
   private readonly lanes: number[] = [];
@@ -9,7 +9,7 @@ export class DueHeap {
     return this.lanes.length;
   }
 
-  /** Due time of the first lane; Infinity when there is none. */
+  /** Due time of the first lane; Infinity when empty. */
   get firstDueNs(): number {
     return this.dueNs[0] ?? Number.POSITIVE_INFINITY;
   }
@@ -22,7 +22,7 @@ export class DueHeap {
     this.turns.push(turn);
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      // Nothing that is there already has a later turn.
+      // Existing entries have an earlier turn, so equal times stay before this one.
       if ((this.dueNs[parent] as number) <= dueNs) break;
       this.move(parent, index);
       index = parent;
@@ -30,7 +30,7 @@ export class DueHeap {
     this.put(index, lane, dueNs, turn);
   }
 
-  /** Takes the first lane out. @throws when empty */
+  /** Removes and returns the first lane. @throws when empty */
   pop(): number {
     const first = this.lanes[0];
     if (first === undefined) throw new Error("the heap is empty");

@@ -3,7 +3,7 @@ import type { Schema } from "../plan/schema.ts";
 import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** Every step of the data once, at the time that stands beside it; `part` has been taken of the data by then. */
+/** Every step of the data once, at its timestamp. `part` has already been applied to the data. */
 export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   schema: (v) => {
     const timeMs = v.nullable(v.pipe(v.number(), v.minValue(0, "must be 0 or more")));

@@ -6,7 +6,7 @@ import type { LoadMode } from "./load-mode.ts";
 
 const MAX_PROBLEMS = 10;
 
-/** Requests sent at gaps from a file: one whole number of microseconds per line, over and over. */
+/** Requests at gaps from a file, repeated: one whole number of microseconds per line. */
 export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
   schema: (v) => v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) }),
   prepare: (plan) => {
@@ -22,7 +22,7 @@ export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
   },
 };
 
-/** Reads the file's gaps in nanoseconds. Throws {@link UserError} naming each bad line. */
+/** Reads the gaps of a file in nanoseconds. @throws UserError with each invalid line */
 export function readIntervalsNs(path: string): number[] {
   let text: string;
   try {
@@ -52,7 +52,7 @@ export function readIntervalsNs(path: string): number[] {
     ]);
   }
   if (intervalsNs.every((interval) => interval === 0)) {
-    throw new UserError([{ path, message: "all time intervals are 0", hint: "At least one must be above 0." }]);
+    throw new UserError([{ path, message: "all time intervals are 0", hint: "Give at least one above 0." }]);
   }
   return intervalsNs;
 }

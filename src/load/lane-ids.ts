@@ -1,6 +1,6 @@
 /**
- * Request ids of one lane: `(lane << 48) | n` in decimal, as perf_analyzer numbers asynchronous requests. The digits are counted up in
- * place, so an id costs no number conversion.
+ * Request ids of a lane: `(lane << 48) | n` in decimal, like perf_analyzer's ids of asynchronous requests. Increments the digits in place,
+ * so that an id needs no number conversion.
  */
 export class LaneIds {
   private digits: Uint8Array;
@@ -11,7 +11,7 @@ export class LaneIds {
     this.digits = new TextEncoder().encode(String(BigInt(lane) << 48n));
   }
 
-  /** The next id's digits; valid until the next call. */
+  /** Returns the digits of the next id, valid until the next call. */
   next(): Uint8Array {
     if (this.isFresh) this.isFresh = false;
     else this.increment();

@@ -1,16 +1,14 @@
 import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 
-/** The levels of a load: their schema, and their order in a linear search. */
-
 export function searchSchema(v: Builders): Schema<SearchPlan> {
   return v.picklist(["linear", "binary"], "must be linear or binary");
 }
 
-/** More requests outstanding than this are a slip of the hand, and would take all memory before the first answer. */
+/** Higher values are probably typos, and would use all memory before the first response. */
 export const MAX_CONCURRENCY = 100_000;
 
-/** A number of requests outstanding. */
+/** Schema of a number of outstanding requests. */
 export function concurrencySchema(v: Builders): Schema<number> {
   return v.pipe(
     v.number(),
@@ -20,7 +18,7 @@ export function concurrencySchema(v: Builders): Schema<number> {
   );
 }
 
-/** A schema of levels whose values satisfy `value`. */
+/** Schema of levels with values of schema `value`. */
 export function levelsSchema(v: Builders, value: Schema<number>): Schema<LevelsPlan> {
   return v.variant("kind", [
     v.object({
@@ -34,14 +32,14 @@ export function levelsSchema(v: Builders, value: Schema<number>): Schema<LevelsP
   ]);
 }
 
-/** The level at a place in the order of a linear search; undefined behind the last one. A range whose end is below its start has one. */
+/** Returns a level by its index in a linear search; undefined after the last one. A range whose end is below its start has one level. */
 export function levelAt(levels: LevelsPlan, index: number): number | undefined {
   if (levels.kind === "list") return levels.values[index];
   const level = levels.start + index * levels.step;
   return index === 0 || levels.end === null || level <= levels.end ? level : undefined;
 }
 
-/** The largest level; undefined for a range without an end. */
+/** Returns the largest level; undefined for a range without an end. */
 export function largestLevel(levels: LevelsPlan): number | undefined {
   if (levels.kind === "list") {
     let largest = 0;

@@ -2,17 +2,18 @@ import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { Arrivals } from "./arrivals.ts";
 
-/** What a load mode is to the run: the levels it visits and how requests come about at each. One file per mode. */
-
-/** How requests come about at one level. */
+/** How requests are sent at one level. */
 export type Drive =
-  /** So many requests are always outstanding. */
+  /** A fixed number of outstanding requests. */
   | { readonly kind: "closed"; readonly concurrency: number }
-  /** The number outstanding changes with time: `concurrencyAt(elapsedNs)`, whose largest value is `maxConcurrency`. */
+  /** A changing number of outstanding requests: `concurrencyAt(elapsedNs)`, with the maximum `maxConcurrency`. */
   | { readonly kind: "ramp"; readonly maxConcurrency: number; readonly concurrencyAt: (elapsedNs: number) => number }
-  /** Requests are due at given times; while `maxOutstanding` of them are under way, the others wait. */
+  /** Requests at due times. Requests wait while `maxOutstanding` requests are outstanding. */
   | { readonly kind: "scheduled"; readonly arrivals: Arrivals; readonly maxOutstanding?: number }
-  /** `start` requests, then groups of `step` up to `end` in all, each once all of the one before have brought `periodResponses`. */
+  /**
+   * `start` requests, then groups of `step` up to a total of `end`. Each group starts when every request before it has `periodResponses`
+   * responses.
+   */
   | {
       readonly kind: "periodic";
       readonly start: number;
@@ -20,10 +21,10 @@ export type Drive =
       readonly step: number;
       readonly periodResponses: number;
     }
-  /** So many sessions of the data are under way, each with one request outstanding or waiting to ask its next turn. */
+  /** A fixed number of concurrent sessions, each with one outstanding request or waiting for its next turn. */
   | { readonly kind: "sessions"; readonly concurrency: number };
 
-/** The levels of a mode: their unit, their values and the way through them. */
+/** The levels of a load and how to search them. */
 export interface LevelSearch {
   readonly unit: "concurrency" | "request-rate";
   readonly levels: LevelsPlan;
@@ -32,18 +33,18 @@ export interface LevelSearch {
 
 /** A load mode. `P` is its part of the plan. */
 export interface LoadMode<P extends LoadPlan> {
-  /** Describes the mode's part of a plan. */
+  /** Returns the schema of the mode's part of a plan. */
   schema(v: Builders): Schema<P>;
-  /** Makes the mode ready. Throws `UserError` when something the plan names cannot be read. */
+  /** Prepares a load. @throws UserError when a file of the plan cannot be read */
   prepare(plan: P): PreparedLoad;
 }
 
-/** A load mode with its part of the plan filled in. */
+/** A load with its parameters. */
 export interface PreparedLoad {
   readonly search: LevelSearch;
   /**
-   * How requests come about at a level.
-   * @param timestampsMs when each step of the data is due, for loads that follow the data; otherwise it is not looked at
+   * Returns how to send requests at a level.
+   * @param timestampsMs due times of the data's steps, for loads that follow the data; ignored by others
    */
   drive(level: number, timestampsMs: readonly number[]): Drive;
 }

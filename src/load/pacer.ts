@@ -1,6 +1,6 @@
 import type { Arrivals } from "./arrivals.ts";
 
-/** Deals arrivals to lanes in turn: arrival `i` is lane `i % laneCount`'s, as perf_analyzer's worker threads share a schedule. */
+/** Distributes arrivals to lanes round robin, like perf_analyzer's worker threads: arrival `i` goes to lane `i % laneCount`. */
 export class Pacer {
   private readonly arrivals: Arrivals;
   private readonly queues: number[][];
@@ -11,7 +11,7 @@ export class Pacer {
     this.queues = Array.from({ length: laneCount }, () => []);
   }
 
-  /** When the lane's next request is due, in nanoseconds since the level began. Each call gives the next one. */
+  /** Returns the due time of the lane's next request, in nanoseconds since the level began. Advances with each call. */
   nextDueNs(lane: number): number {
     const queue = this.queues[lane] as number[];
     while (queue.length === 0) {

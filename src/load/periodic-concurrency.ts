@@ -2,7 +2,7 @@ import type { PeriodicConcurrencyLoadPlan } from "../plan/load-plan.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** Requests that join in groups, paced by the responses that the group before has brought. */
+/** Requests sent in groups. Each group waits for responses to the previous one. */
 export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
   schema: (v) => {
     const count = concurrencySchema(v);

@@ -4,7 +4,7 @@ import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampAr
 import { concurrencySchema, levelsSchema, searchSchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** Requests sent at a rate: evenly spaced, as a Poisson process, or at gaps of a gamma distribution. */
+/** Requests at a rate: evenly spaced, as a Poisson process, or with gamma-distributed gaps. */
 export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
   schema: (v) => {
     const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));

@@ -2,22 +2,20 @@ import { type DataStep, type Dataset, moveStep } from "../inputs/dataset.ts";
 import type { SchedulePartPlan } from "../plan/load-options.ts";
 import { UserError } from "../plan/problem.ts";
 
-/** A part of a schedule: which entries of the data are sent, and when. */
-
-/** Whether an entry of this time is sent; both bounds are. */
+/** Whether an entry with this time is in the part, including both bounds. */
 export function isInPart({ startMs, endMs }: Pick<SchedulePartPlan, "startMs" | "endMs">, timeMs: number): boolean {
   return timeMs >= (startMs ?? 0) && timeMs <= (endMs ?? Number.POSITIVE_INFINITY);
 }
 
-/** The part in words: `from 2000 ms to 4000 ms`. */
+/** Describes the part: `from 2000 ms to 4000 ms`. */
 export function describePart({ startMs, endMs }: Pick<SchedulePartPlan, "startMs" | "endMs">): string {
   return endMs === null ? `from ${startMs ?? 0} ms on` : `from ${startMs ?? 0} ms to ${endMs} ms`;
 }
 
 /**
- * The steps of a part, with the times at which they are due since the load began. What was left out is told as a warning.
- * @param data timed, in the order of its times
- * @throws UserError when nothing is left of the first stream, which is the one that is sent
+ * Returns the steps of a part, with due times relative to the start of the load. Adds a warning about omitted entries.
+ * @param data sorted by time
+ * @throws UserError when the part of the first stream, which is the one sent, is empty
  */
 export function takePart(data: Dataset, part: SchedulePartPlan): Dataset {
   const [first = []] = data.streams;
@@ -25,7 +23,7 @@ export function takePart(data: Dataset, part: SchedulePartPlan): Dataset {
   const leftCount = streams[0]?.length ?? 0;
   if (leftCount === 0) throw emptyPart(first, part);
   const outCount = first.length - leftCount;
-  const warning = `${outCount} of ${first.length} entries are not due ${describePart(part)}, and are left out.`;
+  const warning = `${outCount} of ${first.length} entries are not due ${describePart(part)}, and are skipped.`;
   return { ...data, streams, warnings: outCount === 0 ? data.warnings : [...data.warnings, warning] };
 }
 

@@ -1,7 +1,7 @@
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { SequencesPlan } from "../plan/sequences.ts";
 
-/** Describes the part of a plan that says how sequences are made. */
+/** Schema of a plan's sequence settings. */
 export function sequencesSchema(v: Builders): Schema<SequencesPlan> {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   return v.object({

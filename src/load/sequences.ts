@@ -1,26 +1,24 @@
 import type { SequencesPlan } from "../plan/sequences.ts";
 
-/** Sequences of requests: which sequence a request belongs to, where in it it stands, and when the sequence ends. */
-
-/** Requests of a sequence where nothing else says how many. */
+/** Number of requests in a sequence when neither the plan nor the data gives one. */
 export const DEFAULT_SEQUENCE_LENGTH = 20;
 
-/** How long sequences are and how they are numbered. */
+/** Lengths and ids of sequences. */
 export interface SequenceOptions {
   readonly plan: Pick<SequencesPlan, "length" | "lengthVariationPct" | "startId" | "idCount">;
-  /** Steps of each data stream, of which a sequence takes one at random; empty: the data is made up, and has one step for all. */
+  /** Lengths of the data streams, one of which each sequence takes at random. Empty: generated data with one step. */
   readonly streamLengths: readonly number[];
-  /** A number from 0 up to but not 1, a new one with each call. */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
 }
 
-/** A request's place in its sequence. */
+/** Position of a request in its sequence. */
 export interface SequencePlace {
   /** Correlation id. */
   readonly id: number;
   readonly isStart: boolean;
   readonly isEnd: boolean;
-  /** The data stream and the step in it. */
+  /** Indexes of the data stream and of the step in it. */
   readonly stream: number;
   readonly step: number;
 }
@@ -34,13 +32,13 @@ interface Running {
 }
 
 /**
- * Numbers requests of sequences as perf_analyzer does: ids count up and wrap around their range; one that is still in use is passed over for
- * the sequence's own last one. Never two sequences under way have the same id.
+ * Assigns requests to sequences like perf_analyzer. Ids count up and wrap around; when the next id is in use, a sequence reuses its own
+ * last id. Concurrent sequences never have the same id.
  */
 export class Sequences {
   private readonly options: SequenceOptions;
   private readonly running: Running[] = [];
-  /** Ids of sequences under way or, until they take another, ended; only where ids come again. */
+  /** Ids in use, or last used by an ended sequence; only when ids wrap around. */
   private readonly taken = new Set<number>();
   private idsTaken = 0;
 
@@ -48,7 +46,7 @@ export class Sequences {
     this.options = options;
   }
 
-  /** The place of the next request of a sequence, by its index from 0. After its end a new one begins. */
+  /** Returns the position of a sequence's next request, by the sequence's index from 0. Starts a new sequence after its end. */
   next(index: number): SequencePlace {
     while (this.running.length <= index) this.running.push({ id: -1, length: 0, sentCount: 0, stream: 0 });
     const sequence = this.running[index] as Running;
@@ -57,13 +55,13 @@ export class Sequences {
     return this.place(sequence, isStart);
   }
 
-  /** Whether a sequence has begun and not ended. */
+  /** Whether a sequence has started and not ended. */
   isOpen(index: number): boolean {
     const sequence = this.running[index];
     return sequence !== undefined && sequence.sentCount < sequence.length;
   }
 
-  /** The place of the request that ends an open sequence early: its data is that of the sequence's last step, as in perf_analyzer. */
+  /** Returns the position of the request that ends an open sequence early, with the data of its last step like perf_analyzer. */
   end(index: number): SequencePlace {
     const sequence = this.running[index] as Running;
     sequence.sentCount = sequence.length - 1;
@@ -91,7 +89,7 @@ export class Sequences {
     for (let tried = 0; tried < idCount; tried++) {
       const id = startId + (this.idsTaken++ % idCount);
       if (this.taken.has(id)) {
-        // This sequence has ended, so that its own id is free.
+        // This sequence has ended, so its own id is free.
         if (lastId >= 0) return lastId;
         continue;
       }

@@ -2,7 +2,7 @@ import type { SessionConcurrencyLoadPlan } from "../plan/load-plan.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** A fixed number of conversations under way, until every one of the data has been held. */
+/** A fixed number of concurrent conversations, until every one in the data has been held once. */
 export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   schema: (v) => v.object({ kind: v.literal("session-concurrency"), concurrency: concurrencySchema(v) }),
   prepare: ({ concurrency }) => ({

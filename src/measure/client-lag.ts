@@ -5,53 +5,51 @@ import type { TokenColumns } from "./tokens/token-columns.ts";
 import { tokenSamples } from "./tokens/token-samples.ts";
 import type { WindowResult } from "./window.ts";
 
-/**
- * Whether the client's own lag is small beside what it measures. Times that are read late are too long by the lag, and a time that counts from
- * the send contains what the client took until the request had left.
- */
-
-/** A lag above this share of a figure is reported. */
+/** A lag above this ratio of a figure is reported. */
 const MOST_RATIO = 0.05;
-/** Shorter lags are not judged: neither a timer nor a clock that is read in JavaScript can tell them from none. */
+/** Shorter lags are ignored: timers and the JavaScript clock cannot measure them. */
 const LEAST_NS = 0.1e6;
 
-/** A figure that a report shows. */
+/** A time in a report. */
 export interface ReportedTime {
   readonly figure: "latency" | "firstResponse" | "timeToFirstToken" | "interTokenLatency";
   readonly meanNs: number;
   readonly p99Ns: number;
-  /** Gaps that a request's value is the mean of; absent where it counts from the send. */
+  /** Number of gaps that a request's value averages; absent for times that start at the send. */
   readonly gaps?: number | undefined;
 }
 
-/** A figure that the client's lag is not small beside. */
+/** A reported time with a large share of client lag. */
 export interface LagBias {
   readonly figure: ReportedTime["figure"];
   readonly statistic: "mean" | "p99";
   readonly reportedNs: number;
-  /** How much of it is likely the client's: it is too long by this, or, of the mean between tokens, each gap is wrong by this to either side. */
+  /**
+   * Likely effect of the lag: the time is too long by this, or, for the mean inter-token latency, each gap is off by this in either
+   * direction.
+   */
   readonly biasNs: number;
 }
 
-/** What the client took, of a window. */
+/** The client's lag in a window: late reads, and the time from the start of a request until it was sent. */
 export type ClientLag = Pick<WindowResult["health"], "loopLagMeanNs" | "loopLagP99Ns" | "coreWaitRatio"> &
   Pick<WindowResult, "sendMeanNs">;
 
-/** What a client took in a window. */
+/** Returns the client's lag in a window. */
 export function clientLagOf({ health, sendMeanNs }: Pick<WindowResult, "health" | "sendMeanNs">): ClientLag {
   return { ...health, sendMeanNs };
 }
 
 /**
- * The times that are reported of a window.
- * @param tokens of the same requests; absent where none are measured
- * @param isStreamed whether their answers were streamed
+ * Returns the times that a window's report shows.
+ * @param tokens of the same requests; absent when tokens are not measured
+ * @param isStreamed whether the responses were streamed
  */
 export function reportedTimes(window: WindowResult, tokens?: TokenColumns, isStreamed = false): ReportedTime[] {
   const { latency, firstResponse } = window;
   const tallies = [
     ["latency", latency],
-    // Of answers in events the first one may be empty, and the time to first token says more.
+    // The first event of a stream may be empty, so the time to first token replaces it.
     ...(firstResponse === latency || tokens !== undefined ? [] : ([["firstResponse", firstResponse]] as const)),
   ] as const;
   const times: ReportedTime[] = tallies
@@ -72,13 +70,13 @@ export function reportedTimes(window: WindowResult, tokens?: TokenColumns, isStr
   return times;
 }
 
-/** The figures of which more than 5 % is likely the client's own: means by the mean lag, 99th percentiles by its 99th percentile. */
+/** Returns the times with more than 5 % client lag: means are compared with the mean lag, 99th percentiles with its 99th percentile. */
 export function judgeLag(lag: ClientLag, times: readonly ReportedTime[]): LagBias[] {
   const readNs = floorNs(lag.loopLagMeanNs);
   const sendNs = floorNs(lag.sendMeanNs);
   const worstNs = floorNs(lag.loopLagP99Ns ?? 0);
   return times.flatMap(({ figure, meanNs, p99Ns, gaps }): LagBias[] => {
-    // Both ends of a gap are read late: they are off by about one lag, which goes up and down, and a mean of gaps by its share of that.
+    // Both ends of a gap are read late, so it is off by about one lag in either direction; a mean of n gaps by 1/n of that.
     const mean = {
       figure,
       statistic: "mean",
@@ -86,7 +84,7 @@ export function judgeLag(lag: ClientLag, times: readonly ReportedTime[]): LagBia
       biasNs: gaps === undefined ? readNs + sendNs : readNs,
     } as const;
     const p99 = { figure, statistic: "p99", reportedNs: p99Ns, biasNs: worstNs / (gaps ?? 1) } as const;
-    // A stall may be longer than a time that it did not meet: no time is too long by more than itself.
+    // A stall may be longer than a time that it did not affect: cap the effect at the time itself.
     const capped =
       gaps === undefined
         ? [mean, p99].map((one) => ({ ...one, biasNs: Math.min(one.biasNs, one.reportedNs) }))
@@ -102,26 +100,26 @@ const NAMES: Readonly<Record<ReportedTime["figure"], string>> = {
   interTokenLatency: "inter-token latency",
 };
 
-/** The lag and what it does to the figures that it is not small beside; undefined where there are none. Without a full stop. */
+/** Describes the lag and its effect on the affected times; undefined when there is none. Without a full stop. */
 export function explainLag(lag: ClientLag, times: readonly ReportedTime[]): string | undefined {
   const biases = judgeLag(lag, times);
   if (biases.length === 0) return undefined;
   const p99 = lag.loopLagP99Ns === undefined ? "" : ` (p99 ${formatDurationNs(lag.loopLagP99Ns)})`;
-  const read = `the client read answers about ${formatDurationNs(lag.loopLagMeanNs)}${p99} after they came`;
+  const read = `the client read responses about ${formatDurationNs(lag.loopLagMeanNs)}${p99} after they arrived`;
   const sent =
     floorNs(lag.sendMeanNs) === 0
       ? ""
-      : `, and requests left ${formatDurationNs(lag.sendMeanNs)} after they began, new connections included`;
+      : `, and sent requests ${formatDurationNs(lag.sendMeanNs)} after they began, including new connections`;
   const wait =
     lag.coreWaitRatio === undefined || lag.coreWaitRatio < MOST_RATIO
       ? ""
-      : `; it waited for a core ${Math.round(100 * lag.coreWaitRatio)} % of the time, which other processes had`;
-  return `${read}${sent}: ${biases.map(describeBias).join(", ")}${wait}; less load, or a core of its own for the client, would help`;
+      : `; it waited for a core ${Math.round(100 * lag.coreWaitRatio)} % of the time, while other processes used it`;
+  return `${read}${sent}: ${biases.map(describeBias).join(", ")}${wait}; lower the load, or give the client its own core`;
 }
 
 /**
- * A sentence for each window of a run whose figures the client's own lag is not small beside.
- * @param tokens of all windows' requests: they are judged where there is one window
+ * Returns a sentence for each window in which the client's lag affects a reported time.
+ * @param tokens of the requests of all windows; used only when there is one window
  */
 export function lagWarnings(windows: readonly WindowResult[], tokens: TokenColumns, isStreamed: boolean): string[] {
   const ofOne = windows.length === 1 ? tokens : undefined;
@@ -134,7 +132,7 @@ function describeBias({ figure, statistic, reportedNs, biasNs }: LagBias): strin
   const share = `${formatDurationNs(biasNs)} (${Math.round((100 * biasNs) / reportedNs)} %)`;
   const name = `${statistic === "mean" ? "" : "p99 of "}${NAMES[figure]}, ${formatDurationNs(reportedNs)},`;
   if (figure === "interTokenLatency" && statistic === "mean")
-    return `${name} is made of gaps that are off by ${share} each`;
+    return `${name} is an average of gaps that are off by ${share} each`;
   return `${name} is likely too long by ${share}`;
 }
 

@@ -1,8 +1,8 @@
 const INITIAL_ROWS = 16;
 
-/** A column of numbers that grows; NaN stands for "not measured". */
+/** A growable column of numbers. NaN means "not measured". */
 export class Column {
-  /** Empty until something was measured: most kinds of answers leave most columns so. */
+  /** Empty until the first measured value, because most columns have none. */
   private values: Float64Array<ArrayBuffer> = new Float64Array(0);
   private count = 0;
 
@@ -28,25 +28,25 @@ export class Column {
     this.count += values.length;
   }
 
-  /** The value in a row; NaN where nothing was measured or there is no such row. */
+  /** Returns the value in a row; NaN when nothing was measured or the row does not exist. */
   at(row: number): number {
     return row < this.count && this.values.length > 0 ? (this.values[row] as number) : Number.NaN;
   }
 
-  /** All rows; a view that is valid until the next `push`. */
+  /** Returns a view of all rows, valid until the next change. */
   view(): Float64Array {
     if (this.values.length === 0 && this.count > 0) this.reserve(this.count);
     return this.values.subarray(0, this.count);
   }
 
-  /** The measured values of the given rows, or of all, in order: a copy without NaN. */
+  /** Returns a copy of the measured values, without NaN, of the given rows or of all. */
   measured(rows?: readonly number[]): Float64Array {
     if (this.values.length === 0) return new Float64Array(0);
     const all = rows === undefined ? this.view() : Float64Array.from(rows, (row) => this.at(row));
     return all.filter((value) => !Number.isNaN(value));
   }
 
-  /** Makes room for `rows` rows in total. */
+  /** Ensures capacity for `rows` rows. */
   private reserve(rows: number): void {
     if (rows <= this.values.length) return;
     const grown = new Float64Array(Math.max(INITIAL_ROWS, rows, 2 * this.count));

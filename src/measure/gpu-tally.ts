@@ -1,6 +1,4 @@
-/** What was read of a server's GPUs while something was measured. */
-
-/** What is known of a GPU; energy is counted since the server started. */
+/** Metrics of a GPU. Energy is counted since the server started. */
 export const GPU_METRICS = [
   "utilizationRatio",
   "powerWatts",
@@ -10,13 +8,13 @@ export const GPU_METRICS = [
   "memoryTotalBytes",
 ] as const;
 
-/** One of them. */
+/** Name of a GPU metric. */
 export type GpuMetric = (typeof GPU_METRICS)[number];
 
-/** One reading: the values of each metric by the GPU's UUID. Metrics the server does not tell are absent. */
+/** One scrape: values by metric and GPU UUID. Metrics that the server does not report are absent. */
 export type GpuReading = { readonly [K in GpuMetric]?: ReadonlyMap<string, number> };
 
-/** The readings of one metric of one GPU. */
+/** A summary of one metric's readings on one GPU. */
 export interface GpuSeries {
   readonly count: number;
   readonly mean: number;
@@ -25,12 +23,12 @@ export interface GpuSeries {
   readonly last: number;
 }
 
-/** Joins readings, first to last; its size does not grow with their number. */
+/** Combines GPU readings in constant memory. */
 export class GpuTally {
   private readings = 0;
   private readonly series = new Map<GpuMetric, Map<string, GpuSeries>>();
 
-  /** How many readings there were, those without a GPU included. */
+  /** Number of readings, including those without a GPU. */
   get count(): number {
     return this.readings;
   }
@@ -43,7 +41,7 @@ export class GpuTally {
     }
   }
 
-  /** Adds all of a later tally. */
+  /** Adds a later tally. */
   merge(later: GpuTally): void {
     this.readings += later.readings;
     for (const [metric, byUuid] of later.series) {
@@ -51,12 +49,12 @@ export class GpuTally {
     }
   }
 
-  /** A metric of every GPU that told it, in the order of their UUIDs. */
+  /** Returns a metric by GPU UUID, sorted. */
   of(metric: GpuMetric): [uuid: string, series: GpuSeries][] {
     return [...(this.series.get(metric) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** The UUIDs of all GPUs, in order. */
+  /** UUIDs of all GPUs, sorted. */
   get uuids(): string[] {
     const uuids = new Set<string>();
     for (const byUuid of this.series.values()) for (const uuid of byUuid.keys()) uuids.add(uuid);

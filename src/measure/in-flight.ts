@@ -1,26 +1,24 @@
 import type { WindowResult } from "./window.ts";
 
-/** Requests in flight: how many were on average, by when each was sent and was over, and whether Little's law agrees. */
-
-/** Mean number of requests in flight over a window; those included that began before it or ended after it, each with its time within. */
+/** Mean number of requests in flight in a window. A request that began before it or ended after it counts with its time in the window. */
 export function meanInFlight({ inFlightSumNs, durationNs }: WindowResult): number {
   return durationNs > 0 ? inFlightSumNs / durationNs : 0;
 }
 
-/** Difference between Little's law and what was in flight that a steady load does not exceed, as a share of the larger. */
+/** Maximum relative difference between Little's law and the measured mean under a steady load. */
 export const LITTLES_LAW_TOLERANCE_RATIO = 0.1;
 
-/** Little's law over a window: in flight on average = throughput × average latency. */
+/** Little's law in a window: mean requests in flight = throughput × mean latency. */
 export interface LittlesLaw {
-  /** Mean number of requests in flight, as measured. */
+  /** Measured mean number of requests in flight. */
   readonly inFlightMean: number;
-  /** Throughput × average latency of the successful requests. */
+  /** Throughput × mean latency of the successful requests. */
   readonly expectedMean: number;
-  /** Whether the two agree within {@link LITTLES_LAW_TOLERANCE_RATIO}. */
+  /** Whether both agree within {@link LITTLES_LAW_TOLERANCE_RATIO}. */
   readonly isKept: boolean;
 }
 
-/** Compares the requests in flight with what throughput and latency say. */
+/** Compares the measured requests in flight with throughput × latency. */
 export function checkLittlesLaw(window: WindowResult): LittlesLaw {
   const inFlightMean = meanInFlight(window);
   const expectedMean = window.durationNs > 0 ? window.latency.sumNs / window.durationNs : 0;
@@ -32,13 +30,13 @@ export function checkLittlesLaw(window: WindowResult): LittlesLaw {
   };
 }
 
-/** Too few requests for a cause to be named. */
+/** Minimum change in requests in flight to name as a cause. */
 const FEW_REQUESTS = 10;
 
-/** Why throughput × average latency differs from what was in flight, as a sentence without a full stop; undefined when it does not. */
+/** Explains why throughput × latency differs from the requests in flight, as a sentence without a full stop; undefined when they agree. */
 export function explainLittlesLaw(window: WindowResult): string | undefined {
   const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
-  // Where nothing was answered there is no latency to compare with.
+  // Without successful requests there is no latency.
   if (isKept || window.requestCount === 0) return undefined;
   const found = `throughput × average latency is ${round(expectedMean)} requests in flight, ${round(inFlightMean)} were`;
   return `${found}: ${causeOf(window)}`;
@@ -52,20 +50,22 @@ function causeOf({ requestCount, failedCount, cancelledCount, openBeforeCount, o
     Math.abs(openAfterCount - openBeforeCount) > Math.max(FEW_REQUESTS, 2 * Math.min(openAfterCount, openBeforeCount))
   )
     return `the load was not steady: ${openBeforeCount} requests were in flight at the start and ${openAfterCount} at the end`;
-  return "the measurement is short beside the latency, so the requests cut off at its start and end count much";
+  return "the measurement is short compared with the latency, so requests cut off at its start and end have a large effect";
 }
 
 function round(value: number): number {
   return Number(value.toPrecision(3));
 }
 
-/** The time that requests were in flight within each of many equal stretches. Adding a request costs the same however long it took. */
+/**
+ * Sums the time that requests were in flight by interval, for many equal intervals. Adding a request takes constant time for any latency.
+ */
 export class InFlightTime {
   private readonly startNs: number;
   private readonly stretchNs: number;
-  /** Parts of a stretch, by its index. */
+  /** Time of requests that cover an interval partly, by interval. */
   private readonly partsNs: number[] = [];
-  /** By how much the number of requests that fill whole stretches changes at a stretch. */
+  /** Change in the number of requests that cover an interval completely, by interval. */
   private readonly changes: number[] = [];
 
   constructor(startNs: number, stretchNs: number) {
@@ -73,7 +73,7 @@ export class InFlightTime {
     this.stretchNs = stretchNs;
   }
 
-  /** Adds a request that was in flight from one moment to another. What was before the start is left out. */
+  /** Adds a request's time in flight. Time before the start is ignored. */
   add(fromNs: number, toNs: number): void {
     const from = Math.max(0, fromNs - this.startNs);
     const to = Math.max(from, toNs - this.startNs);
@@ -95,7 +95,7 @@ export class InFlightTime {
     changes[last] = (changes[last] as number) - 1;
   }
 
-  /** The time in each of the first `count` stretches, in nanoseconds. */
+  /** Returns the time in each of the first `count` intervals, in nanoseconds. */
   sumsNs(count: number): number[] {
     let whole = 0;
     return Array.from({ length: count }, (_, index) => {

@@ -3,58 +3,56 @@ import { saturationReason } from "./metrics.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 import type { WindowResult } from "./window.ts";
 
-/** Why a level did not become stable, in words: what moved, what was behind it, and what would help. */
-
-/** One of the windows that did not agree. */
+/** One of the compared windows. */
 export interface UnsteadyWindow {
   /** Inferences per second. */
   readonly inferPerSec: number;
-  /** The latency that stability looks at. */
+  /** The latency that stability is based on. */
   readonly latencyNs: number;
   readonly requestCount: number;
 }
 
-/** A level without a stable measurement. */
+/** A level that did not become stable. */
 export interface Instability {
-  /** Movement over the last windows: max/min minus 1. */
+  /** Variation over the last windows: max/min minus 1. */
   readonly throughputRatio: number;
   readonly latencyRatio: number;
-  /** Movement that is allowed, as a ratio. */
+  /** Allowed variation, as a ratio. */
   readonly toleranceRatio: number;
-  /** Windows measured in all. */
+  /** Number of measured windows. */
   readonly trials: number;
-  /** The last of them, which were compared. */
+  /** The last windows, which were compared. */
   readonly windows: readonly UnsteadyWindow[];
-  /** Latency has no say: only throughput must be steady. */
+  /** Whether only throughput must be stable. */
   readonly isThroughputOnly: boolean;
 }
 
 /**
- * What would help:
+ * What may help:
  * - `less-load`: the client or the server is at its limit
- * - `longer-windows`: a window holds too few requests
+ * - `longer-windows`: a window has too few requests
  * - `more-trials`: the level was still settling
- * - `wider-tolerance`: the movement is only a little more than is allowed
+ * - `wider-tolerance`: the variation is only slightly above the tolerance
  */
 export type Remedy = "less-load" | "longer-windows" | "more-trials" | "wider-tolerance";
 
-/** An explanation. The sentences have no full stop. */
+/** Explains an unstable level. The sentences have no full stop. */
 export interface InstabilityReport {
-  /** What moved, by how much, over which windows. */
+  /** What varied, by how much, over which windows. */
   readonly moved: string;
-  /** What was behind it, and whether the client was. */
+  /** The likely cause, and whether it was the client. */
   readonly cause: string;
   readonly remedy: Remedy;
 }
 
 const FEW_REQUESTS = 50;
-/** A rate that is missed by more than this is one that the server cannot keep up with. */
+/** A server that misses the requested rate by more than this cannot keep up. */
 const MISSED_RATE_RATIO = 0.02;
 
 /**
- * Explains a level that did not become stable.
- * @param window what was measured over the windows compared
- * @param asked the request rate that was asked for; undefined where there was none
+ * Explains why a level did not become stable.
+ * @param window the compared windows, merged
+ * @param asked the requested rate; undefined when the load has none
  */
 export function explainInstability(
   instability: Instability,
@@ -98,7 +96,7 @@ function describeMovement(instability: Instability): string {
   if (latencyRatio > toleranceRatio && !isThroughputOnly)
     parts.push(`latency moved by ${formatPct(latencyRatio)} (${latencies})`);
   const first = trials - windows.length + 1;
-  // Too few windows to compare are never steady, whatever they hold.
+  // Stability needs a minimum number of windows.
   if (parts.length === 0) parts.push("there were too few windows to compare");
   return `over windows ${first} to ${trials} ${parts.join(" and ")}; ${formatPct(toleranceRatio)} is allowed`;
 }

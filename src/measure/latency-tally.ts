@@ -1,14 +1,13 @@
-/**
- * Latencies counted by whole microseconds: exact to the microsecond that reports print, in memory bounded by the range of latencies
- * and not by their number. Mean and deviation are kept apart, in nanoseconds.
- */
-
 const INITIAL_CELLS = 4096; // up to 4.1 ms
-const MAX_CELLS = 1 << 20; // up to 1.05 s, 4 MiB; longer latencies are rare and counted one by one
+const MAX_CELLS = 1 << 20; // up to 1.05 s, 4 MiB; longer latencies are rare and go into a map
 
+/**
+ * A histogram of latencies with a resolution of 1 us, as in reports. Memory depends on the range of latencies, not on their number. Mean
+ * and deviation are computed from nanoseconds.
+ */
 export class LatencyTally {
   private cells = new Uint32Array(INITIAL_CELLS);
-  /** Counts of latencies beyond the cells, by microsecond. */
+  /** Counts of latencies above the cells, by microsecond. */
   private far = new Map<number, number>();
   private countSoFar = 0;
   private runningMeanNs = 0;
@@ -64,7 +63,7 @@ export class LatencyTally {
     this.combine(added, origin + sum / added, squares - (sum * sum) / added);
   }
 
-  /** Adds all of another tally. */
+  /** Adds another tally. */
   merge(other: LatencyTally): void {
     if (other.countSoFar === 0) return;
     other.forEach((us, count) => {
@@ -75,7 +74,7 @@ export class LatencyTally {
     this.combine(other.countSoFar, other.runningMeanNs, other.squaredDeviationNs2);
   }
 
-  /** The latency at a 0-based rank in ascending order, in whole microseconds. @param rank 0 to count-1 */
+  /** Returns the latency at a rank in ascending order, in microseconds. @param rank 0 to count-1 */
   atRankUs(rank: number): number {
     let seen = 0;
     for (let us = 0; us < this.cells.length; us++) {
@@ -89,12 +88,12 @@ export class LatencyTally {
     throw new RangeError(`rank ${rank} of ${this.countSoFar} latencies`);
   }
 
-  /** A percentile in whole microseconds, by perf_analyzer's rule: the sample nearest to p of the way from first to last. */
+  /** Returns a percentile in microseconds by perf_analyzer's rule: the sample nearest to p of the way from first to last. */
   percentileUs(percentile: number): number {
     return this.atRankUs(Math.floor((percentile / 100) * (this.countSoFar - 1) + 0.5));
   }
 
-  /** Calls back with each microsecond that has latencies and their number, ascending but for those beyond a second. */
+  /** Calls back with each latency in microseconds and its count; ascending up to about 1 s, then unordered. */
   forEach(visit: (us: number, count: number) => void): void {
     for (let us = 0; us < this.cells.length; us++) {
       const count = this.cells[us] as number;
@@ -111,7 +110,7 @@ export class LatencyTally {
     this.cells[us] = (this.cells[us] as number) + count;
   }
 
-  /** Makes room for a microsecond; false beyond the largest table. */
+  /** Extends the cells to a microsecond. Returns false above the maximum. */
   private grow(us: number): boolean {
     if (us >= MAX_CELLS) return false;
     const grown = new Uint32Array(2 ** Math.ceil(Math.log2(us + 1)));
@@ -120,7 +119,7 @@ export class LatencyTally {
     return true;
   }
 
-  /** Joins counts, means and squared deviations (Chan et al.), which loses no precision to large sums. */
+  /** Combines counts, means and squared deviations (Chan et al.), without loss of precision in large sums. */
   private combine(count: number, meanNs: number, squaredDeviationNs2: number): void {
     const total = this.countSoFar + count;
     const delta = meanNs - this.runningMeanNs;

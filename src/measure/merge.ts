@@ -3,7 +3,7 @@ import { LatencyTally } from "./latency-tally.ts";
 import { sumDeltas } from "./server-delta.ts";
 import type { WindowResult } from "./window.ts";
 
-/** Joins consecutive windows into one result: counts add up, and rates are over their whole length. */
+/** Merges consecutive windows: adds counts, and computes rates over the total duration. */
 export function mergeWindows(windows: readonly WindowResult[]): WindowResult {
   const first = windows[0];
   const last = windows.at(-1);

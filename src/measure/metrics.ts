@@ -1,21 +1,19 @@
 import type { WindowResult } from "./window.ts";
 
-/** Numbers that reports and assertions derive from a window. */
-
 /**
- * Inferences per second: requests times batch size over the window's length. Computed in single precision, as perf_analyzer does, so
- * that the six printed digits agree.
+ * Inferences per second: requests × batch size / duration. Computed in single precision like perf_analyzer, so that the six printed digits
+ * are the same.
  */
 export function inferPerSec(window: WindowResult, batchSize: number): number {
   return Math.fround(Math.fround(window.requestCount * batchSize) / Math.fround(window.durationNs / 1e9));
 }
 
-/** Responses with content per second, in single precision as {@link inferPerSec}. */
+/** Responses with content per second, in single precision like {@link inferPerSec}. */
 export function responsesPerSec(window: WindowResult): number {
   return Math.fround(window.responseCount / Math.fround(window.durationNs / 1e9));
 }
 
-/** Sequences ended per second, in single precision as {@link inferPerSec}. */
+/** Completed sequences per second, in single precision like {@link inferPerSec}. */
 export function sequencesPerSec(window: WindowResult): number {
   return Math.fround(window.sequenceCount / Math.fround(window.durationNs / 1e9));
 }
@@ -28,8 +26,8 @@ export function sentPerSec(window: WindowResult): number {
 const LATE_US = 1000;
 
 /**
- * Successful requests sent more than 1 ms later than they were due; 0 where nothing was scheduled. perf_analyzer's delayed requests, of which
- * there are fewer, are those whose lane was not yet waiting for them.
+ * Number of successful requests sent more than 1 ms late; 0 without a schedule. perf_analyzer's delayed requests are fewer: only those
+ * whose lane was not waiting.
  */
 export function lateCount({ sendDelay }: WindowResult): number {
   let late = 0;
@@ -39,37 +37,41 @@ export function lateCount({ sendDelay }: WindowResult): number {
   return late;
 }
 
-/** Failed requests over all requests that ended, 0 to 1; 0 without requests. */
+/** Failed requests divided by all completed requests, 0 to 1; 0 without requests. */
 export function errorRatio(window: WindowResult): number {
   const total = window.requestCount + window.failedCount;
   return total === 0 ? 0 : window.failedCount / total;
 }
 
-/** The latency that stability and limits look at: a percentile's, or the mean's, in nanoseconds. */
+/** The latency for stability and limits, in nanoseconds: a percentile, or the mean when `percentile` is null. */
 export function stabilizingLatencyNs(window: WindowResult, percentile: number | null): number {
   return percentile === null ? Math.floor(window.latency.meanNs) : window.latency.percentileUs(percentile) * 1000;
 }
 
-/** A percentile with its confidence: between which sample values the true one lies with 95 %. In microseconds. */
+/** A percentile with its 95 % confidence interval, in microseconds. */
 export interface PercentileEstimate {
   readonly us: number;
   readonly lowUs: number;
   readonly highUs: number;
-  /** False when the sample is too small to bound the percentile from above: fewer than 1 sample is expected beyond it. */
+  /** False when the sample is too small to bound the percentile: less than 1 sample is expected beyond it. */
   readonly isReliable: boolean;
 }
 
 const Z_95 = 1.959964; // two-sided 95 % quantile of the normal distribution
 
-/** Between which ranks of a sorted sample, from 0, a percentile of what was sampled lies with 95 %. */
+/** The 95 % confidence interval of a percentile, as ranks of the sorted sample, from 0. */
 export interface ConfidenceRanks {
   readonly low: number;
   readonly high: number;
-  /** False when the sample is too small to bound the percentile on both sides: fewer than 1 sample is expected beyond it. */
+  /** False when the sample is too small to bound the percentile on both sides: less than 1 sample is expected beyond it. */
   readonly isReliable: boolean;
 }
 
-/** A percentile's distribution-free 95 % confidence interval, from binomial ranks. @param count 1 or more @param percentile 0 to 100 */
+/**
+ * Returns a percentile's distribution-free 95 % confidence interval, from binomial ranks.
+ * @param count 1 or more
+ * @param percentile 0 to 100
+ */
 export function confidenceRanks(count: number, percentile: number): ConfidenceRanks {
   const p = percentile / 100;
   const half = Z_95 * Math.sqrt(count * p * (1 - p));
@@ -80,7 +82,7 @@ export function confidenceRanks(count: number, percentile: number): ConfidenceRa
   };
 }
 
-/** A percentile and its distribution-free 95 % confidence interval, from binomial ranks. */
+/** Returns a percentile with its distribution-free 95 % confidence interval. */
 export function estimatePercentile(tally: WindowResult["latency"], percentile: number): PercentileEstimate {
   const { low, high, isReliable } = confidenceRanks(tally.count, percentile);
   return {
@@ -94,7 +96,7 @@ export function estimatePercentile(tally: WindowResult["latency"], percentile: n
 const SATURATED_CPU_RATIO = 0.9;
 const LAGGING_LOOP_NS = 20e6; // 20 ms
 
-/** Whether this tool, not the server, may have been the limit; the reason, or undefined. */
+/** Returns why the client, not the server, may have been the limit; undefined when it was not. */
 export function saturationReason(window: WindowResult): string | undefined {
   const { cpuRatio, coreWaitRatio = 0, loopLagMaxNs, loopLagMeanNs } = window.health;
   if (cpuRatio >= SATURATED_CPU_RATIO) return `the client used ${Math.round(cpuRatio * 100)} % of a core`;

@@ -18,13 +18,13 @@ export class RecentDurations {
     recordUs(this.histogram, Math.round(durationNs / 1000));
   }
 
-  /** Call once a second: forgets the oldest one. */
+  /** Drops the oldest second. Call once per second. */
   rotate(): void {
     this.current = (this.current + 1) % SECONDS;
     this.histogram.reset();
   }
 
-  /** Forgets all of them. */
+  /** Drops all durations. */
   clear(): void {
     for (const second of this.seconds) second.reset();
   }

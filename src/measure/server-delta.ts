@@ -1,17 +1,15 @@
 import type { ComposingModel, ServerCounters } from "../service/statistics.ts";
 
-/** The change of a server's counters over a window. */
-
 type CounterName = Exclude<keyof ServerCounters, "name" | "version">;
 
-/** Counters of the model's version that served the window, as differences, and those of the models it calls. */
+/** The increase of the server's counters in a window, of the version that served it, and of the models that it calls. */
 export type ServerDelta = { readonly [K in CounterName]: number } & {
   readonly name: string;
-  /** Of a model that it calls: empty when the server does not tell of any version. */
+  /** Empty when a called model has no reported version. */
   readonly version: string;
-  /** Whether several versions changed though none was asked for, which makes the numbers doubtful. */
+  /** Whether several versions changed although none was requested, which makes the numbers unreliable. */
   readonly hasManyVersions: boolean;
-  /** Sorted by name and version; of a model that did not run all counts are 0. */
+  /** Sorted by name and version. Models that did not run have counts of 0. */
   readonly composing: readonly ServerDelta[];
 };
 
@@ -36,8 +34,8 @@ const COUNTERS: readonly CounterName[] = [
 ];
 
 /**
- * The change between two answers. Without a version asked for it is that of the highest version whose queue moved.
- * @returns undefined when no version changed, or when its counters fell: the server began anew
+ * Returns the increase between two statistics responses. Without a requested version, uses the highest version whose queue count increased.
+ * @returns undefined when no version changed, or when the counters decreased because the server restarted
  */
 export function subtractCounters(
   before: readonly ServerCounters[],
@@ -64,7 +62,7 @@ export function subtractCounters(
   };
 }
 
-/** The change of a model that another one calls; one that was not called has a change of nothing. */
+/** Returns the increase of a called model; zeros when it was not called. */
 function subtractCalled(
   before: readonly ServerCounters[],
   after: readonly ServerCounters[],
@@ -79,16 +77,16 @@ function subtractCalled(
       name: model.name,
       version: model.version === "" ? (newestOf(known)?.version ?? "") : model.version,
       hasManyVersions: false,
-      // What they did they did for others.
+      // Its called models were called by other models only.
       composing: [],
     };
   }
-  // Where the caller calls several versions of its own accord, several are expected to move.
+  // A caller that calls several versions is expected to change several.
   const callsMany = caller.composing.filter(({ name }) => name === model.name).length > 1;
   return callsMany ? { ...delta, hasManyVersions: false } : delta;
 }
 
-/** The sum of several windows' changes; undefined when one window has none. */
+/** Returns the sum of several windows; undefined when one window has none. */
 export function sumDeltas(deltas: readonly (ServerDelta | undefined)[]): ServerDelta | undefined {
   const known = deltas.filter((delta) => delta !== undefined);
   return known.length < deltas.length ? undefined : sumKnown(known);
@@ -106,11 +104,11 @@ function sumKnown(deltas: readonly ServerDelta[]): ServerDelta | undefined {
   };
 }
 
-/** Several lists as one: each model and version once, sorted, with the sum of its changes in the different lists. */
+/** Merges lists: each model and version once, sorted, summed over the lists. */
 function mergeComposing(lists: readonly (readonly ServerDelta[])[]): ServerDelta[] {
   const groups: ServerDelta[][] = [];
   for (const list of lists) {
-    // Within a list one model stands for one: a version that was asked for, and the one that the server chose, may be the same.
+    // Within a list, the same model may appear twice: as a requested version, and as the server's choice.
     const seen: ServerDelta[] = [];
     for (const delta of list) {
       if (seen.some((other) => isSame(other, delta))) continue;
@@ -123,7 +121,7 @@ function mergeComposing(lists: readonly (readonly ServerDelta[])[]): ServerDelta
   return groups.flatMap((group) => sumKnown(group) ?? []).sort(compareModels);
 }
 
-/** Every model below another, each version once, from the top down. */
+/** Returns every called model and version once, breadth first. */
 export function flattenComposing({ composing }: ServerDelta): ServerDelta[] {
   const all: ServerDelta[] = [];
   const add = (deltas: readonly ServerDelta[]): void => {
@@ -158,7 +156,7 @@ function find(entries: readonly ServerCounters[], like: ServerCounters): ServerC
   return entries.find((entry) => isSame(entry, like));
 }
 
-/** An average duration in whole microseconds, as perf_analyzer rounds it; 0 without occurrences. */
+/** Returns a mean duration in whole microseconds, rounded like perf_analyzer; 0 without occurrences. */
 export function averageUs(totalNs: number, count: number): number {
   return count === 0 ? 0 : Math.floor(totalNs / (count * 1000));
 }

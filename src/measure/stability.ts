@@ -1,16 +1,15 @@
-/** When a measurement is stable, by perf_analyzer's rule. */
-
+/** Number of windows to compare. */
 export const STABILITY_WINDOWS = 3;
 
-/** What stability is judged by. */
+/** perf_analyzer's criteria for a stable level. */
 export interface StabilityRule {
-  /** Largest max/min minus 1 among the recent windows: 0.1 for 10 %. */
+  /** Maximum of max/min minus 1 over the recent windows: 0.1 for 10 %. */
   readonly toleranceRatio: number;
-  /** A level whose recent windows reach this latency is over; in nanoseconds, undefined: no limit. */
+  /** The level ends when a recent window reaches this latency, in nanoseconds; undefined: no limit. */
   readonly latencyLimitNs: number | undefined;
 }
 
-/** Follows the windows of one level. */
+/** Judges the windows of one level. */
 export class StabilityJudge {
   private readonly rule: StabilityRule;
   private readonly inferPerSec: number[] = [];
@@ -20,7 +19,7 @@ export class StabilityJudge {
     this.rule = rule;
   }
 
-  /** Adds a window. @param latencyNs the latency that counts; Infinity for a window without a measurement */
+  /** Adds a window. @param latencyNs Infinity for a window without a measurement */
   add(inferPerSec: number, latencyNs: number): void {
     this.inferPerSec.push(inferPerSec);
     this.latencyNs.push(latencyNs);
@@ -35,7 +34,7 @@ export class StabilityJudge {
     return this.isThroughputStable && this.isWithin(this.latencyNs);
   }
 
-  /** Whether throughput alone did. */
+  /** Whether throughput stayed within the tolerance. */
   get isThroughputStable(): boolean {
     return this.isFull && !this.inferPerSec.includes(0) && this.isWithin(this.inferPerSec);
   }
@@ -46,12 +45,12 @@ export class StabilityJudge {
     return latencyLimitNs !== undefined && this.isFull && this.latencyNs.some((latency) => latency >= latencyLimitNs);
   }
 
-  /** Largest movement that is allowed, as a ratio. */
+  /** Maximum allowed variation, as a ratio. */
   get toleranceRatio(): number {
     return this.rule.toleranceRatio;
   }
 
-  /** How far each quantity moved over the recent windows: max/min minus 1, as a ratio. */
+  /** Variation over the recent windows: max/min minus 1. */
   get spread(): { readonly throughputRatio: number; readonly latencyRatio: number } {
     return { throughputRatio: spreadOf(this.inferPerSec), latencyRatio: spreadOf(this.latencyNs) };
   }
@@ -61,7 +60,7 @@ export class StabilityJudge {
   }
 
   private isWithin(values: readonly number[]): boolean {
-    // Not by way of the spread: subtracting 1 would round a movement of exactly the tolerance to more than it.
+    // Do not use the spread: subtracting 1 would round a variation of exactly the tolerance to more.
     return this.isFull && Math.max(...values) / Math.min(...values) <= 1 + this.rule.toleranceRatio;
   }
 }

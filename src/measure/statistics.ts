@@ -1,5 +1,3 @@
-/** Statistics of a sample as numpy computes them, to the last bit: that text is what GenAI-Perf's users compare. */
-
 export const PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 99] as const;
 
 /** Names of statistics in GenAI-Perf's order. */
@@ -7,7 +5,11 @@ export type StatisticName = "avg" | `p${(typeof PERCENTILES)[number]}` | "min" |
 
 export type Summary = Readonly<Record<StatisticName, number>>;
 
-/** Mean, percentiles by linear interpolation, least, greatest and population deviation; undefined for an empty sample. No NaN. */
+/**
+ * Computes statistics of a sample exactly like numpy, so that the text is the same as GenAI-Perf's: mean, percentiles by linear
+ * interpolation, minimum, maximum and population standard deviation. Returns undefined for an empty sample. The sample must not contain
+ * NaN.
+ */
 export function summarize(values: Float64Array): Summary | undefined {
   if (values.length === 0) return undefined;
   const avg = meanOf(values);
@@ -22,12 +24,12 @@ export function summarize(values: Float64Array): Summary | undefined {
   } as Summary;
 }
 
-/** Arithmetic mean; NaN of nothing. */
+/** Returns the arithmetic mean; NaN without values. */
 export function meanOf(values: Float64Array): number {
   return sumOf(values) / values.length;
 }
 
-/** Numpy's pairwise sum, whose rounding depends on its blocks. */
+/** Returns numpy's pairwise sum, whose rounding depends on its block size. */
 export function sumOf(values: Float64Array): number {
   return sumPairwise(values, 0, values.length);
 }
@@ -64,18 +66,18 @@ function sumPairwise(values: Float64Array, start: number, count: number): number
   return sum;
 }
 
-/** A percentile between its closest ranks. @param sorted ascending, not empty @param percentile 0 to 100 */
+/** Returns a percentile by linear interpolation. @param sorted ascending, not empty @param percentile 0 to 100 */
 export function percentileOf(sorted: Float64Array, percentile: number): number {
   const rank = (sorted.length - 1) * (percentile / 100);
   const below = Math.floor(rank);
   const part = rank - below;
   const low = sorted[below] as number;
   const high = sorted[Math.min(below + 1, sorted.length - 1)] as number;
-  // From the nearer end, as numpy does, so that the result never leaves the interval.
+  // Interpolate from the nearer end like numpy, so that the result stays in the interval.
   return part >= 0.5 ? high - (high - low) * (1 - part) : low + (high - low) * part;
 }
 
-/** To the nearest whole number; halves to the even one, as Python rounds. */
+/** Rounds to the nearest integer, half to even, like Python. */
 export function roundHalfEven(value: number): number {
   const floor = Math.floor(value);
   const rest = value - floor;

@@ -1,27 +1,25 @@
 import { InFlightTime } from "./in-flight.ts";
 import { LatencyTally } from "./latency-tally.ts";
-import { RECORD_FAILED, RECORD_GIVEN_UP, type RecordColumns } from "./records.ts";
-
-/** Progress over time: what happened in each stretch of a long measurement. */
+import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "./records.ts";
 
 const MAX_BUCKETS = 60;
 const SHORTEST_BUCKET_NS = 100e6; // 100 ms
-/** A shorter last stretch, as a share of the others, is too short for rates: it is counted to the one before. */
+/** A last interval shorter than this ratio of the others is merged into the one before, because its rates would be unreliable. */
 const SHORTEST_LAST_RATIO = 0.5;
 
-/** One stretch. Times are nanoseconds since the measurement began. */
+/** One interval. Times are nanoseconds since the measurement began. */
 export interface TimelineBucket {
   readonly startNs: number;
   readonly endNs: number;
-  /** Successful requests that ended in it. */
+  /** Number of successful requests that ended in it. */
   readonly requestCount: number;
   readonly failedCount: number;
   readonly latency: LatencyTally;
-  /** Mean number of requests in flight, by when each was sent and was over. */
+  /** Mean number of requests in flight. */
   readonly meanOutstanding: number;
 }
 
-/** Sorts records into stretches of equal length, at most 60 of them. */
+/** Groups records into up to 60 intervals of equal length. */
 export class Timeline {
   private readonly startNs: number;
   private readonly bucketNs: number;
@@ -39,10 +37,10 @@ export class Timeline {
   add(records: RecordColumns, count: number): void {
     for (let row = 0; row < count; row++) {
       const index = Math.max(0, Math.floor(((records.endNs[row] as number) - this.startNs) / this.bucketNs));
-      this.reach(index);
+      this.extendTo(index);
       this.inFlight.add(records.sendStartNs[row] as number, records.overNs[row] as number);
       const flag = records.flags[row] as number;
-      if ((flag & RECORD_GIVEN_UP) !== 0) continue;
+      if ((flag & RECORD_CANCELLED) !== 0) continue;
       if ((flag & RECORD_FAILED) !== 0) {
         this.failed[index] = (this.failed[index] as number) + 1;
         continue;
@@ -52,8 +50,8 @@ export class Timeline {
     }
   }
 
-  /** Makes the stretches up to and including this one. */
-  private reach(index: number): void {
+  /** Adds intervals up to this one. */
+  private extendTo(index: number): void {
     while (this.latencies.length <= index) {
       this.latencies.push(new LatencyTally());
       this.failed.push(0);
@@ -61,21 +59,21 @@ export class Timeline {
   }
 
   /**
-   * The stretches until `endNs`, when the last of the records had ended.
-   * @param openSentNs when each request was sent that is in flight then
+   * Returns the intervals up to `endNs`, the end of the last record.
+   * @param openSentNs send times of the requests in flight at that time
    */
   finish(endNs: number, openSentNs: readonly number[] = []): TimelineBucket[] {
     const lengthNs = endNs - this.startNs;
     for (const sentNs of openSentNs) this.inFlight.add(sentNs, endNs);
     const parts = lengthNs / this.bucketNs;
-    // Silence at the end is part of the story.
+    // Include intervals without requests at the end.
     const stretchCount = Math.ceil(parts);
-    this.reach(stretchCount - 1);
+    this.extendTo(stretchCount - 1);
     const inFlightNs = this.inFlight.sumsNs(stretchCount);
     const count = Math.max(1, Math.floor(parts + 1 - SHORTEST_LAST_RATIO));
     return Array.from({ length: Math.min(count, stretchCount) }, (_, index): TimelineBucket => {
       const isLast = index === count - 1;
-      // The last one holds all the rest, what ended at its very end included: the stretches sum to the measurement.
+      // The last interval includes requests that ended exactly at its end, so that the intervals add up to the measurement.
       const end = isLast ? undefined : index + 1;
       const startNs = index * this.bucketNs;
       const stopNs = isLast ? lengthNs : startNs + this.bucketNs;

@@ -11,31 +11,29 @@ import {
 } from "./tokens/token-verdicts.ts";
 import type { WindowResult } from "./window.ts";
 
-/** Assertions and what became of them. */
-
-/** A level's measurement, as assertions see it. */
+/** The measurement of one level. */
 export interface JudgedLevel {
   readonly level: number;
   readonly window: WindowResult;
-  /** Its answers' tokens, where these were measured. */
+  /** Token metrics of its responses, when measured. */
   readonly tokens?: TokenColumns | undefined;
 }
 
-/** What became of an assertion: it holds when it holds at every level. */
+/** The result of an assertion. It is met when it holds at every level. */
 export interface Verdict {
   readonly assertion: AssertionPlan;
   readonly isMet: boolean;
-  /** The level with the value furthest from (or closest to) the limit; undefined without a measurement. */
+  /** The level with the worst value; undefined without a measurement. */
   readonly level: number | undefined;
-  /** Its value: nanoseconds, a rate, a count or a ratio; undefined without a measurement. */
+  /** The worst value: nanoseconds, a rate, a count or a ratio; undefined without a measurement. */
   readonly measured: number | undefined;
-  /** Why there is no value, where that is known; absent otherwise. */
+  /** Why there is no value, when known. */
   readonly reason?: string | undefined;
-  /** The assertion as a sentence: `p99 latency below 25 ms`. */
+  /** The assertion as text: `p99 latency below 25 ms`. */
   readonly text: string;
 }
 
-/** Judges an assertion over all levels. Without a measurement it is not met. */
+/** Evaluates an assertion at all levels. Without a measurement it is not met. */
 export function judge(assertion: AssertionPlan, levels: readonly JudgedLevel[], batchSize: number): Verdict {
   const values = levels.map((measured) => ({
     level: measured.level,
@@ -62,7 +60,7 @@ function findReason(metric: MetricPlan, levels: readonly JudgedLevel[]): string 
   return undefined;
 }
 
-/** A metric's value; undefined when the window has nothing to compute it from. */
+/** Returns a metric's value; undefined when the window has no data for it. */
 function metricValue(metric: MetricPlan, { window, tokens }: JudgedLevel, batchSize: number): number | undefined {
   if (isTokenMetric(metric)) return tokens === undefined ? undefined : tokenMetricValue(metric, tokens, window);
   if (metric.kind === "error-ratio")
@@ -88,7 +86,7 @@ function holds({ comparison, limit }: AssertionPlan, value: number): boolean {
   }
 }
 
-/** How far a value lies on the wrong side. */
+/** Returns how far a value is on the wrong side of the limit. */
 function badness({ comparison, limit }: AssertionPlan, value: number): number {
   if (comparison === "is") return Math.abs(value - limit);
   return comparison === "below" || comparison === "at-most" ? value - limit : limit - value;
@@ -114,7 +112,7 @@ function metricName(metric: MetricPlan): string {
   return metric.kind === "latency-average" ? `average ${of}` : `p${metric.percentile} ${of}`;
 }
 
-/** A value of a metric with its unit. */
+/** Formats a metric's value with its unit. */
 export function formatMetric(metric: MetricPlan, value: number): string {
   if (isTokenMetric(metric)) return formatTokenMetric(metric, value);
   if (metric.kind === "throughput") return `${Number(value.toPrecision(6))} infer/s`;

@@ -1,34 +1,32 @@
 import type { GpuTally } from "./gpu-tally.ts";
 import { LatencyTally } from "./latency-tally.ts";
 import type { OpenRequests } from "./open-requests.ts";
-import { RECORD_DELAYED, RECORD_FAILED, RECORD_GIVEN_UP, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
+import { RECORD_CANCELLED, RECORD_DELAYED, RECORD_FAILED, RECORD_SEQUENCE_END, type RecordColumns } from "./records.ts";
 import type { ServerDelta } from "./server-delta.ts";
 
-/** What was measured between two moments. */
-
 /**
- * Health of this tool while it measured: what it took itself, and whether that spoiled the measurement.
+ * Resource use and delays of the client during a measurement.
  *
- * The loop lag is how late the measuring thread comes to something that happens at a moment of its own, such as bytes that arrive: the wait for a
- * core once the thread is woken, and the callbacks that come first. A timer samples it every 20 ms, and a stall counts for each sample that it
- * swallowed. It is an estimate of how late answers are read, for reads get no better: the system keeps the moment of arrival for `recvmsg` alone,
- * which no runtime reads sockets with. Answers that come in bursts are read later than it says, since each waits for those before; what a timer
- * cannot tell (0.1 ms on Bun, 1 ms on Node and Deno) is not in it. `test/bench/wire` holds it against a capture of the network.
+ * The loop lag is the delay until the measuring thread handles an event, such as arriving bytes: the wait for a core after waking up, plus
+ * callbacks that run first. A timer samples it every 20 ms; a stall counts once for each sample that it delays. It estimates how late
+ * responses are read, because the kernel reports arrival times only through `recvmsg`, which no runtime uses. Responses in bursts are read
+ * later than the estimate, because each waits for the previous ones. The timer's resolution (0.1 ms on Bun, 1 ms on Node and Deno) is not
+ * included. `test/bench/wire` compares it with a network capture.
  */
 export interface ClientHealth {
-  /** CPU time of the measuring thread over wall time; 1 is a core fully busy. */
+  /** CPU time of the measuring thread divided by wall time; 1 is one full core. */
   readonly cpuRatio: number;
-  /** Largest loop lag, in nanoseconds. */
+  /** Maximum loop lag, in nanoseconds. */
   readonly loopLagMaxNs: number;
   /** Mean loop lag, in nanoseconds. */
   readonly loopLagMeanNs: number;
-  /** 99th percentile of the loop lag, in nanoseconds; of merged windows the worst one's. Absent below 100 samples, which is 2 s. */
+  /** 99th percentile of the loop lag, in nanoseconds; the maximum for merged windows. Absent below 100 samples (2 s). */
   readonly loopLagP99Ns?: number | undefined;
-  /** Share of the time in which the measuring thread had work and no core, 0 to 1. Absent where the system does not count it: only Linux does. */
+  /** Ratio of time in which the measuring thread waited for a core, 0 to 1. Linux only. */
   readonly coreWaitRatio?: number | undefined;
 }
 
-/** A measured stretch of time: a window, or several merged. Times are monotonic nanoseconds. */
+/** The measurement of a window, or of several merged windows. Times are monotonic nanoseconds. */
 export interface WindowResult {
   readonly startNs: number;
   readonly endNs: number;
@@ -38,54 +36,54 @@ export interface WindowResult {
   readonly requestCount: number;
   /** Failed requests that ended in the window. */
   readonly failedCount: number;
-  /** Requests that this client gave up in the window; they count neither as successful nor as failed. */
+  /** Requests that this client cancelled in the window. They count neither as successful nor as failed. */
   readonly cancelledCount: number;
-  /** Requests sent more than the tolerance later than they were due. */
+  /** Requests sent later than due by more than the tolerance. */
   readonly delayedCount: number;
-  /** Requests sent in the window, whether they ended in it or not. */
+  /** Requests sent in the window, whether or not they ended in it. */
   readonly sentCount: number;
-  /** Requests in flight when the window began: with `sentCount` they are those that ended in it and `openAfterCount`. */
+  /** Requests in flight at the start. This plus `sentCount` equals the requests that ended plus `openAfterCount`. */
   readonly openBeforeCount: number;
-  /** Requests in flight when the window ended. */
+  /** Requests in flight at the end. */
   readonly openAfterCount: number;
-  /** Time that requests were in flight within the window, summed over all of them, failed ones included. */
+  /** Sum of the times that requests, including failed ones, were in flight in the window. */
   readonly inFlightSumNs: number;
-  /** Successful requests that ended a sequence; 0 where there are none. */
+  /** Successful requests that ended a sequence; 0 without sequences. */
   readonly sequenceCount: number;
-  /** Responses with content of the successful requests. */
+  /** Responses with content to successful requests. */
   readonly responseCount: number;
   /** From the actual send to the end of the response. */
   readonly latency: LatencyTally;
-  /** From the actual send to the first response; the same as `latency` where a request has one response. */
+  /** From the actual send to the first response; the same object as `latency` when a request has one response. */
   readonly firstResponse: LatencyTally;
-  /** From the moment the request was due; the same as `latency` where nothing was scheduled. */
+  /** From the time when the request was due; the same object as `latency` without a schedule. */
   readonly scheduledLatency: LatencyTally;
   /** How late requests were sent. */
   readonly sendDelay: LatencyTally;
-  /** Mean time spent writing a request, in nanoseconds. */
+  /** Mean time to write a request, in nanoseconds. */
   readonly sendMeanNs: number;
-  /** Mean time spent reading and decoding a response, in nanoseconds. */
+  /** Mean time to read and decode a response, in nanoseconds. */
   readonly receiveMeanNs: number;
-  /** Share of time in which a lane was neither waiting for the server nor for its time to send, in percent. */
+  /** Percentage of time in which a lane waited neither for the server nor for its next send. */
   readonly overheadPct: number;
   readonly health: ClientHealth;
-  /** Change of the server's own counters; absent when it has none. */
+  /** Increase of the server's counters; undefined when the server has none. */
   readonly server: ServerDelta | undefined;
-  /** What was read of the server's GPUs; absent when nothing is read of them. */
+  /** Readings of the server's GPUs; absent when not scraped. */
   readonly gpu?: GpuTally | undefined;
 }
 
-/** What of a run decides how its records are counted. */
+/** Properties of a run that decide how records are counted. */
 export interface TallyOptions {
-  /** Requests are due at given times. */
+  /** Whether requests are due at given times. */
   readonly isScheduled: boolean;
-  /** The time from a response's first to its last byte counts as receiving (HTTP), not only decoding. */
+  /** Whether the time from the first to the last byte counts as receiving (HTTP), not only decoding. */
   readonly countsReading: boolean;
-  /** A request may have several responses. */
+  /** Whether a request may have several responses. */
   readonly isDecoupled: boolean;
 }
 
-/** Gathers the records of one window. */
+/** Aggregates the records of one window. */
 export class WindowTally {
   readonly latency = new LatencyTally();
   readonly firstResponse: LatencyTally;
@@ -98,7 +96,7 @@ export class WindowTally {
   responseCount = 0;
   sendSumNs = 0;
   receiveSumNs = 0;
-  /** Time lanes spent with a request outstanding, failed ones included. */
+  /** Time that lanes had a request outstanding, including failed ones. */
   outstandingSumNs = 0;
   private readonly options: TallyOptions;
   private readonly latencies = new Float64Array(1024);
@@ -127,7 +125,7 @@ export class WindowTally {
       const latencyNs = (endNs[row] as number) - sentNs;
       this.outstandingSumNs += (overNs[row] as number) - sentNs;
       if ((flag & RECORD_FAILED) !== 0) {
-        if ((flag & RECORD_GIVEN_UP) === 0) this.failedCount++;
+        if ((flag & RECORD_CANCELLED) === 0) this.failedCount++;
         else this.cancelledCount++;
         continue;
       }
@@ -151,26 +149,26 @@ export class WindowTally {
   }
 }
 
-/** What a window needs besides its records. */
+/** The data of a window besides its records. */
 export interface WindowFrame {
   readonly startNs: number;
   readonly endNs: number;
   readonly sentCount: number;
-  /** Requests in flight at the start and at the end. */
+  /** Requests in flight at the start. */
   readonly openBefore: OpenRequests;
   readonly openAfter: OpenRequests;
-  /** Time that requests which count as ended in the window were in flight after it. Default: 0. */
+  /** Time in flight after the window of requests that count as ended in it. Default: 0. */
   readonly afterEndNs?: number;
-  /** Lanes that could have had a request outstanding. */
+  /** Number of lanes that could have had a request outstanding. */
   readonly laneCount: number;
-  /** Lanes may have nothing to send: they wait for a schedule, for the pause of a session, or for their turn in a ramp. */
+  /** Whether lanes may be idle: waiting for a schedule, a session's delay, or their turn in a ramp. */
   readonly canLanesWait: boolean;
   readonly health: ClientHealth;
   readonly server: ServerDelta | undefined;
   readonly gpu?: GpuTally | undefined;
 }
 
-/** Closes a window. */
+/** Computes a window's result. */
 export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowResult {
   const durationNs = frame.endNs - frame.startNs;
   const requestCount = tally.latency.count;
@@ -202,7 +200,9 @@ export function toWindowResult(tally: WindowTally, frame: WindowFrame): WindowRe
   };
 }
 
-/** Where lanes always have a request to send: the time they had nothing outstanding. Elsewhere: the time spent sending and receiving. */
+/**
+ * For lanes that always have a request to send: the time without an outstanding request. Otherwise: the time spent sending and receiving.
+ */
 function overheadPct(tally: WindowTally, frame: WindowFrame, durationNs: number): number {
   const laneNs = durationNs * Math.max(1, frame.laneCount);
   if (frame.canLanesWait) return Math.min(100, (100 * (tally.sendSumNs + tally.receiveSumNs)) / laneNs);

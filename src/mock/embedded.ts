@@ -4,18 +4,16 @@ import { ERROR_FORM } from "../plan/sent-error.ts";
 import { WorkerCalls, WorkerError } from "../runtime/worker-calls.ts";
 import { startWorker } from "../runtime/workers.ts";
 
-/** The embedded target: the mock in a thread of its own, on free loopback ports. */
-
 const START_TIMEOUT_MS = 10_000;
 
-/** A started target. */
+/** A running embedded target. */
 export interface EmbeddedServer {
   readonly httpPort: number;
   readonly grpcPort: number;
   stop(): Promise<void>;
 }
 
-/** Starts the thread and waits until it listens. Throws `RunError`. */
+/** Starts the mock in its own thread on free loopback ports, and waits until it listens. @throws RunError */
 export async function startEmbedded(plan: MockPlan): Promise<EmbeddedServer> {
   const worker = startWorker({ role: "mock", data: undefined });
   const fail = (reason: string): RunError =>

@@ -5,12 +5,10 @@ import { decodeMessage, encodeMessage, type ProtoObject } from "../service/proto
 import * as messages from "../service/triton/messages.ts";
 import { MockError, type MockModel } from "./model.ts";
 
-/** KServe v2 over gRPC. Framing is the runtime's own HTTP/2 server; only gRPC's length prefixes are handled here. */
-
 const STATUS = { ok: 0, invalidArgument: 3, notFound: 5, unimplemented: 12, internal: 13 } as const;
 const PREFIX_BYTES = 5;
 
-/** A call that ends with another status than OK. */
+/** A call that ends with a status other than OK. */
 class StatusError extends Error {
   readonly code: number;
 
@@ -43,6 +41,7 @@ const UNARY: Readonly<Record<string, Unary>> = {
   ModelInfer: async (model, message) => encodeMessage(messages.INFER_RESPONSE, await infer(model, message)),
 };
 
+/** Creates a server for KServe v2 over gRPC. It uses the runtime's HTTP/2 server, so that the client is not tested against itself. */
 export function createGrpcServer(model: MockModel): Http2Server {
   const server = createServer({ settings: { initialWindowSize: 1024 * 1024 } });
   server.on("stream", (stream, headers) => {
@@ -72,7 +71,7 @@ function serveUnary(model: MockModel, stream: ServerHttp2Stream, method: string,
   });
 }
 
-/** Answers unless the client is gone by then. */
+/** Answers a call unless the client has disconnected. */
 async function answerUnary(stream: ServerHttp2Stream, answer: () => Promise<Uint8Array>): Promise<void> {
   try {
     const message = await answer();
@@ -84,7 +83,7 @@ async function answerUnary(stream: ServerHttp2Stream, answer: () => Promise<Uint
   }
 }
 
-/** Answers each message as soon as it is ready; the stream ends when the client has ended and all answers are out. */
+/** Answers each message as soon as its result is ready. Ends the stream when the client has ended it and no answer is pending. */
 function serveStream(model: MockModel, stream: ServerHttp2Stream, encoding: string): void {
   let buffer = Buffer.alloc(0);
   let pending = 0;
@@ -127,7 +126,7 @@ async function answerStreamed(model: MockModel, framed: Buffer, encoding: string
   }
 }
 
-/** The request's id where the message can be read. */
+/** Returns the request's id, if the message can be decoded. */
 function idOf(message: Uint8Array): ProtoObject {
   try {
     const { id } = decodeMessage(messages.INFER_REQUEST, message);
@@ -191,7 +190,7 @@ function finish(stream: ServerHttp2Stream, code: number, message: string): void 
   stream.respond(headers, { endStream: true });
 }
 
-/** The message of a frame, decompressed if it is compressed. */
+/** Returns the message of a frame, decompressed if necessary. */
 function unframe(framed: Buffer, encoding: string): Uint8Array {
   const message = framed.subarray(PREFIX_BYTES);
   if (framed[0] !== 1) return new Uint8Array(message);

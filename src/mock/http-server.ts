@@ -3,8 +3,7 @@ import { EMBEDDED_LLM } from "../service/embedded/target.ts";
 import type { MockLlm } from "./llm.ts";
 import { MockError, type MockModel, type MockOutput } from "./model.ts";
 
-/** KServe v2 and OpenAI's API over HTTP. Framing is the runtime's own HTTP server, so that the client is never tested against itself. */
-
+/** Creates a server for KServe v2 and OpenAI's API. It uses the runtime's HTTP server, so that the client is not tested against itself. */
 export function createHttpServer(model: MockModel, llm: MockLlm): Server {
   return createServer((request, response) => {
     void answer(model, llm, request, response).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { MockLatencyPlan } from "../plan/mock.ts";
 import { parseDurationNs } from "../plan/units.ts";
 
-/** Draws latencies in milliseconds. @param random uniform numbers in [0, 1) */
+/** Creates a function that draws latencies in milliseconds. @param random uniform numbers in [0, 1) */
 export function createLatency(plan: MockLatencyPlan, random: () => number): () => number {
   switch (plan.kind) {
     case "constant":
@@ -15,14 +15,14 @@ export function createLatency(plan: MockLatencyPlan, random: () => number): () =
   }
 }
 
-/** A standard normal number (Box and Muller). */
+/** Draws a standard normal number (Box and Muller). */
 function drawNormal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
 const MAX_MS = 600_000; // 10 min
 
-/** Parses `5ms`, `uniform:1ms:9ms`, `normal:5ms:1ms` or `exponential:5ms`, of 10 min at most; undefined when it is none of these. */
+/** Parses `5ms`, `uniform:1ms:9ms`, `normal:5ms:1ms` or `exponential:5ms`, up to 10 min. Returns undefined for any other text. */
 export function parseLatency(text: string): MockLatencyPlan | undefined {
   const [name = "", ...rest] = text.trim().split(":");
   const numbers = rest.map(toMs);

@@ -1,44 +1,42 @@
 import { EMBEDDED_LLM } from "../service/embedded/target.ts";
 
-/** The paths of the mock's language model, and what its answers look like there. */
-
-/** What a request asks for. */
-export interface Asked {
+/** A request to the mock's language model. */
+export interface ModelRequest {
   readonly model: string;
   readonly isStreaming: boolean;
-  /** Streams of OpenAI's kind end with a usage event. */
+  /** Whether a stream in OpenAI's format ends with a usage event. */
   readonly wantsUsage: boolean;
   readonly maxTokens: number | undefined;
-  /** Texts to embed, or passages to rank. */
+  /** Number of texts to embed or passages to rank. */
   readonly items: number;
 }
 
-/** Tokens that leave together. */
+/** Tokens that are sent together. */
 export interface Piece {
   readonly text: string;
   readonly tokens: number;
-  /** Tokens of the answer up to its end. */
+  /** Number of the answer's tokens up to the end of this piece. */
   readonly afterTokens: number;
   readonly isReasoning: boolean;
 }
 
-/** An event of a stream, and how many tokens must have been made before it leaves. */
+/** An event of a stream, and the number of tokens to generate before sending it. */
 interface TimedEvent {
   readonly text: string;
   readonly afterTokens: number;
 }
 
-/** A path's answers: texts made token by token, or a document made at once. */
+/** The answers on a path: text generated token by token, or a document generated at once. */
 export type LlmFormat =
   | {
       readonly kind: "text";
       readonly hasReasoning: boolean;
-      events(asked: Asked, pieces: readonly Piece[]): TimedEvent[];
-      whole(asked: Asked, pieces: readonly Piece[]): object;
+      events(request: ModelRequest, pieces: readonly Piece[]): TimedEvent[];
+      whole(request: ModelRequest, pieces: readonly Piece[]): object;
     }
-  | { readonly kind: "plain"; build(asked: Asked): object };
+  | { readonly kind: "plain"; build(request: ModelRequest): object };
 
-/** Vectors are short: they are no language. */
+/** Short and arbitrary. */
 const EMBEDDING = [0.25, -0.5, 0.125, 1, -0.75, 0.0625, 0.5, -0.25] as const;
 const ID = "mock-1";
 
@@ -47,7 +45,8 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   "/v1/chat/completions": {
     kind: "text",
     hasReasoning: true,
-    events: (asked, pieces) => openAiEvents(asked, pieces, "chat.completion.chunk", chatDelta, { role: "assistant" }),
+    events: (request, pieces) =>
+      openAiEvents(request, pieces, "chat.completion.chunk", chatDelta, { role: "assistant" }),
     whole: ({ model }, pieces) => {
       const reasoning = joined(pieces, true);
       const thought = reasoning === "" ? {} : { reasoning_content: reasoning };
@@ -64,7 +63,7 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   "/v1/completions": {
     kind: "text",
     hasReasoning: false,
-    events: (asked, pieces) => openAiEvents(asked, pieces, "text_completion", ({ text }) => ({ text })),
+    events: (request, pieces) => openAiEvents(request, pieces, "text_completion", ({ text }) => ({ text })),
     whole: ({ model }, pieces) => ({
       id: ID,
       object: "text_completion",
@@ -125,8 +124,8 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   },
 };
 
-/** Reads a request; a text says what is wrong with it. */
-export function readAsked(body: string): Asked | string {
+/** Parses a request. Returns an error message when it is not valid. */
+export function parseModelRequest(body: string): ModelRequest | string {
   let json: unknown;
   try {
     json = JSON.parse(body);
@@ -154,7 +153,7 @@ function chatDelta({ text, isReasoning }: Piece): object {
 }
 
 function openAiEvents(
-  { model, wantsUsage }: Asked,
+  { model, wantsUsage }: ModelRequest,
   pieces: readonly Piece[],
   object: string,
   toChoice: (piece: Piece) => object,
@@ -190,7 +189,7 @@ function wholeResponse(model: string, pieces: readonly Piece[]): object {
   };
 }
 
-/** The prompt's tokens are left out: the mock has no tokenizer, and a guess would be taken for a count. */
+/** Omits prompt tokens: the mock has no tokenizer, and an estimate would look like a count. */
 function openAiUsage(pieces: readonly Piece[]): object {
   const reasoning = pieces.reduce((sum, { isReasoning, tokens }) => sum + (isReasoning ? tokens : 0), 0);
   return {
@@ -199,7 +198,7 @@ function openAiUsage(pieces: readonly Piece[]): object {
   };
 }
 
-/** How many tokens an answer has. */
+/** Returns the number of tokens of an answer. */
 export function countTokens(pieces: readonly Piece[]): number {
   return pieces.at(-1)?.afterTokens ?? 0;
 }

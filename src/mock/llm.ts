@@ -2,14 +2,19 @@ import type { ServerResponse } from "node:http";
 import type { MockPlan } from "../plan/mock.ts";
 import { createRandom } from "../runtime/random.ts";
 import { createLatency } from "./latency.ts";
-import { type Asked, countTokens, LLM_FORMATS, type LlmFormat, type Piece, readAsked } from "./llm-formats.ts";
-
-/** The mock's language model: it answers with as many tokens as it is asked for, each at its time. */
+import {
+  countTokens,
+  LLM_FORMATS,
+  type LlmFormat,
+  type ModelRequest,
+  type Piece,
+  parseModelRequest,
+} from "./llm-formats.ts";
 
 const SEED = 2;
 const TOKEN = " the";
 
-/** What a plan without a language model serves. */
+/** Used when the plan has no language model. */
 const DEFAULT_LLM: NonNullable<MockPlan["llm"]> = {
   firstToken: { kind: "constant", ms: 0 },
   tokenGapMs: 0,
@@ -19,7 +24,7 @@ const DEFAULT_LLM: NonNullable<MockPlan["llm"]> = {
   cutRatio: 0,
 };
 
-/** The language model of one mock. */
+/** The mock's language model. It sends the requested number of tokens, each at its planned time. */
 export class MockLlm {
   private readonly plan: NonNullable<MockPlan["llm"]>;
   private readonly errorRatio: number;
@@ -34,30 +39,30 @@ export class MockLlm {
     this.plainMs = createLatency(latency, this.random);
   }
 
-  /** Whether a path is one of the model's. */
+  /** Whether the model serves this path. */
   serves(path: string): boolean {
     return Object.hasOwn(LLM_FORMATS, path);
   }
 
-  /** Answers a request to one of its paths. Resolves when the answer is out or the client is gone. */
+  /** Answers a request. Resolves when the answer has been sent or the client has disconnected. */
   async answer(path: string, body: string, response: ServerResponse): Promise<void> {
     const startMs = performance.now();
     const format = LLM_FORMATS[path] as LlmFormat;
-    const asked = readAsked(body);
-    if (typeof asked === "string") return sendJson(response, 400, errorBody(asked));
+    const request = parseModelRequest(body);
+    if (typeof request === "string") return sendJson(response, 400, errorBody(request));
     if (this.draw(this.errorRatio)) return sendJson(response, 500, errorBody("planned failure"));
     if (format.kind === "plain") {
       await waitUntil(startMs + this.plainMs());
-      return sendJson(response, 200, format.build(asked));
+      return sendJson(response, 200, format.build(request));
     }
-    const pieces = this.pieces(asked, format.hasReasoning);
+    const pieces = this.pieces(request, format.hasReasoning);
     const dueMs = startMs + this.firstTokenMs();
-    if (asked.isStreaming) return this.stream(response, format.events(asked, pieces), dueMs);
+    if (request.isStreaming) return this.stream(response, format.events(request, pieces), dueMs);
     await waitUntil(dueMs + (countTokens(pieces) - 1) * this.plan.tokenGapMs);
-    sendJson(response, 200, format.whole(asked, pieces));
+    sendJson(response, 200, format.whole(request, pieces));
   }
 
-  private pieces({ maxTokens }: Asked, hasReasoning: boolean): Piece[] {
+  private pieces({ maxTokens }: ModelRequest, hasReasoning: boolean): Piece[] {
     const { outputTokens, reasoningTokens, tokensPerEvent } = this.plan;
     const total = maxTokens ?? outputTokens;
     const thought = hasReasoning ? Math.min(reasoningTokens, total) : 0;
@@ -67,7 +72,7 @@ export class MockLlm {
     ];
   }
 
-  /** Sends each event when the last of its tokens is due. */
+  /** Sends each event at the time of its last token. */
   private async stream(
     response: ServerResponse,
     events: readonly { text: string; afterTokens: number }[],
@@ -98,7 +103,7 @@ function cut(count: number, size: number, before: number): Omit<Piece, "isReason
 }
 
 async function waitUntil(dueMs: number): Promise<void> {
-  // Timers count whole milliseconds and may come a little early.
+  // Timers have millisecond resolution and may fire a little early.
   for (let restMs = dueMs - performance.now(); restMs > 0; restMs = dueMs - performance.now())
     await new Promise((resolve) => setTimeout(resolve, restMs));
 }

@@ -3,8 +3,6 @@ import { createRandom } from "../runtime/random.ts";
 import { EMBEDDED_MODEL } from "../service/embedded/target.ts";
 import { createLatency } from "./latency.ts";
 
-/** The model the mock serves: Triton's `simple`, sum and difference of two INT32[16] tensors, with statistics that count. */
-
 export const MAX_BATCH_SIZE = 8;
 const ELEMENTS = 16;
 const ITEM_BYTES = ELEMENTS * 4;
@@ -19,12 +17,12 @@ export interface MockOutput {
   readonly bytes: Uint8Array;
 }
 
-/** An inference that the model refuses. */
+/** An inference that the model rejects. */
 export class MockError extends Error {
   override readonly name = "MockError";
 }
 
-/** The mock's one model and its counters. */
+/** The mock's model with its statistics: Triton's `simple`, the sum and difference of two INT32[16] tensors. */
 export class MockModel {
   private readonly plan: MockPlan;
   private readonly random = createRandom(SEED);
@@ -106,15 +104,15 @@ export class MockModel {
     return { models: [{ name: EMBEDDED_MODEL, version: VERSION, state: "READY" }] };
   }
 
-  /** Whether a path names this model and, if any, its version. */
+  /** Whether a request names this model and, if it names one, its version. */
   isNamed(name: string, version: string): boolean {
     return name === EMBEDDED_MODEL && (version === "" || version === VERSION);
   }
 
   /**
-   * Answers after the planned latency.
+   * Returns the outputs after the planned latency.
    * @param inputs binary contents by input name
-   * @throws MockError for bad inputs and for the planned share of requests
+   * @throws MockError for bad inputs and for the planned ratio of requests
    */
   async infer(inputs: ReadonlyMap<string, Uint8Array>): Promise<MockOutput[]> {
     const startedNs = performance.now() * 1e6;

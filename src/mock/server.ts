@@ -9,7 +9,7 @@ import { createHttpServer } from "./http-server.ts";
 import { MockLlm } from "./llm.ts";
 import { MockModel } from "./model.ts";
 
-/** Where the mock listens; port 0 takes a free one. */
+/** The mock's address. Port 0 selects a free port. */
 export interface MockAddress {
   readonly host: string;
   readonly httpPort: number;
@@ -23,14 +23,14 @@ export interface MockServer {
   stop(): Promise<void>;
 }
 
-/** Starts both front ends over one model, and OpenAI's API with a language model. Throws `UserError` when a port is taken. */
+/** Starts a KServe v2 server over HTTP and gRPC, and an OpenAI server over HTTP. @throws UserError when a port is in use */
 export async function startMock(plan: MockPlan, address: MockAddress): Promise<MockServer> {
   const model = new MockModel(plan);
   const http = createHttpServer(model, new MockLlm(plan));
   const grpc = createGrpcServer(model);
   const sessions = new Set<Http2Session>();
   grpc.on("session", (session) => {
-    // Deno 2.9 aborts the process when it answers a client's GOAWAY with one of its own.
+    // Deno 2.9 aborts the process when it replies to a client's GOAWAY.
     if (runtimeName === "deno") session.goaway = () => {};
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
@@ -55,8 +55,8 @@ function listen(server: Server | Http2Server, host: string, port: number, flag: 
         new UserError([
           {
             path: flag,
-            message: `can not listen on ${host}:${port}: ${messageOf(error)}`,
-            hint: "Choose another port; 0 takes a free one.",
+            message: `cannot listen on ${host}:${port}: ${messageOf(error)}`,
+            hint: "Choose another port, or 0 for a free one.",
           },
         ]),
       );

@@ -1,8 +1,6 @@
 import type { GoodputPlan } from "./tokens.ts";
 
-/** What must hold at every level, as plain data. */
-
-/** What an assertion looks at. */
+/** The metric of an assertion. */
 export type MetricPlan =
   | { readonly kind: "latency-percentile"; readonly percentile: number; readonly of: "latency" | "scheduledLatency" }
   | { readonly kind: "latency-average"; readonly of: "latency" | "scheduledLatency" }
@@ -10,15 +8,15 @@ export type MetricPlan =
   | { readonly kind: "throughput" }
   /** Failed requests over all requests, 0 to 1. */
   | { readonly kind: "error-ratio" }
-  /** Of a metric by its name in scenarios; the table of token metrics has them. */
+  /** A token metric by its name in scenarios; see the table of token metrics. */
   | { readonly kind: "token-percentile"; readonly percentile: number; readonly of: string }
   | { readonly kind: "token-average"; readonly of: string }
-  /** Tokens of all answers per second. */
+  /** Output tokens of all responses per second. */
   | { readonly kind: "output-tokens-per-sec" }
-  /** Requests per second that keep to all limits. */
+  /** Requests per second that meet all limits. */
   | { readonly kind: "goodput"; readonly limits: GoodputPlan };
 
-/** One assertion, judged at every level. Limits of times are in nanoseconds. */
+/** An assertion, checked at every level. Time limits are in nanoseconds. */
 export interface AssertionPlan {
   readonly metric: MetricPlan;
   readonly comparison: "below" | "at-most" | "above" | "at-least" | "is";

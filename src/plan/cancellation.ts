@@ -1,9 +1,9 @@
-/** Requests that are given up on purpose, as users do who close a page. */
+/** Requests that the client cancels on purpose, like users who close a page. */
 export interface CancellationPlan {
-  /** Share of the requests, above 0 to 100. */
+  /** Percentage of the requests, above 0 to 100. */
   readonly sharePct: number;
-  /** From the moment when a request was handed to the socket as a whole; 0: at once. */
+  /** Delay after the complete request was handed to the socket, in milliseconds; 0: at once. */
   readonly delayMs: number;
-  /** Which requests they are: the same ones of a run for the same seed, counted in the order of sending. */
+  /** Selects the requests, by the order of sending. The same seed selects the same ones. */
   readonly seed: number;
 }

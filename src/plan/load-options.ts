@@ -1,6 +1,4 @@
-/** Parts of loads that most runs do without. */
-
-/** A request rate that changes evenly from another one to the level's, and stays there. */
+/** A request rate that changes linearly from another rate to the level's, then stays constant. */
 export interface RateRampPlan {
   /** In requests per second, 0 or more. */
   readonly fromPerSec: number;
@@ -8,14 +6,14 @@ export interface RateRampPlan {
   readonly overMs: number;
 }
 
-/** Which entries of a schedule are sent, and when. Bounds are times of the data in milliseconds. */
+/** A part of a schedule. Bounds are timestamps of the data in milliseconds. */
 export interface SchedulePartPlan {
-  /** Entries before it are left out, and the load begins at it; null: from 0 on. */
+  /** Skip earlier entries, and begin the load at this time; null: 0. */
   readonly startMs: number | null;
-  /** Entries after it are left out; null: up to the last one. */
+  /** Skip later entries; null: none. */
   readonly endMs: number | null;
-  /** The load begins with the first entry that is sent, whenever that was. */
+  /** Begin the load with the first entry, whatever its timestamp. */
   readonly startsAtFirst: boolean;
-  /** Above 0; 2 sends in half the time. */
+  /** Above 0; 2 sends everything in half the time. */
   readonly speedRatio: number;
 }

@@ -1,6 +1,5 @@
 import type { RateRampPlan, SchedulePartPlan } from "./load-options.ts";
 
-/** Which load. */
 export type LoadPlan =
   | ConcurrencyLoadPlan
   | ConcurrencyRampPlan
@@ -10,32 +9,32 @@ export type LoadPlan =
   | PeriodicConcurrencyLoadPlan
   | SessionConcurrencyLoadPlan;
 
-/** The levels of a load, measured one after the other. */
+/** The levels of a load, measured in order. */
 export type LevelsPlan =
-  /** `start`, `start + step`, … up to `end`; without an end until the latency limit is met. */
+  /** `start`, `start + step`, … up to `end`; null: until the latency limit is exceeded. */
   | {
       readonly kind: "range";
       readonly start: number;
       readonly end: number | null;
       readonly step: number;
-      /** No end was asked for; `end` is where the number of threads ends it. Default: false. */
+      /** Set when the user gave no end, and `end` comes from the number of threads. */
       readonly isThreadLimited?: true;
     }
   | { readonly kind: "list"; readonly values: readonly number[] };
 
-/** How levels are visited: one after the other, or by bisection for the highest that meets the latency limit. */
+/** How to search the levels: in order, or by bisection for the highest that meets the latency limit. */
 export type SearchPlan = "linear" | "binary";
 
-/** A fixed number of requests outstanding. */
+/** A fixed number of outstanding requests. */
 export interface ConcurrencyLoadPlan {
   readonly kind: "concurrency";
   readonly levels: LevelsPlan;
   readonly search: SearchPlan;
-  /** At each level it rises from 1 evenly over so long, and is held then. Absent: it is there at once. */
+  /** Time in which each level rises linearly from 1, in milliseconds. Absent: none. */
   readonly rampMs?: number;
 }
 
-/** Concurrency that changes evenly over time, as one measurement. */
+/** Concurrency that changes linearly over time, in one measurement. */
 export interface ConcurrencyRampPlan {
   readonly kind: "concurrency-ramp";
   readonly start: number;
@@ -43,52 +42,52 @@ export interface ConcurrencyRampPlan {
   readonly overMs: number;
 }
 
-/** Requests sent at a rate, whatever the server does. */
+/** Requests sent at a rate, independent of the server's responses. */
 export interface RequestRateLoadPlan {
   readonly kind: "request-rate";
   /** In requests per second. */
   readonly levels: LevelsPlan;
   readonly search: SearchPlan;
   readonly distribution: "constant" | "poisson" | "gamma";
-  /** Seed of the gaps that are drawn. */
+  /** Seed of random gaps. */
   readonly seed: number;
-  /** Shape of `gamma`, above 0: 1 is Poisson, more is smoother, less is burstier. Absent: 1. */
+  /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
   readonly smoothness?: number;
-  /** Most requests outstanding; those that are due meanwhile wait, and go in their order. Absent: no limit. */
+  /** Maximum number of outstanding requests. Requests above it wait in order. Absent: no limit. */
   readonly maxOutstanding?: number;
-  /** Absent: the rate is the level's from the first request on. */
+  /** Absent: the rate is constant. */
   readonly ramp?: RateRampPlan;
 }
 
-/** Requests sent at gaps read from a file: one gap per line in microseconds, over and over. */
+/** Requests sent at intervals from a file, repeatedly: one interval per line, in microseconds. */
 export interface IntervalsLoadPlan {
   readonly kind: "intervals";
   readonly file: string;
 }
 
-/** Every step of the data once, at the time that stands beside it in the file. */
+/** Every step of the data once, at its timestamp. */
 export interface FixedScheduleLoadPlan {
   readonly kind: "fixed-schedule";
-  /** Absent: all of it, from its time 0 on, at its own pace. */
+  /** Absent: all of it from timestamp 0, at its own speed. */
   readonly part?: SchedulePartPlan;
 }
 
-/** Requests that join in groups, each when every request of the one before has brought some of its responses. */
+/** Requests added in groups. Each group starts when every request of the previous one has received some of its responses. */
 export interface PeriodicConcurrencyLoadPlan {
   readonly kind: "periodic-concurrency";
-  /** Requests of the first group. */
+  /** Size of the first group. */
   readonly start: number;
-  /** Requests in all. */
+  /** Total number of requests. */
   readonly end: number;
-  /** Requests of each further group. */
+  /** Size of each later group. */
   readonly step: number;
-  /** Responses that each request of a group must have brought before the next group is sent. */
+  /** Number of responses that each request of a group must receive before the next group starts. */
   readonly periodResponses: number;
 }
 
-/** Conversations: every session of the data once, its turns one after the other. */
+/** Every session of the data once, its turns in order. */
 export interface SessionConcurrencyLoadPlan {
   readonly kind: "session-concurrency";
-  /** Sessions under way at once. */
+  /** Number of concurrent sessions. */
   readonly concurrency: number;
 }

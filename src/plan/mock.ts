@@ -1,30 +1,28 @@
-/** How the embedded target and `rampart mock` answer, as plain data. */
-
 /** How the embedded target and `rampart mock` behave. */
 export interface MockPlan {
-  /** Time before each answer. */
+  /** Time before each response. */
   readonly latency: MockLatencyPlan;
-  /** Share of requests answered with an error, 0 to 1. */
+  /** Ratio of requests answered with an error, 0 to 1. */
   readonly errorRatio: number;
-  /** Bytes of extra output per response; 0: the model's own outputs only. */
+  /** Bytes of extra output per response; 0: only the model's own outputs. */
   readonly responseBytes: number;
-  /** The language model beside it. Default: as quick as can be, 16 tokens an answer. */
+  /** The language model. Default: no delay, 16 tokens per response. */
   readonly llm?: MockLlmPlan;
 }
 
-/** How the mock's language model answers. Token `i` leaves `firstToken + i * tokenGapMs` after its request. */
+/** Behaviour of the mock's language model. It sends token `i` at `firstToken + i * tokenGapMs` after the request. */
 export interface MockLlmPlan {
-  /** From a request to its first token. */
+  /** Time to first token. */
   readonly firstToken: MockLatencyPlan;
-  /** From token to token, in milliseconds. */
+  /** Time between tokens, in milliseconds. */
   readonly tokenGapMs: number;
-  /** Tokens of an answer whose request names no limit. */
+  /** Tokens of a response to a request without a limit. */
   readonly outputTokens: number;
-  /** Tokens of one event of a stream. */
+  /** Tokens per event of a stream. */
   readonly tokensPerEvent: number;
-  /** How many of a chat's first tokens are reasoning. */
+  /** Number of reasoning tokens at the start of a chat response. */
   readonly reasoningTokens: number;
-  /** Share of streams that break off in the middle, 0 to 1. */
+  /** Ratio of streams that break off in the middle, 0 to 1. */
   readonly cutRatio: number;
 }
 

@@ -1,4 +1,4 @@
-/** The name that is nearest to a mistyped one, when it is near enough to be a slip. */
+/** Returns the name nearest to a mistyped one, if it is near enough to be a typo. */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
   const ranked = names
     .map((name) => ({ name, distance: editDistance(typed, name) }))
@@ -7,7 +7,7 @@ export function nearestName(typed: string, names: readonly string[]): string | u
   return best !== undefined && best.distance <= Math.max(2, Math.floor(typed.length / 4)) ? best.name : undefined;
 }
 
-/** Levenshtein's distance. */
+/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

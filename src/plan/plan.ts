@@ -1,50 +1,45 @@
 import type { AssertionPlan } from "./assertions.ts";
-import type { MockPlan } from "./mock.ts";
-import type { PromptsPlan } from "./prompts.ts";
-import type { TokensPlan } from "./tokens.ts";
-
-/**
- * What a run will do, as plain data: every front door builds one, `--dry-run` prints it, the run executes it. Units are in names.
- */
-
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
+import type { MockPlan } from "./mock.ts";
+import type { PromptsPlan } from "./prompts.ts";
 import type { SequencesPlan } from "./sequences.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
+import type { TokensPlan } from "./tokens.ts";
 
-/** A whole run. */
+/** A complete run as plain data. Every front end builds one, `--dry-run` prints it, and the runner executes it. */
 export interface Plan {
-  /** Version of this shape. */
+  /** Version of this format. */
   readonly version: 1;
   readonly name: string;
   readonly target: TargetPlan;
   readonly load: LoadPlan;
-  /** Looked at where the model takes sequences. */
+  /** Used when the model takes sequences. */
   readonly sequences: SequencesPlan;
   readonly inputs: InputsPlan;
   readonly measurement: MeasurementPlan;
   readonly client: ClientPlan;
   readonly failures: FailuresPlan;
-  /** Absent: every request is waited for. */
+  /** Absent: no request is cancelled. */
   readonly cancellation?: CancellationPlan | undefined;
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
   readonly outputs: OutputsPlan;
 }
 
-/** What is measured. */
+/** The server to measure. */
 export type TargetPlan = TritonTargetPlan | OpenAiTargetPlan | EmbeddedTargetPlan;
 
-/** A Triton server, or anything that speaks KServe v2 as it does. */
+/** A Triton server, or another server with the KServe v2 protocol. */
 export interface TritonTargetPlan {
   readonly kind: "triton";
   /** `host:port`, `http://host:port/prefix` or `https://…`. */
   readonly url: string;
-  /** Further servers of the same model, which requests go to in turn with `url`. Absent or empty: none. */
+  /** More servers with the same model. Requests go to all of them round robin. */
   readonly moreUrls?: readonly string[] | undefined;
   readonly protocol: "http" | "grpc";
   readonly model: string;
-  /** Empty: the server's choice. */
+  /** Empty: the server chooses. */
   readonly modelVersion: string;
   /** Items per request, 1 or more. */
   readonly batchSize: number;
@@ -54,92 +49,95 @@ export interface TritonTargetPlan {
   readonly outputTensorFormat: "binary" | "json";
   /** HTTP headers or gRPC metadata of every request. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Sizes of inputs whose shape varies, without the batch dimension. */
+  /** Sizes of inputs with variable shape, without the batch dimension. */
   readonly shapes: Readonly<Record<string, readonly number[]>>;
-  /** Where tensors lie: in requests and responses, or in memory shared with a server on the same machine. */
+  /** Where tensors are: in requests and responses, or in memory shared with a server on the same machine. */
   readonly sharedMemory: "none" | "system" | "cuda";
-  /** Shared memory for one item of an output whose size the model does not tell. */
+  /** Shared memory for one item of an output with variable size. */
   readonly outputSharedMemoryBytes: number;
-  /** Parameters of every request besides its tensors, by name; gRPC only. */
+  /** Extra parameters of every request, by name; gRPC only. */
   readonly parameters: Readonly<Record<string, RequestParameterPlan>>;
-  /** How requests are compressed; gRPC only. */
+  /** Compression of requests; gRPC only. */
   readonly compression: "none" | "gzip" | "deflate";
-  /** Models that the model calls by itself (business logic scripting), for their statistics; an ensemble's are known without. */
+  /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */
   readonly composingModels: readonly ComposingModelPlan[];
   readonly tls: TlsPlan;
 }
 
-/** A model that the measured one calls. */
+/** A model that the measured model calls. */
 export interface ComposingModelPlan {
   readonly name: string;
-  /** Empty: the one that runs. */
+  /** Empty: the running version. */
   readonly version: string;
 }
 
-/** A parameter of a request. Its value is text, so that 64 bits survive JSON: `true` or `false`, digits, a decimal number, or any text. */
+/**
+ * A request parameter. The value is text, so that 64-bit numbers survive JSON: `true` or `false`, an integer, a decimal number, or any
+ * string.
+ */
 export interface RequestParameterPlan {
   readonly type: "bool" | "int" | "uint" | "double" | "string";
   readonly value: string;
 }
 
-/** TLS settings; they only matter for `https://` URLs and for gRPC with `isEnabled`. */
+/** TLS settings, used for `https://` URLs, and for gRPC if `isEnabled`. */
 export interface TlsPlan {
   readonly isEnabled: boolean;
-  /** PEM of the authorities to trust instead of the system's. */
+  /** PEM file of certificate authorities to trust instead of the system's. */
   readonly caFile: string;
-  /** The client's certificate; a PEM file may hold its chain. */
+  /** Client certificate; a PEM file may contain the chain. */
   readonly certFile: string;
   readonly certType: "PEM" | "DER";
   readonly keyFile: string;
   readonly keyType: "PEM" | "DER";
-  /** False accepts a certificate whoever signed it. */
+  /** False: accept a certificate from any signer. */
   readonly verifyPeer: boolean;
-  /** False accepts a certificate whatever name is in it. */
+  /** False: accept a certificate for any name. */
   readonly verifyHost: boolean;
 }
 
-/** A server of generative models that takes JSON payloads, as OpenAI's API does. */
+/** A server of generative models with JSON payloads, such as OpenAI's API. */
 export interface OpenAiTargetPlan {
   readonly kind: "openai";
   /** `host:port`, `http://host:port/prefix` or `https://…`. */
   readonly url: string;
-  /** Further servers of the same model, which requests go to in turn with `url`. Absent or empty: none. */
+  /** More servers with the same model. Requests go to all of them round robin. */
   readonly moreUrls?: readonly string[] | undefined;
   readonly protocol: "http";
-  /** The path that payloads are sent to, without a leading slash: `v1/chat/completions`. */
+  /** Path for payloads, without a leading slash: `v1/chat/completions`. */
   readonly endpoint: string;
   readonly model: string;
   readonly batchSize: 1;
-  /** Whether payloads ask for events instead of one answer. */
+  /** Whether payloads request a stream of events. */
   readonly isStreaming: boolean;
   /** Headers of every request. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The variable of the environment that holds an API key, which is sent as `Authorization: Bearer …` and stands nowhere else. */
+  /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */
   readonly apiKeyEnv?: string;
   readonly tls: TlsPlan;
 }
 
-/** Rampart's own target, started for the run and stopped after it. */
+/** Rampart's built-in server, started for the run. */
 export interface EmbeddedTargetPlan {
   readonly kind: "embedded";
   readonly protocol: "http" | "grpc";
   readonly isStreaming: boolean;
   readonly batchSize: number;
   readonly mock: MockPlan;
-  /** The path of its language model that is measured, without a leading slash; absent: its tensor model is. */
+  /** Path of its language model to measure, without a leading slash; absent: measure its tensor model. */
   readonly llmPath?: string;
 }
 
-/** Where the data of requests comes from. */
+/** Source of request data. */
 export type InputsPlan =
   | { readonly kind: "random"; readonly stringLength: number; readonly stringData: string }
   | { readonly kind: "zero"; readonly stringLength: number; readonly stringData: string }
-  /** `isInOrder`: see the payloads' below. */
+  /** `isInOrder`: see `payloads`. */
   | { readonly kind: "json"; readonly files: readonly string[]; readonly isInOrder?: boolean }
   | { readonly kind: "directory"; readonly directory: string }
   /**
-   * `moreFiles` follow the first as if they were one. With `isInOrder` each request takes the next step of the data, whichever lane sends
-   * it, so that N requests take the first N steps; without, each lane goes through the data in strides of its own, as perf_analyzer's.
+   * `moreFiles` follow the first file. With `isInOrder`, each request takes the next step of the data, whichever lane sends it, so that N
+   * requests take the first N steps. Without it, each lane takes every n-th step, like perf_analyzer.
    */
   | {
       readonly kind: "payloads";
@@ -149,86 +147,86 @@ export type InputsPlan =
     }
   | PromptsPlan;
 
-/** What counts as a measurement of a level. */
+/** How to measure a level. */
 export interface MeasurementPlan {
   readonly mode: MeasurementModePlan;
-  /** Requests sent before each measurement and left out of it. */
+  /** Number of requests before each measurement that are not measured. */
   readonly warmupRequests: number;
-  /** Load before each measurement, left out of it, as a time; with `warmupRequests` until both have come about. Absent: none. */
+  /** Duration of load before each measurement that is not measured. With `warmupRequests`, both must be reached. Absent: none. */
   readonly warmupMs?: number | undefined;
-  /** Latency that stability and the limit look at: a percentile of 1 to 99, or null for the average. */
+  /** Latency for stability and the limit: a percentile from 1 to 99, or null for the average. */
   readonly percentile: number | null;
-  /** Levels at or above this latency end the search; null: no limit. */
+  /** A level with this latency or more ends the search; null: no limit. */
   readonly latencyLimitMs: number | null;
-  /** Absent: no tokens are looked at. */
+  /** Absent: tokens are not measured. */
   readonly tokens?: TokensPlan;
 }
 
-/** How long a level is measured. */
+/** How long to measure a level. */
 export type MeasurementModePlan =
-  /** Windows of 1.2 times `windowMs` until three in a row agree. */
+  /** Windows of 1.2 × `windowMs` until three in a row agree. */
   | {
       readonly kind: "time-windows";
       readonly windowMs: number;
       readonly stabilityPct: number;
       readonly maxTrials: number;
     }
-  /** Windows of whole seconds with at least so many requests, until three in a row agree. */
+  /** Windows of whole seconds with at least this number of requests, until three in a row agree. */
   | {
       readonly kind: "count-windows";
       readonly requestsPerWindow: number;
       readonly stabilityPct: number;
       readonly maxTrials: number;
     }
-  /** So many requests in all; null: as many as the load has of itself. */
+  /** A total number of requests; null: the number that the load defines. */
   | { readonly kind: "requests"; readonly count: number | null }
   /**
-   * So long in all. With `graceMs` nothing is under way when it begins, nothing is sent when it is over, and what is under way then
-   * belongs to it, as far as it ends within so long; the rest is given up. Without, a window of a load that goes on.
+   * A total duration. With `graceMs`, no request is in flight at the start and none is sent after the end; requests in flight at the end
+   * count if they complete within the grace period, and are cancelled otherwise. Without it, a window of a continuing load.
    */
   | { readonly kind: "duration"; readonly durationMs: number; readonly graceMs?: number | undefined };
 
 export type CallModePlan = "sync" | "async" | "auto";
 
-/** What sends the requests. */
+/** The client that sends requests. */
 export interface ClientPlan {
-  /** `own` is Rampart's client; the others are general-purpose libraries to compare with and fall back to. */
+  /** `own`: Rampart's client; the others are libraries for comparison and as a fallback. */
   readonly kind: "own" | "undici" | "grpc-js";
   /**
-   * `sync`: a lane waits for its answer; `async`: a lane may have several requests outstanding; `auto`: async for models with sequences
+   * `sync`: a lane waits for its response; `async`: a lane may have several outstanding requests; `auto`: async for models with sequences
    * or several responses per request, otherwise sync.
    */
   readonly callMode: CallModePlan;
-  /** Most lanes (perf_analyzer's worker threads); null: as many as the load needs. */
+  /** Maximum number of lanes (perf_analyzer's worker threads); null: as many as the load needs. */
   readonly maxLanes: number | null;
-  /** A request without a byte for so long has failed. */
+  /** A request fails when it receives no byte for this time. */
   readonly stallTimeoutMs: number;
-  /** A request without its complete answer for this long has failed, however often bytes arrive. Left out: no limit. */
+  /** A request fails when its response is not complete after this time. Absent: no limit. */
   readonly requestTimeoutMs?: number | undefined;
-  /** A response with more bytes has failed: its body, or all messages for one request, decompressed. Left out: 256 MiB. */
+  /** A request fails when its response has more bytes: its body, or all its messages together, decompressed. Default: 256 MiB. */
   readonly maxResponseBytes?: number | undefined;
-  /** The ranks of an MPI job begin each level together, and measure it until it is stable for all of them. */
+  /** The ranks of an MPI job begin each level together and measure it until it is stable on all ranks. */
   readonly isMpi: boolean;
 }
 
-/** What failed requests do to the run. */
+/** How failed requests affect the run. */
 export interface FailuresPlan {
-  /** Share of failed requests, 0 to 1, above which the run ends; null: failures are only counted. 0: the first failure ends it. */
+  /** The run ends when the ratio of failed requests, 0 to 1, is above this; 0: at the first failure; null: never. */
   readonly maxRatio: number | null;
 }
 
-/** What is printed and written. Empty file names: not written. */
+/** What to print and write. Empty file names: not written. */
 export interface OutputsPlan {
   readonly style: "perf_analyzer" | "genai-perf" | "rampart";
-  /** 0, 1 (`-v`: windows as they come) or 2 (`-v -v`: requests and answers too). */
+  /** 0, 1 (`-v`: also each window) or 2 (`-v -v`: also requests and responses). */
   readonly verbosity: 0 | 1 | 2;
   readonly csvFile: string;
   readonly isVerboseCsv: boolean;
   readonly profileExportFile: string;
   /** Rampart's own report as JSON. */
   readonly jsonFile: string;
-  /** One line of JSON per request. Left out or empty: not written. */
+  /** File with one line of JSON per request. Absent or empty: not written. */
   readonly recordsFile?: string | undefined;
-  /** Show the state of the run while it lasts. Default false. */
+  /** Show progress during the run. Default: false. */
   readonly isLive?: boolean | undefined;
 }

@@ -1,21 +1,19 @@
-/** What is wrong with something a user gave, in a form every front door can print. */
-
-/** One thing to mend. */
+/** A problem with the user's input, in a form that every front end can print. */
 export interface Problem {
-  /** The flag (`--concurrency-range`), the plan's path (`load.end`) or the file with its place (`inputs.json, data[2]`). */
+  /** The flag (`--concurrency-range`), the plan's path (`load.end`), or the file and place (`inputs.json, data[2]`). */
   readonly path: string;
-  /** What is wrong, without the path; one sentence without a full stop. */
+  /** One sentence without the path and without a full stop. */
   readonly message: string;
-  /** What was given, as the user wrote it; absent when nothing was given. */
+  /** The value as the user wrote it; absent when there was none. */
   readonly value?: string | undefined;
-  /** What to do or type instead. */
+  /** How to correct it. */
   readonly hint: string;
 }
 
-/** Enough to recognise a value by; a whole file on one line is of no use. */
+/** Enough to recognise a value without printing a whole file. */
 const MAX_VALUE_CHARACTERS = 300;
 
-/** Bad input: everything wrong with it at once, each with its value cut to 300 characters. Nothing was started or written when it is thrown. */
+/** Invalid input, with all problems at once. Values are cut to 300 characters. When it is thrown, nothing has been started or written. */
 export class UserError extends Error {
   readonly problems: readonly Problem[];
 
@@ -33,13 +31,13 @@ function withShortValue(problem: Problem): Problem {
   return { ...problem, value: `${value.slice(0, MAX_VALUE_CHARACTERS)}…` };
 }
 
-/** One problem as text: `PATH: message (got VALUE). Hint.` */
+/** Formats a problem: `PATH: message (got VALUE). Hint.` */
 export function formatProblem(problem: Problem): string {
   const got = problem.value === undefined ? "" : ` (got ${problem.value})`;
   return `${problem.path}: ${problem.message}${got}. ${problem.hint}`;
 }
 
-/** Why a run that was asked for rightly could not be done or finished. */
+/** Why a valid run failed. */
 export type RunErrorKind =
   | "unreachable"
   | "stalled"
@@ -47,22 +45,22 @@ export type RunErrorKind =
   | "unsupported"
   | "failed-request"
   | "output"
-  /** The user ended it before there was anything to report. */
+  /** The user ended it before there was a result. */
   | "interrupted"
   | "internal";
 
-/** The failed request behind an error: kind and status as in `transport/failure.ts`, the message in the server's or the runtime's words. */
+/** The failed request of an error: kind and status as in `transport/failure.ts`, and the message of the server or the runtime. */
 export interface FailureFacts {
   readonly kind: string;
   readonly message: string;
   readonly status?: number | undefined;
 }
 
-/** A run that could not be done: the target is away, refuses, or lacks what is asked for. */
+/** A run failed, for example because the target is unreachable, rejects requests, or lacks a feature. */
 export class RunError extends Error {
   readonly kind: RunErrorKind;
   readonly hint: string;
-  /** The request that failed before the load began; absent for all other errors. */
+  /** The request that failed before the load began; absent for other errors. */
   readonly failure?: FailureFacts | undefined;
 
   constructor(kind: RunErrorKind, message: string, hint: string, failure?: FailureFacts) {
@@ -74,7 +72,7 @@ export class RunError extends Error {
   }
 }
 
-/** The message of anything caught, which code of a user's may make unreadable. */
+/** Returns the message of anything caught. Never throws, even if a user's error object does. */
 export function messageOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -1,11 +1,11 @@
 import * as v from "valibot";
 
-/** A schema that accepts anything and yields `T`. */
+/** A schema that accepts any input and returns `T`. */
 export type Schema<T> = v.GenericSchema<unknown, T>;
 
 /**
- * What plans' schemas are built with: valibot's functions by their names there. They are handed to what builds a schema, so that schemas
- * can stand beside what every run needs at its start without loading valibot for it. Elsewhere import types only from this file.
+ * valibot's functions for building schemas. They are passed to schema builders, so that modules needed at every start can define schemas
+ * without loading valibot. Other modules import only types from this file.
  */
 export const builders = {
   array: v.array,

@@ -1,40 +1,39 @@
 import type { Plan } from "./plan.ts";
 
-/**
- * Secrets of a run: keys, passwords and cookies. They are registered where they come in, and masked where text leaves the program: on
- * the terminal, in every file, and before a text is cut to length. The list is one per process, as a secret stays one until it ends.
- */
-
-/** What stands in place of a secret within a text. */
+/** Replaces a secret in a text. */
 const MASK = "***";
-/** What stands in place of the value of a secret header. */
+/** Replaces the value of a secret header. */
 export const HIDDEN_VALUE = "<hidden>";
 
-/** Shorter texts are no keys, and stand in any text. */
+/** Shorter texts are not secrets, because they occur in any text. */
 const SHORTEST_CHARACTERS = 4;
-/** Below this length a secret is masked only as a whole word: `test` is not masked in `latest`. */
+/** Shorter secrets are masked only as whole words: `test` is not masked in `latest`. */
 const SHORTEST_PART_CHARACTERS = 8;
-/** JSON literals and short numbers are figures of reports. */
+/** JSON literals and short numbers occur in reports. */
 const NO_SECRET = /^(?:true|false|null|none|[\d.+-]{1,7})$/i;
 
 const SECRET_NAME =
   /authorization|cookie|token|secret|passw|credential|signature|(?:^|[-_.])(?:auth|pwd|sig)(?:$|[-_.])|(?:^|[-_.]|api|access)key(?:$|[-_.])/i;
-/** Names that say so beyond doubt, for command lines, where other options have the form `name:value` too. */
+/** Unambiguous names, for command lines, where other options have the form `name:value` too. */
 const SECRET_ARGUMENT =
   /^\s*[\w-]*(?:authorization|cookie|api-?key|secret|passw|(?:auth|access|security)-?token)[\w-]*\s*[:=\s]\s*(?<value>\S.*)$/is;
 const SCHEME = /^(?:bearer|basic|token|digest|negotiate|apikey|api-key|key)\s+/i;
 
-/** Registered secrets in all the forms in which they are written. */
+/**
+ * Registered secrets (keys, passwords, cookies) in all forms in which they are written. Secrets are registered on input and masked on
+ * output: on the terminal, in every file, and before a text is cut. The list is global, because a secret stays secret until the process
+ * ends.
+ */
 const forms = new Set<string>();
-/** Finds them, longest first; made anew after a registration. */
+/** Matches `forms`, longest first; rebuilt after a registration. */
 let pattern: RegExp | undefined;
 
-/** Whether the value of a header or of a query parameter with this name is a secret. */
+/** Whether a header or query parameter with this name is secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.trim());
 }
 
-/** Registers a text as secret. Line breaks and blanks at its ends are no part of it. */
+/** Registers a secret, without surrounding whitespace. */
 export function registerSecret(text: string): void {
   const secret = text.trim();
   if (secret.length < SHORTEST_CHARACTERS || NO_SECRET.test(secret)) return;
@@ -42,23 +41,23 @@ export function registerSecret(text: string): void {
   const twice = JSON.stringify(once).slice(1, -1);
   for (const form of [secret, once, twice, ...encodings(secret)]) forms.add(form);
   pattern = undefined;
-  // Each line may be printed without the others.
+  // Lines may be printed separately.
   const lines = secret.split(/[\r\n]+/);
   if (lines.length > 1) for (const line of lines) registerSecret(line);
 }
 
-/** Registers the values of headers whose names say that they are secret. */
+/** Registers the values of headers with secret names. */
 export function registerHeaders(headers: readonly (readonly [name: string, value: string])[]): void {
   for (const [name, value] of headers) if (isSecretName(name)) registerValue(name, value);
 }
 
-/** Registers what stands before `@` in an address, and query parameters whose names say that they are secret. */
+/** Registers the login in a URL, and query parameters with secret names. */
 export function registerUrl(url: string): void {
   const { scheme, login } = /^\s*=?(?<scheme>[a-z][a-z\d+.-]*:\/\/)?(?<login>[^/?#\s]*)@/i.exec(url)?.groups ?? {};
   if (login !== undefined && (scheme !== undefined || login.includes(":"))) {
     const [user = "", ...rest] = login.split(":");
     const password = rest.join(":");
-    // A token may stand alone in the place of the name.
+    // A token may be in the place of the user name.
     for (const secret of [password === "" ? user : password, login]) {
       registerSecret(secret);
       registerSecret(decodeOrKeep(secret));
@@ -73,7 +72,7 @@ export function registerUrl(url: string): void {
   }
 }
 
-/** Registers the secrets of words that a user typed, whatever is wrong with them: headers, and addresses with a login or a key. */
+/** Registers the secrets in a command line, valid or not: headers, and URLs with a login or a key. */
 export function registerArguments(args: readonly string[]): void {
   for (const arg of args) {
     const text = arg.replace(/^(?:-H=?|--header=)/, "");
@@ -83,7 +82,7 @@ export function registerArguments(args: readonly string[]): void {
   }
 }
 
-/** Registers all that a plan's requests carry: logins and keys in addresses, headers, and the key in its variable. */
+/** Registers the secrets in a plan: logins and keys in URLs, headers, and the API key's variable. */
 export function registerPlan({ target, telemetry }: Pick<Plan, "target" | "telemetry">): void {
   if (target.kind === "embedded") return;
   const addresses = [target.url, ...(target.moreUrls ?? []), ...(telemetry.scrapes?.urls ?? [])];
@@ -96,16 +95,16 @@ export function registerPlan({ target, telemetry }: Pick<Plan, "target" | "telem
   registerHeaders(target.headers);
 }
 
-/** The registered secrets, for another thread. */
+/** Returns the registered secrets, for another thread. */
 export function registeredSecrets(): string[] {
   return [...forms];
 }
 
-/** The text without the registered secrets. Costs next to nothing while there are none. */
+/** Masks the registered secrets in a text. Fast when there are none. */
 export function maskSecrets(text: string): string {
   if (forms.size === 0) return text;
   for (const form of forms) {
-    // Looking for a text is far cheaper than looking for a pattern, and nearly always there is nothing to find.
+    // Searching for a string is much faster than for a pattern, and there is usually no match.
     if (!text.includes(form)) continue;
     pattern ??= createPattern();
     return text.replace(pattern, MASK);
@@ -113,7 +112,7 @@ export function maskSecrets(text: string): string {
   return text;
 }
 
-/** The text without the registered secrets, and without logins and keys in any address: for terminals, where addresses are of all origins. */
+/** Masks the registered secrets, and logins and keys in any URL, for terminals. */
 export function maskText(text: string): string {
   return maskSecrets(text)
     .replace(/:\/\/[^/?#\s@'"<>]{1,1000}@/g, `://${MASK}@`)
@@ -122,7 +121,7 @@ export function maskText(text: string): string {
     );
 }
 
-/** A plan as it may be shown: secret headers without their values. What else is secret in it is masked where it is printed. */
+/** Returns a plan to show, with secret headers hidden. Other secrets are masked when it is printed. */
 export function withoutSecrets(plan: Plan): Plan {
   const { target } = plan;
   if (!("headers" in target)) return plan;
@@ -131,8 +130,8 @@ export function withoutSecrets(plan: Plan): Plan {
 }
 
 /**
- * Reads an API key from the environment, without the line break that a file leaves at its end.
- * @returns the key, or what is wrong with the variable, in words that do not hold the key
+ * Reads an API key from the environment, without surrounding whitespace.
+ * @returns the key, or a problem message that does not contain it
  */
 export function readApiKey(
   name: string,
@@ -144,7 +143,7 @@ export function readApiKey(
   const key = value.trim();
   if (key === "") return { problem: `the variable ${name} is empty` };
   if (/[^\x20-\x7e]/.test(key))
-    return { problem: `the variable ${name} has a line break or another character that no header can carry` };
+    return { problem: `the variable ${name} has a line break or another character that is not allowed in a header` };
   return { key };
 }
 
@@ -171,7 +170,7 @@ function createPattern(): RegExp {
   return new RegExp(alternatives.join("|"), "g");
 }
 
-/** In an address: wholly encoded, as a whole address is encoded, and decoded as one. */
+/** Returns the forms of a text in a URL: encoded completely, encoded as part of a URL, and decoded like a URL. */
 function encodings(text: string): string[] {
   try {
     const encoded = encodeURIComponent(text);

@@ -1,20 +1,20 @@
-/** How requests make up sequences, for models that take sequences. */
+/** How to group requests into sequences, for models that take sequences. */
 export interface SequencesPlan {
-  /** Requests per sequence; null: as many as its data stream has, or 20. */
+  /** Requests per sequence; null: the length of its data stream, or 20. */
   readonly length: number | null;
-  /** A sequence's length differs from `length` by so much at most, in percent. */
+  /** Maximum deviation of a sequence's length from `length`, in percent. */
   readonly lengthVariationPct: number;
   /** The first correlation id. */
   readonly startId: number;
-  /** How many ids there are, from the first on, before they come again; null: no end. */
+  /** Number of ids before they repeat; null: unlimited. */
   readonly idCount: number | null;
-  /** Sequences under way at once where requests are scheduled; otherwise each request outstanding belongs to its own. */
+  /** Concurrent sequences of a scheduled load; other loads have one per outstanding request. */
   readonly concurrent: number;
-  /** A sequence never has more than one request outstanding. */
+  /** Whether a sequence has at most one outstanding request. */
   readonly isSerial: boolean;
 }
 
-/** How sequences are made where a user does not say: perf_analyzer's defaults. */
+/** perf_analyzer's defaults. */
 export const DEFAULT_SEQUENCES: SequencesPlan = {
   length: null,
   lengthVariationPct: 20,

@@ -1,9 +1,7 @@
 /**
- * Errors of a run say which setting to change. They name it by its path in the Plan, in braces, and the front door that the user typed
- * into puts its own name there: a field of a scenario, or a flag.
+ * Settings that errors of a run refer to. An error names a setting by its path in the Plan, in braces; each front end replaces it with its
+ * own name: a field of a scenario, or a flag.
  */
-
-/** Settings that errors of a run speak of. */
 export type SettingPath =
   | "client.requestTimeoutMs"
   | "client.stallTimeoutMs"
@@ -18,15 +16,15 @@ export type SettingPath =
   | "target.outputTensorFormat"
   | "target.sharedMemory";
 
-/** What a front door calls each of them. */
+/** A front end's names for the settings. */
 export type SettingNames = Readonly<Record<SettingPath, string>>;
 
-/** Stands for a setting's name in the text of an error. */
+/** Returns the placeholder of a setting for an error text. */
 export function setting(path: SettingPath): string {
   return `{${path}}`;
 }
 
-/** The text with the front door's names in place of the paths. */
+/** Replaces the placeholders in a text with the front end's names. */
 export function nameSettings(text: string, names: SettingNames): string {
   return text.replace(/\{([a-zA-Z.]+)\}/g, (whole, path: string) => names[path as SettingPath] ?? whole);
 }

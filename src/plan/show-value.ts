@@ -1,12 +1,10 @@
-/** Values from outside as error messages show them. */
-
 const MAX_CHARACTERS = 80;
 const MAX_DEPTH = 4;
 const MAX_ITEMS = 8;
 
 /**
- * A value as JSON on one line of at most 80 characters, cut with `…` where it is longer or deeper. Never throws, also not for
- * JSON nested 100,000 deep, bigints, cycles and getters that throw. An undefined value is shown as `nothing`.
+ * Formats a value from outside for an error message: as JSON on one line, cut with `…` after 80 characters or 4 levels. Never throws, even
+ * for deeply nested JSON, bigints, cycles and throwing getters. Undefined is shown as `nothing`.
  */
 export function showValue(value: unknown): string {
   if (value === undefined) return "nothing";
@@ -20,7 +18,7 @@ export function showValue(value: unknown): string {
   return shorten(text);
 }
 
-/** A value as JSON, whole; as {@link showValue} has it where it is nested too deep to be written. */
+/** Formats a value as complete JSON, or like {@link showValue} when it cannot be serialized. */
 export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -29,12 +27,12 @@ export function writeJson(value: unknown): string {
   }
 }
 
-/** Text of at most 80 characters, cut with `…`. */
+/** Cuts a text to 80 characters, with `…`. */
 export function shorten(text: string): string {
   return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS - 1)}…`;
 }
 
-/** A copy that is small enough to be written out. */
+/** Returns a small copy of a value. */
 function prune(value: unknown, depth: number): unknown {
   if (typeof value === "string") return value.slice(0, 2 * MAX_CHARACTERS);
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);

@@ -1,49 +1,49 @@
-/** GPU metrics of the server, read while a level is measured. */
+/** GPU metrics of the server, scraped while a level is measured. */
 export interface MetricsPlan {
-  /** Of metrics in Prometheus' text format: `host:port/path`, `http://…` or `https://…`. */
+  /** Address of metrics in Prometheus' text format: `host:port/path`, `http://…` or `https://…`. */
   readonly url: string;
   readonly intervalMs: number;
 }
 
-/** Metrics of any servers in Prometheus' text format, read while the run measures: GPU exporters and inference servers. */
+/** Metrics in Prometheus' text format from GPU exporters and inference servers, scraped during the run. */
 export interface ScrapePlan {
   /** `host:port/path`, `http://…` or `https://…`. */
   readonly urls: readonly string[];
   readonly intervalMs: number;
-  /** Whether a user named them: it is told when there is nothing to read then. */
+  /** Whether the user gave the addresses, so that a missing one needs a warning. */
   readonly isAsked: boolean;
 }
 
-/** No metrics are read, and the server's trace settings stay as they are. */
+/** No metrics, and unchanged trace settings. */
 export const NO_TELEMETRY: TelemetryPlan = { metrics: null, trace: null };
 
-/** Trace settings of which none is asked for. */
+/** No trace setting is changed. */
 export const NO_TRACE: TracePlan = { file: null, levels: null, rate: null, count: null, logFrequency: null };
 
-/** Milliseconds between two readings of metrics unless said otherwise. */
+/** Default interval of metrics in milliseconds. */
 export const DEFAULT_METRICS_INTERVAL_MS = 1000;
 
-/** What is asked of the server and set in it besides the load. */
+/** Metrics to scrape and trace settings to change. */
 export interface TelemetryPlan {
-  /** Null: none are read. */
+  /** Null: none. */
   readonly metrics: MetricsPlan | null;
-  /** Null: they stay as they are. */
+  /** Null: unchanged. */
   readonly trace: TracePlan | null;
-  /** Left out: none are read. */
+  /** Absent: none. */
   readonly scrapes?: ScrapePlan | undefined;
 }
 
-/** What a trace of the server holds. */
+/** Content of a server trace. */
 export type TraceLevel = "OFF" | "TIMESTAMPS" | "TENSORS";
 
-/** Trace settings of the server, all models' alike, set for the run and set back after it. Null: stays as it is. */
+/** Trace settings of the server for all models, restored after the run. Null: unchanged. */
 export interface TracePlan {
   readonly file: string | null;
   readonly levels: readonly TraceLevel[] | null;
-  /** One request of so many is traced. */
+  /** Trace one in this many requests. */
   readonly rate: number | null;
-  /** Most traces; -1: no limit. */
+  /** Maximum number of traces; -1: no limit. */
   readonly count: number | null;
-  /** The server writes a file after so many traces; 0: when it stops or its settings change. */
+  /** Number of traces per file; 0: write when the server stops or its settings change. */
   readonly logFrequency: number | null;
 }

@@ -1,28 +1,28 @@
 /**
- * - C0 and C1, which move the cursor, colour and retitle a terminal; not tab and line feed, and not the carriage return before one
- * - marks, embeddings, overrides and isolates of direction, which show a text in another order than it has
+ * - C0 and C1 control characters, which can move the cursor or change colours and the title; except tab, line feed and CRLF
+ * - bidirectional marks, embeddings, overrides and isolates, which change the displayed order
  * - line and paragraph separators
  */
 const CONTROLS =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\r(?!\n)/g;
 
-/** A text of anybody's that a terminal can only show: control characters as in JSON, such as `\u001b`. */
+/** Escapes control characters of untrusted text for a terminal, as in JSON: `\u001b`. */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Marks colours in a text until it leaves the program: no server, model or file can know it. */
+/** Marks colours in a text until it is printed. Random, so that no server, model or file can produce it. */
 const COLOR_MARK = `rampart-color-${crypto.randomUUID()}:`;
 const MARKED = new RegExp(`${COLOR_MARK}(\\d+);`, "g");
 const COLORS = { green: 32, red: 31 } as const;
 const RESET = 0;
 
-/** A text in a colour, for a terminal that shows colours; {@link showColors} makes it visible. */
+/** Marks a text with a colour, for terminals with colours; {@link showColors} converts the marks. */
 export function paint(text: string, color: keyof typeof COLORS): string {
   return `${COLOR_MARK}${COLORS[color]};${text}${COLOR_MARK}${RESET};`;
 }
 
-/** Puts the terminal's codes in place of what {@link paint} marked; for text whose control characters are escaped already. */
+/** Converts the marks of {@link paint} to terminal codes. Other control characters must already be escaped. */
 export function showColors(text: string): string {
   return text.includes(COLOR_MARK) ? text.replace(MARKED, "\u001b[$1m") : text;
 }

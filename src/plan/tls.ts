@@ -1,6 +1,6 @@
 import type { TlsPlan } from "./plan.ts";
 
-/** TLS as it is when nothing is said of it: only for `https://`, the system's authorities, everything verified. */
+/** TLS defaults: only for `https://`, with the system's authorities, and everything verified. */
 export const DEFAULT_TLS: TlsPlan = {
   isEnabled: false,
   caFile: "",

@@ -1,22 +1,24 @@
-/** How the tokens of answers are measured. */
+/** How to measure the tokens of responses. */
 export interface TokensPlan {
-  /** What kind of answers they are; the service's names. */
+  /** Type of the responses, as the service names it. */
   readonly answers: string;
-  /** Whether answers come token by token. */
+  /** Whether responses are streamed. */
   readonly isStreamed: boolean;
-  /** What counts tokens: a folder, a model of the hub, an encoding; `none`: the server's own counts are all there is. */
+  /** Tokenizer: a folder, a model on Hugging Face's hub, or an encoding; `none`: use only the server's counts. */
   readonly tokenizer: string;
-  /** The hub's branch, tag or commit. */
+  /** Branch, tag or commit on the hub. */
   readonly revision: string;
-  /** Requests ask for the length of their answers, which is compared with what comes. Absent: a limit in them is only a limit. */
+  /** Set: requests ask for an exact length, which is compared with the response. Absent: a length is only a limit. */
   readonly isLengthAsked?: true;
-  /** A JMESPath expression for the text of answers, where these are of no known form. */
+  /** JMESPath expression for the text of responses in a custom format. */
   readonly field?: string;
-  /** Every window counts, and requests without an answer are counted elsewhere. Absent: only the windows of the result count. */
+  /** Set: keep every window; requests without an answer are counted elsewhere. Absent: keep only the windows of the result. */
   readonly keepsAllWindows?: true;
-  /** The gaps between tokens are wanted too. */
+  /** Set: also measure the gaps between tokens. */
   readonly wantsGaps?: true;
 }
 
-/** What a good request keeps to, by the metric's name in scenarios (`latency` for the whole request): nanoseconds at most, or a rate at least. */
+/**
+ * Limits of a good request by metric name in scenarios (`latency` for the whole request): maximum times in nanoseconds, and minimum rates.
+ */
 export type GoodputPlan = Readonly<Record<string, number>>;

@@ -1,7 +1,7 @@
 import type { TritonTargetPlan } from "./plan.ts";
 import { DEFAULT_TLS } from "./tls.ts";
 
-/** A Triton server as it is asked when nothing is said of it, over the protocol that is named, as in perf_analyzer. */
+/** A Triton target with perf_analyzer's defaults. */
 export const DEFAULT_TRITON_TARGET: Omit<TritonTargetPlan, "url" | "protocol" | "model"> = {
   kind: "triton",
   modelVersion: "",

@@ -1,11 +1,9 @@
-/** Durations as users write them, and the conversions between units. */
-
-/** A duration with its unit: `"250 us"`, `"25 ms"`, `"5 s"`, `"2 min"`. A bare number is refused. */
+/** A duration with its unit: `"250 us"`, `"25 ms"`, `"5 s"`, `"2 min"`. A number without unit is not allowed. */
 export type Duration = `${number} ${"us" | "ms" | "s" | "min" | "h"}` | `${number}${"us" | "ms" | "s" | "min" | "h"}`;
 
 const NS_PER_UNIT: Readonly<Record<string, number>> = { us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
 
-/** Nanoseconds of a written duration; undefined when it is not one (no unit, negative, not a number). */
+/** Parses a duration into nanoseconds. Returns undefined when it is not valid: without unit, negative, or not a number. */
 export function parseDurationNs(text: string): number | undefined {
   const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*(us|µs|ms|s|min|h)\s*$/.exec(text);
   if (match === null) return undefined;
@@ -13,7 +11,7 @@ export function parseDurationNs(text: string): number | undefined {
   return Number(match[1]) * (NS_PER_UNIT[unit] as number);
 }
 
-/** A duration in the largest unit that keeps it at 1 or more, with up to 4 significant digits: `12.3 ms`. */
+/** Formats a duration in the largest unit that gives at least 1, with up to 4 significant digits: `12.3 ms`. */
 export function formatDurationNs(ns: number): string {
   const magnitude = Math.abs(ns);
   const [unit, perUnit] =

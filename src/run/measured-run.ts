@@ -30,12 +30,12 @@ import { callModeOf } from "./send/lanes.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 import type { Session } from "./target/session.ts";
 
-/** After an error what is outstanding is waited for so long. */
+/** Maximum wait for outstanding requests after an error. */
 const GIVE_UP_MS = 1000;
 
 /**
- * A run once the server has told its model: warm-up, levels, search. It is loaded while the first request is under way, together with all
- * that measures.
+ * A run after the server has reported its model: warm-up, levels and search. Loaded while the first request is in flight, with all modules
+ * for measuring.
  */
 export class MeasuredRun {
   private readonly parts: RunParts;
@@ -54,7 +54,7 @@ export class MeasuredRun {
   private readonly tokens: TokenLink | undefined;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
-  /** When each step of the data is due, where the load follows the data. */
+  /** Due time of each step, when the load follows the data. */
   private readonly timestampsMs: number[] = [];
   private isDriverOpen = false;
   private isAnnounced = false;
@@ -62,7 +62,7 @@ export class MeasuredRun {
   private warmupSentCount = 0;
   private warmupFailedCount = 0;
   private readonly manyVersioned = new Set<string>();
-  /** When the run began; a rehearsal is no part of it. */
+  /** Start of the run, after a rehearsal. */
   private startNs: number;
 
   constructor(parts: RunParts) {
@@ -121,14 +121,14 @@ export class MeasuredRun {
         this.startNs = nowNs();
       }
       this.tokens?.begin(this.plan, this.startNs);
-      // perf_analyzer's questions to the server are an interface of their own: none is added to them.
+      // The other styles must not query more than the original tools do.
       if (this.plan.outputs.style === "rampart") before = await this.session.counters();
       const { outputs, measurement } = this.plan;
-      // perf_analyzer's search takes each level once.
+      // perf_analyzer measures each level once.
       const isConfirmed = outputs.style === "rampart" && measurement.latencyLimitMs !== null;
       const runLevel: RunLevel = (level, repeat) => this.runLevel(level, repeat);
       await searchLevels(this.load.search, this.signal, runLevel, { isConfirmed });
-      // Until then the load goes on: the others measure under it.
+      // Keep up the load until then, because other ranks still measure.
       if (!this.signal.isStopped) await this.parts.peers.waitForEnd(this.signal);
     } catch (error) {
       if (error instanceof UserError) throw error;
@@ -138,12 +138,12 @@ export class MeasuredRun {
     return this.toResult(await this.serverDelta(before));
   }
 
-  /** Begins to open all connections where the window may only begin with them, while nothing else is waited for. */
+  /** Opens all connections early, when the window cannot begin without them. */
   private openAhead(level: number): void {
     if (this.isWhole) void this.driver.prepare(this.driveAt(level));
   }
 
-  /** Whether nothing may be under way when a measurement begins, so that it holds all of its requests. */
+  /** Whether no request may be in flight at the start of a measurement, so that it contains complete requests only. */
   private get isWhole(): boolean {
     const { mode } = this.plan.measurement;
     return mode.kind === "requests" || (mode.kind === "duration" && mode.graceMs !== undefined);
@@ -153,7 +153,7 @@ export class MeasuredRun {
     return this.load.drive(level, this.timestampsMs);
   }
 
-  /** How many requests are sent in all; undefined where time decides. */
+  /** Returns the total number of requests; undefined when time decides. */
   private requestCount(): number | undefined {
     const { mode } = this.plan.measurement;
     if (mode.kind !== "requests") return undefined;
@@ -165,7 +165,7 @@ export class MeasuredRun {
     const { warmupRequests, warmupMs = 0 } = this.plan.measurement;
     if (warmupRequests + warmupMs > 0 && !this.signal.isStopped) await this.warmUp(level, warmupRequests, warmupMs);
     const { signal } = this;
-    // When the very first request has failed already, the run is told of all the same.
+    // Announce the run even when the very first request has already failed.
     if (signal.isInterrupted || (signal.isStopped && this.isAnnounced)) return "ended";
     const result = await this.measureLevel(level).finally(() => this.poller?.stop());
     this.policy.checkRatio();
@@ -183,7 +183,7 @@ export class MeasuredRun {
     this.isDriverOpen = true;
     if (this.canceller !== undefined) this.canceller.isOn = true;
     if (this.isWhole) {
-      // Nothing may be sent before the window begins, nor after the last request that is asked for.
+      // Send nothing before the window begins, and nothing after the last requested request.
       await Promise.race([this.driver.stop(), this.signal.stopped]);
       const ready = this.driver.prepare(drive);
       this.announce();
@@ -195,7 +195,7 @@ export class MeasuredRun {
       await this.checkOnce();
       return result;
     }
-    // A change of schedules waits for what is outstanding, which may never be answered.
+    // Changing schedules waits for outstanding requests, which may never be answered.
     await Promise.race([this.driver.start(drive, Number.POSITIVE_INFINITY), this.signal.stopped]);
     this.announce();
     this.observer.onLevelStart?.(unit, level, false);
@@ -204,7 +204,6 @@ export class MeasuredRun {
     return run.measure();
   }
 
-  /** What measuring a level needs. */
   private contextOf(drive: Drive): LevelContext {
     return {
       plan: this.plan,
@@ -232,7 +231,7 @@ export class MeasuredRun {
     this.observer.onWarning?.({ kind: "many-versions", model });
   }
 
-  /** Says what will be done, once: while connections open or when the load has begun, not before. */
+  /** Announces the run once, while connections open or after the load has begun. */
   private announce(): void {
     if (this.isAnnounced) return;
     this.isAnnounced = true;
@@ -240,7 +239,7 @@ export class MeasuredRun {
     this.observer.onPrepared?.(this.prepared);
   }
 
-  /** Checks the plan, once, outside of measured time. */
+  /** Validates the plan once, outside measured time. */
   private async checkOnce(): Promise<void> {
     if (this.isChecked) return;
     this.isChecked = true;
@@ -260,7 +259,9 @@ export class MeasuredRun {
     this.warmupFailedCount += failedCount;
   }
 
-  /** Stops sending and waits for what is outstanding, so that the server's counts and ours agree; neither an error nor the user waits long. */
+  /**
+   * Stops sending and waits for outstanding requests, so that the server's counts and ours agree; briefly after an error or an interrupt.
+   */
   private async shutDown(): Promise<void> {
     const { driver, signal } = this;
     if (this.isDriverOpen) {
@@ -274,7 +275,7 @@ export class MeasuredRun {
     this.health.stop();
   }
 
-  /** The change of the server's counters over the whole run; a server that cannot be asked any more tells none. */
+  /** Returns the increase of the server's counters over the whole run; undefined when the server cannot be queried. */
   private async serverDelta(before: ServerCounters[] | undefined): Promise<RunResult["server"]> {
     if (before === undefined || this.signal.error !== undefined) return undefined;
     const settled = await awaitDelta(this.session, before, this.driver.ended.completedCount).catch(() => undefined);

@@ -6,11 +6,6 @@ import { Driver } from "./send/driver.ts";
 import { RequestFeed } from "./send/feed.ts";
 import type { Session } from "./target/session.ts";
 
-/**
- * Runs requests through everything that a measured one passes but the network, so that the engine has compiled it: the first requests of a
- * run would otherwise be read and sent some milliseconds late, which is a tenth of many a model's time to first token.
- */
-
 const REQUESTS = 1200;
 const CONCURRENCY = 48;
 const EVENTS = 12;
@@ -31,7 +26,10 @@ const WHOLE = encoder.encode(
   `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
 );
 
-/** Rehearses requests of the session's data, with answers as such servers give them. Nothing of it is recorded. */
+/**
+ * Sends requests of the session's data to an in-process sink, so that the client's code is JIT-compiled before the first measured request,
+ * which would otherwise be some milliseconds late: a tenth of many a model's time to first token. Nothing is recorded.
+ */
 export async function rehearse({ service, dataset, warnings }: Session, isStreaming: boolean): Promise<void> {
   const pieces = isStreaming ? [STREAM_HEAD, ...Array<Uint8Array>(EVENTS).fill(CHUNK), STREAM_END] : [WHOLE];
   const steps = dataset.streams[0]?.slice(0, 1) ?? [];
@@ -58,7 +56,7 @@ export async function rehearse({ service, dataset, warnings }: Session, isStream
     onRecords: () => {},
     judge: (call, slots) => judge.judge(call, slots),
     onFailure: () => {},
-    // What is wrong shows again in the run, where it is told.
+    // The run reports any error again.
     onError: () => {},
   });
   await driver.start({ kind: "closed", concurrency: CONCURRENCY }, REQUESTS);
@@ -66,7 +64,7 @@ export async function rehearse({ service, dataset, warnings }: Session, isStream
   driver.close();
 }
 
-/** Opens connections to nowhere, whose requests are answered piece by piece, a piece of every connection at each turn of the event loop. */
+/** Opens sockets without a network. Each request gets its response piece by piece, one piece per connection and turn of the event loop. */
 function openStage(pieces: readonly Uint8Array[]): OpenSocket {
   const answering: { readonly handlers: SocketHandlers; next: number }[] = [];
   const playOn = (): void => {

@@ -10,7 +10,7 @@ import type { Driver } from "./send/driver.ts";
 import type { RequestFeed } from "./send/feed.ts";
 import type { Session } from "./target/session.ts";
 
-/** What the beginning of a run made, for the rest of it. */
+/** What the start of a run has created, for the rest of it. */
 export interface RunParts {
   readonly plan: Plan;
   readonly observer: RunObserver;
@@ -19,17 +19,17 @@ export interface RunParts {
   readonly session: Session;
   readonly feed: RequestFeed;
   readonly driver: Driver;
-  /** Gives up some of the requests; undefined when the plan asks for none. */
+  /** Cancels some of the requests; undefined when the plan requests none. */
   readonly canceller: Canceller | undefined;
-  /** Reads the server's metrics; undefined when the plan asks for none. */
+  /** Scrapes GPU metrics; undefined when the plan requests none. */
   readonly poller: MetricsPoller | undefined;
-  /** Measures the tokens of answers; undefined when the plan asks for none. */
+  /** Measures the tokens of responses; undefined when the plan requests none. */
   readonly tokens: TokenLink | undefined;
   readonly peers: Peers;
-  /** What is done while connections are opened and accepted, before the first request. */
+  /** Runs while connections are opened, before the first request. */
   readonly rehearse: (() => Promise<void>) | undefined;
-  /** Before the first request. With a rehearsal the run begins after it instead. */
+  /** Start of the run, before the first request. A rehearsal moves it. */
   readonly startNs: number;
-  /** Rejects when the plan is not sound. */
+  /** Rejects when the plan is not valid. */
   check(): Promise<unknown>;
 }

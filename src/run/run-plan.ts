@@ -21,23 +21,21 @@ import type { ServerMetrics } from "./server-metrics.ts";
 import { traceSends } from "./target/create-client.ts";
 import { openTarget, type Session } from "./target/session.ts";
 
-/** Begins a plan's run: reaches the target, and has the first request on its way as soon as can be. */
-
 /** A run that can be interrupted. */
 export interface RunningPlan {
-  /** Resolves with what was measured, also when the run was interrupted or could not go on. Rejects when it could not begin. */
+  /** Resolves with the result, also after an interrupt or an error during the run. Rejects when the run could not begin. */
   readonly result: Promise<RunResult>;
-  /** Ends the run early; what was measured so far becomes a partial result. */
+  /** Ends the run early with a partial result. */
   interrupt(): void;
 }
 
 /**
- * Begins a run.
- * @param openObserver makes what follows the run, called once before anything is told; it rejects when it cannot
- * @param check rejects when the plan is not sound; it is called before anything is reported, but not where it would delay the first request:
- *   front doors check what users gave them themselves, so that this guards against mistakes of their own
- * @param peers who measures with it; default: nobody
- * @param meter measures the tokens of answers, and stays open; default: a thread of the run's own, where the plan wants tokens
+ * Starts a plan's run: connects to the target and sends the first request as soon as possible.
+ * @param openObserver creates the run's observer, once, before any report; may reject
+ * @param check rejects when the plan is not valid. Called before any report, but not where it would delay the first request: front ends
+ *   validate user input themselves, so this only guards against their defects
+ * @param peers the other processes of the measurement; default: none
+ * @param meter measures the tokens of responses and stays open; default: a separate thread for the run, if the plan measures tokens
  */
 export function startPlan(
   plan: Plan,
@@ -66,13 +64,13 @@ async function runPlan(
   const target = await openTarget(plan, observer ?? {}, load.search, signal);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
-  // The thread loads its tokenizer while the server is asked and the data is made.
+  // The thread loads its tokenizer while the server is queried and the data is created.
   const openingTokens = meter === undefined ? openTokens(plan) : undefined;
   openingTokens?.catch(() => {});
   try {
     restoreTrace = await target.setTrace?.();
     let session: Session | undefined;
-    // The driver is made and opens its first connection while the server thinks.
+    // Create the driver and open its first connection while the server answers.
     const settingUp = target.setUp();
     settingUp.catch(() => {});
     const canceller = plan.cancellation === undefined ? undefined : await createCanceller(plan.cancellation);
@@ -123,12 +121,15 @@ async function runPlan(
   }
 }
 
-/** Requests to a language model are few and long: a tool that warms up at their expense would be seen in the times to the first token. */
+/**
+ * Whether to rehearse: requests to a language model are few and long, so JIT compilation during them would be visible in the time to first
+ * token.
+ */
 function isRehearsed({ target, client, outputs }: Plan): boolean {
   return target.kind === "openai" && client.kind === "own" && outputs.style !== "perf_analyzer";
 }
 
-/** @param atEnd takes what is to be undone when the run is over */
+/** @param atEnd registers what to undo after the run */
 async function loadRehearsal(
   { target }: Plan,
   session: Session,
@@ -145,9 +146,9 @@ async function loadRehearsal(
   const urls = target.kind === "openai" ? [target.url, ...(target.moreUrls ?? [])] : [];
   return async () => {
     await rehearse(session, true);
-    // What matters is compiled: the rest may not come between the tokens' times.
+    // Hot code is compiled now; other background work must not delay the tokens' times.
     yieldBackgroundThreads();
-    // A server on the same cores would have to wait for it.
+    // A local server on the same cores would have to wait.
     if (!urls.some((url) => isOwnHost(parseUrl(url, 0).host))) atEnd(raiseThreadPriority());
     driver.shareBursts(await openBurstSharing());
   };
@@ -162,7 +163,7 @@ function openTokens({ measurement: { tokens } }: Plan): Promise<TokenThread> | u
   return tokens && import("../measure/tokens/token-thread.ts").then(({ startTokenThread }) => startTokenThread(tokens));
 }
 
-/** One that could not be opened has told so where it was waited for. */
+/** Ignores an opening error, which was reported where it was awaited. */
 async function closeTokens(opening: Promise<TokenThread>): Promise<void> {
   await opening.then(
     (tokens) => tokens.close(),
@@ -176,12 +177,12 @@ async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMet
 }
 
 /**
- * The concurrency of the first level, where its first request may leave before anything is measured or told: windows begin later, no
- * request is counted off, and the server's counters are not asked for beforehand.
+ * Returns the concurrency of the first level when its first request may be sent before anything is measured or reported: windows begin
+ * later, requests are not counted, and the server's counters are not needed before. Otherwise undefined.
  */
 function concurrencyAtOnce({ measurement, outputs, telemetry }: Plan, load: PreparedLoad): number | undefined {
   const { mode, warmupRequests, warmupMs = 0 } = measurement;
-  // A Ctrl-C has to be heard from the moment on when the server's settings are changed.
+  // From a change of the server's settings on, Ctrl-C must be handled.
   if (telemetry.trace !== null) return undefined;
   if (mode.kind !== "time-windows" && mode.kind !== "count-windows") return undefined;
   if (warmupRequests + warmupMs > 0 || outputs.style !== "perf_analyzer" || outputs.verbosity === 2) return undefined;
@@ -189,7 +190,7 @@ function concurrencyAtOnce({ measurement, outputs, telemetry }: Plan, load: Prep
   return drive.kind === "closed" ? drive.concurrency : undefined;
 }
 
-/** perf_analyzer prints the requests it sends over HTTP only. */
+/** perf_analyzer traces requests over HTTP only. */
 function isTracing({ outputs, target }: Plan): boolean {
   return outputs.verbosity === 2 && target.protocol === "http";
 }

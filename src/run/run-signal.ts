@@ -2,21 +2,21 @@ import { RunError } from "../plan/problem.ts";
 import { sleepMs } from "../runtime/clock.ts";
 
 /**
- * After Ctrl-C or SIGTERM a run ends within 5 s with its report. What is in flight has the first time to end well, and each question to
- * the server (counters, settings to restore, metrics) the second.
+ * After Ctrl-C or SIGTERM a run ends within 5 s with its report. Requests in flight get the first of these times to complete, and each
+ * query to the server (counters, settings to restore, metrics) the second.
  */
 export const INTERRUPTED_GRACE_MS = 1500;
 export const INTERRUPTED_LIMIT_NS = 0.5e9; // 0.5 s
 
 const NO_REPORT = "Nothing was measured, so there is no report.";
 
-/** Tells the parts of a run to stop, and why. */
+/** Signals the parts of a run to stop. */
 export class RunSignal {
-  /** Resolves when the run is to stop. */
+  /** Resolves when the run must stop. */
   readonly stopped: Promise<void>;
-  /** Resolves when the run cannot go on, also after it was told to stop. */
+  /** Resolves on an error, even after a stop. */
   readonly failed: Promise<void>;
-  /** Resolves when the user wants the run to end, also while it ends already: from then on nothing is waited for long. */
+  /** Resolves when the user interrupts the run, even while it is ending. From then on, waits are short. */
   readonly interrupted: Promise<void>;
   error: RunError | undefined;
   isInterrupted = false;
@@ -41,14 +41,14 @@ export class RunSignal {
     return this.hasStopped;
   }
 
-  /** The user wants the run to end; what was measured so far is reported. */
+  /** Ends the run on the user's request; its partial result is reported. */
   interrupt(): void {
     this.isInterrupted = true;
     this.settleInterrupted();
     this.stop();
   }
 
-  /** The run cannot go on. Only the first reason counts. */
+  /** Ends the run with an error. Only the first error counts. */
   fail(error: RunError): void {
     this.settleFailed();
     if (this.hasStopped) return;
@@ -56,9 +56,9 @@ export class RunSignal {
     this.stop();
   }
 
-  /** Waits for a step of the set-up. Rejects with `RunError` when the user ends the run first: there is nothing to report yet. */
+  /** Waits for a step of the setup. Rejects with `RunError` when the user interrupts first, because there is nothing to report. */
   async unlessInterrupted<T>(step: Promise<T>): Promise<T> {
-    // What the step has set on the server can be undone if it ends in order, but one that hangs is not waited for.
+    // Give the step time to finish, so that its changes on the server can be undone, but do not wait for one that hangs.
     const waited = this.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS));
     const given = await Promise.race([step, waited]).catch((error: unknown) => {
       if (!this.isInterrupted) throw error;

@@ -7,12 +7,12 @@ import { Scraper } from "../telemetry/scraper.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "./run-signal.ts";
 import { type MetricsSource, openMetricsSource } from "./server-metrics.ts";
 
-/** A page that is not whole by then is not waited for. */
+/** Timeout of a scrape. */
 const TIMEOUT_NS = 2e9; // 2 s
 
-/** The metrics of a plan's servers, over clients of their own. */
+/** Scrapes of the metrics of a plan's servers, over separate clients. */
 export interface Scrapes {
-  /** Executes a run, and reads meanwhile. The run's observer has to be the one that is handed in. */
+  /** Executes a run and scrapes meanwhile. The run must use the given observer. */
   around(execute: (observer: RunObserver) => Promise<RunResult>): Promise<RunResult>;
 }
 
@@ -22,14 +22,14 @@ interface Source {
 }
 
 /**
- * Prepares to read metrics.
- * @param observer follows the run; receives a warning for each address that a user named and that cannot be read
- * @param signal says when nothing is waited for any more
+ * Prepares scraping.
+ * @param observer of the run; receives a warning for each address from the user that cannot be scraped
+ * @param signal shortens timeouts when interrupted
  */
 export function openScrapes(plan: ScrapePlan, observer: RunObserver, signal: RunSignal): Scrapes {
   const sources = plan.urls.flatMap((text) => openSource(text, plan, observer));
   void signal.interrupted.then(() => {
-    for (const { connection } of sources) connection.hurry(INTERRUPTED_LIMIT_NS);
+    for (const { connection } of sources) connection.lowerTimeout(INTERRUPTED_LIMIT_NS);
   });
   return {
     around: async (execute) => {
@@ -51,7 +51,7 @@ async function readAround(
   execute: (observer: RunObserver) => Promise<RunResult>,
 ): Promise<RunResult> {
   const found = await Promise.all(sources.map(async ({ scraper }) => ((await scraper.probe()) ? [scraper] : [])));
-  // Those that were not there are in the result all the same, which says why.
+  // Failed sources are also in the result, with the reason.
   const scrapers = found.flat();
   if (scrapers.length === 0) return execute(observer);
   let hasSent = false;

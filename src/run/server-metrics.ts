@@ -7,19 +7,19 @@ import { Http1Client } from "../transport/http1/client.ts";
 import type { WireRequest } from "../transport/request.ts";
 import { resolveEndpoint } from "./target/endpoint.ts";
 
-/** A page that is not whole by then counts as unreachable; the next reading follows it. */
+/** Timeout of a scrape. */
 const FETCH_TIMEOUT_NS = 10e9; // 10 s
 
-/** A page of metrics is read again and again, and every line of it is looked at: a longer one is not read. */
+/** Maximum size of a metrics page, because every line is parsed in every scrape. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024; // 16 MiB
 
-/** The metrics of a plan's server, over a client of their own. */
+/** The metrics of a plan's server, over a separate client. */
 export interface ServerMetrics {
   readonly poller: MetricsPoller;
   close(): void;
 }
 
-/** Prepares to read the metrics a plan asks for; undefined when it asks for none. Throws `UserError` for files of TLS that cannot be read. */
+/** Prepares scraping of the plan's metrics; undefined when it requests none. @throws UserError when a TLS file cannot be read */
 export function openServerMetrics(plan: Plan, warn: (warning: MetricsWarning) => void): ServerMetrics | undefined {
   const { metrics } = plan.telemetry;
   const url = metrics === null ? undefined : parseMetricsUrl(metrics.url);
@@ -39,33 +39,33 @@ export function openServerMetrics(plan: Plan, warn: (warning: MetricsWarning) =>
   };
 }
 
-/** Where one server's metrics are read from. */
+/** Fetches one server's metrics. */
 export interface MetricsSource {
-  /** Fetches the text; rejects with the reason why it cannot be had. */
+  /** Fetches the metrics as text; rejects with the reason for a failure. */
   fetch(): Promise<string>;
-  /** From now on no page may take longer than this. */
-  hurry(limitNs: number): void;
+  /** Lowers the timeout of all fetches. */
+  lowerTimeout(limitNs: number): void;
   close(): void;
 }
 
-/** Prepares to read metrics over a client of their own. @param timeoutNs how long a whole page may take. Throws `UserError` for files of TLS that cannot be read. */
+/** Opens a client for metrics. @param timeoutNs timeout of a fetch @throws UserError when a TLS file cannot be read */
 export function openMetricsSource(url: URL, tls: TlsPlan, timeoutNs: number): MetricsSource {
   const address = { url: `${url.protocol}//${url.host}`, wire: "http", defaultPort: 80, headers: [] } as const;
-  // Whether the model's port speaks TLS says nothing of this one; the URL does.
+  // The URL decides about TLS, not the model's port.
   const endpoint = resolveEndpoint(address, { ...tls, isEnabled: false });
   const limits = { limitNs: timeoutNs, maxResponseBytes: MAX_PAGE_BYTES };
   const control = new ControlClient(timeoutNs, (options) => new Http1Client(endpoint, options), limits);
   const request: WireRequest = {
     path: `${url.pathname}${url.search}`,
     method: "GET",
-    // A connection that idles between readings may be closed by the server just when the next one is sent.
+    // The server may close an idle connection just when the next request is sent.
     headers: [["Connection", "close"]],
     payload: new Uint8Array(0),
   };
   const decoder = new TextDecoder();
   return {
     fetch: async () => decoder.decode(await control.call(request)),
-    hurry: (limitNs) => control.hurry(limitNs),
+    lowerTimeout: (limitNs) => control.lowerTimeout(limitNs),
     close: () => control.close(),
   };
 }

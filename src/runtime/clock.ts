@@ -1,30 +1,28 @@
 /**
- * The one clock of a run: monotonic nanoseconds as a float64, exact below 2^53 ns (104 days) since the process began.
- * Wall-clock time is derived from it only where an export asks for it.
+ * Returns monotonic time in nanoseconds since this thread'"'"'s time origin: the clock of all measurements. A float64, exact below 2^53 ns
+ * (104 days).
  */
-
-/** Monotonic time in nanoseconds since the start of this thread's time origin. */
 export function nowNs(): number {
   return performance.now() * 1e6;
 }
 
 let originEpochNs: bigint | undefined;
 
-/** Wall-clock time, in nanoseconds since the Unix epoch, of a moment taken with {@link nowNs} on this thread. */
+/** Converts a time from {@link nowNs} on this thread to wall-clock nanoseconds since the Unix epoch. */
 export function toEpochNs(monotonicNs: number): bigint {
   originEpochNs ??= BigInt(Math.round(performance.timeOrigin * 1e3)) * 1000n;
   return originEpochNs + BigInt(Math.round(monotonicNs));
 }
 
-/** Timers take 31 bits of milliseconds; longer ones would end at once. */
+/** Longer timeouts overflow the timer and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Resolves after at least `delayMs` milliseconds (0 or more); rejects never. */
+/** Resolves after at least `delayMs` milliseconds (0 or more). */
 export function sleepMs(delayMs: number): Promise<void> {
   return sleepUnless(delayMs, new Promise(() => {}));
 }
 
-/** As {@link sleepMs}, but also resolves with `earlier`; no timer is left then, which would keep the process alive. */
+/** Like {@link sleepMs}, but resolves as soon as `earlier` does. Clears the timer then, so that it does not keep the process alive. */
 export async function sleepUnless(delayMs: number, earlier: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const slept = new Promise<void>((resolve) => {

@@ -1,15 +1,15 @@
 import { openSync, readSync } from "node:fs";
 
 const FILE = "/proc/thread-self/schedstat";
-/** Three numbers of 64 bits as text, and the blanks between them. */
+/** Three 64-bit numbers as text, with separators. */
 const MOST_BYTES = 64;
 
-/** Reads how long a thread has waited for a core while it had work, in nanoseconds since it began. */
+/** Returns how long a thread has waited for a core while runnable, in nanoseconds since it started. */
 export type CoreWait = () => number;
 
 /**
- * Of the calling thread, from the kernel's own count (`run_delay` of /proc/PID/schedstat): the wait after each wake-up, and after each time that
- * another thread took the core away. It costs a read of a few microseconds. Undefined where the system does not count it: only Linux does.
+ * Opens the kernel'"'"'s count of the calling thread'"'"'s run-queue wait (`run_delay` in /proc/PID/schedstat). Each read takes a few
+ * microseconds. Returns undefined when the system has no such count; only Linux has.
  */
 export function openCoreWait(): CoreWait | undefined {
   if (process.platform !== "linux") return undefined;

@@ -1,12 +1,11 @@
 /**
- * The file system for synchronous use, fetched at the first call: importing it would add most of a millisecond to every start on Bun, and
- * the common start needs no file.
+ * Returns `node:fs`, loaded on first use: importing it would add almost a millisecond to every start on Bun, which usually needs no file.
  */
 export function fileSystem(): typeof import("node:fs") {
   return process.getBuiltinModule("node:fs");
 }
 
-/** How many files and sockets this process may have open; undefined where the system does not say. */
+/** Returns the maximum number of open files and sockets of this process; undefined when the system does not report it. */
 export function openFileLimit(): number | undefined {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(fileSystem().readFileSync("/proc/self/limits", "utf8"))?.[1];
@@ -16,7 +15,7 @@ export function openFileLimit(): number | undefined {
   }
 }
 
-/** Whether this process can open no more files just now. */
+/** Whether this process currently cannot open another file. */
 export function isOutOfFiles(): boolean {
   const { closeSync, openSync } = fileSystem();
   try {

@@ -1,19 +1,19 @@
 import { readlinkSync, writeFileSync } from "node:fs";
 import { runtimeName } from "./runtime.ts";
 
-/** Calls back after a wait in nanoseconds, never much before and some tens of microseconds late; the event loop sleeps until then. */
+/** Calls back after a wait in nanoseconds, some tens of microseconds late at most. The event loop sleeps meanwhile. */
 export type FineWait = (waitNs: number, then: () => void) => void;
 
 /**
- * Waits finer than the milliseconds of `setTimeout`; absent where a runtime has none. Bun's event loop sleeps to the nanosecond, and this is
- * the one way to tell it when to wake; Node and Deno give the same call a thread's timer of milliseconds. A wait cannot be called off and
- * does not keep the process alive.
+ * Waits with a finer resolution than `setTimeout`; undefined when the runtime cannot. Bun'"'"'s event loop sleeps with nanosecond
+ * resolution, and `Atomics.waitAsync` is the only API that uses it; on Node and Deno the same call has millisecond resolution. A wait
+ * cannot be cancelled and does not keep the process alive.
  */
 export const waitFinely: FineWait | undefined = runtimeName === "bun" ? waitByAtomics : undefined;
 
 const TIMER_SLACK_NS = 1000;
 
-/** Never changed and never notified: each wait on it ends by its time-out. */
+/** Never changed and never notified, so that each wait ends by its timeout. */
 let cell: Int32Array<SharedArrayBuffer> | undefined;
 
 function waitByAtomics(waitNs: number, then: () => void): void {
@@ -26,13 +26,13 @@ function waitByAtomics(waitNs: number, then: () => void): void {
   else queueMicrotask(then);
 }
 
-/** Linux lets a thread's sleeps end 50 us late, so that wake-ups can be shared; where it cannot be told otherwise they do. */
+/** Reduces this thread'"'"'s timer slack: by default, Linux may wake a thread 50 us late in order to combine wake-ups. */
 function tightenTimers(): void {
   if (process.platform !== "linux") return;
   try {
     const thread = readlinkSync("/proc/thread-self");
     writeFileSync(`/proc/${thread.slice(thread.lastIndexOf("/") + 1)}/timerslack_ns`, String(TIMER_SLACK_NS));
   } catch {
-    // no /proc, or one that cannot be written
+    // /proc is missing or not writable
   }
 }

@@ -1,29 +1,27 @@
 import type { TLSSocket } from "node:tls";
 
-/** Ends TLS connections to servers that never answer a handshake: a plain server may wait for ever for the rest of what it takes for a request. */
-
-/** A server that speaks TLS has sent a byte of its handshake by then. */
+/** Time for the first byte of the first handshake with a server. */
 const FIRST_LIMIT_MS = 5000;
-/** Once a server has kept silent its next handshakes have less time: there may be many connections to make. */
+/** Time for later handshakes with a server that has not answered one; shorter, because there may be many connections to open. */
 const NEXT_LIMIT_MS = 1000;
 
 type HandshakeSocket = Pick<TLSSocket, "once" | "destroy" | "bytesRead">;
 
-/** Watches the handshakes of this process. */
+/** Closes TLS connections to servers that never answer a handshake, such as a plain HTTP server that waits for the rest of a request. */
 export class HandshakeLimit {
   private readonly firstMs: number;
   private readonly nextMs: number;
-  /** Servers that have spoken TLS: they are slow at times, but no plain servers. */
+  /** Servers that have completed a handshake, which are not watched again. */
   private readonly speakers = new Set<string>();
   private readonly silent = new Set<string>();
 
-  /** Times to the server's first byte after the connection was made, in milliseconds. */
+  /** @param firstMs time from connecting to the server'"'"'s first byte @param nextMs the same, after a handshake without answer */
   constructor(firstMs = FIRST_LIMIT_MS, nextMs = NEXT_LIMIT_MS) {
     this.firstMs = firstMs;
     this.nextMs = nextMs;
   }
 
-  /** Destroys a socket that is being connected when its server keeps silent. @param place the server's host and port */
+  /** Destroys a connecting socket when its server sends no byte in time. @param place the server'"'"'s host and port */
   watch(socket: HandshakeSocket, place: string): void {
     if (this.speakers.has(place)) return;
     let timer: ReturnType<typeof setTimeout> | undefined;

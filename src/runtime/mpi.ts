@@ -1,30 +1,25 @@
 import { openLibrary, toCString } from "./ffi/ffi.ts";
 
-/**
- * MPI, as far as the ranks of a job send each other small numbers: Open MPI, called through its library. Load this module with `await
- * import()`, only where it is asked for.
- */
-
-/** The job this process is a rank of. All calls return at once but `finalize`. */
+/** The MPI job of this process. Calls do not block, except `finalize`. */
 export interface MpiWorld {
   /** 0 to `size` - 1. */
   readonly rank: number;
-  /** How many ranks there are. */
+  /** Number of ranks. */
   readonly size: number;
-  /** Sends a whole number of 32 bits to another rank. Those to the same rank arrive in order. */
+  /** Sends a 32-bit integer to another rank. Values to the same rank arrive in order. */
   send(rank: number, value: number): void;
-  /** The next number that has arrived from any rank; undefined when there is none. */
+  /** Returns the next value that has arrived from any rank; undefined when there is none. */
   receive(): { readonly from: number; readonly value: number } | undefined;
-  /** Leaves MPI, which waits until all ranks do; nothing may be called afterwards. Without it a rank's end is an error that ends all others. */
+  /** Leaves MPI after all ranks have called it; no call may follow. A rank that ends without it aborts the whole job. */
   finalize(): void;
 }
 
-/** MPI cannot be used; the message says why. */
+/** MPI cannot be used; the message gives the reason. */
 export class MpiError extends Error {
   override readonly name = "MpiError";
 }
 
-/** The name with `libopenmpi-dev` or a user's own library first, as perf_analyzer asks for it, then that of Open MPI 1.10 to 5. */
+/** First the name used by `libopenmpi-dev`, a user'"'"'s own library and perf_analyzer, then the name in Open MPI 1.10 to 5. */
 const LIBRARIES = ["libmpi.so", "libmpi.so.40", "libmpi.dylib"];
 const SYMBOLS = {
   MPI_Get_library_version: { args: ["buffer", "buffer"], result: "i32" },
@@ -38,23 +33,23 @@ const SYMBOLS = {
 } as const;
 /** MPI_MAX_LIBRARY_VERSION_STRING. */
 const VERSION_BYTES = 256;
-/** Open MPI's MPI_Status has 24 bytes, the rank that sent first. */
+/** Open MPI'"'"'s MPI_Status has 24 bytes and starts with the sender'"'"'s rank. */
 const STATUS_BYTES = 64;
 const ANY_SOURCE = -1;
 const TAG = 0;
 const HELLO = 0;
 
-/** What process managers tell the ranks they start: Open MPI's mpirun, PMIx (also Slurm's), and the older PMI. */
+/** Variables that process managers set for their ranks: Open MPI'"'"'s mpirun, PMIx (also Slurm), and the older PMI. */
 const ENVIRONMENT = ["OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_SIZE"];
 
-/** Whether something like `mpirun` started this process. Initialising MPI in any other one may end it. */
+/** Whether `mpirun` or a similar tool started this process. In any other process, initialising MPI may exit. */
 export function isMpiRank(): boolean {
   for (const name of ENVIRONMENT) if (process.env[name] !== undefined) return true;
   return false;
 }
 
 /**
- * Joins the job that this process is a rank of; waits until all its ranks do.
+ * Joins the Open MPI job of this process and waits for all ranks. Load this module with `await import()`, only when MPI is requested.
  * @throws MpiError or NativeError when there is no Open MPI
  */
 export async function openMpi(): Promise<MpiWorld> {
@@ -62,7 +57,7 @@ export async function openMpi(): Promise<MpiWorld> {
   checkImplementation(functions.MPI_Get_library_version);
   const comm = addressOf("ompi_mpi_comm_world");
   const int = addressOf("ompi_mpi_int");
-  // Other errors end the process by themselves: that is MPI's default.
+  // By default, MPI aborts the process on any other error.
   if (functions.MPI_Init(0n, 0n) !== 0) throw new MpiError("MPI_Init failed");
   const number = new Int32Array(1);
   const bytes = new Uint8Array(number.buffer);
@@ -105,7 +100,7 @@ function checkImplementation(getVersion: (text: Uint8Array, length: Uint8Array) 
     throw new MpiError(`only Open MPI is supported, and this is ${version.split("\n")[0]}`);
 }
 
-/** Opens the connections between all ranks while each of them waits: from then on sending a small message never does. */
+/** Opens the connections between all ranks, so that later sends of small messages do not block. */
 function greetAll(
   rank: number,
   size: number,

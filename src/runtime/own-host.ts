@@ -4,8 +4,8 @@ import { hostname, networkInterfaces } from "node:os";
 const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|::1|0\.0\.0\.0|::)$/i;
 
 /**
- * Whether a host, a name or an address without brackets, is this machine: loopback, its own name, or an address of one of its network interfaces. Other
- * names are not looked up: they count as other machines.
+ * Whether a host (a name, or an address without brackets) is this machine: loopback, its own name, or an address of one of its network
+ * interfaces. Does not resolve other names; they count as other machines.
  */
 export function isOwnHost(host: string): boolean {
   if (LOOPBACK.test(host) || host.toLowerCase() === hostname().toLowerCase()) return true;

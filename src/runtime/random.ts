@@ -1,12 +1,10 @@
-/**
- * Random numbers by seed: the same on Bun, Deno and Node. Only additions, multiplications, divisions and square roots are used, which
- * IEEE 754 fixes to the bit; `Math.log` and its like may differ in the last one between engines.
- */
-
-/** Gives the next number in [0, 1). */
+/** Returns the next number in [0, 1). */
 export type Random = () => number;
 
-/** Uniform numbers in [0, 1) with 53 random bits (xoshiro128**, seeded by splitmix32). */
+/**
+ * Creates uniform numbers in [0, 1) with 53 random bits (xoshiro128**, seeded by splitmix32). The same seed gives the same numbers on every
+ * runtime. Like all functions here, it uses only operations that IEEE 754 defines exactly; `Math.log` may differ between engines.
+ */
 export function createRandom(seed: number): () => number {
   const state = seedState(seed);
   const next = (): number => {
@@ -42,13 +40,13 @@ function rotateLeft(value: number, bits: number): number {
 }
 
 /**
- * A seed for one purpose, made of the run's seed and what it is for: numbers drawn for one purpose do not shift another's, and entry
- * 1000 can be made without the 999 before it.
- * @param purpose words and numbers, as `"length", 12`
+ * Derives a seed for one purpose, so that draws for one purpose do not shift another'"'"'s, and entry 1000 does not depend on the 999
+ * before it.
+ * @param purpose words and numbers, such as `"length", 12`
  */
 export function deriveSeed(seed: number, ...purpose: readonly (string | number)[]): number {
   const text = [seed, ...purpose].join("\u0000");
-  // FNV-1a over the characters, then the mixing steps of MurmurHash3, so that near texts give far seeds.
+  // FNV-1a over the characters, then the final mix of MurmurHash3, so that similar texts give unrelated seeds.
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -56,17 +54,17 @@ export function deriveSeed(seed: number, ...purpose: readonly (string | number)[
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** A generator for one purpose: see {@link deriveSeed}. */
+/** Creates a generator for one purpose; see {@link deriveSeed}. */
 export function createRandomFor(seed: number, ...purpose: readonly (string | number)[]): Random {
   return createRandom(deriveSeed(seed, ...purpose));
 }
 
-/** A whole number from 0 to `count - 1`. */
+/** Draws an integer from 0 to `count - 1`. */
 export function drawIndex(random: Random, count: number): number {
   return Math.floor(random() * count);
 }
 
-/** A number of the normal distribution (Marsaglia's polar method); the mean itself when the deviation is 0. */
+/** Draws from the normal distribution (Marsaglia'"'"'s polar method); returns the mean when the deviation is 0. */
 export function drawNormal(random: Random, mean: number, stddev: number): number {
   if (stddev === 0) return mean;
   for (;;) {
@@ -77,14 +75,14 @@ export function drawNormal(random: Random, mean: number, stddev: number): number
   }
 }
 
-/** A number of the exponential distribution with mean 1. */
+/** Draws from the exponential distribution with mean 1. */
 export function drawExponential(random: Random): number {
   return -naturalLog(1 - random());
 }
 
-/** A number of the gamma distribution with mean 1 and variance 1 / shape (Marsaglia and Tsang, 2000). @param shape above 0 */
+/** Draws from the gamma distribution with mean 1 and variance 1 / shape (Marsaglia and Tsang, 2000). @param shape above 0 */
 export function drawGamma(random: Random, shape: number): number {
-  // Below 1 one of the shape above is drawn, and shrunk.
+  // For a shape below 1, draw with shape + 1 and scale the result.
   const scale = (shape < 1 ? shape + 1 : shape) - 1 / 3;
   const width = 1 / Math.sqrt(9 * scale);
   for (;;) {
@@ -101,7 +99,7 @@ export function drawGamma(random: Random, shape: number): number {
 
 const SERIES_TERMS = 18;
 
-/** ln x for x > 0: x is scaled by powers of two to [0.7, 1.4), where 2·artanh((x - 1) / (x + 1)) converges fast. */
+/** ln x for x > 0. Scales x by powers of two to [0.7, 1.4), where the series 2·artanh((x - 1) / (x + 1)) converges fast. */
 function naturalLog(x: number): number {
   let mantissa = x;
   let exponent = 0;
@@ -120,7 +118,7 @@ function naturalLog(x: number): number {
   return 2 * ratio * sum + exponent * Math.LN2;
 }
 
-/** e to a power of 0 or less: the power less a multiple of ln 2 is so small that its series converges fast. */
+/** e to a power of 0 or less. Subtracts a multiple of ln 2 first, so that the series converges fast. */
 function naturalExp(power: number): number {
   if (power < MIN_POWER) return 0;
   const halvings = Math.round(-power / Math.LN2);
@@ -131,5 +129,5 @@ function naturalExp(power: number): number {
   return sum;
 }
 
-/** e to less than this is below the smallest number there is. */
+/** The exponential of a smaller number is below the smallest float64. */
 const MIN_POWER = -745;

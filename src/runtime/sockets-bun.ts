@@ -1,6 +1,6 @@
 import { REFUSAL_WAIT_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 
-/** The part of Bun's native TCP socket that is used here. */
+/** The part of Bun'"'"'s TCP socket that is used. */
 interface BunSocket {
   data: BunConnection;
   write(bytes: Uint8Array): number;
@@ -18,7 +18,7 @@ interface BunConnectApi {
   }): Promise<BunSocket>;
 }
 
-/** Plain TCP through `Bun.connect`: the cheapest path on Bun, one native callback per readable event. It sets TCP_NODELAY itself. */
+/** Plain TCP through `Bun.connect`, the fastest API on Bun: one native callback per readable event. It sets TCP_NODELAY itself. */
 export function openBunSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   const connection = new BunConnection(handlers);
   void connect(connection, target);
@@ -27,7 +27,7 @@ export function openBunSocket(target: SocketTarget, handlers: SocketHandlers): S
 
 async function connect(connection: BunConnection, target: SocketTarget): Promise<void> {
   const { Bun } = globalThis as unknown as { Bun: BunConnectApi };
-  // Bun reports some failures, such as no file descriptor left, before `connect` returns: the caller does not have the socket yet then.
+  // Bun reports some failures, such as too many open files, before `connect` returns, when the caller does not have the socket yet.
   await Promise.resolve();
   try {
     const options = { hostname: target.host, port: target.port, data: connection, allowHalfOpen: true };
@@ -52,7 +52,7 @@ class BunConnection implements Socket {
     return this.queuedBytes;
   }
 
-  /** Bun copies what the kernel takes; the rest is copied here, so the caller's buffer is always free again. */
+  /** Bun copies what the kernel takes and the rest is copied here, so the caller may always reuse the buffer. */
   write(bytes: Uint8Array): boolean {
     if (this.finished) return true;
     if (this.native === undefined || this.queue.length > 0) {
@@ -74,7 +74,7 @@ class BunConnection implements Socket {
     this.finish(undefined);
   }
 
-  /** Sends what the kernel refused earlier. */
+  /** Writes what the kernel did not take earlier. */
   drain(): void {
     while (this.native !== undefined && this.queue.length > 0) {
       const head = this.queue[0] as Uint8Array;
@@ -102,10 +102,10 @@ class BunConnection implements Socket {
     if (!this.finished) this.handlers.onData(bytes);
   }
 
-  /** The peer closed its side: nothing more can arrive, so the connection is of no further use to a client. */
+  /** The peer closed its side. A client cannot use the connection any more. */
   ended(): void {
     if (this.finished || this.handlers.isUnanswered?.() !== true) this.close();
-    // A refusal closes the connection with an error of its own.
+    // A rejection closes the connection with an error.
     else setTimeout(() => this.close(), REFUSAL_WAIT_MS);
   }
 

@@ -1,6 +1,6 @@
 import { REFUSAL_PROBE_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 
-/** The part of Deno's TCP connection that is used here. */
+/** The part of Deno'"'"'s TCP connection that is used. */
 interface DenoConn {
   read(buffer: Uint8Array): Promise<number | null>;
   write(bytes: Uint8Array): Promise<number>;
@@ -12,9 +12,9 @@ interface DenoConnectApi {
   connect(options: { hostname: string; port: number }): Promise<DenoConn>;
 }
 
-const READ_BUFFER_BYTES = 64 * 1024; // 64 KiB, one read's worth on loopback
+const READ_BUFFER_BYTES = 64 * 1024; // 64 KiB, the usual size of a read on loopback
 
-/** Plain TCP through `Deno.connect`: `node:net` on Deno serves one connection in bursts, this does not. */
+/** Plain TCP through `Deno.connect`: Deno'"'"'s `node:net` delivers the data of a connection in bursts. */
 export function openDenoSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   return new DenoConnection(target, handlers);
 }
@@ -40,7 +40,7 @@ class DenoConnection implements Socket {
     return this.queuedBytes;
   }
 
-  /** Writing is asynchronous on Deno: the bytes are referred to until the write ends. */
+  /** Deno writes asynchronously and refers to the bytes until the write ends. */
   write(bytes: Uint8Array): boolean {
     if (this.finished) return true;
     this.queuedBytes += bytes.length;
@@ -96,7 +96,7 @@ class DenoConnection implements Socket {
     }
   }
 
-  /** Only a write reports a refusal: it throws. The byte means nothing to a peer that has closed its side. */
+  /** Writes a byte, which throws if the peer rejected earlier bytes. A peer that has closed its side ignores the byte. */
   private async probe(native: DenoConn): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, REFUSAL_PROBE_MS));
     if (!this.finished) await native.write(new Uint8Array([10]));
@@ -110,7 +110,7 @@ class DenoConnection implements Socket {
     try {
       this.native?.close();
     } catch {
-      // Already closed by the runtime: the outcome is the same.
+      // The runtime has closed it already.
     }
     this.handlers.onClose(error);
   }

@@ -5,8 +5,8 @@ import { REFUSAL_PROBE_MS, type Socket, type SocketHandlers, type SocketTarget }
 import { findNameError, verifyOptions } from "./tls.ts";
 
 /**
- * TCP and TLS through `node:net` and `node:tls`: plain sockets on Node, TLS sockets on all three runtimes. The modules are fetched at the
- * first connection: importing them would slow every start on Bun, which rarely needs them.
+ * TCP and TLS through `node:net` and `node:tls`: plain sockets on Node, TLS sockets on every runtime. Loads the modules on first use,
+ * because importing them would slow every start on Bun, which rarely needs them.
  */
 export function openNodeSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   return new NodeConnection(target, handlers);
@@ -59,7 +59,7 @@ class NodeConnection implements Socket {
   write(bytes: Uint8Array): boolean {
     if (this.finished) return true;
     this.native.write(bytes);
-    // Nothing left in the stream: the kernel took it all within the call.
+    // An empty stream buffer means that the kernel took all bytes during the call.
     return this.native.writableLength === 0;
   }
 
@@ -69,7 +69,7 @@ class NodeConnection implements Socket {
     this.finish(undefined);
   }
 
-  /** Only a write reports a refusal. The byte means nothing to a peer that has closed its side. */
+  /** Writes a byte, which fails if the peer rejected earlier bytes. A peer that has closed its side ignores the byte. */
   private probe(): void {
     if (this.finished) return;
     this.native.write("\n", (error) => {
@@ -91,7 +91,7 @@ function connectTls(target: SocketTarget, settings: NonNullable<SocketTarget["tl
     port: target.port,
     ALPNProtocols: [...settings.alpn],
     ...verifyOptions(settings),
-    // An address is not a valid SNI name.
+    // SNI does not allow IP addresses.
     ...(process.getBuiltinModule("node:net").isIP(serverName) === 0 ? { servername: serverName } : {}),
     ...(settings.caPem === undefined ? {} : { ca: settings.caPem }),
     ...(settings.certPem === undefined ? {} : { cert: settings.certPem }),

@@ -1,15 +1,14 @@
 import { fileSystem } from "./files.ts";
 
-/** Standard output and error, written at once and in order: nothing is lost when the process ends. */
-
 /**
- * Writes all of the text. Throws the system's error (`code` is `ENOSPC`, `EPIPE` …) when it cannot: the console of no runtime says so.
+ * Writes all of the text synchronously.
+ * @throws the system'"'"'s error (`code` is `ENOSPC`, `EPIPE`, …), which no runtime'"'"'s console reports
  */
 export function writeStdout(text: string): void {
   writeAll(1, text);
 }
 
-/** Whole lines go through the console, which all three runtimes write synchronously, and which is there from the start. Throws never. */
+/** Writes to standard error synchronously. Never throws. Complete lines go through the console, which needs no module. */
 export function writeStderr(text: string): void {
   if (text.endsWith("\n")) {
     console.error(text.slice(0, -1));
@@ -18,7 +17,7 @@ export function writeStderr(text: string): void {
   try {
     writeAll(2, text);
   } catch {
-    // There is nowhere to report it.
+    // There is no place to report it.
   }
 }
 

@@ -1,14 +1,14 @@
 import { readlinkSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 
-/** Nine times the weight of a thread at 0: one that sleeps most of the time then has the core a moment after it is woken, whoever else wants it. */
+/** Nine times the weight of a normal thread: a mostly idle thread then gets the core as soon as it wakes up. */
 const NICENESS = -10;
 
 /**
- * Lets the calling thread come before others on a core that they share, so that what has arrived is read when it arrives. Linux only, and only where the
- * system allows it (root, CAP_SYS_NICE or a limit of nice); elsewhere nothing changes. Not for a client whose server is on the same machine: with two
- * busy processes beside them the server sent its first tokens 2 to 15 ms later because of it, and the report cannot tell that from a slow server.
- * @returns puts it back
+ * Raises the calling thread'"'"'s priority, so that it reads data as soon as it arrives. Linux only, and only with permission (root,
+ * CAP_SYS_NICE or a nice limit); otherwise does nothing. Do not use when the server is on the same machine: next to two busy processes, the
+ * server then sent first tokens 2 to 15 ms later, which a report cannot tell from a slow server.
+ * @returns restores the priority
  */
 export function raiseThreadPriority(): () => void {
   if (process.platform !== "linux") return () => {};
@@ -19,7 +19,7 @@ export function raiseThreadPriority(): () => void {
     setPriority(thread, NICENESS);
     return () => setPriority(thread, before);
   } catch {
-    // No /proc, or it is not allowed.
+    // /proc is missing, or the system does not allow it.
     return () => {};
   }
 }

@@ -1,14 +1,12 @@
 import type { PeerCertificate } from "node:tls";
 import type { TlsSettings } from "./socket.ts";
 
-/** What `node:tls` is told about verifying, and what is verified besides. */
-
-/** The part of a TLS connection that is looked at. */
+/** The part of a TLS connection that is checked. */
 interface Verified {
   getPeerCertificate(): PeerCertificate;
 }
 
-/** Options of `tls.connect`: who the peer is and what its name is are verified apart. */
+/** Returns options of `tls.connect` that verify the signer and the host name independently. */
 export function verifyOptions({ verifyPeer, verifyHost }: Pick<TlsSettings, "verifyPeer" | "verifyHost">): {
   rejectUnauthorized: boolean;
   checkServerIdentity?: () => undefined;
@@ -17,8 +15,8 @@ export function verifyOptions({ verifyPeer, verifyHost }: Pick<TlsSettings, "ver
 }
 
 /**
- * What is wrong with the name in the certificate of an open connection, where the runtime was told not to look at the certificate at all;
- * undefined when nothing is, or when the runtime looked.
+ * Checks the host name in the certificate of an open connection when the runtime does not verify the certificate. Returns undefined when
+ * the name is correct, or when the runtime has checked it.
  */
 export function findNameError(
   settings: Pick<TlsSettings, "verifyPeer" | "verifyHost">,

@@ -2,12 +2,10 @@ import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { isExecutable } from "./runtime.ts";
 
-/** Threads of this program: each runs `src/worker.ts` in a role of its own. */
-
-/** What a thread is started as. */
+/** The role of a thread. Threads run `src/worker.ts`. */
 export interface WorkerRole {
   readonly role: "mock" | "make-prompts" | "token-work" | "measure-tokens";
-  /** Plain data for the role. */
+  /** Plain data. */
   readonly data: unknown;
 }
 
@@ -16,7 +14,7 @@ export function startWorker(role: WorkerRole): Worker {
   return new Worker(workerUrl(), { workerData: role });
 }
 
-/** In an executable or a bundle all modules lie in one folder; in the source and the package this one lies a folder below. */
+/** In an executable or a bundle all modules are in one folder; in the source and the package this module is one folder below. */
 function workerUrl(): URL {
   const extension = import.meta.url.endsWith(".js") && !isExecutable ? "js" : "ts";
   const beside = new URL(`./worker.${extension}`, import.meta.url);

@@ -1,8 +1,9 @@
 import type { ScrapedEndpoint, ScrapedSeries, ScrapeResult } from "./scrape-result.ts";
 import type { TelemetryMetric, TelemetrySeries } from "./series.ts";
 
-/** GPU metrics of DCGM exporters (https://docs.nvidia.com/datacenter/dcgm/latest/gpu-telemetry/dcgm-exporter.html) by GenAI-Perf's names. */
-
+/**
+ * GenAI-Perf's metric names by field of DCGM exporters (https://docs.nvidia.com/datacenter/dcgm/latest/gpu-telemetry/dcgm-exporter.html).
+ */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["DCGM_FI_DEV_POWER_USAGE", "gpu_power_usage"],
   ["DCGM_FI_DEV_POWER_MGMT_LIMIT", "gpu_power_limit"],
@@ -35,12 +36,12 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ["DCGM_FI_DEV_PCIE_REPLAY_COUNTER", "pcie_replay_counter"],
 ]);
 
-/** The readings of GPUs, in the exporter's units, by GenAI-Perf's name of the metric and by GPU. */
+/** Returns the GPU readings of DCGM exporters, in the exporter's units, by GenAI-Perf's metric name and then by GPU. */
 export function readGpus({ endpoints }: ScrapeResult): Map<string, Map<string, TelemetrySeries>> {
   const exporters = endpoints.filter(hasGpus);
   const metrics = new Map<string, Map<string, TelemetrySeries>>();
   for (const endpoint of exporters) {
-    // GPUs of several machines have the same numbers.
+    // GPUs of several machines have the same indexes.
     const prefix = exporters.length > 1 ? `${new URL(endpoint.url).host}/` : "";
     for (const [name, series] of gpuSeries(endpoint)) {
       const gpus = metrics.get(name) ?? new Map<string, TelemetrySeries>();
@@ -55,7 +56,7 @@ export function readGpus({ endpoints }: ScrapeResult): Map<string, Map<string, T
   return metrics;
 }
 
-/** The same as metrics over time. @param units and factors by name; metrics that are not in it are left out */
+/** Converts them to metrics over time. @param units unit and factor by metric name; metrics without an entry are omitted */
 export function toGpuMetrics(
   gpus: ReadonlyMap<string, ReadonlyMap<string, TelemetrySeries>>,
   units: readonly { readonly name: string; readonly unit: string; readonly scale?: number }[],
@@ -81,7 +82,7 @@ function* gpuSeries({ families }: ScrapedEndpoint): Generator<[name: string, ser
   }
 }
 
-/** The GPU's number; of a part of a GPU (MIG) with the part's. */
+/** Returns the GPU's index; for a MIG instance, `index/instance`. */
 function gpuOf({ labels }: ScrapedSeries): string | undefined {
   const gpu = labels.get("gpu");
   if (gpu === undefined || gpu === "") return undefined;

@@ -1,49 +1,47 @@
 import { parseSampleValue, parseSeries } from "./prometheus.ts";
 
-/**
- * Reads one server's metrics again and again. The lines of such a text hardly change from one reading to the next but for their values:
- * each is compared with what stood there before, so that a reading costs the measuring thread little.
- */
-
-/** What a family's samples are: as the server declares it; `unknown` without a declaration. */
+/** The type of a family's samples as the server declares it; `unknown` without a declaration. */
 export type FamilyKind = "gauge" | "counter" | "histogram" | "summary" | "unknown";
 
-/** A family as the text declares it. */
+/** A metric family. */
 export interface Family {
   readonly name: string;
   kind: FamilyKind;
   help: string;
 }
 
-/** One series; the same object at every reading. */
+/** One series. The same object in every scrape. */
 export interface SampleKey {
   readonly family: Family;
-  /** With the suffix of histograms: `…_bucket`, `…_sum`, `…_count`. */
+  /** With a histogram's suffix: `…_bucket`, `…_sum`, `…_count`. */
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
 }
 
 interface Line {
-  /** All of a comment, or a sample as far as its value. */
+  /** The whole line of a comment; the part before the value of a sample. */
   readonly head: string;
   readonly key: SampleKey | undefined;
 }
 
-/** Series and families that are known again at the next reading; of a server that has others at every reading no more are remembered. */
+/** Maximum number of series and families to remember, for servers whose series change in every scrape. */
 const MOST_KNOWN = 50_000;
 
 const KINDS: ReadonlySet<string> = new Set(["gauge", "counter", "histogram", "summary"]);
 const SUFFIX = /_(?:bucket|sum|count)$/;
-/** OpenMetrics declares a counter without it. */
+/** OpenMetrics declares a counter without this suffix. */
 const TOTAL = /_total$/;
 
-/** The metrics of one server. */
+/**
+ * Parses one server's metrics repeatedly. Between scrapes, usually only the values change, so each line is compared with the line at the
+ * same position in the previous scrape, which costs the measuring thread little.
+ */
 export class Exposition {
   private readonly families = new Map<string, Family>();
   private readonly keys = new Map<string, Line>();
   private readonly lines: Line[] = [];
 
-  /** Reads a text and tells each sample with its value, NaN and infinities included. Lines that are none are passed over. */
+  /** Parses a text and calls back for each sample, including NaN and infinite values. Skips invalid lines. */
   read(text: string, onSample: (key: SampleKey, value: number) => void): void {
     let index = 0;
     for (let start = 0; start < text.length; index++) {
@@ -61,7 +59,7 @@ export class Exposition {
   private lineAt(index: number, text: string, start: number, end: number): Line {
     const known = this.lines[index];
     if (known !== undefined && text.startsWith(known.head, start)) {
-      // A comment is known whole; of a sample only what stands ahead of the value.
+      // A comment must match completely; a sample only up to its value.
       if (known.key !== undefined || start + known.head.length === end) return known;
     }
     const line = this.parse(text.slice(start, end));
@@ -84,7 +82,7 @@ export class Exposition {
     return made;
   }
 
-  /** `# TYPE name kind` and `# HELP name text`. */
+  /** Reads `# TYPE name kind` and `# HELP name text`. */
   private readDeclaration(line: string): void {
     const [, what, name = "", rest = ""] = /^#\s*(TYPE|HELP)\s+(\S+)\s*(.*)$/.exec(line.trimEnd()) ?? [];
     if (what === undefined) return;
@@ -94,7 +92,7 @@ export class Exposition {
     else if (KINDS.has(rest)) family.kind = rest as FamilyKind;
   }
 
-  /** The parts of a histogram belong to the family that was declared. */
+  /** Returns the declared family of a series; parts of a histogram and `_total` counters belong to the family without suffix. */
   private familyOf(name: string): Family {
     const counter = this.families.get(name.replace(TOTAL, ""));
     if (counter?.kind === "counter") return counter;
@@ -113,7 +111,7 @@ export class Exposition {
   }
 }
 
-/** Most values are plain numbers. */
+/** Parses a value. Most values are plain numbers. */
 function readValue(text: string): number | undefined {
   const value = text === "" ? Number.NaN : Number(text);
   return Number.isNaN(value) || text.startsWith("0x") ? parseSampleValue(text) : value;

@@ -1,11 +1,9 @@
 import type { GpuMetric, GpuReading } from "../measure/gpu-tally.ts";
 import { parsePrometheus } from "./prometheus.ts";
 
-/** The GPU metrics of Triton, each by the GPU's UUID. */
-
 interface Family {
   readonly metric: GpuMetric;
-  /** Whether perf_analyzer reports it, and so says when it is missing. */
+  /** Whether perf_analyzer reports the metric, so that a missing one needs a warning. */
   readonly isReported: boolean;
 }
 
@@ -18,7 +16,7 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map([
   ["nv_gpu_memory_total_bytes", { metric: "memoryTotalBytes", isReported: true }],
 ]);
 
-/** Reads a scrape; samples without a GPU or a finite value are left out. */
+/** Parses Triton's GPU metrics, by UUID of the GPU. Omits samples without UUID or finite value. */
 export function readGpuMetrics(text: string): GpuReading {
   const reading: { [K in GpuMetric]?: Map<string, number> } = {};
   for (const { name, labels, value } of parsePrometheus(text, (family) => FAMILIES.has(family))) {
@@ -32,7 +30,7 @@ export function readGpuMetrics(text: string): GpuReading {
   return reading;
 }
 
-/** The names of the families that should be in a reading and are not. */
+/** Returns the names of reported families that are missing in a reading. */
 export function missingFamilies(reading: GpuReading): string[] {
   const missing: string[] = [];
   for (const [name, { metric, isReported }] of FAMILIES)

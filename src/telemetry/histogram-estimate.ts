@@ -1,15 +1,13 @@
-/** Percentiles of a Prometheus histogram, which has only counts of buckets: estimates by linear interpolation within a bucket. */
-
-/** A bucket: requests at or below a bound that are above the bound before. */
+/** A histogram bucket: the number of observations above the previous bound and up to this one. */
 export interface HistogramBucket {
-  /** Infinity for the last one. */
+  /** Infinity in the last bucket. */
   readonly upperBound: number;
   readonly count: number;
 }
 
 /**
- * The value below which a share of the observations lies, as Prometheus' `histogram_quantile` estimates it: evenly spread within a bucket, the
- * first one beginning at 0. Beyond the last finite bound nothing is known: the estimate is that bound then.
+ * Estimates a quantile from a histogram like Prometheus' `histogram_quantile`: linear interpolation within a bucket, starting at 0 in the
+ * first one. Above the last finite bound, the estimate is that bound.
  * @param buckets by ascending bound
  * @param ratio 0 to 1
  * @returns NaN without observations

@@ -3,60 +3,60 @@ import { messageOf } from "../plan/problem.ts";
 import { nowNs } from "../runtime/clock.ts";
 import { missingFamilies, readGpuMetrics } from "./gpu-metrics.ts";
 
-/** Timers take 31 bits of milliseconds; longer ones would end at once. */
+/** Longer timeouts overflow the timer and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Something about the metrics that the user should know; each kind is told once. */
+/** A warning about GPU metrics. Each kind is reported once. */
 export type MetricsWarning =
   | { readonly kind: "metrics-unreachable"; readonly url: string; readonly reason: string }
-  /** A family that perf_analyzer reports is not among the server's metrics. */
+  /** The server lacks a family that perf_analyzer reports. */
   | { readonly kind: "metrics-missing"; readonly family: string }
   | { readonly kind: "metrics-slow"; readonly tookMs: number; readonly intervalMs: number };
 
-/** What a poller needs. */
+/** Settings of a poller. */
 export interface MetricsPollerOptions {
   readonly url: string;
   readonly intervalMs: number;
-  /** Fetches the metrics' text; rejects with the reason why it cannot be had. Never called again before it has settled. */
+  /** Fetches the metrics as text; rejects with the reason for a failure. Called again only after it has settled. */
   fetch(): Promise<string>;
   warn(warning: MetricsWarning): void;
 }
 
 /**
- * Reads metrics again and again, one reading at a time, and hands them out window by window. Nothing waits for it: what is not there when
- * a window ends belongs to the next one.
+ * Scrapes GPU metrics periodically, one request at a time, and returns them per window. Nothing waits for a scrape: one that is in flight
+ * when a window ends counts for the next window.
  */
 export class MetricsPoller {
   private readonly options: MetricsPollerOptions;
   private tally = new GpuTally();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isRunning = false;
-  /** Counts starts and stops, so that what was asked before the latest is left out. */
+  /** Number of starts and stops, to drop scrapes that began before the latest. */
   private generation = 0;
   private isFetching = false;
-  private readonly told = new Set<MetricsWarning["kind"]>();
+  private readonly warnedKinds = new Set<MetricsWarning["kind"]>();
 
   constructor(options: MetricsPollerOptions) {
     this.options = options;
   }
 
-  /** Begins to read, at once and then at the interval; what was read before is dropped. */
+  /** Starts scraping, at once and then at the interval. Drops earlier readings. */
   start(): void {
     this.stop();
     this.isRunning = true;
     this.tally = new GpuTally();
-    // One that is still under way from before begins the next when it is over.
+    // A scrape in flight starts the next one when it ends.
     if (!this.isFetching) void this.poll();
   }
 
-  /** What was read since the start or the last call. */
+  /** Returns the readings since the start or the last call. */
   take(): GpuTally {
     const { tally } = this;
     this.tally = new GpuTally();
     return tally;
   }
 
-  /** Reads no more; what is under way is left out. */
+  /** Stops scraping and drops a scrape in flight. */
   stop(): void {
     this.isRunning = false;
     this.generation++;
@@ -79,7 +79,7 @@ export class MetricsPoller {
     if (tookMs > intervalMs) this.warn([{ kind: "metrics-slow", tookMs: Math.floor(tookMs), intervalMs }]);
   }
 
-  /** The metrics' text, or why there is none. */
+  /** Returns the metrics as text, or the error. */
   private async fetch(): Promise<string | Error> {
     this.isFetching = true;
     try {
@@ -103,11 +103,11 @@ export class MetricsPoller {
     this.warn(missing);
   }
 
-  /** Tells warnings of one kind, unless there were some of it before. */
+  /** Reports warnings of one kind, unless that kind has been reported. */
   private warn(warnings: readonly MetricsWarning[]): void {
     const kind = warnings[0]?.kind;
-    if (kind === undefined || this.told.has(kind)) return;
-    this.told.add(kind);
+    if (kind === undefined || this.warnedKinds.has(kind)) return;
+    this.warnedKinds.add(kind);
     for (const warning of warnings) this.options.warn(warning);
   }
 }

@@ -1,21 +1,19 @@
-/** Where a server's metrics are. */
-
 const DEFAULT_PORT = 8002;
 const DEFAULT_PATH = "/metrics";
 
-/** Reads the address of metrics: `host:port/path`, `http://…` or `https://…`; without a path it is `/metrics`. Undefined: it is none. */
+/** Parses `host:port/path`, `http://…` or `https://…`. Default path: `/metrics`. Returns undefined when the address is not valid. */
 export function parseMetricsUrl(text: string): URL | undefined {
   const address = text.includes("://") ? text : `http://${text}`;
   if (text.trim() !== text || text === "" || !URL.canParse(address)) return undefined;
   const url = new URL(address);
   if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
-  // Not silently dropped: nothing here sends a name and a password.
+  // Credentials are not supported, so reject them instead of ignoring them.
   if (url.hostname === "" || url.username !== "" || url.password !== "" || url.hash !== "") return undefined;
   if (url.pathname === "/") url.pathname = DEFAULT_PATH;
   return url;
 }
 
-/** Where Triton has its metrics unless told otherwise: the target's host, port 8002. @param targetUrl as the target's plan has it */
+/** Returns Triton's default metrics address: the target's host, port 8002. @param targetUrl of the target's plan */
 export function defaultMetricsUrl(targetUrl: string): string {
   const trimmed = targetUrl.trim();
   const bare = trimmed.startsWith("=") ? trimmed.slice(1) : trimmed;

@@ -1,6 +1,4 @@
-/** Prometheus' text format, version 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/ */
-
-/** One line of it. */
+/** One sample in Prometheus' text format 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 export interface PrometheusSample {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
@@ -9,8 +7,8 @@ export interface PrometheusSample {
 }
 
 /**
- * Reads the samples whose names are wanted; what else is in the text costs little. Lines that are none are passed over.
- * @param isWanted whether a family's samples are read
+ * Parses the wanted samples. Skips invalid lines.
+ * @param isWanted whether to parse the samples of a family; other lines cost little
  */
 export function parsePrometheus(text: string, isWanted: (name: string) => boolean): PrometheusSample[] {
   const samples: PrometheusSample[] = [];
@@ -34,15 +32,15 @@ function parseLine(line: string, isWanted: (name: string) => boolean): Prometheu
   return value === undefined ? undefined : { name: series.name, labels: series.labels, value };
 }
 
-/** What stands ahead of a sample's value. */
+/** The part of a sample before its value. */
 export interface PrometheusSeries {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
-  /** Characters of the line up to the value, spaces included. */
+  /** Length of the line before the value, including spaces. */
   readonly headLength: number;
 }
 
-/** Reads a line as far as its value; undefined when it is no sample that is wanted. @param line without space around it */
+/** Parses a line up to its value. Returns undefined when it is not a wanted sample. @param line without surrounding whitespace */
 export function parseSeries(line: string, isWanted: (name: string) => boolean): PrometheusSeries | undefined {
   const name = NAME.exec(line)?.[0];
   if (name === undefined || !isWanted(name)) return undefined;
@@ -66,7 +64,10 @@ function unescapeLabel(text: string): string {
   return text.replace(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
 }
 
-/** A floating-point number as Go writes it; undefined when it is none. @param text what follows a series; a time may stand behind the value */
+/**
+ * Parses a floating-point number in Go's format; returns undefined when it is not one.
+ * @param text the value, with an optional timestamp
+ */
 export function parseSampleValue(text: string): number | undefined {
   const number = text.trimStart().split(/\s/, 1)[0] ?? "";
   return parseNumber(number);

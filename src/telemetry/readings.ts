@@ -1,20 +1,20 @@
 import { Column } from "../measure/column.ts";
 
-/** This many are kept of a series: 22 minutes at three readings a second. */
+/** Maximum number of readings kept per series: 22 minutes at three per second. */
 const MOST = 4096;
 
-/** What is known of a series of readings. */
+/** A summary of a series and its readings. */
 export interface ReadingsView {
   readonly count: number;
   readonly mean: number;
   readonly min: number;
   readonly max: number;
-  /** The readings that were kept: seconds after the measurement began, and values. */
+  /** The kept readings: seconds since the measurement began, and values. */
   readonly timesSec: Float64Array;
   readonly values: Float64Array;
 }
 
-/** The readings of one series over time. Of a long run every second one is kept, then every fourth and so on: memory is bounded. */
+/** The readings of one series. In a long run it keeps every second one, then every fourth, and so on, so that memory is bounded. */
 export class Readings {
   private times = new Column();
   private values = new Column();
@@ -22,10 +22,10 @@ export class Readings {
   private sum = 0;
   private min = Number.POSITIVE_INFINITY;
   private max = Number.NEGATIVE_INFINITY;
-  /** Of so many readings one is kept. */
+  /** One in this many readings is kept. */
   private stride = 1;
 
-  /** Adds a reading; one that is no number is left out. */
+  /** Adds a reading. Ignores NaN and infinity. */
   add(timeSec: number, value: number): void {
     if (!Number.isFinite(value)) return;
     if (this.count % this.stride === 0) {
@@ -41,7 +41,7 @@ export class Readings {
     this.max = Math.max(this.max, value);
   }
 
-  /** Copies of what there is; mean, least and greatest are those of all readings. */
+  /** Returns copies. Mean, minimum and maximum are of all readings, not only the kept ones. */
   view(): ReadingsView {
     const { count, sum, min, max } = this;
     return {

@@ -1,14 +1,12 @@
 import type { HistogramBucket } from "./histogram-estimate.ts";
 import type { ReadingsView } from "./readings.ts";
 
-/** What was read of servers' metrics while a run measured. */
-
 /** One series of a family. */
 export type ScrapedSeries = { readonly labels: ReadonlyMap<string, string> } & (
   | { readonly kind: "gauge"; readonly readings: ReadingsView }
-  /** `increase` over the measured time; a restart of the server, which counts from 0 again, is seen. */
+  /** `increase` over the measured time, also across a restart of the server, which resets the counter to 0. */
   | { readonly kind: "counter"; readonly increase: number; readonly readings: ReadingsView }
-  /** What was observed in the measured time. */
+  /** Observations in the measured time. */
   | {
       readonly kind: "histogram";
       readonly count: number;
@@ -19,36 +17,36 @@ export type ScrapedSeries = { readonly labels: ReadonlyMap<string, string> } & (
 
 /** A family with its series. */
 export interface ScrapedFamily {
-  /** As AIPerf names it: a counter's without `_total`. */
+  /** AIPerf's name: counters have no `_total`. */
   readonly name: string;
   readonly kind: ScrapedSeries["kind"];
   readonly help: string;
-  /** Such as `seconds` or `tokens`; empty where the name does not tell. */
+  /** Such as `seconds` or `tokens`; empty when the name does not contain it. */
   readonly unit: string;
   readonly series: readonly ScrapedSeries[];
 }
 
-/** What one address gave. */
+/** The metrics of one address. */
 export interface ScrapedEndpoint {
   readonly url: string;
-  /** Readings in the measured time. */
+  /** Number of scrapes in the measured time. */
   readonly scrapeCount: number;
   readonly failedCount: number;
-  /** Why the first failed reading failed; undefined when none did. */
+  /** Reason of the first failure; undefined without failures. */
   readonly failure: string | undefined;
-  /** Epoch nanoseconds of the first and the last reading; 0 without any. */
+  /** Epoch nanoseconds of the first and last scrape; 0 without any. */
   readonly firstEpochNs: bigint;
   readonly lastEpochNs: bigint;
-  /** From the reading that counters are counted from to the last one. */
+  /** Seconds from the baseline scrape of counters to the last scrape. */
   readonly durationSec: number;
-  /** How long a reading took on average; NaN without any. */
+  /** Mean duration of a scrape; NaN without any. */
   readonly fetchMeanMs: number;
   readonly families: readonly ScrapedFamily[];
-  /** Series beyond the most that are kept. */
+  /** Number of series above the maximum, which were dropped. */
   readonly leftOutCount: number;
 }
 
-/** All of a run, in the order in which the addresses were given. */
+/** The metrics scraped during a run, in the order of the addresses. */
 export interface ScrapeResult {
   readonly endpoints: readonly ScrapedEndpoint[];
 }

@@ -4,12 +4,12 @@ import type { HistogramBucket } from "./histogram-estimate.ts";
 import { Readings } from "./readings.ts";
 import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries } from "./scrape-result.ts";
 
-/** A server with more series than this is not read whole. */
+/** Maximum number of series per server. */
 const MOST_SERIES = 5000;
-/** Of the series that are left out, this many are counted one by one; further ones are not counted. */
+/** Maximum number of dropped series to count. */
 const MOST_LEFT_OUT = 50_000;
 
-/** One sample's state. Counters and the parts of histograms grow; gauges are read over time. */
+/** The state of one series. Counters and histogram parts have an increase; gauges and counters have readings. */
 class SampleState {
   increase = 0;
   last: number | undefined;
@@ -21,7 +21,7 @@ class SampleState {
   }
 }
 
-/** What is read of one server, joined reading by reading. */
+/** Combines the scrapes of one server. */
 export class ScrapeTally {
   private readonly exposition = new Exposition();
   private states = new Map<SampleKey, SampleState>();
@@ -35,8 +35,8 @@ export class ScrapeTally {
   private fetchNs = 0;
 
   /**
-   * The measured time begins: what was read so far only says where counters stand.
-   * @param keepsBaseline whether nothing happened since the last reading, so that counters are counted from there
+   * Begins the measured time. Earlier scrapes only serve as the baseline of counters.
+   * @param keepsBaseline whether no request was sent since the last scrape, so that counters may start there
    */
   begin(startNs: number, keepsBaseline: boolean): void {
     this.startNs = startNs;
@@ -48,7 +48,7 @@ export class ScrapeTally {
     for (const state of this.states.values()) state.restart();
   }
 
-  /** Adds a reading. @param atNs when it was asked for @param tookNs until it was there */
+  /** Adds a scrape. @param atNs time of the request @param tookNs time until the response */
   add(text: string, atNs: number, tookNs: number): void {
     const { hasBaseline } = this;
     if (!hasBaseline) this.baseNs = atNs;
@@ -60,7 +60,7 @@ export class ScrapeTally {
     this.fetchNs += tookNs;
   }
 
-  /** Whether anything in the text was a sample. */
+  /** Whether no scrape has contained a sample. */
   get isEmpty(): boolean {
     return this.states.size === 0;
   }
@@ -87,7 +87,7 @@ export class ScrapeTally {
     const { kind } = key.family;
     if (kind === "counter" || isPart(key)) {
       if (!Number.isFinite(value)) return;
-      // A series that was not there yet begins at 0; a counter that fell has begun anew.
+      // A new series starts at 0. A counter that decreased was reset.
       const from = state.last ?? (hasBaseline ? 0 : value);
       if (hasBaseline) state.increase += value >= from ? value - from : value;
       state.last = value;
@@ -110,7 +110,7 @@ export class ScrapeTally {
   }
 }
 
-/** Parts of a histogram or of a summary that only grow. */
+/** Whether a series is part of a histogram or summary that only increases. */
 function isPart({ family, name }: SampleKey): boolean {
   return (family.kind === "histogram" || family.kind === "summary") && name !== family.name;
 }
@@ -142,7 +142,7 @@ function toSeries(kind: "gauge" | "counter", { labels }: SampleKey, state: Sampl
   return [kind === "gauge" ? { kind, labels, readings } : { kind, labels, increase: state.increase, readings }];
 }
 
-/** Joins the parts of each histogram: those whose labels are the same but for the bucket's bound. */
+/** Joins the parts of each histogram: series whose labels differ only in the bucket's bound. */
 function toHistograms(members: readonly [SampleKey, SampleState][]): ScrapedSeries[] {
   const histograms = new Map<
     string,
@@ -166,7 +166,7 @@ function toHistograms(members: readonly [SampleKey, SampleState][]): ScrapedSeri
   }));
 }
 
-/** From counts at or below a bound to counts between bounds. */
+/** Converts cumulative bucket counts to counts per bucket. */
 function toBuckets(atMost: readonly [bound: number, count: number][]): HistogramBucket[] {
   let before = 0;
   return atMost
@@ -195,7 +195,7 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/_watts$/, "W"],
 ];
 
-/** What a name says of its unit. */
+/** Returns the unit in a metric's name; empty when there is none. */
 function unitOf(name: string): string {
   return UNITS.find(([pattern]) => pattern.test(name))?.[1] ?? "";
 }

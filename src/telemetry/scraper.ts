@@ -7,21 +7,21 @@ import { ScrapeTally } from "./scrape-tally.ts";
 export interface ScraperOptions {
   readonly url: string;
   readonly intervalMs: number;
-  /** Fetches the metrics' text; rejects with the reason why it cannot be had. */
+  /** Fetches the metrics as text; rejects with the reason for a failure. */
   fetch(): Promise<string>;
-  /** Told once, of the first reading that failed. @param isFirst whether nothing could be read before */
+  /** Called for the first failure only. @param isFirst whether no scrape had succeeded before */
   onFailure(reason: string, isFirst: boolean): void;
 }
 
 /**
- * Reads the metrics of one server while a run measures: once ahead of it, which says whether the server can be read at all, then at its
- * beginning, at the interval, and at its end. Nothing of the run waits for it in between.
+ * Scrapes the metrics of one server during a run: once before it, to check the address, then at the start, at the interval, and at the end.
+ * The run does not wait for scrapes in between.
  */
 export class Scraper {
   private readonly options: ScraperOptions;
   private readonly tally = new ScrapeTally();
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private underWay: Promise<void> | undefined;
+  private inFlight: Promise<void> | undefined;
   private isRunning = false;
   private failedCount = 0;
   private failure: string | undefined;
@@ -30,31 +30,31 @@ export class Scraper {
     this.options = options;
   }
 
-  /** Reads once, ahead of the run. Resolves with whether there are metrics. */
+  /** Scrapes once before the run. Returns whether there are metrics. */
   async probe(): Promise<boolean> {
     await this.readOnce();
     if (this.failure === undefined && this.tally.isEmpty)
-      this.fail("there is nothing in it in Prometheus' text format");
+      this.fail("the response contains no metrics in Prometheus' text format");
     return this.failure === undefined;
   }
 
-  /** The measured time begins. @param isAfterWarmup whether requests were sent since the probe */
+  /** Begins the measured time. @param isAfterWarmup whether requests were sent since the probe */
   begin(isAfterWarmup: boolean): void {
     this.tally.begin(nowNs(), !isAfterWarmup);
     this.isRunning = true;
     void this.tick();
   }
 
-  /** The measured time is over: reads once more. */
+  /** Ends the measured time with a last scrape. */
   async finish(): Promise<ScrapedEndpoint> {
     const wasRunning = this.isRunning;
     this.stop();
-    await this.underWay;
+    await this.inFlight;
     if (wasRunning) await this.readOnce();
     return this.tally.result(this.options.url, this.failedCount, this.failure);
   }
 
-  /** Reads no more. */
+  /** Stops scraping. */
   stop(): void {
     this.isRunning = false;
     clearTimeout(this.timer);
@@ -62,8 +62,8 @@ export class Scraper {
 
   private async tick(): Promise<void> {
     const startNs = nowNs();
-    this.underWay = this.readOnce();
-    await this.underWay;
+    this.inFlight = this.readOnce();
+    await this.inFlight;
     if (!this.isRunning) return;
     const restMs = this.options.intervalMs - (nowNs() - startNs) / 1e6;
     this.timer = setTimeout(() => void this.tick(), Math.max(0, restMs));

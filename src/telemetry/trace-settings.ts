@@ -2,16 +2,14 @@ import { messageOf, RunError } from "../plan/problem.ts";
 import type { TracePlan } from "../plan/telemetry.ts";
 import type { TraceValues } from "../service/service.ts";
 
-/** Trace settings of a server: set for a run, and set back after it. */
-
-/** Asks the server; a refusal rejects with the server's words. */
+/** Access to a server's trace settings. When the server rejects a request, it rejects with the server's message. */
 export interface TraceAccess {
   read(): Promise<TraceValues>;
-  /** Resolves with the settings as they are then. */
+  /** Returns the settings after the change. */
   write(values: TraceValues): Promise<TraceValues>;
 }
 
-/** The settings by their names in the protocol; the flag of each. */
+/** Flags by the setting's name in the protocol. */
 const FLAGS: Readonly<Record<string, string>> = {
   log_frequency: "--log-frequency",
   trace_count: "--trace-count",
@@ -20,7 +18,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   trace_rate: "--trace-rate",
 };
 
-/** The settings a plan asks for, by their names in the protocol. */
+/** Returns the settings that a plan requests, by their names in the protocol. */
 export function toTraceValues({ file, levels, rate, count, logFrequency }: TracePlan): TraceValues {
   return {
     ...(logFrequency === null ? {} : { log_frequency: [String(logFrequency)] }),
@@ -31,7 +29,7 @@ export function toTraceValues({ file, levels, rate, count, logFrequency }: Trace
   };
 }
 
-/** The flags that ask for settings, with their values. */
+/** Returns the flags that request the settings, with their values. */
 export function describeTrace(values: TraceValues): string {
   return Object.entries(values)
     .map(([name, value]) => `${FLAGS[name] ?? name} ${value.join(",")}`)
@@ -39,9 +37,9 @@ export function describeTrace(values: TraceValues): string {
 }
 
 /**
- * Sets what is asked for, or nothing when any of it is refused.
- * @returns what sets the former values back; it rejects when it cannot
- * @throws RunError naming each setting that the server refuses, with the server's words
+ * Applies all requested settings, or none when the server rejects one.
+ * @returns restores the previous values; rejects when that fails
+ * @throws RunError with each rejected setting and the server's reason
  */
 export async function setTrace(asked: TraceValues, access: TraceAccess): Promise<() => Promise<void>> {
   const former = await access.read();
@@ -53,24 +51,24 @@ export async function setTrace(asked: TraceValues, access: TraceAccess): Promise
     refused = findIgnored(asked, await access.write(asked));
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    // Of several settings the server does not say which it means.
+    // The server does not report which of several settings it rejects.
     refused = await findRefused(asked, access);
   }
   if (refused.length === 0) return restore;
   const taken: Record<string, readonly string[]> = { ...asked };
   for (const { name } of refused) delete taken[name];
-  // The refusal is what the user must hear of, whatever becomes of this.
+  // Ignore a failure here: the rejection is what the user needs to see.
   if (Object.keys(taken).length > 0) await access.write(pick(former, taken)).catch(() => {});
   throw toRunError(asked, refused);
 }
 
-/** A setting that was not taken. */
+/** A setting that the server did not apply. */
 interface Refused {
   readonly name: string;
   readonly why: string;
 }
 
-/** Sets each by itself. */
+/** Applies each setting separately to find the rejected ones. */
 async function findRefused(asked: TraceValues, access: TraceAccess): Promise<Refused[]> {
   const refused: Refused[] = [];
   for (const [name, value] of Object.entries(asked)) {
@@ -88,12 +86,12 @@ function isRefusal(error: unknown): boolean {
   return error instanceof RunError && error.kind === "refused";
 }
 
-/** Settings that the server took without a word but does not have. */
+/** Returns settings that the server accepted but did not apply. */
 function findIgnored(asked: TraceValues, actual: TraceValues): Refused[] {
   const ignored: Refused[] = [];
   for (const [name, value] of Object.entries(asked)) {
     const now = actual[name];
-    // The count sinks with every trace, at once where others send requests too.
+    // Each trace decreases the count, at once when other clients send requests.
     if (now !== undefined && (name === "trace_count" || isSame(now, value))) continue;
     const why = now === undefined ? "the server has no such setting" : `the server keeps it at ${now.join(",")}`;
     ignored.push({ name, why });
@@ -108,11 +106,11 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
 function toRunError(asked: TraceValues, refused: readonly Refused[]): RunError {
   const list = refused.map(({ name, why }) => `${describeTrace(pick(asked, { [name]: [] }))}: ${why}`).join("; ");
   const hint =
-    "Leave it out, or give what the server takes; one that is to trace is started with --trace-config mode=triton --trace-config triton,file=PATH.";
+    "Omit the setting, or use a value that the server accepts. To trace, start the server with --trace-config mode=triton --trace-config triton,file=PATH.";
   return new RunError("refused", `failed to set ${list}`, hint);
 }
 
-/** The values of the settings that `names` has. */
+/** Returns the values of the settings in `names`. */
 function pick(values: TraceValues, names: TraceValues): TraceValues {
   const picked: Record<string, readonly string[]> = {};
   for (const name in names) {

@@ -1,20 +1,20 @@
 import type { Call, ClientOptions, LoadClient, ServerLoad } from "./client.ts";
-import { type Failure, isGivenUp } from "./failure.ts";
+import { type Failure, isCancelled } from "./failure.ts";
 import type { WireRequest } from "./request.ts";
 
-/** One of the servers that share a load. */
+/** One of several servers that share a load. */
 export interface BalancedServer {
-  /** Host and port, as the user wrote them: what stands in failures and in counts. */
+  /** Host and port as the user wrote them. Failures and counts show it. */
   readonly name: string;
   readonly createClient: (options: ClientOptions) => LoadClient;
 }
 
 /**
- * Several servers as one: each request goes to the next server in turn, whatever became of those before it. Every slot has a place, and
- * so with HTTP a connection, with each server, so that no request's time contains the making of one that the load could have made before.
+ * Distributes requests over several servers, round robin. Each slot has its own place, and with HTTP its own connection, at every server,
+ * so that connections can be opened before the measurement.
  */
 export class BalancingClient implements LoadClient {
-  /** By slot: the call at the server that had its latest request. */
+  /** By slot: the call of its latest request. */
   readonly calls: Call[] = [];
   private readonly parts: readonly ServerPart[];
   private nextIndex = 0;
@@ -64,10 +64,10 @@ export class BalancingClient implements LoadClient {
   }
 
   attribute(call: Call, failure: Failure): Failure {
-    // It is the plan's doing, whichever server it was.
+    // The plan asked for the cancellation; no server caused it.
     if (failure.kind === "cancelled") return failure;
     const part = this.parts[call.server] as ServerPart;
-    if (!isGivenUp(failure)) part.failedCount++;
+    if (!isCancelled(failure)) part.failedCount++;
     return { ...failure, server: part.name };
   }
 
@@ -76,7 +76,7 @@ export class BalancingClient implements LoadClient {
   }
 }
 
-/** A server with its client and what it was sent. */
+/** One server, its client and its counts. */
 class ServerPart {
   readonly name: string;
   readonly client: LoadClient;

@@ -2,66 +2,66 @@ import type { AnswerHead, CreateAnswerCheck } from "./answer-check.ts";
 import type { Failure } from "./failure.ts";
 import type { Header, WireRequest } from "./request.ts";
 
-/**
- * The clients of the measured path. A client has slots; a slot carries one request at a time and owns one {@link Call}, which is
- * reused: nothing is allocated per request.
- */
-
 /** One response of a request that may have several. */
 export interface ReceivedResponse {
-  /** When the socket read that completed it began to be handled. */
+  /** Start of handling the socket read that completed it. */
   readonly readNs: number;
   readonly body: Uint8Array;
-  /** It only says that no more will come. */
+  /** Whether it has no content and only marks the end of the responses. */
   readonly isEmpty: boolean;
 }
 
-/** The state of a slot's current or last request. Times are {@link nowNs} nanoseconds. */
+/**
+ * The state of a slot's current or last request. Reused for every request of the slot, so that a request allocates nothing. Times are
+ * {@link nowNs} nanoseconds.
+ */
 export class Call implements AnswerHead {
   readonly slot: number;
-  /** Which of several servers it is for, counted from 0. */
+  /** Index of the server, when there are several. */
   server = 0;
-  /** When sending began: right before the first byte was handed to the socket, or the connection was asked for. */
+  /** Start of sending: right before the first byte goes to the socket, or before connecting. */
   sendStartNs = 0;
-  /** When all bytes had been handed to the socket. */
+  /** Time when the socket had taken all bytes. */
   sendEndNs = 0;
-  /** When the socket read that held the response's first byte began to be handled; on a stream, that completed the first response. */
+  /**
+   * Start of handling the socket read that held the first byte of the response; on a stream, the read that completed the first response.
+   */
   firstByteNs = 0;
-  /** When the socket read that completed the response began to be handled; of several the last one that is not empty. */
+  /** Start of handling the socket read that completed the response; of several responses, the last one with content. */
   endNs = 0;
-  /** When the last message of several was read, an empty one included; 0 where there is one response per request. */
+  /** Time of the last of several messages, including an empty one; 0 when there is one response per request. */
   lastMessageNs = 0;
-  /** Responses with content; always 1 where the protocol has one per request. */
+  /** Number of responses with content; always 1 when the protocol has one per request. */
   responseCount = 1;
-  /** Messages received for the request, an empty last one included. */
+  /** Number of messages received, including an empty last one. */
   messageCount = 1;
-  /** Bytes of the responses so far, where a stream carries them. */
+  /** Bytes of the responses so far; streams only. */
   responseBytes = 0;
-  /** The responses one by one, where a stream carries them and bodies are kept. They are the reader's to keep. */
+  /** The responses of a stream, when bodies are kept. The receiver of the call owns them. */
   responses: ReceivedResponse[] = [];
-  /** Time spent reading the response's bytes apart, in nanoseconds, where a client measures it. */
+  /** Time spent decoding the response, in nanoseconds, when the client measures it. */
   decodeNs = 0;
   /** Set when the request failed. */
   failure: Failure | undefined = undefined;
-  /** The response's payload; only kept when the client was told to, and for failures. The reader's to keep. */
+  /** The response's payload, when `keepBodies` is set or the request failed. The receiver of the call owns it. */
   body: Uint8Array | undefined = undefined;
-  /** Length of the response's leading JSON part (`Inference-Header-Content-Length`); 0 when the response did not say. */
+  /** Length of the response's leading JSON part (`Inference-Header-Content-Length`); 0 when the header is absent. */
   jsonBytes = 0;
-  /** Whether the response's content type is JSON; false where the protocol has none. */
+  /** Whether the response's content type is JSON; false when the protocol has no content type. */
   isJson = false;
-  /** Whether the client had the response looked at, as {@link ClientOptions.createCheck} asks. */
+  /** Whether {@link ClientOptions.createCheck}'s check has seen the response. */
   isChecked = false;
   /** True between `send` and `onDone`. */
   isActive = false;
-  /** True while bytes of the request have still to be handed to the socket, where a client knows; `onSent` follows. */
+  /** True while the socket has not taken all bytes of the request; `onSent` follows. */
   isSending = false;
 
   constructor(slot: number) {
     this.slot = slot;
   }
 
-  /** Takes what came of another slot's request, its bodies included, before that slot is used again. */
-  takeOver(from: Call): void {
+  /** Copies the result of another slot's request, and takes its bodies, before that slot is used again. */
+  takeResult(from: Call): void {
     this.server = from.server;
     this.sendStartNs = from.sendStartNs;
     this.sendEndNs = from.sendEndNs;
@@ -81,80 +81,81 @@ export class Call implements AnswerHead {
   }
 }
 
-/** Called by a client when a slot's request is over, for good or bad. The slot may be used again from inside the call. */
+/** Called when a slot's request ends, with success or failure. The callback may use the slot again. */
 export type OnDone = (call: Call) => void;
 
-/** Settings all clients share. */
+/** Settings that all clients share. */
 export interface ClientOptions {
-  /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. May change until the first request. */
+  /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. May change before the first request. */
   readonly keepBodies: boolean;
   /**
-   * Makes a check of answers whose bodies are not kept, one check for each slot; an answer that it refuses is a failure. Absent: answers are
-   * not checked here, for example because kept bodies are checked later. May appear until the first request.
+   * Creates the check of each slot, for responses whose bodies are not kept. A response that it rejects is a failure. Absent: responses are
+   * not checked here. May be set before the first request.
    */
   readonly createCheck?: CreateAnswerCheck | undefined;
-  /** A request whose connection brings no byte for so long has failed. In nanoseconds. */
+  /** A request fails when its connection receives no byte for this time, in nanoseconds. */
   readonly stallTimeoutNs: number;
   /**
-   * A response of more bytes has failed: its body, or all messages that answer one request, decompressed. It is not read to its end, and no
-   * more than this is held of it.
+   * A request fails when its response has more bytes: its body, or all its messages together, decompressed. The client reads no further and
+   * never holds more than this.
    */
   readonly maxResponseBytes: number;
   /**
-   * Slots are dealt to lanes in turn: slot `s` belongs to lane `s % laneCount`. A lane is what perf_analyzer calls a worker thread;
-   * lanes share gRPC connections and own gRPC streams.
+   * Slot `s` belongs to lane `s % laneCount`. A lane is what perf_analyzer calls a worker thread: lanes share gRPC connections, and each
+   * has its own gRPC stream.
    */
   readonly laneCount: number;
   readonly onDone: OnDone;
-  /** Told when a request is sent whose call was `isSending` when `send` returned. */
+  /** Called when a request has been sent whose call was `isSending` when `send` returned. */
   readonly onSent?: ((call: Call) => void) | undefined;
-  /** Told of each response of a request that has others to follow. */
+  /** Called for each response of a request except the last. */
   readonly onResponse?: ((call: Call) => void) | undefined;
-  /** gRPC only: given the headers of each response, and then its trailers, before `onDone`. For tests and traces; it costs time with grpc-js. */
+  /**
+   * gRPC only: called with the headers of each response, then with its trailers, before `onDone`. For tests and traces; slow with grpc-js.
+   */
   readonly onMetadata?: ((call: Call, headers: readonly Header[], isTrailers: boolean) => void) | undefined;
-  /** Told of heads of requests and responses as text, `>` for sent and `<` for received; for traces only, it costs time. */
+  /** Called with the heads of requests (`>`) and responses (`<`) as text. For traces only; slow. */
   readonly onWire?: ((direction: ">" | "<", head: string) => void) | undefined;
 }
 
-/** A client that sends encoded requests over slots. */
+/** A client of the measured path. It has slots; each carries one request at a time. */
 export interface LoadClient {
   /** The calls by slot; grows with `reserve`. */
   readonly calls: readonly Call[];
-  /** Makes slots `0 … count-1` usable; connections are opened ahead of the first request. Resolves also when connecting failed. */
+  /** Makes slots `0 … count-1` usable and opens their connections. Resolves also when connecting fails. */
   reserve(count: number): Promise<void>;
   /**
-   * Sends a request on a free slot. Never throws for network reasons: failures arrive through `onDone`, never before `send` returns.
+   * Sends a request on a free slot. Never throws for network reasons: failures arrive through `onDone`, after `send` has returned.
    * @param stamp bytes to write at the request's stamp place
    */
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void;
-  /** Hands bytes collected by `send` to the sockets. Call once after a group of sends. */
+  /** Writes the bytes collected by `send` to the sockets. Call once after a group of sends. */
   flush(): void;
   /**
-   * Gives up the slot's request, which fails with `failure` before the call returns, and tells the server: the connection is closed, or
-   * the gRPC stream reset. A stream that carries other slots' requests too stays open. Nothing happens to a slot without a request. Not
-   * to be called from inside `onDone`.
+   * Cancels the slot's request, which fails with `failure` before the call returns. Closes the connection or resets the gRPC stream; a
+   * stream that carries requests of other slots stays open. Does nothing for an idle slot. Must not be called inside `onDone`.
    */
   cancel(slot: number, failure: Failure): void;
   /** Fails active calls with `aborted` and closes all connections. */
   close(): void;
-  /** Connections opened so far, the re-opened ones included. */
+  /** Number of connections opened so far, including reconnections. */
   readonly connectionCount: number;
   /**
-   * Times that a request was sent again so far, which is only done where the server cannot have processed it. A library that repeats requests
-   * by itself does not report it.
+   * Number of times that a request was sent again. A client resends only when the server cannot have processed the request. Libraries that
+   * retry internally do not report it.
    */
   readonly resendCount: number;
-  /** What each server was sent; absent where there is one. */
+  /** Counts by server; absent when there is one server. */
   readonly servers?: readonly ServerLoad[] | undefined;
-  /** Counts a request's failure for its server, and gives it with the server's name; absent where there is one server. */
+  /** Counts a failure for its server and returns it with the server's name; absent when there is one server. */
   attribute?(call: Call, failure: Failure): Failure;
 }
 
-/** The part of a load that one of several servers had. */
+/** Counts of one of several servers. */
 export interface ServerLoad {
   /** Host and port, as the user wrote them. */
   readonly name: string;
   readonly sentCount: number;
-  /** Requests that failed, without those that were given up. */
+  /** Failed requests, without cancelled ones. */
   readonly failedCount: number;
 }

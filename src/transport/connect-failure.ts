@@ -1,8 +1,6 @@
 import { isOutOfFiles, openFileLimit } from "../runtime/files.ts";
 import type { Failure } from "./failure.ts";
 
-/** Why no connection could be made, in plain words, whatever the runtime calls it. */
-
 const REFUSED = "Connection refused";
 const UNKNOWN_HOST = "Unknown host";
 const MESSAGES: Readonly<Record<string, string>> = {
@@ -15,14 +13,14 @@ const MESSAGES: Readonly<Record<string, string>> = {
   ECONNRESET: "Connection reset by peer",
 };
 
-/** The failure of a request for which no connection could be made. */
+/** Returns the failure of a request for which no connection could be opened. */
 export function connectFailure(error: Error | undefined): Failure {
   const message = describeConnectError(error);
-  if (isForWantOfFiles(error, message)) return { kind: "limit", message: describeFileLimit() };
+  if (isFileLimitReached(error, message)) return { kind: "limit", message: describeFileLimit() };
   return { kind: isTlsError(error) ? "tls" : "connect", message };
 }
 
-/** Why connecting failed. */
+/** Describes why connecting failed, in the same words on every runtime. */
 export function describeConnectError(error: Error | undefined): string {
   if (error === undefined) return "Connection closed before it was established";
   const wrongName = describeWrongName(error.message);
@@ -37,7 +35,7 @@ export function describeConnectError(error: Error | undefined): string {
   return error.message === "" ? code || error.name : error.message;
 }
 
-/** True for errors of certificates and handshakes, as the three runtimes name them. */
+/** Whether the error is about certificates or the TLS handshake, on any of the three runtimes. */
 export function isTlsError(error: Error | undefined): boolean {
   if (error === undefined) return false;
   return (
@@ -51,10 +49,10 @@ function codeOf(error: Error): string {
 }
 
 /**
- * Whether the process could open no file for the connection. Bun reports it as a refused connection, and every runtime's look-up of names
- * as an unknown host, so that the limit itself is tried.
+ * Whether connecting failed because the process has no free file descriptor. Bun reports that as a refused connection, and every runtime's
+ * DNS lookup reports it as an unknown host, so the limit itself is tested.
  */
-function isForWantOfFiles(error: Error | undefined, message: string): boolean {
+function isFileLimitReached(error: Error | undefined, message: string): boolean {
   if (error === undefined) return false;
   if (/^(?:EMFILE|ENFILE)$/.test(codeOf(error)) || /\b(?:EMFILE|ENFILE)\b/.test(error.message)) return true;
   return (message === REFUSED || message === UNKNOWN_HOST) && isOutOfFiles();
@@ -66,7 +64,7 @@ function describeFileLimit(): string {
   return `this host, not the server, ran out of file descriptors${most}. Raise the limit (ulimit -n), or lower the load`;
 }
 
-/** `node:tls`' words for a name that is not among those of a certificate. */
+/** The message of `node:tls` when a certificate does not contain the host's name. */
 const WRONG_NAME =
   /does not match certificate's altnames: (?:Host|IP): (\S+?)\.? is not (?:in the cert's (?:altnames|list)|cert's CN): ?([^\n"]*)/;
 
@@ -81,7 +79,7 @@ function describeWrongName(message: string): string | undefined {
   return `the server's certificate ${holder}, not for ${wanted}`;
 }
 
-/** How a connection ended. @param when `before any byte of the response` */
+/** Describes how a connection ended. @param when such as `before any byte of the response` */
 export function describeClose(error: Error | undefined, when: string): string {
   return error === undefined ? `server closed the connection ${when}` : `${describeConnectError(error)} ${when}`;
 }

@@ -4,7 +4,7 @@ import type { Call, ClientOptions, LoadClient } from "./client.ts";
 import type { Failure } from "./failure.ts";
 import type { WireRequest } from "./request.ts";
 
-/** A single call outside the load failed. */
+/** A request outside the load failed. */
 export class ControlError extends Error {
   readonly failure: Failure;
   readonly body: Uint8Array | undefined;
@@ -26,31 +26,31 @@ interface Waiting {
 const MAX_SLOTS = 4;
 /** The first calls are sent while the program still loads. */
 const MIN_LIMIT_NS = 2e9; // 2 s
-/** Timers take 31 bits of milliseconds; longer ones would end at once. */
+/** Longer timeouts overflow the timer and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const NO_BYTES = new Uint8Array(0);
 
-/** What a control client bounds besides the stall timeout. */
+/** Limits of a control client besides the stall timeout. */
 export interface ControlLimits {
-  /** A whole call may take this long, however often bytes arrive. Default: twice the stall timeout, and 2 s at least. */
+  /** Timeout of a whole call, in nanoseconds. Default: twice the stall timeout, at least 2 s. */
   readonly limitNs?: number;
-  /** Most bytes of an answer. Default: that of a plan. */
+  /** Maximum bytes of a response. Default: {@link DEFAULT_MAX_RESPONSE_BYTES}. */
   readonly maxResponseBytes?: number;
 }
 
-/** Single calls over any client, as promises, a few at a time: for metadata and statistics, whatever transport carries the load. */
+/** Sends single calls over any client, up to four at a time, as promises. For metadata and statistics. */
 export class ControlClient {
   private readonly client: LoadClient;
   private readonly queue: Waiting[] = [];
   /** By slot; undefined when it is free. */
   private readonly current: (Waiting | undefined)[] = [];
-  /** By slot: ends a call that takes too long. */
+  /** By slot: the timeout of its call. */
   private readonly timers: (ReturnType<typeof setTimeout> | undefined)[] = [];
   private limitNs: number;
 
   /**
-   * @param stallTimeoutNs a call without a byte for this long has failed
-   * @param create makes the client; the options besides the limits are given by this class
+   * @param stallTimeoutNs a call fails when it receives no byte for this time
+   * @param create creates the client; this class sets the options
    */
   constructor(
     stallTimeoutNs: number,
@@ -62,7 +62,7 @@ export class ControlClient {
     this.client = create({ ...limits, keepBodies: true, laneCount: 1, onDone: (call) => this.done(call) });
   }
 
-  /** Resolves with the answer's payload. Rejects with {@link ControlError}. */
+  /** Returns the payload of the response. Rejects with {@link ControlError}. */
   call(request: WireRequest): Promise<Uint8Array> {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     this.queue.push({ request, resolve, reject });
@@ -70,8 +70,8 @@ export class ControlClient {
     return promise;
   }
 
-  /** From now on no call may take longer than this, those in flight included: somebody waits for the end. */
-  hurry(limitNs: number): void {
+  /** Lowers the timeout of all calls, including those in flight. */
+  lowerTimeout(limitNs: number): void {
     this.limitNs = Math.min(this.limitNs, limitNs);
     for (const [slot, waiting] of this.current.entries()) if (waiting !== undefined) this.limit(slot);
   }
@@ -81,7 +81,7 @@ export class ControlClient {
     for (const timer of this.timers) clearTimeout(timer);
   }
 
-  /** Gives the slot's call the time that a call may take now. */
+  /** Restarts the timeout of the slot's call. */
   private limit(slot: number): void {
     clearTimeout(this.timers[slot]);
     const { limitNs } = this;
@@ -90,7 +90,7 @@ export class ControlClient {
     this.timers[slot] = setTimeout(expire, Math.min(MAX_TIMER_MS, Math.ceil(limitNs / 1e6)));
   }
 
-  /** Starts a waiting call if a slot is free or may be added. */
+  /** Starts the next queued call if a slot is free or can be added. */
   private next(): void {
     if (this.queue.length === 0) return;
     const free = this.current.indexOf(undefined);
@@ -99,7 +99,7 @@ export class ControlClient {
     const waiting = this.queue.shift() as Waiting;
     this.current[slot] = waiting;
     this.limit(slot);
-    // Sending does not wait for the connection: the client does.
+    // The client waits for the connection.
     if (free < 0) void this.client.reserve(slot + 1);
     this.client.send(slot, waiting.request, undefined);
     this.client.flush();
@@ -113,7 +113,7 @@ export class ControlClient {
     clearTimeout(this.timers[slot]);
     if (failure === undefined) done.resolve(body ?? NO_BYTES);
     else done.reject(new ControlError(failure, body));
-    // Not inside this call's completion: the client may still be handling its read.
+    // Deferred: the client may still be handling its read.
     queueMicrotask(() => this.next());
   }
 }

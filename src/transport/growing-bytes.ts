@@ -1,8 +1,8 @@
 const KEPT_CAPACITY_BYTES = 64 * 1024; // 64 KiB
-const LARGE_BYTES = 16 * 1024 * 1024; // 16 MiB: from here on a buffer grows by a quarter, and is not copied to fit
+const LARGE_BYTES = 16 * 1024 * 1024; // 16 MiB; larger buffers grow by a quarter and are not copied to fit
 const NOTHING = new Uint8Array(0);
 
-/** Bytes that arrive in pieces, in one buffer: what it takes is in proportion to what arrived, however small the pieces are. */
+/** A growing byte buffer. Its size is proportional to the bytes appended, however small the pieces are. */
 export class GrowingBytes {
   /** Number of bytes held. */
   length = 0;
@@ -12,7 +12,7 @@ export class GrowingBytes {
   append(bytes: Uint8Array, start: number, end: number): void {
     const needed = this.length + end - start;
     if (this.length === 0 && this.buffer.length < needed) {
-      // Most often there is no second piece.
+      // Usually the first piece is the only one.
       this.buffer = bytes.slice(start, end);
       this.length = needed;
       return;
@@ -27,12 +27,12 @@ export class GrowingBytes {
     this.length = needed;
   }
 
-  /** The bytes where they lie, valid until the next change. */
+  /** A view of the bytes, valid until the next change. */
   view(): Uint8Array {
     return this.buffer.subarray(0, this.length);
   }
 
-  /** Hands over the bytes, which are the caller's from now on, and begins anew. */
+  /** Returns the bytes, which the caller owns, and resets the buffer. */
   take(): Uint8Array {
     const { buffer, length } = this;
     this.clear();

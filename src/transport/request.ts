@@ -1,47 +1,44 @@
-/** Requests as they are handed from a service to a transport: encoded once per distinct input, sent many times. */
-
 /** A header's name and value. */
 export type Header = readonly [name: string, value: string];
 
-/** Where in the payload a request's stamp goes: what differs from one sending to the next, as its id and its place in a sequence. */
+/** The place in the payload of a request's stamp: the bytes that differ between sends, such as the id and the sequence flags. */
 export interface StampPlace {
   /** Byte offset in `payload`. */
   readonly offset: number;
-  /** Bytes of the stamp; one of another length needs another encoding. */
+  /** Length of the stamp in bytes. */
   readonly length: number;
-  /** The stamp begins with so many decimal digits of the id. */
+  /** Number of decimal digits of the id at the start of the stamp. */
   readonly idDigits: number;
 }
 
-/** How gRPC messages are compressed. */
 export type MessageCompression = "gzip" | "deflate";
 
-/** An encoded request: an HTTP body or a gRPC message, and where it goes. */
+/** A request, encoded once per distinct input and sent many times: an HTTP body or a gRPC message with its destination. */
 export interface WireRequest {
   /** HTTP: the path and query. gRPC: `/package.Service/Method`. */
   readonly path: string;
   /** HTTP only; gRPC always POSTs. */
   readonly method: "GET" | "POST";
-  /** Headers of this request besides the client's own; lower-case names for gRPC. */
+  /** Headers of this request, in addition to the client's; lower-case names for gRPC. */
   readonly headers: readonly Header[];
   readonly payload: Uint8Array;
-  /** Absent when the same bytes are sent every time. */
+  /** Absent when every send has the same bytes. */
   readonly stampPlace?: StampPlace | undefined;
-  /** It is sent once: nothing that is made of it is worth keeping. */
+  /** The request is sent once, so its encoding need not be cached. */
   readonly isOnce?: true;
 }
 
-/** Where a client connects to and what it says there with every request. */
+/** A server, and what the client sends it with every request. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
-  /** What stands in `Host` and `:authority`: host and port as the user wrote them. */
+  /** Value of `Host` and `:authority`: host and port as the user wrote them. */
   readonly authority: string;
-  /** Put before each path, from URLs such as `http://proxy/triton`; empty or starting with `/`. */
+  /** Prefix of each path, from URLs such as `http://proxy/triton`; empty or starting with `/`. */
   readonly pathPrefix: string;
   readonly tls?: import("../runtime/socket.ts").TlsSettings | undefined;
   /** Headers (HTTP) or metadata (gRPC) of every request. */
   readonly headers: readonly Header[];
-  /** gRPC only: how requests are compressed; default: not at all. */
+  /** gRPC only: compression of requests. Default: none. */
   readonly compression?: MessageCompression | undefined;
 }

@@ -1,16 +1,16 @@
-/** Bytes that are sent again and again, each time with another stamp. */
+/** Bytes that are sent repeatedly, each time with another stamp. */
 export interface StampedBytes {
   readonly bytes: Uint8Array;
   /** Offset of the stamp in `bytes`; -1 when there is none. */
   readonly stampOffset: number;
-  /** Writes what else depends on the stamp. */
+  /** Updates what depends on the stamp, such as a checksum. */
   readonly seal?: { write(bytes: Uint8Array, stamp: Uint8Array): void } | undefined;
 }
 
-/** A copy of such bytes with a stamp written in. Each slot keeps one, so that bytes under way are never changed. */
+/** A copy of such bytes in which stamps are written. One per slot, so that bytes in flight never change. */
 export class StampScratch {
   private bytes = new Uint8Array(0);
-  /** What `bytes` was copied from: as long as it stays the same only the stamp is written. */
+  /** The bytes that `bytes` was copied from; only the stamp is written while they stay the same. */
   private source: Uint8Array | undefined;
 
   fill({ bytes, stampOffset, seal }: StampedBytes, stamp: Uint8Array): Uint8Array {

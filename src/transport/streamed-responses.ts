@@ -1,26 +1,24 @@
 import type { Call } from "./client.ts";
 import type { Failure } from "./failure.ts";
 
-/** Requests on a stream, each of which may have any number of responses. */
-
-/** What a service reads from one message of a stream. */
+/** One message of a stream, as a service reads it. */
 export interface StreamedResponse {
-  /** The request's id, as it was sent; empty when the message does not say. */
+  /** The request's id; empty when the message has none. */
   readonly id: string;
   readonly failure: Failure | undefined;
-  /** No more responses follow for the request. */
+  /** Whether this is the last response to the request. */
   readonly isFinal: boolean;
-  /** It has no content and only says that it is the last. */
+  /** Whether it has no content and only marks the end. */
   readonly isEmpty: boolean;
-  /** Where the response's own message, without the stream's wrapping, begins in the bytes that were read, and where it ends. */
+  /** Range in the received bytes of the response's own message, without the stream's wrapper. */
   readonly bodyStart: number;
   readonly bodyEnd: number;
 }
 
-/** Reads one message of a stream, `bytes[start, end)`. Throws `ProtocolError` when it cannot. */
+/** Reads one message of a stream, `bytes[start, end)`. @throws ProtocolError */
 export type ReadStreamed = (bytes: Uint8Array, start: number, end: number) => StreamedResponse;
 
-/** Makes a call ready for a request whose responses are to be counted. */
+/** Resets a call for a request whose responses are counted. */
 export function expectResponses(call: Call): void {
   call.responseCount = 0;
   call.messageCount = 0;
@@ -29,16 +27,19 @@ export function expectResponses(call: Call): void {
   if (call.responses.length > 0) call.responses = [];
 }
 
-/** What is held of a response besides its bytes, roughly. */
+/** Approximate memory per response besides its bytes. */
 const BYTES_PER_RESPONSE = 256;
 const MIN_RESPONSES = 4096;
 
-/** Whether the responses of one request are more, in bytes or however small in number, than the largest response may be. */
+/** Whether the responses of one request exceed the maximum response size, by bytes or by number. */
 export function isTooLarge({ messageCount, responseBytes }: Call, maxBytes: number): boolean {
   return responseBytes > maxBytes || (messageCount > MIN_RESPONSES && messageCount * BYTES_PER_RESPONSE > maxBytes);
 }
 
-/** Adds a response to its call; after the last one, or a failure, the call is over. @param kept its own message, where responses are kept */
+/**
+ * Adds a response to its call. The caller ends the call after the last response or a failure.
+ * @param kept the response's own message, when responses are kept
+ */
 export function addResponse(
   call: Call,
   response: StreamedResponse,
@@ -50,7 +51,7 @@ export function addResponse(
   call.responseBytes += bodyEnd - bodyStart;
   call.lastMessageNs = readNs;
   if (call.messageCount === 1) call.firstByteNs = readNs;
-  // The latency of a request is that of its last response with content.
+  // A request's latency ends with its last response with content.
   if (!isEmpty || call.responseCount === 0 || failure !== undefined) call.endNs = readNs;
   if (!isEmpty) call.responseCount++;
   call.failure = failure;

@@ -1,2 +1,2 @@
-/** How Rampart names itself to servers. */
+/** The `User-Agent` of Rampart's requests. */
 export const USER_AGENT = "rampart/0.1.0";

@@ -16,30 +16,30 @@ import {
   type Surroundings,
 } from "./questions.ts";
 
-/** How questions that no flag answers are treated: asked at the terminal, answered with their defaults, or refused. */
+/** How to treat questions without a flag: ask the user, take the default, or report a problem. */
 export type Manner = "ask" | "defaults" | "refuse";
 
-/** What an interview begins with. */
+/** The input of an interview. */
 export interface InterviewStart {
   readonly manner: Manner;
-  /** Answers by flags. */
+  /** Answers from flags. */
   readonly given: Answers;
-  /** What is wrong with the flags already. */
+  /** Problems with the flags so far. */
   readonly problems: readonly Problem[];
-  /** The server is not asked for its models. */
+  /** Do not query the server for its models. */
   readonly isOffline: boolean;
 }
 
-const NO_SERVER_HINT = "Or give --no-server to write the scenario without asking the server.";
+const NO_SERVER_HINT = "Or give --no-server to write the scenario without querying the server.";
 
-/** Completes answers: from flags, defaults or the user. */
+/** Collects the answers from flags, defaults and the user. */
 export class Interview {
   private readonly manner: Manner;
   private readonly given: Answers;
   private answers: Answers = {};
-  /** The questions that the user answered, with the answers there were before each. */
+  /** Questions that the user answered, with the answers before each. */
   private readonly asked: { readonly id: QuestionId; readonly before: Answers }[] = [];
-  /** What the user last answered each question with: offered again after a step back. */
+  /** The user's last answer to each question, offered again after a step back. */
   private readonly typed = new Map<QuestionId, string>();
   private models: readonly ListedModel[] = [];
   private isProbed = false;
@@ -54,8 +54,9 @@ export class Interview {
   }
 
   /**
-   * All answers; undefined when the user ends the interview.
-   * @throws UserError with everything that is wrong with the flags, RunError when the server cannot be asked
+   * Returns all answers; undefined when the user ends the interview.
+   * @throws UserError with all problems of the flags
+   * @throws RunError when the server cannot be queried
    */
   async complete(): Promise<Answers | undefined> {
     this.checkUnneeded();
@@ -95,9 +96,9 @@ export class Interview {
     return { kind: "answer", text: await this.answer(question, given) };
   }
 
-  /** The answer by a flag or a default. What is wrong with it is noted. */
+  /** Returns the answer from a flag or a default. Records its problems. */
   private async answer(question: Question, given: string | undefined): Promise<string> {
-    // Which models there are is not known where a problem kept the server from being asked.
+    // The models are unknown when a problem prevented the query.
     const isUnknown = question.id === "model" && !this.isProbed && !this.isOffline;
     if (isUnknown && (given !== undefined || this.manner === "defaults")) return given ?? "";
     const preset = question.preset({ ...this.given, ...this.answers }, this.around);
@@ -114,7 +115,7 @@ export class Interview {
         ? `Give ${flag}${this.describeModels(question)}.`
         : `Give ${flag}, or --yes to take '${preset}'.`;
     const message =
-      this.manner === "defaults" ? "has no default here" : "is not answered, and there is no terminal to ask at";
+      this.manner === "defaults" ? "has no default here" : "is not answered, and there is no terminal for asking";
     this.problems.push({ path: `--${question.id}`, message, hint });
     return preset ?? "";
   }
@@ -135,11 +136,11 @@ export class Interview {
         this.asked.push({ id: question.id, before: this.answers });
         return reply;
       }
-      warn(`${problem}\nAnswer the same again to write it all the same.`);
+      warn(`${problem}\nGive the same answer again to write it anyway.`);
     }
   }
 
-  /** To the question that was answered last; the first one is asked again. */
+  /** Goes back to the question answered last, or stays at the first one. */
   private goBack(): void {
     const last = this.asked.pop();
     if (last === undefined) return;
@@ -149,9 +150,9 @@ export class Interview {
     this.models = [];
   }
 
-  /** Asks the server for its models. `again` where another question comes first, `end` where the user ends the interview. */
+  /** Queries the server for its models. Returns `again` when another question comes first, `end` when the user ends the interview. */
   private async probe(): Promise<"done" | "again" | "end"> {
-    // The server is not asked while a flag is wrong.
+    // Do not query while a flag is wrong.
     if (this.problems.length > 0) return "done";
     const { url = "" } = this.answers;
     try {
@@ -165,17 +166,17 @@ export class Interview {
         : error;
     }
     if (this.models.some(({ refusal }) => refusal === "")) return "done";
-    throw new RunError("refused", `${url} has no model ready that can be measured`, "Load one into the server.");
+    throw new RunError("refused", `${url} has no model ready that can be measured`, "Load one on the server.");
   }
 
-  /** What to do where the server did not answer. */
+  /** Asks the user what to do when the server did not answer. */
   private async askAfterFailure(problem: string): Promise<"done" | "again" | "end"> {
     const { askWay, warn } = await import("./prompts.ts");
     warn(problem);
     const hasFlag = this.given.url !== undefined;
-    const reply = await askWay("The server cannot be asked for its models. What now?", [
-      hasFlag ? { value: "again", label: "ask it again" } : { value: "again", label: "give another address" },
-      { value: "offline", label: "write the scenario without asking it" },
+    const reply = await askWay("The server's models are not available. What next?", [
+      hasFlag ? { value: "again", label: "try again" } : { value: "again", label: "give another address" },
+      { value: "offline", label: "write the scenario without querying the server" },
     ]);
     if (reply.kind === "end") return "end";
     this.isOffline = reply.kind === "answer" && reply.text === "offline";
@@ -184,12 +185,12 @@ export class Interview {
     return "again";
   }
 
-  /** Takes back everything that was answered from this question on. */
+  /** Discards the answers from this question on. */
   private backTo(id: QuestionId): void {
     while (this.answers[id] !== undefined && this.asked.length > 0) this.goBack();
   }
 
-  /** Flags that answer what will not be asked. */
+  /** Checks a flag's answer and records its problem. */
   private check(question: Question, given: string, answers: Answers): void {
     const problem = question.check(given, answers, this.around);
     if (problem === undefined) return;
@@ -205,7 +206,7 @@ export class Interview {
     this.problems.push({ path: "--tokenizer", message: problem, value: answer, hint });
   }
 
-  /** Why the tokenizer of an answer does not load; not checked where the scenario is written for another machine. */
+  /** Returns why a tokenizer cannot be loaded. Not checked when the scenario is for another machine. */
   private async findTokenizerProblem({ id }: Question, answer: string): Promise<string | undefined> {
     if (id !== "tokenizer" || this.isOffline) return undefined;
     const { loadTokenizer } = await import("../tokenize/load-tokenizer.ts");
@@ -217,7 +218,7 @@ export class Interview {
     }
   }
 
-  /** What can be known to be wrong with the flags is reported before the first question. */
+  /** Reports problems with flags before the first question, as far as they can be known. */
   private checkBeforeAsking(): void {
     for (const question of QUESTIONS) {
       const given = this.given[question.id];
@@ -239,7 +240,7 @@ export class Interview {
   }
 }
 
-/** Why no file can be written into the folder of a path; one that is missing can be made. */
+/** Returns why no file can be written to a path; undefined when it can. A missing folder is no problem. */
 export function findFolderProblem(path: string): string | undefined {
   let folder = dirname(resolve(path));
   while (!existsSync(folder)) folder = dirname(folder);
@@ -248,7 +249,7 @@ export function findFolderProblem(path: string): string | undefined {
     accessSync(folder, constants.W_OK | constants.X_OK);
     return undefined;
   } catch {
-    return `cannot be written: nothing may be written into ${folder}`;
+    return `cannot be written: the folder ${folder} is not writable`;
   }
 }
 
@@ -258,7 +259,7 @@ const TARGET_NAMES: Readonly<Record<string, string>> = {
   openai: "language model",
 };
 
-/** Questions that a target does not have. */
+/** Questions that do not apply to a target. */
 const UNNEEDED: Readonly<Record<string, readonly QuestionId[]>> = {
   embedded: ["url", "model", "tokenizer", "shapes"],
   triton: ["tokenizer"],

@@ -3,9 +3,7 @@ import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
 import type { Answers, Choice, Question, Surroundings } from "./questions.ts";
 
-/** Draws questions on the terminal. */
-
-/** What the user does at a question: answers it, goes back to the one before (Escape), or ends the wizard (Ctrl-C). */
+/** The user's reply: an answer, back to the previous question (Escape), or the end of the wizard (Ctrl-C). */
 export type Reply =
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "back" }
@@ -14,7 +12,7 @@ export type Reply =
 let lastKey = "";
 let isListening = false;
 
-/** Both keys are the same to the prompts: the last key pressed says which one it was. */
+/** Records the last key, because the prompts report Escape and Ctrl-C alike. */
 function listenForKeys(): void {
   if (isListening) return;
   isListening = true;
@@ -24,8 +22,8 @@ function listenForKeys(): void {
 }
 
 /**
- * Asks one question.
- * @param typed what was answered before a step back, to be changed or taken again
+ * Asks a question on the terminal.
+ * @param typed the user's earlier answer, as the initial value
  */
 export async function askQuestion(
   question: Question,
@@ -47,7 +45,7 @@ export async function askQuestion(
   return toReply(answer);
 }
 
-/** Asks for one of several ways to proceed. */
+/** Asks how to proceed. */
 export async function askWay(message: string, choices: readonly Choice[]): Promise<Reply> {
   listenForKeys();
   return toReply(await select({ message, options: choices.map((choice) => ({ ...choice })) }));
@@ -58,7 +56,7 @@ function toReply(answer: string | symbol): Reply {
   return { kind: lastKey === "escape" ? "back" : "end" };
 }
 
-/** Asks until the choice is one that can be taken. */
+/** Asks until the choice is valid. */
 async function askChoice(
   question: Question,
   choices: readonly Choice[],
@@ -83,17 +81,17 @@ async function askChoice(
   }
 }
 
-/** Prints a warning between the questions. */
+/** Prints a warning. */
 export function warn(message: string): void {
   log.warn(clean(message));
 }
 
-/** Names of models are the server's, and what a server says of a question may hold anything. */
+/** Masks secrets and escapes control characters, because names and messages come from the server. */
 function clean<T extends string | undefined>(text: T): T {
   return (text === undefined ? text : escapeControls(maskText(text))) as T;
 }
 
-/** Prints how to move between the questions. */
+/** Prints the keys for moving between questions. */
 export function explainKeys(): void {
   log.info("Enter answers, Escape goes one question back, Ctrl-C ends without writing anything.");
 }

@@ -1,9 +1,7 @@
 import { parseDurationNs } from "../plan/units.ts";
 import type { ListedModel } from "../service/service.ts";
 
-/** The wizard's questions as a pure graph: which comes next, what it may be answered with, and its default. Nothing here prints or asks. */
-
-/** What can be asked; also the names of the flags that answer. */
+/** Ids of questions, and names of the flags that answer them. */
 export type QuestionId =
   | "target"
   | "protocol"
@@ -18,40 +16,40 @@ export type QuestionId =
   | "out"
   | "run";
 
-/** Answers so far, as text. */
+/** The answers so far, as text. */
 export type Answers = Readonly<Partial<Record<QuestionId, string>>>;
 
-/** What is known of the world besides the answers. */
+/** The environment of the questions. */
 export interface Surroundings {
-  /** The server's models that are ready; empty before it was asked. */
+  /** Models that are ready on the server; empty before the query. */
   readonly models: readonly ListedModel[];
-  /** The server is not asked: its models are not known. */
+  /** Whether the server is not queried. */
   readonly isOffline: boolean;
   fileExists(path: string): boolean;
-  /** Why a file cannot be written into its folder, which may still have to be made; undefined when it can. */
+  /** Returns why a file cannot be written to a path; undefined when it can. */
   findFolderProblem(path: string): string | undefined;
 }
 
-/** One of several answers. */
+/** An answer to choose. */
 export interface Choice {
   readonly value: string;
   readonly label: string;
   readonly hint?: string;
 }
 
-/** One question. */
+/** A question of the wizard. Questions only compute; `prompts.ts` prints and asks. */
 export interface Question {
   readonly id: QuestionId;
   readonly message: string;
-  /** What the flag of the same name takes. */
+  /** Placeholder for the value of the flag. */
   readonly value: string;
   readonly help: string;
   isNeeded(answers: Answers, around: Surroundings): boolean;
   /** Absent for free text. */
   choices?(answers: Answers, around: Surroundings): Choice[];
-  /** The answer that is taken when none is given; undefined when there is none to take. */
+  /** The default answer; undefined when there is none. */
   preset(answers: Answers, around: Surroundings): string | undefined;
-  /** What is wrong with an answer. */
+  /** Returns the problem of an answer; undefined when it is valid. */
   check(answer: string, answers: Answers, around: Surroundings): string | undefined;
 }
 
@@ -65,13 +63,13 @@ function checkChoice(question: Question): Question["check"] {
   };
 }
 
-/** A question with a fixed set of answers. */
+/** Creates a question with a fixed set of answers. */
 function choose(question: Omit<Question, "check">): Question {
   const full: Question = { ...question, check: (...args) => checkChoice(full)(...args) };
   return full;
 }
 
-/** All questions in the order in which they are asked. */
+/** All questions in order. */
 export const QUESTIONS: readonly Question[] = [
   choose({
     id: "target",
@@ -80,15 +78,15 @@ export const QUESTIONS: readonly Question[] = [
     help: "What to measure: embedded (needs no server), triton or openai (a language model). Default: embedded, or triton when --url or --model is given.",
     isNeeded: always,
     choices: () => [
-      { value: "embedded", label: "the embedded target", hint: "nothing else has to run" },
-      { value: "triton", label: "a Triton server", hint: "or another that speaks KServe v2" },
-      { value: "openai", label: "a language model", hint: "behind OpenAI's API" },
+      { value: "embedded", label: "the embedded target", hint: "no other process needed" },
+      { value: "triton", label: "a Triton server", hint: "or another KServe v2 server" },
+      { value: "openai", label: "a language model", hint: "with OpenAI's API" },
     ],
     preset: ({ url, model }) => (url !== undefined || model !== undefined ? "triton" : "embedded"),
   }),
   choose({
     id: "protocol",
-    message: "Over which protocol?",
+    message: "Which protocol?",
     value: "PROTOCOL",
     help: "http or grpc. Default: http.",
     isNeeded: ({ target }) => target !== "openai",
@@ -100,7 +98,7 @@ export const QUESTIONS: readonly Question[] = [
   }),
   {
     id: "url",
-    message: "Where does it listen?",
+    message: "What is its address?",
     value: "URL",
     help: "Address of the server. Default: localhost:8000 for HTTP, localhost:8001 for gRPC.",
     isNeeded: isServer,
@@ -138,14 +136,14 @@ export const QUESTIONS: readonly Question[] = [
     preset: ({ model }) => model,
     check: (answer) => {
       if (answer.trim() === "") return "must be a folder or a model's name";
-      return answer === "none" ? "must be one: prompts are made up from it" : undefined;
+      return answer === "none" ? "must be a tokenizer: it is needed to generate prompts" : undefined;
     },
   },
   {
     id: "shapes",
-    message: "Which sizes do the inputs of variable shape have?",
+    message: "Which sizes do the inputs with variable shape have?",
     value: '"NAME:SIZE[,SIZE…] …"',
-    help: "Sizes of inputs whose shape varies, without the batch dimension. Default: 1 for each.",
+    help: "Sizes of inputs with variable shape, without the batch dimension. Default: 1 for each.",
     isNeeded: (answers, around) => isServer(answers) && variableInputs(answers, around).length > 0,
     preset: (answers, around) =>
       variableInputs(answers, around)
@@ -162,13 +160,13 @@ export const QUESTIONS: readonly Question[] = [
     choices: () => [
       { value: "ramp", label: "rising concurrency", hint: "one row per level: where does it stop scaling?" },
       { value: "hold", label: "one concurrency" },
-      { value: "rate", label: "requests per second", hint: "whatever the server does" },
+      { value: "rate", label: "requests per second", hint: "independent of the server's responses" },
     ],
     preset: () => "ramp",
   }),
   {
     id: "levels",
-    message: "How much?",
+    message: "Which levels?",
     value: "LEVELS",
     help: "START:END[:STEP] for ramp, a concurrency for hold, requests per second for rate. Default: 1:4, 4 or 100.",
     isNeeded: always,
@@ -195,7 +193,7 @@ export const QUESTIONS: readonly Question[] = [
   },
   {
     id: "out",
-    message: "Where should the scenario be written?",
+    message: "Which file should the scenario be written to?",
     value: "FILE",
     help: "File to write; its folder is created. An existing file is never overwritten. Default: ./NAME.ts.",
     isNeeded: always,
@@ -219,18 +217,18 @@ export const QUESTIONS: readonly Question[] = [
   }),
 ];
 
-/** The first question that is needed and not answered. */
+/** Returns the first question that is needed and not answered. */
 export function nextQuestion(answers: Answers, around: Surroundings): Question | undefined {
   return QUESTIONS.find((question) => answers[question.id] === undefined && question.isNeeded(answers, around));
 }
 
-/** A scenario's name: its model's. */
+/** Returns the scenario's name: the model's name. */
 export function scenarioName(answers: Answers): string {
   const name = isServer(answers) ? answers.model || "scenario" : "embedded";
   return name.replace(/[^\w.-]+/g, "-");
 }
 
-/** `NAME:1,2 NAME2:3` as sizes by input. */
+/** Parses `NAME:1,2 NAME2:3` into sizes by input. */
 export function parseShapes(text: string): Record<string, number[]> {
   const shapes: Record<string, number[]> = {};
   for (const part of text.split(/\s+/).filter((word) => word !== "")) {

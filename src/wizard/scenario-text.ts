@@ -8,12 +8,10 @@ import type { Target } from "../scenario/target.ts";
 import { embedded, triton } from "../scenario/targets.ts";
 import { type Answers, parseShapes, scenarioName } from "./questions.ts";
 
-/** From complete answers to a scenario, as its file's text and as the object that the file will define. */
-
-/** What a language model is asked at first: GenAI-Perf's prompts, and answers of a length. */
+/** Prompt lengths of a new scenario, in tokens: GenAI-Perf's default input length, and an output length. */
 export const PROMPTS = { isl: 550, osl: 128 } as const;
 
-/** The scenario that the text of {@link formatScenario} defines. */
+/** Converts complete answers to the scenario that the text of {@link formatScenario} defines. */
 export function toScenario(answers: Answers): Scenario {
   const limit = answers["p99-limit"];
   return defineScenario({
@@ -44,14 +42,14 @@ function toLoad({ load, levels = "", for: time }: Answers): Load {
   return ramp(start, end, step === undefined ? extent : { step, ...extent });
 }
 
-/** With one blank before the unit. */
+/** Normalizes a duration to one space before the unit. */
 function toDuration(text: string): Duration {
   const match = /^\s*([\d.]+)\s*(\S+)\s*$/.exec(text);
   if (match === null || parseDurationNs(text) === undefined) throw new Error(`not a duration: ${text}`);
   return `${match[1]} ${match[2] === "µs" ? "us" : match[2]}` as Duration;
 }
 
-/** The text of the scenario's file. */
+/** Returns the text of the scenario's file. */
 export function formatScenario(answers: Answers): string {
   const { definition } = toScenario(answers);
   const hasLimit = definition.assert?.length === 2;
@@ -88,7 +86,7 @@ export function formatScenario(answers: Answers): string {
   ].join("\n");
 }
 
-/** Plain data as a literal on one line: `{ protocol: "http", shapes: { IN: [1, 2] } }`. */
+/** Formats plain data as a literal on one line: `{ protocol: "http", shapes: { IN: [1, 2] } }`. */
 function formatLiteral(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formatLiteral).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -175,7 +175,7 @@ describe("rampart mock", () => {
       const { port } = taken.address() as { port: number };
       const { code, err } = await runRampart(["mock", "--http-port", "0", "--grpc-port", String(port)]);
       assert.equal(code, 64, err);
-      assert.match(err, new RegExp(`--grpc-port: can not listen on 127\\.0\\.0\\.1:${port}`));
+      assert.match(err, new RegExp(`--grpc-port: cannot listen on 127\\.0\\.0\\.1:${port}`));
     } finally {
       taken.close();
     }

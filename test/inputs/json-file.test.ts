@@ -417,7 +417,7 @@ test("a file full of mistakes gives a bounded number of problems", async () => {
   const data = Array.from({ length: 500 }, () => ({ IN: ["x"] }));
   const problems = await problemsOf([JSON.stringify({ data })], one);
   assert.equal(problems.length, 21);
-  assert.deepEqual(problems.at(-1), ["0.json, data[499].IN", "480 more of such problems"]);
+  assert.deepEqual(problems.at(-1), ["0.json, data[499].IN", "480 more problems of this kind"]);
 });
 
 const mismatched: readonly (readonly [datatype: Parameters<typeof spec>[1], json: string, message: RegExp])[] = [

@@ -108,7 +108,7 @@ describe("a file of payloads", () => {
     [
       '{"data":[{"payload":[{}]},{"payload":[{}],"session_id":["a"],"delay":[-1]},{"payload":[{}],"session_id":[""]}]}',
       "in-sessions",
-      [/data\[0\] has no session_id/, /data\[1\] has a delay that is no time/, /data\[2\] has no session_id/],
+      [/data\[0\] has no session_id/, /data\[1\] has a delay that is not a time/, /data\[2\] has no session_id/],
     ],
   ];
   for (const [text, order, messages] of wrong) {

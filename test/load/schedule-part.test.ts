@@ -41,7 +41,7 @@ for (const [name, part, times] of parts) {
 
 test("what is left out is told by count, beside what was told before", () => {
   const { warnings } = takePart(dataOf(0, 1, 2, 3), { ...WHOLE, startMs: 1, endMs: 2 });
-  assert.deepEqual(warnings, ["earlier.", "2 of 4 entries are not due from 1 ms to 2 ms, and are left out."]);
+  assert.deepEqual(warnings, ["earlier.", "2 of 4 entries are not due from 1 ms to 2 ms, and are skipped."]);
 });
 
 test("a part without entries is refused, and says where there are some", () => {

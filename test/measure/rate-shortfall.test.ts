@@ -31,19 +31,19 @@ const MISSED: readonly (readonly [name: string, asked: AskedRate | undefined, pa
       "fewer and late",
       constant(150),
       { latenciesNs: hundred(40e6), sendDelayNs: delays(60) },
-      "100.0 requests/s were sent of the 150 asked for; 60.0 % of the requests were more than 1 ms late (p99 50 ms, at most 50 ms)",
+      "100.0 requests/s were sent of the requested 150; 60.0 % of the requests were more than 1 ms late (p99 50 ms, at most 50 ms)",
     ],
     [
       "fewer, of which none was late",
       constant(10),
       { durationNs: 1e9, latenciesNs: new Array(7).fill(1e6), sendDelayNs: new Array(7).fill(900e3) },
-      "7.0 requests/s were sent of the 10 asked for; no request was more than 1 ms late",
+      "7.0 requests/s were sent of the requested 10; no request was more than 1 ms late",
     ],
     [
       "fewer than chance explains",
       poisson(100),
       { latenciesNs: new Array(60).fill(1e6), sendDelayNs: delays(0) },
-      "60.0 requests/s were sent of the 100 asked for; no request was more than 1 ms late",
+      "60.0 requests/s were sent of the requested 100; no request was more than 1 ms late",
     ],
     [
       "late, at times of the data",
@@ -58,7 +58,7 @@ const MISSED: readonly (readonly [name: string, asked: AskedRate | undefined, pa
         latenciesNs: new Array<number>(4000).fill(1e6),
         sendDelayNs: [50e6, ...new Array<number>(3999).fill(0)],
       },
-      "4000.0 requests/s were sent of the 5000 asked for; less than 0.1 % of the requests were more than 1 ms late (p99 0 us, at most 50 ms)",
+      "4000.0 requests/s were sent of the requested 5000; less than 0.1 % of the requests were more than 1 ms late (p99 0 us, at most 50 ms)",
     ],
   ];
 for (const [name, asked, parts, achieved] of MISSED) {
@@ -80,7 +80,7 @@ const late = (count: number, parts: WindowParts) => makeWindow({ ...parts, sendD
 const CAUSES: readonly (readonly [cause: RegExp, bound: string, parts: WindowParts, change: Partial<ScheduledRate>])[] =
   [
     [
-      /^4 lanes waited for their answers, which took 40 ms on average$/,
+      /^4 lanes waited for their responses, which took 40 ms on average$/,
       "lanes",
       { latenciesNs: hundred(40e6) },
       { asked: constant(150), isSync: true },
@@ -91,16 +91,16 @@ const CAUSES: readonly (readonly [cause: RegExp, bound: string, parts: WindowPar
       { latenciesNs: hundred(1e6), health: { cpuRatio: 0.99 } },
       {},
     ],
-    [/woken late/, "other", { latenciesNs: hundred(1e6) }, { asked: undefined }],
+    [/woke up late/, "other", { latenciesNs: hundred(1e6) }, { asked: undefined }],
     [
-      /^the 2 requests that may be outstanding waited for their answers, which took 20 ms on average$/,
+      /^the maximum of 2 outstanding requests waited for their responses, which took 20 ms on average$/,
       "other",
       { latenciesNs: hundred(20e6) },
       { asked: constant(400), maxOutstanding: 2 },
     ],
-    [/woken late/, "other", { latenciesNs: hundred(20e6) }, { asked: constant(400), maxOutstanding: 50 }],
+    [/woke up late/, "other", { latenciesNs: hundred(20e6) }, { asked: constant(400), maxOutstanding: 50 }],
     [
-      /^1 sequences waited for their answers, which took 10 ms on average$/,
+      /^1 sequences waited for their responses, which took 10 ms on average$/,
       "sequences",
       { latenciesNs: hundred(10e6) },
       { asked: constant(400), sequenceCount: 1 },

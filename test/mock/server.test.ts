@@ -99,7 +99,7 @@ test("mock: health and unknown paths", async () => {
 });
 
 test("mock: a taken port is a user's error that names the flag", async () => {
-  await assert.rejects(startMock(QUICK, { ...ANY_PORT, httpPort: quick.httpPort }), /can not listen on/);
+  await assert.rejects(startMock(QUICK, { ...ANY_PORT, httpPort: quick.httpPort }), /cannot listen on/);
 });
 
 describe("mock model", () => {

@@ -48,7 +48,7 @@ test("a part of a schedule is taken of data in either format, in the order of it
         streams[0]?.map(({ timestampMs }) => timestampMs),
         [0, 5],
       );
-      assert.deepEqual(warnings, ["2 of 4 entries are not due from 10 ms to 20 ms, and are left out."]);
+      assert.deepEqual(warnings, ["2 of 4 entries are not due from 10 ms to 20 ms, and are skipped."]);
     }
   } finally {
     rmSync(folder, { recursive: true });

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { mergeWindows } from "../../src/measure/merge.ts";
 import { type OpenRequests, sumOpenRequests } from "../../src/measure/open-requests.ts";
-import { RECORD_DELAYED, RECORD_FAILED, RECORD_GIVEN_UP, RecordColumns } from "../../src/measure/records.ts";
+import { RECORD_CANCELLED, RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../src/measure/records.ts";
 import { Timeline } from "../../src/measure/timeline.ts";
 import { TokenColumns } from "../../src/measure/tokens/token-columns.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../../src/measure/window.ts";
@@ -69,7 +69,7 @@ function measureWindow(all: readonly Request[], startNs: number, endNs: number, 
     if (endNsOf(one) <= startNs || endNsOf(one) > endNs) continue;
     const isGivenUp = one.end === "cancelled";
     const failed = one.end === "failed" || isGivenUp ? RECORD_FAILED : 0;
-    const flags = failed | (isGivenUp ? RECORD_GIVEN_UP : 0) | (one.lateUs > 1000 ? RECORD_DELAYED : 0);
+    const flags = failed | (isGivenUp ? RECORD_CANCELLED : 0) | (one.lateUs > 1000 ? RECORD_DELAYED : 0);
     const sendStartNs = one.sentUs * 1000;
     fill(records, { sendStartNs, endNs: endNsOf(one), intendedSendNs: sendStartNs - one.lateUs * 1000, flags });
   }

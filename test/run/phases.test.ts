@@ -134,7 +134,7 @@ describe("requests that are given up on purpose", () => {
       assert.deepEqual([window?.requestCount, window?.cancelledCount], [COUNT - drawn, drawn]);
       assert.ok((window?.latency.minNs ?? 0) > 140e6);
       assert.deepEqual([failures.length, failures[0]?.kind, failures[0]?.count], [1, "cancelled", drawn]);
-      assert.match(failures[0]?.example ?? "", /^given up 10 ms after it was sent/);
+      assert.match(failures[0]?.example ?? "", /^cancelled 10 ms after it was sent/);
       assert.equal(server.infers.length, COUNT);
     });
   });

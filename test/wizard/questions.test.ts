@@ -133,7 +133,7 @@ describe("an answer is checked:", () => {
     ["target", "openai", {}, undefined],
     ["target", "tfserving", {}, /one of embedded, triton, openai/],
     ["tokenizer", " ", { target: "openai" }, /a folder or a model's name/],
-    ["tokenizer", "none", { target: "openai" }, /prompts are made up from it/],
+    ["tokenizer", "none", { target: "openai" }, /needed to generate prompts/],
     ["protocol", "https", {}, /one of http, grpc/],
     ["url", " ", triton, /host:port or a URL/],
     ["url", "host:1", triton, undefined],

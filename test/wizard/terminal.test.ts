@@ -34,10 +34,10 @@ describe("rampart init in a terminal", () => {
     await inTerminal({}, ["--for", "200 ms", "--p99-limit", "10 s"], async (terminal, cwd) => {
       for (const question of [
         "What do you want to measure?",
-        "Over which protocol?",
+        "Which protocol?",
         "Which load?",
-        "How much?",
-        "Where should the scenario be written?",
+        "Which levels?",
+        "Which file should the scenario be written to?",
         "Run it now?",
       ]) {
         await terminal.asks(question);
@@ -60,16 +60,16 @@ describe("rampart init in a terminal", () => {
       await inTerminal({ "made.ts": "mine" }, [], async (terminal, cwd) => {
         await terminal.asks("What do you want to measure?");
         terminal.press("Down", "Enter");
-        await terminal.asks("Over which protocol?");
+        await terminal.asks("Which protocol?");
         terminal.press("Enter");
-        await terminal.asks("Where does it listen?");
+        await terminal.asks("What is its address?");
         terminal.replace(`127.0.0.1:${gone.port}`);
         await terminal.waitFor(/refused/i);
-        await terminal.asks("What now?");
+        await terminal.asks("What next?");
         terminal.press("Enter");
-        await terminal.asks("Where does it listen?");
+        await terminal.asks("What is its address?");
         // What was typed is still there, to be corrected.
-        await terminal.waitFor(new RegExp(`listen\\?\\n[^\\n]*127\\.0\\.0\\.1:${gone.port}`));
+        await terminal.waitFor(new RegExp(`address\\?\\n[^\\n]*127\\.0\\.0\\.1:${gone.port}`));
         terminal.replace(server.url);
         await terminal.asks("Which model?");
         await terminal.waitFor(/fixed/);
@@ -87,7 +87,7 @@ describe("rampart init in a terminal", () => {
         terminal.replace("IN:3,7");
         await terminal.asks("Which load?");
         terminal.press("Down", "Down", "Enter");
-        await terminal.asks("How much?");
+        await terminal.asks("Which levels?");
         terminal.replace("250");
         await terminal.asks("How long at each level?");
         terminal.replace("5");
@@ -95,7 +95,7 @@ describe("rampart init in a terminal", () => {
         terminal.replace("stable");
         await terminal.asks("Which p99 latency");
         terminal.replace("20 ms");
-        await terminal.asks("Where should the scenario be written?");
+        await terminal.asks("Which file should the scenario be written to?");
         terminal.replace("made.ts");
         await terminal.waitFor(/exists already/);
         terminal.replace("./other.ts");
@@ -122,7 +122,7 @@ describe("rampart init in a terminal", () => {
     await inTerminal({}, [], async (terminal, cwd) => {
       await terminal.asks("What do you want to measure?");
       terminal.press("Enter");
-      await terminal.asks("Over which protocol?");
+      await terminal.asks("Which protocol?");
       terminal.press("C-c");
       assert.equal(await terminal.exitCode(), 130, terminal.screen());
       assert.match(terminal.screen(), /ended, nothing was written/);
@@ -133,26 +133,26 @@ describe("rampart init in a terminal", () => {
   test("Escape goes one question back, with what was answered before", async () => {
     const flags = ["--target", "embedded", "--for", "200 ms", "--p99-limit", "none", "--no-run"];
     await inTerminal({ "file.ts": "mine" }, flags, async (terminal, cwd) => {
-      await terminal.asks("Over which protocol?");
+      await terminal.asks("Which protocol?");
       // There is nothing before the first question.
       terminal.press("Escape");
-      await terminal.asks("Over which protocol?");
+      await terminal.asks("Which protocol?");
       terminal.press("Down", "Enter");
       await terminal.asks("Which load?");
       terminal.press("Down", "Enter");
-      await terminal.asks("How much?");
+      await terminal.asks("Which levels?");
       terminal.press("Escape");
       await terminal.asks("Which load?");
       await terminal.waitFor(/● one concurrency/);
       terminal.press("Escape");
-      await terminal.asks("Over which protocol?");
+      await terminal.asks("Which protocol?");
       await terminal.waitFor(/● gRPC/);
       terminal.press("Enter");
       await terminal.asks("Which load?");
       terminal.press("Enter");
-      await terminal.asks("How much?");
+      await terminal.asks("Which levels?");
       terminal.replace("3");
-      await terminal.asks("Where should the scenario be written?");
+      await terminal.asks("Which file should the scenario be written to?");
       terminal.replace("file.ts/x.ts");
       await terminal.waitFor(/file\.ts is not a folder/);
       terminal.replace("new/folder/x.ts");
@@ -169,7 +169,7 @@ describe("rampart init in a terminal", () => {
     const flags = ["--target", "triton", "--protocol", "http", "--for", "1 s", "--p99-limit", "none", "--no-run"];
     const rest = ["--url", `127.0.0.1:${gone.port}`, "--load", "hold", "--levels", "2", "--out", "x.ts"];
     await inTerminal({}, [...flags, ...rest], async (terminal, cwd) => {
-      await terminal.asks("What now?");
+      await terminal.asks("What next?");
       terminal.press("Down", "Enter");
       await terminal.asks("Which model?");
       terminal.press("Enter");
@@ -194,7 +194,7 @@ describe("rampart init in a terminal", () => {
 
   test("asks nothing that flags answer, and tells a wrong flag before it asks", async () => {
     await inTerminal({}, ["--target", "embedded", "--protocol", "grpc", "--load", "hold"], async (terminal) => {
-      await terminal.asks("How much?");
+      await terminal.asks("Which levels?");
       terminal.press("C-c");
       assert.equal(await terminal.exitCode(), 130);
       assert.doesNotMatch(terminal.screen(), /What do you want|Over which|Which load/);

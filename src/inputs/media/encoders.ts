@@ -1,23 +1,21 @@
 import type { IndexedImage } from "./png.ts";
 
-/** Compressing encoders, which are only loaded where something is to be compressed. All work without chance and alike on every runtime. */
-
-/** Sound to encode. */
+/** Audio to encode. */
 export interface SoundSamples {
   readonly rateHz: number;
-  /** One list for each channel, of levels from -1 to 1. */
+  /** Samples from -1 to 1, one array per channel. */
   readonly channels: readonly Float32Array[];
 }
 
-/** What made-up media are compressed with. */
+/** Encoders for generated media. Deterministic, with the same result on every runtime. */
 export interface MediaEncoders {
-  /** The bytes of a JPEG file. */
+  /** Returns a JPEG file. */
   encodeJpeg(image: IndexedImage): Uint8Array;
-  /** The bytes of an MP3 file. */
+  /** Returns an MP3 file. */
   encodeMp3(sound: SoundSamples): Uint8Array;
 }
 
-/** Which of them a run uses. */
+/** The encoders that a run uses. */
 export interface EncoderNeeds {
   readonly isJpegNeeded: boolean;
   readonly isMp3Needed: boolean;
@@ -25,13 +23,13 @@ export interface EncoderNeeds {
 
 const JPEG_QUALITY_PCT = 75;
 const OPAQUE = 255;
-/** Per channel; the most that MPEG 2.5 has for the lowest rates is one channel's 64. */
+/** Per channel. MPEG 2.5, which MP3 uses for the lowest sample rates, allows 64 for one channel. */
 const MP3_KBITS_PER_SEC = 64;
 
-/** Sample rates that MP3 files can have, in Hz. */
+/** Sample rates of MP3 files, in Hz. */
 export const MP3_RATES_HZ = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
 
-/** Loads the encoders that are needed; the others throw when they are called. */
+/** Loads the encoders that are needed. The others throw when called. */
 export async function openEncoders({ isJpegNeeded, isMp3Needed }: EncoderNeeds): Promise<MediaEncoders> {
   return {
     encodeJpeg: isJpegNeeded ? await openJpeg() : missing("JPEG"),
@@ -71,7 +69,7 @@ async function openMp3(): Promise<MediaEncoders["encodeMp3"]> {
     if (outputSampleRate === undefined) throw new Error(`MP3 has no sample rate of ${rateHz} Hz`);
     const count = channels.length === 2 ? 2 : 1;
     encoder.configure({ sampleRate: rateHz, channels: count, outputSampleRate, bitrate: MP3_KBITS_PER_SEC });
-    // What the encoder hands out is its own memory, used again by the next call.
+    // The encoder returns a view of its own memory, which the next call overwrites.
     const body = Uint8Array.from(encoder.encode(channels));
     return Buffer.concat([body, encoder.finalize()]);
   };

@@ -1,27 +1,25 @@
-/** Writes PNG images (ISO/IEC 15948) without compressing them: compressors differ between runtimes, and noise would not shrink. */
-
-/** Colours of a palette. */
+/** Number of colours in a palette. */
 export const PALETTE_COLOURS = 256;
 
-/** An image whose pixels are numbers of colours. */
+/** An image whose pixels are palette indexes. */
 export interface IndexedImage {
   readonly width: number;
   readonly height: number;
-  /** Red, green and blue of each of the {@link PALETTE_COLOURS}. */
+  /** RGB, 3 bytes for each of {@link PALETTE_COLOURS}. */
   readonly palette: Uint8Array;
-  /** Row by row from the top, `width * height` of them. */
+  /** Row by row from the top, `width * height` bytes. */
   readonly pixels: Uint8Array;
 }
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const BIT_DEPTH = 8;
 const INDEXED_COLOUR = 3;
-/** The most that one stored block of a deflate stream holds (RFC 1951, 3.2.4). */
+/** Maximum size of a stored block in a deflate stream (RFC 1951, 3.2.4). */
 const BLOCK_BYTES = 65535;
-/** Begins a zlib stream with a window of 32 KiB and no preset dictionary (RFC 1950). */
+/** Header of a zlib stream with a window of 32 KiB and no preset dictionary (RFC 1950). */
 const ZLIB_HEADER = [0x78, 0x01];
 
-/** The bytes of the image's file. */
+/** Encodes a PNG file (ISO/IEC 15948) without compression: compressors differ between runtimes, and noise does not compress. */
 export function encodePng({ width, height, palette, pixels }: IndexedImage): Uint8Array {
   const header = new Uint8Array(13);
   const view = new DataView(header.buffer);
@@ -29,7 +27,7 @@ export function encodePng({ width, height, palette, pixels }: IndexedImage): Uin
   view.setUint32(4, height);
   header[8] = BIT_DEPTH;
   header[9] = INDEXED_COLOUR;
-  // Each row begins with its filter's number; 0 is none.
+  // Each row starts with its filter type; 0 is none.
   const rows = new Uint8Array(height * (width + 1));
   for (let y = 0; y < height; y++) rows.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
   return Buffer.concat([
@@ -51,7 +49,7 @@ function makeChunk(type: string, data: Uint8Array): Uint8Array {
   return chunk;
 }
 
-/** A zlib stream of stored blocks. */
+/** Returns a zlib stream of stored blocks. */
 function storeZlib(data: Uint8Array): Uint8Array {
   const parts: Uint8Array[] = [Uint8Array.from(ZLIB_HEADER)];
   for (let start = 0; start < data.length; start += BLOCK_BYTES) {
@@ -79,7 +77,7 @@ function crc32(bytes: Uint8Array): number {
 
 const ADLER_MODULUS = 65521;
 
-/** The sums stay whole numbers that a double holds exactly over this many bytes, so they are reduced so rarely. */
+/** Number of bytes to add before reducing the sums, which must stay exact in a double. */
 const ADLER_BYTES = 65536;
 
 function adler32(bytes: Uint8Array): number {

@@ -4,27 +4,27 @@ import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 import type { Spread } from "../prompts/lengths.ts";
 import { type MediaEncoders, MP3_RATES_HZ, type SoundSamples } from "./encoders.ts";
 
-/** What sounds to make up. */
+/** How to generate audio. */
 export interface AudioSettings {
   readonly lengthS: Spread;
-  /** Drawn from for each clip: 8, 16, 24 or 32 bits. */
+  /** Bit depths to draw from: 8, 16, 24 or 32. */
   readonly depthsBits: readonly number[];
-  /** Drawn from for each clip. */
+  /** Sample rates to draw from. */
   readonly sampleRatesHz: readonly number[];
   /** 1 or 2. */
   readonly channelCount: number;
   readonly format: AudioClip["format"];
 }
 
-/** Shorter clips are not made. */
+/** Minimum length of a clip. */
 const SHORTEST_S = 0.1;
-/** Of the full scale. */
+/** Relative to full scale. */
 const NOISE_STDDEV = 0.3;
 const DEPTHS_BITS = [8, 16, 24, 32];
 const HEADER_BYTES = 44;
 const PCM = 1;
 
-/** What is wrong with the settings; empty when nothing is. */
+/** Returns the problems of the settings; empty when they are valid. */
 export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount, format }: AudioSettings): Problem[] {
   const problems: Problem[] = [];
   const add = (path: string, message: string, value: unknown, hint: string): void => {
@@ -34,21 +34,21 @@ export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount, f
     add("--audio-length-mean", "is too short", lengthS.mean, `Give ${SHORTEST_S} seconds or more.`);
   }
   const depth = depthsBits.find((bits) => !DEPTHS_BITS.includes(bits));
-  if (depth !== undefined) add("--audio-depths", "is no bit depth", depth, `Choose from ${DEPTHS_BITS.join(", ")}.`);
+  if (depth !== undefined) add("--audio-depths", "is not a bit depth", depth, `Choose from ${DEPTHS_BITS.join(", ")}.`);
   const rate = sampleRatesHz.find((hz) => !(hz >= 1));
-  if (rate !== undefined) add("--audio-sample-rates", "is no sample rate", rate / 1000, "Give kHz, as 16.");
-  const strange = sampleRatesHz.find((hz) => hz >= 1 && !(MP3_RATES_HZ as readonly number[]).includes(hz));
-  if (format === "mp3" && strange !== undefined) {
+  if (rate !== undefined) add("--audio-sample-rates", "is not a sample rate", rate / 1000, "Give kHz, such as 16.");
+  const unsupported = sampleRatesHz.find((hz) => hz >= 1 && !(MP3_RATES_HZ as readonly number[]).includes(hz));
+  if (format === "mp3" && unsupported !== undefined) {
     const known = MP3_RATES_HZ.map((hz) => hz / 1000).join(", ");
-    add("--audio-sample-rates", "is no sample rate of MP3", strange / 1000, `Choose from ${known} kHz.`);
+    add("--audio-sample-rates", "is not a sample rate of MP3", unsupported / 1000, `Choose from ${known} kHz.`);
   }
   if (channelCount !== 1 && channelCount !== 2) {
-    add("--audio-num-channels", "is no number of channels", channelCount, "Choose 1 (mono) or 2 (stereo).");
+    add("--audio-num-channels", "is not a number of channels", channelCount, "Choose 1 (mono) or 2 (stereo).");
   }
   return problems;
 }
 
-/** A clip of noise; the same numbers give the same bytes. @throws UserError: see {@link checkAudio} */
+/** Generates a clip of noise. The same random numbers give the same bytes. @throws UserError; see {@link checkAudio} */
 export function makeAudio(random: Random, settings: AudioSettings, encoders: MediaEncoders): AudioClip {
   const problems = checkAudio(settings);
   if (problems.length > 0) throw new UserError(problems);
@@ -61,7 +61,7 @@ export function makeAudio(random: Random, settings: AudioSettings, encoders: Med
   return { format, base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };
 }
 
-/** Drawn again until it is long enough, so that the rest of the distribution keeps its form. */
+/** Draws again until the length is valid, so that the rest of the distribution keeps its shape. */
 function drawLength(random: Random, { mean, stddev }: Spread): number {
   for (;;) {
     const seconds = drawNormal(random, mean, stddev);
@@ -76,7 +76,7 @@ interface WavFormat {
   readonly frameCount: number;
 }
 
-/** A WAV file (RIFF, PCM) of noise. */
+/** Returns a WAV file (RIFF, PCM) of noise. */
 function makeWav(random: Random, { rateHz, bits, channelCount, frameCount }: WavFormat): Buffer {
   const frameBytes = (bits / 8) * channelCount;
   const dataBytes = frameCount * frameBytes;
@@ -101,7 +101,7 @@ function writeNoise(random: Random, samples: Buffer, sampleBytes: number): void 
   const draw = openNoise(random, sampleBytes * 8);
   switch (sampleBytes) {
     case 1:
-      // Samples of eight bits are the only unsigned ones.
+      // 8-bit samples are unsigned; all others are signed.
       for (let at = 0; at < samples.length; at++) samples[at] = draw() + 128;
       break;
     case 2:
@@ -112,7 +112,7 @@ function writeNoise(random: Random, samples: Buffer, sampleBytes: number): void 
   }
 }
 
-/** The same noise as in a WAV file, as far as its depth tells levels apart. */
+/** Returns the same noise as a WAV file, rounded to its bit depth. */
 function makeSound(random: Random, { rateHz, bits, channelCount, frameCount }: WavFormat): SoundSamples {
   const channels = Array.from({ length: channelCount }, () => new Float32Array(frameCount));
   const draw = openNoise(random, bits);
@@ -121,16 +121,16 @@ function makeSound(random: Random, { rateHz, bits, channelCount, frameCount }: W
   return { rateHz, channels };
 }
 
-/** Drawn once, as drawing each sample of each clip would take minutes for some. A power of two. */
+/** Number of noise levels, a power of two. They are drawn once, because drawing every sample of every clip could take minutes. */
 const NOISE_LEVELS = 65_536;
 let levels: Float64Array | undefined;
 
-/** Gives samples of a depth, one by one: the drawn levels in an order that the random numbers decide, each once before one comes again. */
+/** Returns a generator of samples: the noise levels in a random order, each once before any repeats. */
 function openNoise(random: Random, bits: number): () => number {
   levels ??= drawLevels();
   const scale = 2 ** (bits - 1) - 1;
   const samples = levels.map((level) => Math.trunc(level * scale));
-  // An odd step comes by all of them.
+  // An odd step visits all levels.
   const step = 2 * drawIndex(random, NOISE_LEVELS / 2) + 1;
   let at = drawIndex(random, NOISE_LEVELS);
   return () => {

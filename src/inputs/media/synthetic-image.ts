@@ -3,26 +3,27 @@ import type { Spread } from "../prompts/lengths.ts";
 import type { MediaEncoders } from "./encoders.ts";
 import { encodePng, type IndexedImage, PALETTE_COLOURS } from "./png.ts";
 
-/** How images are compressed. */
+/** File format of images. */
 export type ImageFormat = "png" | "jpeg";
 
-/** What images to make up. */
+/** How to generate images. */
 export interface ImageSettings {
   readonly widthPx: Spread;
   readonly heightPx: Spread;
-  /** Drawn for each image when absent. */
+  /** Absent: drawn for each image. */
   readonly format?: ImageFormat;
 }
 
-/** Pixels of one coloured tile, and how many neighbouring shades its pixels vary by. */
+/** Size of a coloured tile in pixels. */
 const TILE_PX = 16;
+/** Number of shades per colour. */
 const SHADES = 8;
-/** From one shade to the next, of 255. */
+/** Difference between neighbouring shades, of 255. */
 const SHADE_STEP = 4;
-/** Shades that are drawn for an image and used over and over; not a multiple of anything an image has. */
+/** Number of shades drawn per image and repeated. A prime, so that the repetition does not align with rows. */
 const NOISE_PX = 4099;
 
-/** A made-up picture of coloured, slightly noisy tiles as `data:image/png;base64,…`; the same numbers give the same bytes. */
+/** Generates an image of coloured, slightly noisy tiles as `data:image/png;base64,…`. The same random numbers give the same bytes. */
 export function makeImage(random: Random, settings: ImageSettings, encoders: MediaEncoders): string {
   const format = settings.format ?? (drawIndex(random, 2) === 0 ? "png" : "jpeg");
   const width = drawSize(random, settings.widthPx);
@@ -33,12 +34,12 @@ export function makeImage(random: Random, settings: ImageSettings, encoders: Med
   return `data:image/${format};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64")}`;
 }
 
-/** As GenAI-Perf: the sign is dropped, and no image has a size of 0. */
+/** Like GenAI-Perf: takes the absolute value, and at least 1. */
 function drawSize(random: Random, { mean, stddev }: Spread): number {
   return Math.max(1, Math.trunc(Math.abs(drawNormal(random, mean, stddev))));
 }
 
-/** Colours, each in some shades. */
+/** Draws colours, each in {@link SHADES} shades. */
 function drawPalette(random: Random): Uint8Array {
   const palette = new Uint8Array(PALETTE_COLOURS * 3);
   for (let first = 0; first < PALETTE_COLOURS; first += SHADES)

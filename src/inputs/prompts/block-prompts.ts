@@ -2,15 +2,15 @@ import { UserError } from "../../plan/problem.ts";
 import { createRandomFor } from "../../runtime/random.ts";
 import type { PromptWriter } from "./prompt-writer.ts";
 
-/** Tokens of one block, as Mooncake's traces hash them. */
+/** Tokens per block, as in Mooncake's traces. */
 export const BLOCK_TOKENS = 512;
 
-/** Blocks kept for reuse; one that was dropped is written again, the same. */
+/** Maximum number of cached blocks. A dropped block is written again with the same text. */
 const MOST_KEPT = 2048;
 
 /**
- * Prompts made of blocks: the same id is the same text wherever it stands, so a server's prefix cache sees what it saw when the trace was
- * taken. The last block of a prompt may be a shorter one; it then begins as the whole block does.
+ * Writes prompts from blocks. The same id always gives the same text, so that a server's prefix cache has the same hits as in the recorded
+ * trace. The last block of a prompt may be shorter; it is then a prefix of the whole block.
  */
 export class BlockPrompts {
   private readonly writer: PromptWriter;
@@ -23,9 +23,9 @@ export class BlockPrompts {
   }
 
   /**
-   * A prompt of exactly `tokenCount` tokens.
-   * @param place where the ids were read, for errors
-   * @throws UserError when the ids do not make that many tokens
+   * Returns a prompt of exactly `tokenCount` tokens.
+   * @param place of the ids, for errors
+   * @throws UserError when the number of ids does not match the token count
    */
   write(tokenCount: number, hashIds: readonly number[], place: string): string {
     const lastTokens = tokenCount - (hashIds.length - 1) * BLOCK_TOKENS;
@@ -35,7 +35,8 @@ export class BlockPrompts {
       .map((id) => this.whole(id))
       .join(" ");
     const lastId = hashIds.at(-1) as number;
-    // Blocks add up, as each begins with a word that counts the same behind a space; should a tokenizer differ, the last block mends it.
+    // Token counts of blocks add up, because each starts with a word that counts the same after a space. The last block corrects any
+    // difference.
     const open = before === "" ? tokenCount : tokenCount - this.writer.count(before);
     const last = this.writer.write(open, this.randomOf(lastId), before);
     return before === "" ? last : `${before} ${last}`;

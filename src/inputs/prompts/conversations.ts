@@ -4,18 +4,18 @@ import { readId, readInteger, readNumber } from "./fields.ts";
 import { isObject, type JsonRecord, readJsonObjects } from "./json-lines.ts";
 import { joinBefore, NO_OPENING, type PromptMaker, type Slot } from "./prompt-maker.ts";
 
-/** Keys that hold a conversation's messages in the data sets that are about. */
+/** Keys of the message list in common data sets. */
 export const LIST_KEYS = ["conversations", "conversation", "messages", "turns", "items"];
 const USER_ROLES = ["human", "user"];
 const SYSTEM_ROLES = ["system"];
 
-/** One request of a conversation: what is asked, and what was answered. */
+/** One request of a conversation and its recorded answer. */
 interface Turn {
   readonly text: string;
   answer?: string;
   readonly maxTokens: number | undefined;
   readonly timestampMs: number | undefined;
-  /** From the answer before it. */
+  /** Delay after the previous answer. */
   readonly delayMs: number | undefined;
 }
 
@@ -25,11 +25,11 @@ interface Conversation {
 }
 
 /**
- * Requests of a file of conversations: ShareGPT's form (`conversations: [{from, value}, …]`), messages with `role` and `content`, or turns
- * with `text`, `delay` and `output_length`; a JSON array of them or one a line. An answer's length in the file is the most the model may
- * answer, unless the run says another. Conversations in which nobody asks are left out.
- * @param isMultiTurn false sends each conversation's first turn only, without a session
- * @throws UserError for what cannot be read
+ * Reads the requests of a conversation file: ShareGPT's format (`conversations: [{from, value}, …]`), messages with `role` and `content`,
+ * or turns with `text`, `delay` and `output_length`; as a JSON array or one per line. The length of a recorded answer is the maximum output
+ * length, unless the run sets another. Conversations without user messages are skipped.
+ * @param isMultiTurn false: send only the first turn of each conversation, without a session
+ * @throws UserError when a conversation is not valid
  */
 export async function* readConversations(
   path: string,
@@ -114,7 +114,7 @@ function toTurn(text: string, record: JsonRecord): Turn {
   };
 }
 
-/** What follows an answer without a new question (a tool's result, a second answer) belongs to the question too. */
+/** Adds an answer to its turn. A turn may have several answers, such as a tool's result. */
 function addAnswer(turn: Turn | undefined, text: string): void {
   if (turn !== undefined) turn.answer = joinBefore(turn.answer, text);
 }
@@ -131,7 +131,7 @@ function badMessage(place: string, message: Json): UserError {
   return new UserError([
     {
       path: place,
-      message: "is no message",
+      message: "is not a message",
       value: (JSON.stringify(message) ?? "").slice(0, 80),
       hint: 'Write {"from": "human", "value": "…"} or {"role": "user", "content": "…"}.',
     },

@@ -6,17 +6,15 @@ import { isObject } from "./json-lines.ts";
 import { readText } from "./lines.ts";
 import type { InputFormat } from "./settings.ts";
 
-/** Which form a file of prompts has. */
-
 const PROMPT_KEYS = ["text", "text_input", "image", "audio"];
 const PAYLOAD_KEYS = ["timestamp", "delay", "session_id", "hash_ids", "input_length", "output_length"];
-/** In headers of CSV traces, in lower case without blanks and underscores. */
+/** Header names in CSV traces, in lower case without whitespace and underscores. */
 const TRACE_COLUMNS = { azure: "contexttokens", burstgpt: "requesttokens" } as const;
 
 /**
- * Looks at how a file begins. GenAI-Perf's own form wins: what has `text` or the like is `jsonl`, whatever else it has. A folder, or what
- * the readers of files complain about best, is `jsonl` too.
- * @throws UserError for JSON that is of no form, and for what cannot be read
+ * Detects the format from the beginning of a file. GenAI-Perf's own format has priority: lines with `text` or similar keys are `jsonl`. So
+ * is a folder, or a file that the JSON Lines reader should reject.
+ * @throws UserError for JSON of an unknown format, and for files that cannot be read
  */
 export async function detectFormat(path: string): Promise<Exclude<InputFormat, "auto">> {
   if (await isFolder(path)) return "jsonl";
@@ -42,14 +40,14 @@ function detectRecord(path: string, record: Readonly<Record<string, Json>>): Exc
   throw new UserError([
     {
       path: "--input-file",
-      message: `${path} has none of the known forms: its first line has neither text, image, audio nor ${PAYLOAD_KEYS.join(", ")} nor a list of messages`,
+      message: `${path} has an unknown format: its first line has neither text, image, audio nor ${PAYLOAD_KEYS.join(", ")} nor a list of messages`,
       value: keys.slice(0, 10).join(", ") || "no keys",
-      hint: 'Write {"text": "…"} on each line, or say what it is with --input-format.',
+      hint: 'Write {"text": "…"} on each line, or give the format with --input-format.',
     },
   ]);
 }
 
-/** An array of conversations, or one that is spread over lines. */
+/** Whether the text contains a conversation, possibly spread over several lines. */
 function hasConversation(head: string): boolean {
   return new RegExp(`"(?:${LIST_KEYS.join("|")})"\\s*:\\s*\\[`).test(head);
 }
@@ -66,7 +64,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() === true;
 }
 
-/** The first line at least, if it is not longer than a few pieces of the file. Looks at each character once. */
+/** Reads at least the first line, unless it is longer than {@link MOST_PIECES} pieces. */
 async function readHead(path: string): Promise<string> {
   let head = "";
   let pieces = 0;

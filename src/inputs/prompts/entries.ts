@@ -10,10 +10,10 @@ import { makeRankings, makeSynthetic } from "./synthetic.ts";
 import { readTraceCsv } from "./trace-csv.ts";
 
 /**
- * All requests of a run, once, in their order. Files are read while they are asked for, so a file of millions of lines takes the memory of
- * one (but batches of more than one text or image hold all lines).
- * @param tokenizer only needed where prompts are made up
- * @throws UserError, while it is read, for what cannot be read, and at the end when there was nothing
+ * Yields all requests of a run once, in order. Files are read incrementally, so that only one line is in memory (except for batches of
+ * several texts or images, which need all lines).
+ * @param tokenizer only needed to generate prompts
+ * @throws UserError when an entry is not valid, and at the end when there was none
  */
 export async function* createEntries(
   settings: PromptSettings,
@@ -28,8 +28,8 @@ export async function* createEntries(
   const { source } = settings;
   throw new UserError([
     source.kind === "synthetic"
-      ? { path: "--num-dataset-entries", message: "leaves nothing to send", hint: "Ask for at least one entry." }
-      : { path: source.path, message: "has no requests", hint: "Give a file with at least one." },
+      ? { path: "--num-dataset-entries", message: "leaves no request to send", hint: "Give at least 1." }
+      : { path: source.path, message: "has no requests", hint: "Give a file with at least one request." },
   ]);
 }
 

@@ -2,9 +2,10 @@ import { UserError } from "../../plan/problem.ts";
 import type { Json } from "../../service/openai/prompt-entry.ts";
 import type { JsonRecord } from "./json-lines.ts";
 
-/** Typed reading of a record's keys; what has another type is an error that names file, line and key. */
-
-/** The text of a key; undefined when it is absent, null or empty. */
+/**
+ * Returns the text of a key; undefined when it is absent, null or empty.
+ * @throws UserError with file, line and key, like all functions here
+ */
 export function readString(record: JsonRecord, key: string): string | undefined {
   const value = record.value[key];
   if (value === undefined || value === null || value === "") return undefined;
@@ -12,7 +13,7 @@ export function readString(record: JsonRecord, key: string): string | undefined 
   throw wrongType(record, key, "text", `"${key}": "…"`);
 }
 
-/** The text of one key and those of a list under another, trimmed; empty when both are absent. */
+/** Returns the text of one key and the texts of a list under another, trimmed; empty when both are absent. */
 export function readStrings(record: JsonRecord, key: string, listKey: string): string[] {
   const one = readString(record, key);
   const list = record.value[listKey] ?? [];
@@ -21,28 +22,28 @@ export function readStrings(record: JsonRecord, key: string, listKey: string): s
   return [...(one === undefined ? [] : [one]), ...(list as string[])].map((text) => text.trim());
 }
 
-/** A text or a number, as a text. */
+/** Returns a text or a number as text. */
 export function readId(record: JsonRecord, key: string): string | undefined {
   const value = record.value[key];
   return typeof value === "number" ? String(value) : readString(record, key);
 }
 
-/** A number from `least` on; undefined when it is absent or null. */
+/** Returns a number of at least `least`; undefined when it is absent or null. */
 export function readNumber(record: JsonRecord, key: string, least: number): number | undefined {
   const value = record.value[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && Number.isFinite(value) && value >= least) return value;
-  throw wrongType(record, key, `a number from ${least} on`, `"${key}": ${Math.max(1, least)}`);
+  throw wrongType(record, key, `a number of at least ${least}`, `"${key}": ${Math.max(1, least)}`);
 }
 
-/** A whole number from `least` on. */
+/** Returns an integer of at least `least`; undefined when it is absent or null. */
 export function readInteger(record: JsonRecord, key: string, least: number): number | undefined {
   const value = readNumber(record, key, least);
   if (value === undefined || Number.isInteger(value)) return value;
   throw wrongType(record, key, "a whole number", `"${key}": ${Math.round(value)}`);
 }
 
-/** The prompt under `text` or `text_input`. @throws UserError when both have one */
+/** Returns the prompt under `text` or `text_input`. @throws UserError when both are present */
 export function readPromptText(record: JsonRecord): string | undefined {
   const text = readString(record, "text");
   const textInput = readString(record, "text_input");

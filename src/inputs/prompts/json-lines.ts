@@ -3,23 +3,21 @@ import { messageOf, UserError } from "../../plan/problem.ts";
 import type { Json, JsonObject } from "../../service/openai/prompt-entry.ts";
 import { readLines, readText } from "./lines.ts";
 
-/** JSON objects from files, one at a time. */
-
-/** An object of a file, and what errors call its place. */
+/** An object from a file, with its place for errors. */
 export interface JsonRecord {
   readonly value: JsonObject;
-  /** `prompts.jsonl, line 3`. */
+  /** Such as `prompts.jsonl, line 3`. */
   readonly place: string;
 }
 
-/** One with the text that it was parsed from. */
+/** A record with the text that it was parsed from. */
 export interface WrittenRecord extends JsonRecord {
   readonly text: string;
 }
 
 /**
- * The objects of a JSON Lines file: one a line, blank lines apart.
- * @throws UserError for a line that is none; a file that is JSON instead is told as that
+ * Reads the objects of a JSON Lines file, one per line. Skips blank lines.
+ * @throws UserError when a line is not an object, with a hint when the whole file is JSON
  */
 export async function* readJsonLines(path: string): AsyncGenerator<WrittenRecord> {
   let isFirst = true;
@@ -35,10 +33,10 @@ function parseLine(text: string, path: string, place: string, isFirst: boolean):
   try {
     value = parseOutsideJson(text) as Json;
   } catch (error) {
-    // The first line of JSON that is spread over lines ends in the middle.
+    // The first line of multi-line JSON is incomplete.
     if (isFirst && /^(\[|\{)/.test(text) && !text.endsWith("}")) throw jsonInsteadOfLines(path);
     throw new UserError([
-      { path: place, message: `is no JSON: ${messageOf(error)}`, hint: 'Write one object per line: {"text": "…"}.' },
+      { path: place, message: `is not JSON: ${messageOf(error)}`, hint: 'Write one object per line: {"text": "…"}.' },
     ]);
   }
   if (isObject(value)) return value;
@@ -57,20 +55,20 @@ function jsonInsteadOfLines(path: string): UserError {
   return new UserError([
     {
       path,
-      message: "is JSON, but JSON Lines is expected: one object per line, without brackets around and commas between",
-      hint: `Convert it, as by jq -c '.[]?' ${path} > converted.jsonl (jq -c . where objects are spread over lines).`,
+      message:
+        "is JSON, but JSON Lines is expected: one object per line, without surrounding brackets and without commas between them",
+      hint: `Convert it with jq -c '.[]?' ${path} > converted.jsonl (jq -c . if objects span several lines).`,
     },
   ]);
 }
 
-/** Whether a JSON value is an object. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * The objects of a JSON file whose root is an array of them, or that has one object after another (as JSON Lines has).
- * @throws UserError for anything else
+ * Reads the objects of a JSON file that is an array of objects, or a sequence of objects such as JSON Lines.
+ * @throws UserError for any other content
  */
 export async function* readJsonObjects(path: string): AsyncGenerator<JsonRecord> {
   const splitter = new ObjectSplitter();
@@ -87,7 +85,7 @@ function parseFound(found: { readonly text: string; readonly line: number }, pat
   try {
     return { value: parseOutsideJson(found.text) as JsonObject, place };
   } catch (error) {
-    throw notObjects(place, `is no JSON: ${messageOf(error)}`);
+    throw notObjects(place, `is not JSON: ${messageOf(error)}`);
   }
 }
 
@@ -103,11 +101,11 @@ const LINE_FEED = 0x0a;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
-/** Cuts outermost objects out of text that comes in pieces. */
+/** Extracts the outermost objects from text that arrives in pieces. */
 class ObjectSplitter {
-  /** The line it has come to, from 1. */
+  /** Current line, from 1. */
   line = 1;
-  /** What stands between objects and does not belong there. */
+  /** Unexpected text between objects. */
   problem: string | undefined;
   private depth = 0;
   private isInString = false;
@@ -119,7 +117,7 @@ class ObjectSplitter {
     return this.depth > 0;
   }
 
-  /** Takes the next piece of text; gives the objects that end in it. */
+  /** Takes the next piece of text. Returns the objects that end in it. */
   push(text: string): { text: string; line: number }[] {
     const found: { text: string; line: number }[] = [];
     let start = 0;

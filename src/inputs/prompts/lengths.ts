@@ -1,36 +1,34 @@
 import { type Problem, UserError } from "../../plan/problem.ts";
 import { drawNormal, type Random } from "../../runtime/random.ts";
 
-/** How long prompts and answers are, in tokens. */
-
-/** A normal distribution; with a deviation of 0 always the mean. */
+/** A normal distribution. With a deviation of 0, always the mean. */
 export interface Spread {
   readonly mean: number;
   readonly stddev: number;
 }
 
-/** One kind of request of a mix. */
+/** One kind of request in a mix. */
 export interface SequencePair {
   readonly input: Spread;
   readonly output: Spread;
-  /** How many of a hundred requests are of this kind. */
+  /** Percentage of the requests, 0 to 100. */
   readonly sharePct: number;
 }
 
 /**
- * A count of tokens, at least 1: a number of the distribution, cut to a whole one. (GenAI-Perf also makes empty prompts where the
- * distribution falls below 1; servers refuse them.)
+ * Draws a token count: a number from the distribution, truncated, at least 1. (GenAI-Perf also makes empty prompts when the number is below
+ * 1; servers reject them.)
  */
 export function drawTokenCount(random: Random, { mean, stddev }: Spread): number {
   return Math.max(1, Math.trunc(drawNormal(random, mean, stddev)));
 }
 
-/** A prompt's tokens: none where none are asked for, and otherwise as {@link drawTokenCount}. */
+/** Draws a prompt's token count: 0 if the mean is 0 without deviation, otherwise like {@link drawTokenCount}. */
 export function drawInputTokens(random: Random, spread: Spread): number {
   return spread.mean === 0 && spread.stddev === 0 ? 0 : drawTokenCount(random, spread);
 }
 
-/** A whole number, `least` or more, rounded as Python rounds: halves to the even one. */
+/** Draws an integer of at least `least`, rounded like Python: half to even. */
 export function drawRounded(random: Random, { mean, stddev }: Spread, least: number): number {
   const value = Math.max(least, drawNormal(random, mean, stddev));
   const below = Math.floor(value);
@@ -38,7 +36,7 @@ export function drawRounded(random: Random, { mean, stddev }: Spread, least: num
   return below % 2 === 0 ? below : below + 1;
 }
 
-/** The kind of the next request. */
+/** Draws the kind of the next request. */
 export function drawPair(random: Random, mix: readonly SequencePair[]): SequencePair {
   let rest = random() * 100;
   for (const pair of mix) {
@@ -50,14 +48,14 @@ export function drawPair(random: Random, mix: readonly SequencePair[]): Sequence
 
 const PAIR = /^\(?(\d+)(?:\|(\d+(?:\.\d+)?))?,(\d+)(?:\|(\d+(?:\.\d+)?))?\)?:(\d+(?:\.\d+)?)$/;
 
-/** Shares may miss 100 by this much, in percent: a third cannot be written exactly. */
+/** Tolerance for the sum of percentages, because a third cannot be written exactly. */
 const SHARE_TOLERANCE = 0.5;
 
 /**
- * A mix of input and output lengths as AIPerf's `--sequence-distribution` writes it: `256,128:40;512,256:60`, with deviations
- * `256|10,128|5:40;…`, in brackets `[(256,128):40,(512,256):60]`, or JSON `{"pairs": [{"isl": 256, "osl": 128, "prob": 40}, …]}` with
+ * Parses a mix of input and output lengths in AIPerf's `--sequence-distribution` syntax: `256,128:40;512,256:60`, with deviations
+ * `256|10,128|5:40;…`, with brackets `[(256,128):40,(512,256):60]`, or JSON `{"pairs": [{"isl": 256, "osl": 128, "prob": 40}, …]}` with
  * `isl_stddev` and `osl_stddev`. Shares are percentages.
- * @throws UserError naming the part that cannot be read, and when shares do not add up to 100
+ * @throws UserError with the part that is not valid, and when shares do not add up to 100
  */
 export function parseSequenceMix(text: string, path: string): SequencePair[] {
   const trimmed = text.trim();
@@ -67,9 +65,9 @@ export function parseSequenceMix(text: string, path: string): SequencePair[] {
   if (Math.abs(sum - 100) > SHARE_TOLERANCE) {
     problems.push({
       path,
-      message: `its shares add up to ${Number(sum.toFixed(2))}, not to 100`,
+      message: `its percentages add up to ${Number(sum.toFixed(2))}, not to 100`,
       value: text,
-      hint: "Give percentages, as 256,128:40;512,256:60.",
+      hint: "Give percentages, such as 256,128:40;512,256:60.",
     });
   }
   if (pairs.some((pair) => pair.input.mean < 1 || pair.output.mean < 1)) {
@@ -120,9 +118,9 @@ function unreadableMix(part: string, path: string): UserError {
   return new UserError([
     {
       path,
-      message: "is no mix of input and output lengths",
+      message: "is not a mix of input and output lengths",
       value: part,
-      hint: "Type INPUT,OUTPUT:PERCENT;…, as 256,128:40;512,256:60, with deviations 256|10,128|5:40;….",
+      hint: "Write INPUT,OUTPUT:PERCENT;…, such as 256,128:40;512,256:60, or with deviations 256|10,128|5:40;….",
     },
   ]);
 }

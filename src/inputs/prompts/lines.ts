@@ -1,22 +1,20 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { messageOf, UserError } from "../../plan/problem.ts";
 
-/** Reading text files piece by piece: a file of any size takes the memory of one line. */
-
-/** One line of a text file. */
+/** A line of a text file. */
 export interface Line {
   /** From 1. */
   readonly number: number;
-  /** Without its line feed. */
+  /** Without surrounding whitespace. */
   readonly text: string;
 }
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Lines that are not blank. @throws UserError when the file cannot be read */
+/** Yields the lines that are not blank. Only one line is in memory. @throws UserError when the file cannot be read */
 export async function* readLines(path: string): AsyncGenerator<Line> {
   let number = 0;
-  // A line of many pieces is joined once, at its end: joined piece by piece a long one would be copied over and over.
+  // Join a line of many pieces once, at its end: joining piece by piece would copy a long line repeatedly.
   let rest: string[] = [];
   for await (const text of readText(path)) {
     const lines = text.split("\n");
@@ -36,7 +34,7 @@ export async function* readLines(path: string): AsyncGenerator<Line> {
   if (last !== "") yield { number: number + 1, text: last };
 }
 
-/** The file's text in pieces, decoded from UTF-8 and without a byte order mark. @throws UserError when it cannot be read */
+/** Yields the file's text in pieces, decoded from UTF-8, without a byte order mark. @throws UserError when it cannot be read */
 export async function* readText(path: string): AsyncGenerator<string> {
   const handle = await openFile(path);
   try {

@@ -3,20 +3,18 @@ import { dirname, extname, isAbsolute, join } from "node:path";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 
-/** Images and sounds that prompt files name. */
-
-/** Where a media file is named. */
+/** The place where a media file is named. */
 export interface MediaPlace {
   /** The file that names it. */
   readonly path: string;
-  /** `prompts.jsonl, line 3`. */
+  /** Such as `prompts.jsonl, line 3`. */
   readonly place: string;
 }
 
 /**
- * An image as endpoints take it: addresses stay as they are, files become `data:image/png;base64,…` with their own bytes. Relative paths
- * are looked for in the working directory, then beside the file that names them.
- * @throws UserError for files that are away or neither PNG nor JPEG
+ * Returns an image for a request: URLs stay unchanged, files become `data:image/png;base64,…`. Relative paths are searched in the working
+ * directory, then next to the file that names them.
+ * @throws UserError for files that are missing or neither PNG nor JPEG
  */
 export async function loadImage(content: string, at: MediaPlace): Promise<string> {
   if (/^(https?:\/\/|data:)./.test(content)) return content;
@@ -27,8 +25,8 @@ export async function loadImage(content: string, at: MediaPlace): Promise<string
 }
 
 /**
- * A sound clip: a `.wav` or `.mp3` file, or `data:audio/wav;base64,…`.
- * @throws UserError for files that are away or of another kind
+ * Returns an audio clip from a `.wav` or `.mp3` file, or from `data:audio/wav;base64,…`.
+ * @throws UserError for files that are missing or have another type
  */
 export async function loadAudio(content: string, at: MediaPlace): Promise<AudioClip> {
   const inline = /^(?:data:audio\/)?(wav|mp3)(?:;base64)?,(.*)$/s.exec(content);
@@ -52,7 +50,7 @@ async function readMedia(content: string, at: MediaPlace): Promise<Buffer> {
     {
       path: at.place,
       message: `'${content}' cannot be read: ${problem}`,
-      hint: "Give a file's path from the working directory or from the folder of this file, or an address.",
+      hint: "Give a path relative to the working directory or to the folder of this file, or a URL.",
     },
   ]);
 }
@@ -67,7 +65,7 @@ function unsupported(content: string, at: MediaPlace, what: string, formats: str
   return new UserError([
     {
       path: at.place,
-      message: `'${content.slice(0, 80)}' is no ${what} that can be sent`,
+      message: `'${content.slice(0, 80)}' is not a supported ${what}`,
       hint: `Convert it to ${formats}.`,
     },
   ]);

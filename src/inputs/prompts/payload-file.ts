@@ -5,7 +5,7 @@ import { readId, readInteger, readNumber, readPromptText } from "./fields.ts";
 import { type JsonRecord, readJsonLines, type WrittenRecord } from "./json-lines.ts";
 import { joinBefore, NO_OPENING, type Opening, type PromptMaker, type Slot } from "./prompt-maker.ts";
 
-/** Keys with a meaning here; all others go into the request's body. */
+/** Keys with a meaning here. All others go into the request's body. */
 const OWN_KEYS = [
   "text",
   "text_input",
@@ -18,9 +18,10 @@ const OWN_KEYS = [
 ];
 
 /**
- * The requests of a payload file in Mooncake's form: JSON Lines with `timestamp` and `delay` in milliseconds, `session_id`, `text_input` (or
- * `text`), or `input_length` tokens to be made up, of the blocks `hash_ids` where given; `output_length`; and more keys for the body.
- * @throws UserError for lines that cannot be read
+ * Reads the requests of a payload file in Mooncake's format: JSON Lines with `timestamp` and `delay` in milliseconds, `session_id`,
+ * `text_input` (or `text`) or an `input_length` in tokens to generate, from the blocks `hash_ids` if given, `output_length`, and other keys
+ * for the body.
+ * @throws UserError when a line is not valid
  */
 export async function* readPayloadFile(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   let position = 0;
@@ -63,7 +64,7 @@ function makePrompt(record: JsonRecord, slot: Slot, maker: PromptMaker, before: 
     {
       path: record.place,
       message: "has 'hash_ids' without 'input_length'",
-      hint: 'Say how many tokens the prompt has, as "input_length": 1000.',
+      hint: 'Give the length of the prompt in tokens, such as "input_length": 1000.',
     },
   ]);
 }
@@ -77,7 +78,7 @@ function readHashIds(record: JsonRecord): number[] {
   ]);
 }
 
-/** Keys for the body, their values as they were written. */
+/** Returns the keys for the body, with their values as written. */
 function otherKeys({ value, text }: WrittenRecord): JsonObject {
   if (Object.keys(value).every((key) => OWN_KEYS.includes(key))) return {};
   const members = Object.entries(parseJson(text) as JsonObject);

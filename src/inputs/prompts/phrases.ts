@@ -1,8 +1,8 @@
 import { drawIndex, type Random } from "../../runtime/random.ts";
 
 /**
- * Endless plain English prose by seed, made of a word list and a few sentence patterns. It is written for this project, so no foreign text
- * is bundled, and it differs from prompt to prompt after the first words, so that prompts do not hit a server's prefix cache by accident.
+ * Generates plain English prose of any length from a word list and a few sentence patterns. The word list was written for this project.
+ * Prompts differ after the first words, so that they do not hit a server's prefix cache by accident.
  */
 
 const NOUNS =
@@ -31,7 +31,7 @@ const PLACES = "near,beside,behind,above,under,beyond,inside,across,around,again
 const OPENERS = "The,A,This,That,One,Every,Another,Some,Each,Our,Their,His,Her,My".split(",");
 const ARTICLES = "the,a,this,that,one,every,another,some,each,our,their,his,her,my".split(",");
 
-/** Short pieces of text that most tokenizers take for one token; what fills the last gap of a prompt is drawn from them. */
+/** Short texts that are one token in most tokenizers, to fill the rest of a prompt. */
 export const FILLERS: readonly string[] = [
   ..." the, a, of, and, in, to, it, he, we, is, was, at, on, so, by, no, one, all, out, now".split(","),
   ..." time, day, man, not, for, with, that, this, his, her, you, they, from, who, can, had, had been".split(","),
@@ -45,10 +45,10 @@ export const FILLERS: readonly string[] = [
   ..."s,a,e,t,n,y,x,1,0,z".split(","),
 ];
 
-/** Gives the next piece of prose: a word with the space before it, or a punctuation mark. Joined, the pieces are the text. */
+/** Returns the next piece of prose: a word with a leading space, or a punctuation mark. Join the pieces for the text. */
 export type Phrases = () => string;
 
-/** Prose by a generator of random numbers; the first piece begins a sentence. */
+/** Creates a generator of prose. The first piece starts a sentence. */
 export function createPhrases(random: Random): Phrases {
   let pending: string[] = [];
   return () => {
@@ -67,7 +67,7 @@ function makeSentence(random: Random): string[] {
   return pieces.map((piece) => (/^\w/.test(piece) ? ` ${piece}` : piece));
 }
 
-/** From the subject, without its article, to the end: `quiet river often carried a letter near the old bridge`. */
+/** Returns a clause without the subject's article: `quiet river often carried a letter near the old bridge`. */
 function makeClause(random: Random): string[] {
   const pieces = random() < 0.5 ? [pick(random, ADJECTIVES)] : [];
   pieces.push(pick(random, NOUNS));

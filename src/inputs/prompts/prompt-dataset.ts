@@ -9,9 +9,9 @@ import { createEntries } from "./entries.ts";
 import { DEFAULT_PROMPTS, type PromptSettings } from "./settings.ts";
 
 /**
- * Makes all requests of a plan's prompts, before the run.
- * @param order `in-sessions`: each session becomes a stream of its own; otherwise there must be none
- * @throws UserError for a tokenizer that is not found, files that cannot be read, and prompts that cannot be made
+ * Creates all requests of a plan's prompts, before the run.
+ * @param order `in-sessions`: each session becomes a stream; otherwise sessions are an error
+ * @throws UserError when the tokenizer is not found, a file cannot be read, or prompts cannot be generated
  */
 export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Promise<Dataset> {
   const { tokenizer: name, revision } = plan;
@@ -34,13 +34,13 @@ export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Pr
   return { streams: order === "in-sessions" ? groupBySession(steps) : [steps], isFromJson: true, warnings: [] };
 }
 
-/** Sent without their order and pauses, the turns of a session would measure something else; and there must be some to hold. */
+/** Turns need a load that holds sessions, which keeps their order and delays; such loads accept only turns. */
 function checkSession({ file }: PromptsPlan, entry: PromptEntry, order: DataOrder): void {
   const isTurn = entry.sessionId !== undefined || entry.delayMs !== undefined;
   if (isTurn === (order === "in-sessions")) return;
   const [message, hint] = isTurn
-    ? ["has requests of sessions or with delays", "Use sessions(…) as the load, or leave session_id and delay out."]
-    : ["has requests that belong to no session", "Give every one a session_id, or use another load than sessions(…)."];
+    ? ["has requests with sessions or delays", "Use sessions(…) as the load, or omit session_id and delay."]
+    : ["has requests without a session", "Give every request a session_id, or use another load than sessions(…)."];
   throw new UserError([{ path: "inputs", message, ...(file === "" ? {} : { value: file }), hint }]);
 }
 

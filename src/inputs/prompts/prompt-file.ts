@@ -8,9 +8,11 @@ import { type JsonRecord, readJsonLines } from "./json-lines.ts";
 import { loadAudio, loadImage } from "./media.ts";
 import { joinBefore, type PromptMaker } from "./prompt-maker.ts";
 
-/** Prompts from JSON Lines files with `text` (or `text_input`), `image` or `images`, and `audio` or `audios`. */
-
-/** The requests of a file, or of all `.jsonl` files of a folder by their names. @throws UserError for what cannot be read */
+/**
+ * Reads the requests of a JSON Lines file with `text` (or `text_input`), `image` or `images`, and `audio` or `audios`; or of all `.jsonl`
+ * files of a folder, by name.
+ * @throws UserError when a line is not valid
+ */
 export async function* readPrompts(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   if (!(await isFolder(path))) {
     yield* readPromptFile(path, maker);
@@ -20,8 +22,9 @@ export async function* readPrompts(path: string, maker: PromptMaker): AsyncGener
 }
 
 /**
- * Rankings of a folder with `queries.jsonl` and `passages.jsonl`: each query with the passages of its line; the shorter file ends it.
- * @throws UserError when one of them is missing
+ * Reads rankings from a folder with `queries.jsonl` and `passages.jsonl`: each query with the passages of the same line, up to the end of
+ * the shorter file.
+ * @throws UserError when a file is missing
  */
 export async function* readRankings(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   const files = (await isFolder(path)) ? await listFiles(path) : [];
@@ -31,7 +34,7 @@ export async function* readRankings(path: string, maker: PromptMaker): AsyncGene
       {
         path,
         message: "Both 'queries.jsonl' and 'passages.jsonl' must be present in the input datasets",
-        hint: `Give a folder that has ${missing.join(" and ")}, or synthetic:queries,passages.`,
+        hint: `Give a folder with ${missing.join(" and ")}, or synthetic:queries,passages.`,
       },
     ]);
   }
@@ -47,7 +50,7 @@ export async function* readRankings(path: string, maker: PromptMaker): AsyncGene
   }
 }
 
-/** One request per line; with larger batches as many requests as asked for, each of different lines drawn by the seed. */
+/** Yields one request per line. With larger batches, yields `entryCount` requests, each from different randomly drawn lines. */
 async function* readPromptFile(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   const { textsPerRequest, imagesPerRequest, audioPerRequest } = maker.settings;
   if (Math.max(textsPerRequest, imagesPerRequest, audioPerRequest) > 1) {
@@ -70,7 +73,7 @@ async function* readPromptFile(path: string, maker: PromptMaker): AsyncGenerator
   }
 }
 
-/** Batches need all lines at once, since any may be drawn. */
+/** Reads all lines, because a batch may draw any of them. */
 async function* drawBatches(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   const texts: string[] = [];
   const images: string[] = [];
@@ -111,7 +114,7 @@ async function readContent(record: JsonRecord, path: string) {
         path: record.place,
         message: "has neither 'text' nor 'text_input', 'image' or 'audio'",
         value: Object.keys(record.value).join(", ") || "no keys",
-        hint: 'Write {"text": "…"}; payload:FILE and conversations:FILE read other forms.',
+        hint: 'Write {"text": "…"}, or use payload:FILE or conversations:FILE for other formats.',
       },
     ]);
   }
@@ -130,15 +133,15 @@ function checkBatch(path: string, what: string, wanted: number, available: numbe
       path,
       message: `Batch size for ${what} cannot be larger than the number of available ${what}`,
       value: `${wanted} of ${available}`,
-      hint: `Ask for at most ${available}, or add lines.`,
+      hint: `Give at most ${available}, or add lines.`,
     },
   ]);
 }
 
-/** Different elements of the list in random order. */
+/** Draws different elements of the list. */
 function drawSome<T>(list: readonly T[], count: number, random: () => number): T[] {
   const indices = new Set<number>();
-  // Floyd's way: each new index is drawn from one more, and replaced by the last when it is taken.
+  // Floyd's algorithm: draw each index from one more element; if it is taken, use the last one.
   for (let last = list.length - count; last < list.length; last++) {
     const index = drawIndex(random, last + 1);
     indices.add(indices.has(index) ? last : index);

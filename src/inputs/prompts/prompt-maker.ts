@@ -10,33 +10,33 @@ import { drawInputTokens, drawPair, drawTokenCount } from "./lengths.ts";
 import { PromptWriter } from "./prompt-writer.ts";
 import type { PromptSettings } from "./settings.ts";
 
-/** Which request something is made for: a list's name (a file's, or of the made-up data) and a position in it. */
+/** Identifies a request: the name of a list (a file or generated data), and a position in it. */
 export interface Slot {
   readonly list: string;
   /** From 0. */
   readonly position: number;
 }
 
-/** How long one request's prompt and answer are, in tokens. */
+/** Lengths of a request's prompt and answer, in tokens. */
 export interface Lengths {
   readonly input: number;
-  /** Left to the server when absent. */
+  /** Absent: the server decides. */
   readonly output?: number;
 }
 
-/** What a request or session begins with, before its first prompt. */
+/** Texts before the first prompt of a request or session. */
 export interface Opening {
   readonly frame: Pick<PromptEntry, "system" | "userContext">;
   /** Joined to the first prompt. */
   readonly prefix: string | undefined;
-  /** All of it joined as input lengths are counted; empty when there is none. */
+  /** All of it, joined for counting tokens; empty when there is none. */
   readonly before: string;
 }
 
-/** How a session's later turns begin. */
+/** The opening of a session's later turns. */
 export const NO_OPENING: Opening = { frame: {}, prefix: undefined, before: "" };
 
-/** Makes the parts of requests: everything for a slot follows from the seed and the slot alone, in whatever order it is asked for. */
+/** Generates the parts of requests. The result for a slot depends only on the seed and the slot, not on the order of calls. */
 export class PromptMaker {
   readonly settings: PromptSettings;
   private readonly tokenizer: Tokenizer | undefined;
@@ -44,17 +44,17 @@ export class PromptMaker {
   private blocksMade: BlockPrompts | undefined;
   private readonly prefixes = new Map<number, string>();
   private systemMade: string | undefined;
-  /** Where all requests have the same: nothing is drawn then. */
+  /** Set when all requests have the same lengths, so that none are drawn. */
   private readonly fixedLengths: Lengths | undefined;
 
-  /** @param tokenizer only needed where prompts are made up or counted */
+  /** @param tokenizer only needed to generate or count prompts */
   constructor(settings: PromptSettings, tokenizer: Tokenizer | undefined) {
     this.settings = settings;
     this.tokenizer = tokenizer;
     this.fixedLengths = findFixedLengths(settings);
   }
 
-  /** Drawn from the mix, or from the run's input and output lengths. */
+  /** Returns lengths drawn from the mix, or from the run's input and output lengths. */
   lengths({ list, position }: Slot): Lengths {
     const { seed, mix, inputTokens, outputTokens } = this.settings;
     if (this.fixedLengths !== undefined) return this.fixedLengths;
@@ -66,21 +66,21 @@ export class PromptMaker {
   }
 
   /**
-   * A text of exactly `tokenCount` tokens.
-   * @param part which of the slot's texts, from 0
-   * @param before what stands before it, joined by a space
+   * Returns a text of exactly `tokenCount` tokens.
+   * @param part index of the text in the slot, from 0
+   * @param before text in front of it, joined by a space
    */
   text(tokenCount: number, { list, position }: Slot, part: number, before = ""): string {
     return this.writer.write(tokenCount, createRandomFor(this.settings.seed, "text", list, position, part), before);
   }
 
-  /** The text of a list of block ids: see {@link BlockPrompts}. */
+  /** Returns the text for a list of block ids; see {@link BlockPrompts}. */
   blocks(tokenCount: number, hashIds: readonly number[], place: string): string {
     this.blocksMade ??= new BlockPrompts(this.writer, this.settings.seed);
     return this.blocksMade.write(tokenCount, hashIds, place);
   }
 
-  /** The slot's images and sounds, those that the run makes up. */
+  /** Returns the slot's generated images and audio clips. */
   media({ list, position }: Slot, encoders: MediaEncoders): Pick<PromptEntry, "images" | "audio"> {
     const { seed, images, audio, imagesPerRequest, audioPerRequest } = this.settings;
     const make = <T>(what: string, count: number, makeOne: (random: Random) => T): T[] =>
@@ -95,20 +95,20 @@ export class PromptMaker {
     };
   }
 
-  /** System message, user context and prefix prompt, those that the run has. */
+  /** Returns the run's system message, user context and prefix prompt for a slot. */
   opening(slot: Slot): Opening {
     const frame = this.frame(slot);
     const prefix = this.prefix(slot);
     return { frame, prefix, before: joinBefore(frame.system, frame.userContext, prefix) };
   }
 
-  /** Whether the run has any of them. */
+  /** Whether the run has any of these. */
   get hasOpenings(): boolean {
     const { prefix, systemTokens = 0, userContextTokens = 0 } = this.settings;
     return systemTokens > 0 || userContextTokens > 0 || (prefix !== undefined && prefix.count > 0);
   }
 
-  /** Tokens of a text; undefined without a tokenizer. */
+  /** Returns the number of tokens in a text; undefined without a tokenizer. */
   count(text: string): number | undefined {
     return this.tokenizer?.count(text);
   }
@@ -141,8 +141,8 @@ export class PromptMaker {
       throw new UserError([
         {
           path: "--tokenizer",
-          message: "is needed to make prompts up: their length is counted in tokens",
-          hint: "Name a tokenizer, or give the prompts with --input-file.",
+          message: "is needed to generate prompts, because their length is counted in tokens",
+          hint: "Give a tokenizer, or give the prompts with --input-file.",
         },
       ]);
     }
@@ -151,7 +151,7 @@ export class PromptMaker {
   }
 }
 
-/** What stands before a prompt, joined by spaces as input lengths are counted. */
+/** Joins the texts in front of a prompt with spaces, as for counting tokens. Skips empty ones. */
 export function joinBefore(...texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== "").join(" ");
 }

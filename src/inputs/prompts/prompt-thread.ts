@@ -6,11 +6,9 @@ import { serveCalls, WorkerCalls, WorkerError } from "../../runtime/worker-calls
 import { startWorker } from "../../runtime/workers.ts";
 import type { DataOrder, Dataset } from "../dataset.ts";
 
-/** Makes prompts in a thread of its own, so that neither its time nor the tokenizer's memory is in the thread that times responses. */
-
-/** What the thread is given. */
+/** Input of the thread. */
 export interface PromptTask {
-  /** The plan as JSON: what users put into bodies need be no data that a message can hold. */
+  /** The plan as JSON, because values that users put into bodies may not be structured-cloneable. */
   readonly planJson: string;
   readonly order: DataOrder;
 }
@@ -25,9 +23,10 @@ export function servePrompts(port: MessagePort): void {
 }
 
 /**
- * All requests of a plan's prompts. Where no thread can be started they are made in the caller's, and a warning says so.
- * @param start how to start the thread
- * @throws UserError as `makePromptDataset`
+ * Creates all requests of a plan's prompts in a separate thread, so that neither its CPU time nor the tokenizer's memory is in the
+ * measuring thread. If no thread can be started, creates them in the calling thread and adds a warning.
+ * @param start starts the thread
+ * @throws UserError like `makePromptDataset`
  */
 export async function makePrompts(
   plan: PromptsPlan,
@@ -43,7 +42,7 @@ export async function makePrompts(
     if (worker !== undefined && !(error instanceof WorkerError)) throw error;
     const { makePromptDataset } = await import("./prompt-dataset.ts");
     const dataset = await makePromptDataset(plan, order);
-    const warning = `Prompts were made in the thread that times responses, before the run: no other could be started (${messageOf(error)}).`;
+    const warning = `Prompts were generated in the measuring thread before the run, because no other thread could be started (${messageOf(error)}).`;
     return { ...dataset, warnings: [...dataset.warnings, warning] };
   } finally {
     await worker?.terminate();

@@ -3,23 +3,23 @@ import { drawIndex, type Random } from "../../runtime/random.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { createPhrases, FILLERS, type Phrases } from "./phrases.ts";
 
-/** What a piece's tokens are counted behind. */
+/** A piece's tokens are counted after this text. */
 const PROBE = "and";
-/** Rounds in which a text is mended by estimate before each filler is tried and counted. */
+/** Number of attempts to correct a text by estimate, before trying every filler. */
 const MOST_ROUNDS = 8;
-/** Pieces taken from a text's end, one by one, while fillers are tried behind the rest. */
+/** Maximum number of pieces to remove from a text's end while trying fillers. */
 const MOST_DROPPED = 12;
-/** What a piece without a token of its own is taken for: where two words are one token, that is right. */
+/** Cost of a piece that adds no token of its own: correct when two words make one token. */
 const LEAST_COST = 0.5;
-/** Fillers put one behind another. */
+/** Maximum number of fillers in a row. */
 const MOST_STEPS = 40;
-/** Openings tried until one has the same count at a text's start and behind a space. */
+/** Maximum number of first words to try until one has the same count at a text's start and after a space. */
 const MOST_OPENINGS = 30;
 
-/** How many tokens a text has where it is to stand. */
+/** Returns the number of tokens of a text in its position. */
 type Measure = (text: string) => number;
 
-/** A text that grows and shrinks by pieces, with what they are expected to count. */
+/** A text under construction, as pieces. */
 interface Draft {
   readonly pieces: string[];
   readonly phrases: Phrases;
@@ -27,8 +27,8 @@ interface Draft {
 }
 
 /**
- * Writes texts of an exact number of tokens. Words are added up by what each counts alone; the whole is then counted by the tokenizer
- * and mended until it agrees, so the number holds for any tokenizer, whatever it merges.
+ * Writes texts with an exact number of tokens. Adds words by their individual token counts, then counts the whole text and corrects it
+ * until the number is exact. This works for any tokenizer, whatever it merges.
  */
 export class PromptWriter {
   private readonly tokenizer: Tokenizer;
@@ -41,11 +41,11 @@ export class PromptWriter {
   }
 
   /**
-   * A text of exactly `tokenCount` tokens. The same tokenizer, count and random numbers give the same text, and a longer one begins
-   * like a shorter one.
-   * @param before text that stands before it, joined by a space: then the count is what the text adds to it (and, wherever such a text
-   *   is found, what it counts alone)
-   * @throws UserError when the tokenizer has no text of that length
+   * Returns a text of exactly `tokenCount` tokens. The same tokenizer, count and random numbers give the same text, and a longer text
+   * starts like a shorter one.
+   * @param before text in front of it, joined by a space. The count is then the number of tokens that the text adds, and if possible also
+   *   the count of the text alone
+   * @throws UserError when no text of that length is found
    */
   write(tokenCount: number, random: Random, before = ""): string {
     if (tokenCount <= 0) return "";
@@ -61,7 +61,7 @@ export class PromptWriter {
         continue;
       }
       if (before === "" || this.tokenizer.count(text) === tokenCount) return text;
-      // It counts right where it stands, but not alone: another may do both.
+      // The count is right in this position, but not alone; another text may satisfy both.
       fitting ??= text;
       this.begin(draft, tokenCount);
     }
@@ -71,7 +71,7 @@ export class PromptWriter {
     return mended;
   }
 
-  /** How many tokens the text has. */
+  /** Returns the number of tokens in a text. */
   count(text: string): number {
     return this.tokenizer.count(text);
   }
@@ -83,7 +83,7 @@ export class PromptWriter {
     return (text) => (text === "" ? 0 : this.tokenizer.count(start + text) - startCount);
   }
 
-  /** Writes anew. The first word counts the same at a text's start and behind a space, so that joined texts add up. */
+  /** Starts a new text. Its first word counts the same at a text's start and after a space, so that counts of joined texts add up. */
   private begin(draft: Draft, tokenCount: number): void {
     let piece = draft.phrases();
     for (let tries = 0; tries < MOST_OPENINGS; tries++) {
@@ -94,7 +94,7 @@ export class PromptWriter {
     this.adjust(draft, tokenCount - this.costOf(piece));
   }
 
-  /** Lengthens the draft by about `missing` tokens, or shortens it when that is negative. */
+  /** Adds pieces of about `missing` tokens, or removes pieces when it is negative. */
   private adjust(draft: Draft, missing: number): void {
     let gap = missing;
     while (gap < 0 && draft.pieces.length > 0) gap += this.costOf(draft.pieces.pop() as string);
@@ -113,7 +113,7 @@ export class PromptWriter {
     }
   }
 
-  /** A filler that closes the gap, else one that leaves less of it. */
+  /** Returns a filler that closes the gap exactly, or else one that reduces it. */
   private findFiller(gap: number, random: Random): string | undefined {
     const fillers = rotate(FILLERS, random);
     return (
@@ -122,7 +122,7 @@ export class PromptWriter {
     );
   }
 
-  /** What the piece counts behind another word. */
+  /** Returns the number of tokens that the piece adds after another word. */
   private costOf(piece: string): number {
     let cost = this.costs.get(piece);
     if (cost === undefined) {
@@ -133,7 +133,9 @@ export class PromptWriter {
   }
 }
 
-/** Tries every filler, counted in its place, behind ever less of the draft; undefined when nothing has the wanted count. */
+/**
+ * Tries every filler after ever shorter parts of the draft, counting the whole text. Returns undefined when no text has the wanted count.
+ */
 function mend(draft: Draft, tokenCount: number, measure: Measure): string | undefined {
   const fillers = rotate(FILLERS, draft.random);
   const fewest = Math.max(0, draft.pieces.length - MOST_DROPPED);
@@ -150,7 +152,7 @@ function extend(start: string, tokenCount: number, measure: Measure, fillers: re
   for (let steps = 0; have < tokenCount && steps < MOST_STEPS; steps++) {
     const next =
       lengthen(text, { least: have + 1, most: tokenCount }, measure, fillers) ??
-      // Where one word more makes no token more, the one after it may.
+      // A word may add no token while the next one does.
       lengthen(text, { least: have, most: have }, measure, fillers);
     if (next === undefined) return undefined;
     text = next;
@@ -159,7 +161,7 @@ function extend(start: string, tokenCount: number, measure: Measure, fillers: re
   return have === tokenCount ? text : undefined;
 }
 
-/** The text with the first filler that brings its count into the range. */
+/** Returns the text with the first filler that brings its count into the range. */
 function lengthen(
   text: string,
   range: { readonly least: number; readonly most: number },
@@ -186,7 +188,7 @@ function rotate(list: readonly string[], random: Random): readonly string[] {
 function impossibleLength(tokenizer: Tokenizer, tokenCount: number) {
   return {
     path: `tokenizer ${tokenizer.name}`,
-    message: `no text was found that has ${tokenCount} token${tokenCount === 1 ? "" : "s"}`,
-    hint: "Ask for another input length, or check that it is a tokenizer for English text.",
+    message: `found no text with ${tokenCount} token${tokenCount === 1 ? "" : "s"}`,
+    hint: "Use another input length, or check that this is a tokenizer for English text.",
   };
 }

@@ -2,68 +2,68 @@ import type { AudioSettings } from "../media/synthetic-audio.ts";
 import type { ImageSettings } from "../media/synthetic-image.ts";
 import type { SequencePair, Spread } from "./lengths.ts";
 
-/** What prompts a run is made of. */
+/** Settings of a run's prompts. */
 export interface PromptSettings {
   readonly source: PromptSource;
-  /** Decides everything random; the same seed and tokenizer give the same prompts on every runtime. */
+  /** Seed of all random choices. The same seed and tokenizer give the same prompts on every runtime. */
   readonly seed: number;
-  /** How many different requests are made up; sent again and again when the load needs more. */
+  /** Number of different requests to generate. They repeat when the load needs more. */
   readonly entryCount: number;
-  /** Input length in tokens, without what is put before a prompt. */
+  /** Input length in tokens, without the opening. */
   readonly inputTokens: Spread;
-  /** Most tokens of an answer; left to the server when absent. */
+  /** Maximum tokens of an answer. Absent: the server decides. */
   readonly outputTokens?: Spread;
-  /** Kinds of requests with lengths of their own, instead of `inputTokens` and `outputTokens`. */
+  /** Kinds of requests with their own lengths, instead of `inputTokens` and `outputTokens`. */
   readonly mix?: readonly SequencePair[];
-  /** Texts of one request, for endpoints that take several (for rankings: passages), or 0 for those that take none. */
+  /** Texts per request, for endpoints that accept several (for rankings: passages); 0 for endpoints without texts. */
   readonly textsPerRequest: number;
-  /** Images of one request, made up or drawn from a file. */
+  /** Images per request, generated or drawn from a file. */
   readonly imagesPerRequest: number;
   readonly audioPerRequest: number;
-  /** Images that are made up, beside made-up texts. */
+  /** Generated images, in addition to generated texts. */
   readonly images?: ImageSettings;
-  /** Sounds that are made up, beside made-up texts. */
+  /** Generated audio, in addition to generated texts. */
   readonly audio?: AudioSettings;
-  /** Prompts to begin with, drawn from `count` different ones; joined to the prompt by a space, on top of its length. */
+  /** Prefix prompts, drawn from `count` different ones and joined to the prompt by a space. Their tokens are added to the input length. */
   readonly prefix?: { readonly count: number; readonly tokens: number };
-  /** Tokens of a system message that all requests share. */
+  /** Tokens of a system message shared by all requests. */
   readonly systemTokens?: number;
-  /** Tokens of a user message before the prompt, another one in each request or session. */
+  /** Tokens of a user message before the prompt, different for each request or session. */
   readonly userContextTokens?: number;
-  /** Made-up sessions instead of single requests. */
+  /** Generated sessions instead of single requests. */
   readonly sessions?: SessionSettings;
-  /** What delays read from a file are multiplied with. */
+  /** Factor for delays from a file. */
   readonly delayRatio: number;
-  /** Whether requests are rankings: a query, and passages. */
+  /** Whether requests are rankings: a query and passages. */
   readonly isRanking: boolean;
 }
 
-/** Made-up sessions. */
+/** Generated sessions. */
 export interface SessionSettings {
   readonly count: number;
-  /** Requests of a session, at least one. */
+  /** Requests per session, at least one. */
   readonly turns: Spread;
-  /** From an answer to the session's next request, in milliseconds. */
+  /** Delay between an answer and the session's next request, in milliseconds. */
   readonly delayMs: Spread;
 }
 
-/** Where prompts come from. */
+/** Source of prompts. */
 export type PromptSource =
-  /** Made up; for rankings as `queries` and `passages`. */
+  /** Generated; for rankings as `queries` and `passages`. */
   | { readonly kind: "synthetic"; readonly names: readonly string[] }
   /** A JSON Lines file, or a folder of them. */
   | { readonly kind: "file"; readonly path: string }
-  /** A payload file in Mooncake's form. */
+  /** A payload file in Mooncake's format. */
   | { readonly kind: "payload"; readonly path: string }
-  /** Conversations in ShareGPT's form; each is a session of its turns, or its first turn only. */
+  /** Conversations in ShareGPT's format: each a session of its turns, or only its first turn. */
   | { readonly kind: "conversations"; readonly path: string; readonly isMultiTurn: boolean }
   /** A CSV trace of Azure's LLM inference service or of BurstGPT. */
   | { readonly kind: "trace"; readonly path: string; readonly dialect?: "azure" | "burstgpt" };
 
-/** What a file of prompts holds; `auto` leaves it to its name. */
+/** Format of a prompt file; `auto`: from its path. */
 export type InputFormat = "auto" | "jsonl" | "payload" | "sharegpt" | "azure" | "burstgpt";
 
-/** What GenAI-Perf does when nothing is said. */
+/** GenAI-Perf's defaults. */
 export const DEFAULT_PROMPTS = {
   source: { kind: "synthetic", names: [] },
   entryCount: 100,
@@ -76,8 +76,9 @@ export const DEFAULT_PROMPTS = {
 } as const satisfies Omit<PromptSettings, "seed">;
 
 /**
- * The value of `--input-file`: `synthetic:a,b`, `payload:FILE`, or a file or folder. Beyond GenAI-Perf's: `conversations:FILE` for
- * ShareGPT's form, and `trace:FILE` or a path ending in `.csv` for CSV traces; or of the form that `--input-format` names.
+ * Parses the value of `--input-file`: `synthetic:a,b`, `payload:FILE`, or a file or folder. In addition to GenAI-Perf's syntax:
+ * `conversations:FILE` for ShareGPT's format, and `trace:FILE` or a path ending in `.csv` for CSV traces; or a file in the format of
+ * `--input-format`.
  */
 export function parseInputFile(value: string, format: InputFormat = "auto"): PromptSource {
   const path = format === "payload" ? value.replace(/^payload:/, "") : value;

@@ -5,12 +5,10 @@ import { drawRounded } from "./lengths.ts";
 import { joinBefore, NO_OPENING, type PromptMaker, type Slot } from "./prompt-maker.ts";
 import type { SessionSettings } from "./settings.ts";
 
-/** Requests that are made up. */
-
-/** The list a run without names makes up, as GenAI-Perf calls it. */
+/** GenAI-Perf's name for the list of a run without names. */
 const DEFAULT_LIST = "synthetic_data.json";
 
-/** Single requests or sessions, for each name a list of them. */
+/** Generates single requests or sessions, one list for each name. */
 export async function* makeSynthetic(maker: PromptMaker, names: readonly string[]): AsyncGenerator<PromptEntry> {
   const { images, audio } = maker.settings;
   const encoders = await openEncoders({
@@ -30,7 +28,7 @@ export async function* makeSynthetic(maker: PromptMaker, names: readonly string[
   }
 }
 
-/** Queries, each with its passages. */
+/** Generates queries, each with its passages. */
 export function* makeRankings(maker: PromptMaker): Generator<PromptEntry> {
   for (let position = 0; position < maker.settings.entryCount; position++) {
     const query = maker.text(maker.lengths({ list: "queries", position }).input, { list: "queries", position }, 0);
@@ -41,7 +39,7 @@ export function* makeRankings(maker: PromptMaker): Generator<PromptEntry> {
   }
 }
 
-/** @param isOpening false for a session's later turns: the first one has said what stands before the prompt */
+/** @param isOpening false for a session's later turns, which have no opening */
 function makeEntry(maker: PromptMaker, slot: Slot, isOpening: boolean): PromptEntry {
   const { input, output } = maker.lengths(slot);
   const { frame, prefix, before } = isOpening ? maker.opening(slot) : NO_OPENING;
@@ -65,7 +63,7 @@ function* makeSessions(maker: PromptMaker, list: string, sessions: SessionSettin
   }
 }
 
-/** A random UUID (version 4) of a seeded generator. */
+/** Generates a UUID (version 4). */
 function makeUuid(random: () => number): string {
   return "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replace(/[xy]/g, (letter) => {
     const digit = Math.floor(random() * 16);

@@ -3,9 +3,7 @@ import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { type Line, readLines } from "./lines.ts";
 import { joinBefore, type PromptMaker } from "./prompt-maker.ts";
 
-/** Traces of real services as CSV: when requests came, and how many tokens they had and got. */
-
-/** Names of a column, in lower case without blanks and underscores; the first is what errors call it. */
+/** Accepted names of each column, in lower case without whitespace and underscores. The first is for error messages. */
 const COLUMNS = {
   timestamp: ["TIMESTAMP", "timestamp", "arrivedat", "arrivaltime"],
   input: ["ContextTokens", "contexttokens", "requesttokens", "inputlength", "inputtokens"],
@@ -15,11 +13,11 @@ const COLUMNS = {
 type Columns = Readonly<Record<keyof typeof COLUMNS, number>>;
 
 /**
- * Requests of a trace: Azure's LLM inference traces (`TIMESTAMP,ContextTokens,GeneratedTokens`, with dates) or BurstGPT's
- * (`Timestamp,Model,Request tokens,Response tokens,…`, in seconds). Times count from the first row; prompts of the given lengths are made
- * up. A request that got no answer in the trace is asked for one token.
- * @param dialect whose columns it must have; left out, anyone's
- * @throws UserError for a missing column or a value that cannot be read
+ * Reads the requests of a CSV trace: Azure's LLM inference traces (`TIMESTAMP,ContextTokens,GeneratedTokens`, with dates) or BurstGPT's
+ * (`Timestamp,Model,Request tokens,Response tokens,…`, in seconds). Times are relative to the first row. Prompts of the given lengths are
+ * generated. A request without an answer in the trace gets a maximum output length of one token.
+ * @param dialect required columns; absent: either
+ * @throws UserError for a missing column or a value that is not valid
  */
 export async function* readTraceCsv(
   path: string,
@@ -67,11 +65,11 @@ function findColumns(
   return { timestamp: find("timestamp"), input: find("input"), output: find("output") };
 }
 
-/** The column that only one of them calls so. */
+/** The column name that only this dialect has. */
 const OWN_COLUMN = { azure: "ContextTokens", burstgpt: "Request tokens" } as const;
 
 const EXPECTED_HEADER =
-  "Begin with TIMESTAMP,ContextTokens,GeneratedTokens (Azure) or Timestamp,Model,Request tokens,Response tokens (BurstGPT).";
+  "Start with TIMESTAMP,ContextTokens,GeneratedTokens (Azure) or Timestamp,Model,Request tokens,Response tokens (BurstGPT).";
 
 function readCount(
   cells: readonly string[],
@@ -83,23 +81,23 @@ function readCount(
   const text = cells[columns[column]] ?? "";
   const value = Number(text);
   if (text !== "" && Number.isInteger(value) && value >= 0) return value;
-  throw problemAt(path, line, `'${COLUMNS[column][0]}' is not a whole number`, text, "Write a count of tokens.");
+  throw problemAt(path, line, `'${COLUMNS[column][0]}' is not a whole number`, text, "Write a number of tokens.");
 }
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d(?:\.\d+)?)(?:Z|[+-]\d\d:?\d\d)?$/;
 
-/** Seconds, or a date whose zone does not matter: only differences do. In milliseconds. */
+/** Reads a time in milliseconds, from seconds or a date. The time zone is ignored, because only differences matter. */
 function readTime(cells: readonly string[], columns: Columns, path: string, line: Line): number {
   const text = cells[columns.timestamp] ?? "";
   const seconds = text === "" ? Number.NaN : Number(text);
   if (Number.isFinite(seconds)) return seconds * 1000;
   const date = DATE.exec(text);
   if (date === null) {
-    const hint = "Write seconds, or a date as 2023-11-16 18:17:03.9799600.";
-    throw problemAt(path, line, "'TIMESTAMP' is no time", text, hint);
+    const hint = "Write seconds, or a date such as 2023-11-16 18:17:03.9799600.";
+    throw problemAt(path, line, "'TIMESTAMP' is not a time", text, hint);
   }
   const [year, month, day, hour, minute] = date.slice(1, 6).map(Number) as [number, number, number, number, number];
-  // Fractions of a millisecond are kept: busy traces have several requests in one.
+  // Keep fractions of a millisecond: busy traces have several requests in one millisecond.
   return Date.UTC(year, month - 1, day, hour, minute) + Number(date[6]) * 1000;
 }
 
@@ -107,10 +105,10 @@ function problemAt(path: string, line: Line, message: string, value: string, hin
   return new UserError([{ path: `${path}, line ${line.number}`, message, value: value || "nothing", hint }]);
 }
 
-/** The cells of one line, quoted or not. */
+/** Splits a line into cells, quoted or not. */
 function splitCells(text: string): string[] {
   const cells = text.match(/("(?:[^"]|"")*"|[^,]*)(?:,|$)/g) ?? [];
-  // The pattern also matches the nothing behind the last cell.
+  // The pattern also matches the empty string after the last cell.
   if (!text.endsWith(",")) cells.pop();
   return cells.map((cell) => {
     const bare = cell.replace(/,$/, "").trim();

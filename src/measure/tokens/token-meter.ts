@@ -4,7 +4,7 @@ import { callsTools } from "../../service/openai/answer-parts.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import { readAnswer, readTensorAnswer } from "../../service/openai/response-text.ts";
 import { explainCutStream } from "../../service/openai/stream-end.ts";
-import { isGivenUp } from "../../transport/failure.ts";
+import { isCancelled } from "../../transport/failure.ts";
 import { type AnswerRules, timeAnswer } from "./answer-times.ts";
 import { detectCustomKind } from "./custom-kind.ts";
 import { EndMarks } from "./end-marks.ts";
@@ -73,7 +73,7 @@ export class TokenMeter {
         this.add({ ...call, prompt, responses: bodies.map((body) => decoder.decode(body)) });
       },
       onFailure: (failure) => {
-        if (this.rules.keepsAllWindows !== true && !isGivenUp(failure.failure)) this.current.columns.addFailures(1);
+        if (this.rules.keepsAllWindows !== true && !isCancelled(failure.failure)) this.current.columns.addFailures(1);
         this.queue.addFailure({ ...failure, prompt: this.prompts.get(failure.step), isWarmup: this.isWarmup });
       },
     });

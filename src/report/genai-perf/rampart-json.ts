@@ -7,7 +7,7 @@ import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { countUnmarkedEnds } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
-import { isGivenUp } from "../../transport/failure.ts";
+import { isCancelled } from "../../transport/failure.ts";
 import { toClientJson } from "../rampart/client.ts";
 import { toInFlightJson } from "../rampart/in-flight.ts";
 import type { RunSummary } from "./run-summary.ts";
@@ -80,7 +80,7 @@ function listFailures({ failedCount, failureExample }: TokenColumns, run: RunRes
   const listed = (run?.failures ?? []).map((failure) => ({
     ...failure,
     isWarmup: failure.isWarmup === true,
-    isGivenUp: isGivenUp(failure),
+    isGivenUp: isCancelled(failure),
   }));
   const example = failureExample ?? "";
   const unread = { kind: "model", count: failedCount, example, status: undefined, isWarmup: false, isGivenUp: false };

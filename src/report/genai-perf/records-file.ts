@@ -4,7 +4,7 @@ import type { Prompt } from "../../measure/tokens/prompt.ts";
 import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/token-columns.ts";
 import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
-import { isGivenUp } from "../../transport/failure.ts";
+import { isCancelled } from "../../transport/failure.ts";
 import { OutputFile } from "../output-file.ts";
 
 /**
@@ -62,7 +62,7 @@ export class RecordsFile implements RequestFile {
       ackNs: firstByteNs,
       endNs,
       phase: isWarmup ? "warmup" : "profiling",
-      isCancelled: kind === "aborted" || isGivenUp({ kind }),
+      isCancelled: kind === "aborted" || isCancelled({ kind }),
     });
     const chunks = responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count");
     this.put(formatLine(metadata, chunks, { ...(status === undefined ? {} : { code: status }), type: kind, message }));

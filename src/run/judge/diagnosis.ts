@@ -4,30 +4,30 @@ import { type ServerTargetPlan, serviceKindOf } from "../../registry/service-kin
 import { parseUrl } from "../target/endpoint.ts";
 import { type AskedPlace, identifyServer, type ServerIdentity } from "../target/identify-server.ts";
 
-/** The mistake of a user's that a run's failure points to. */
+/** A likely user mistake behind a run's failure. */
 export type Diagnosis =
-  /** The address ends with what the path begins with. */
+  /** The address ends with the beginning of the path. */
   | { readonly code: "doubled-path"; readonly path: string; readonly doubled: string }
   | { readonly code: "no-key"; readonly status: number }
   | { readonly code: "key-refused"; readonly status: number }
-  /** `location` is empty where the server named none. */
+  /** `location` is empty when the server gave none. */
   | { readonly code: "redirected"; readonly location: string }
-  /** gRPC is spoken where HTTP was asked, or the reverse; `port` speaks what was asked for, absent when none was found. */
+  /** The port speaks gRPC instead of HTTP, or vice versa. `port` is another port with the wanted protocol; absent when none was found. */
   | { readonly code: "grpc-port" | "http-port"; readonly address: string; readonly port?: number | undefined }
   | { readonly code: "tls-port" | "plain-port"; readonly address: string }
-  /** Nothing answers a TLS handshake. */
+  /** The server does not answer a TLS handshake. */
   | { readonly code: "no-tls"; readonly address: string }
-  /** A server of OpenAI's API answers in place of a KServe server, or the reverse. */
+  /** An OpenAI server instead of a KServe server, or vice versa. */
   | { readonly code: "openai-server" | "kserve-server"; readonly address: string };
 
-/** What was asked of whom. */
+/** The request of a failed run, as far as a diagnosis needs it. */
 export interface AskedOf {
   readonly wire: "http" | "grpc";
   readonly api: "kserve" | "openai";
   readonly isSecure: boolean;
   /** `host:port`. */
   readonly address: string;
-  /** With the address's own prefix. */
+  /** Including the prefix from the URL. */
   readonly path: string;
   readonly hasKey: boolean;
 }
@@ -35,7 +35,7 @@ export interface AskedOf {
 const GRPC_PERMISSION_DENIED = 7;
 const GRPC_UNAUTHENTICATED = 16;
 
-/** What the failure alone says; undefined when it says too little. */
+/** Diagnoses a failure without querying the server; undefined when that is not possible. */
 export function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosis | undefined {
   const { kind, status = 0, message } = failure;
   const isHttp = kind === "http";
@@ -52,7 +52,7 @@ export function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosi
   return undefined;
 }
 
-/** What the failure says with what was found at the address. @param port the neighbouring port that speaks what was asked for */
+/** Diagnoses a failure from what the server speaks. @param port neighbouring port with the wanted protocol */
 export function diagnoseServer(asked: AskedOf, found: ServerIdentity, port?: number): Diagnosis | undefined {
   const { address } = asked;
   const { speaks, apis } = found;
@@ -65,14 +65,13 @@ export function diagnoseServer(asked: AskedOf, found: ServerIdentity, port?: num
 }
 
 /**
- * Looks for the mistake behind a failure of a run in which nothing succeeded. Asks the server what it is where the failure says too
- * little, which takes a few seconds at most.
+ * Diagnoses the failure of a run without any success. Queries the server when the failure is not enough, which takes a few seconds at most.
  */
 export async function diagnose(
   { target }: Pick<Plan, "target">,
   failure: FailureFacts,
 ): Promise<Diagnosis | undefined> {
-  // Of several servers the failure may be any one's.
+  // With several servers, any of them may have caused the failure.
   if (target.kind === "embedded" || (target.moreUrls ?? []).length > 0) return undefined;
   const { asked, place } = describeAsked(target);
   const known = diagnoseFailure(failure, asked);
@@ -92,7 +91,7 @@ export async function diagnose(
   return diagnoseServer(asked, found, await findPort(asked, found, place));
 }
 
-/** Servers have their port of gRPC next to that of HTTP. */
+/** Servers usually have adjacent HTTP and gRPC ports. */
 async function findPort(asked: AskedOf, found: ServerIdentity, place: AskedPlace): Promise<number | undefined> {
   if (found.speaks !== "http" && found.speaks !== "grpc") return undefined;
   const port = place.port + (asked.wire === "grpc" ? 1 : -1);

@@ -18,7 +18,7 @@ export class FailureLog {
     else known.count++;
   }
 
-  /** The counts in the order of the kinds. */
+  /** Returns the counts, ordered by kind. */
   list(): FailureCount[] {
     return [...this.counts.values()]
       .map(({ failure, count, isWarmup }) => {

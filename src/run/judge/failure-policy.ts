@@ -3,7 +3,7 @@ import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import { describeFailure, type Failure, isGivenUp } from "../../transport/failure.ts";
+import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
 import type { RunSignal } from "../run-signal.ts";
 import type { EndedCounts } from "../send/ended-requests.ts";
 import { FailureLog } from "./failure-log.ts";
@@ -12,18 +12,18 @@ import { Reachability } from "./reachability.ts";
 
 const MAX_LANE_ERRORS = 64;
 
-/** What the policy knows of the requests that are still to end. */
+/** Requests that have not ended, for the policy. */
 export interface SentCounts {
   readonly outstanding: number;
   readonly sentCount: number;
-  /** Requests that are still to be sent; infinite where time decides. */
+  /** Number of requests still to send; infinite when time decides. */
   readonly quota: number;
 }
 
-/** Decides what failed requests do to the run. */
+/** Decides how failed requests affect the run. */
 export class FailurePolicy {
   readonly log = new FailureLog();
-  /** Whether what fails is before the measurement. */
+  /** Whether failures belong to the warm-up. */
   isWarmingUp = false;
   readonly laneErrors: LaneError[] = [];
   private readonly plan: Plan;
@@ -44,7 +44,7 @@ export class FailurePolicy {
 
   add(failure: Failure, lane: number): void {
     this.log.add(failure, this.isWarmingUp);
-    if (failure.kind === "aborted" || isGivenUp(failure)) return;
+    if (failure.kind === "aborted" || isCancelled(failure)) return;
     const message = describeFailure(failure);
     if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
       const { status, answer } = failure;
@@ -64,7 +64,7 @@ export class FailurePolicy {
     if (!this.isWarmingUp && this.isTooManyForSure()) this.endForRatio();
   }
 
-  /** Ends the run when too large a share of the requests has failed so far. To be called where a measurement ends. */
+  /** Ends the run when the ratio of failed requests is above the limit. Call at the end of a measurement. */
   checkRatio(): void {
     const { maxRatio } = this.plan.failures;
     const { completedCount, failedCount } = this.ended;
@@ -95,7 +95,7 @@ export class FailurePolicy {
     );
   }
 
-  /** A target that answers nothing any more ends the run in bounded time. */
+  /** Ends the run in bounded time when the target no longer answers. */
   private checkReachable(failure: Failure): void {
     const { lastSuccessNs, completedCount } = this.ended;
     const { outstanding } = this.sent;

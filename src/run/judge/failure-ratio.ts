@@ -1,25 +1,23 @@
-/** Whether too large a share of requests has failed, before all of them have ended. */
-
-/** How unlikely more failures must be under the allowed share, before a run of unknown length ends for them. */
+/** Maximum probability of the observed failures under the allowed ratio, for ending a run of unknown length. */
 const MAX_CHANCE = 1e-9;
 const NEEDED_EVIDENCE = -Math.log(MAX_CHANCE);
-/** Below this many answers nothing is certain where the number of requests is not known. */
+/** Minimum number of ended requests for a decision when the total is unknown. */
 const MIN_ENDED = 20;
 
-/** What is known of the requests of a run. */
+/** The requests of a run so far. */
 export interface FailureShare {
-  /** Share of failed requests that is allowed, 0 to 1. */
+  /** Allowed ratio of failed requests, 0 to 1. */
   readonly maxRatio: number;
   readonly completedCount: number;
   readonly failedCount: number;
-  /** Requests that will have ended at most; infinite where time decides. */
+  /** Maximum number of requests; infinite when time decides. */
   readonly totalCount: number;
 }
 
 /**
- * Whether the share of failed requests is certain to end above the limit. Where the number of requests is known, no number of successes
- * can mend it. Elsewhere the failures so far would come about with a chance below 1e-9 if the share were at the limit (the Chernoff bound
- * of the binomial distribution).
+ * Whether the ratio of failed requests is certain to end above the limit. With a known total, no number of later successes can prevent it.
+ * Otherwise, the observed failures would have a probability below 1e-9 if the true ratio were at the limit (Chernoff bound of the binomial
+ * distribution).
  */
 export function isRatioExceeded({ maxRatio, completedCount, failedCount, totalCount }: FailureShare): boolean {
   if (Number.isFinite(totalCount)) return failedCount > maxRatio * totalCount;
@@ -29,7 +27,7 @@ export function isRatioExceeded({ maxRatio, completedCount, failedCount, totalCo
   return endedCount * divergence(ratio, maxRatio) >= NEEDED_EVIDENCE;
 }
 
-/** The Kullback-Leibler divergence of two shares, in nats. */
+/** Returns the Kullback-Leibler divergence of two ratios, in nats. */
 function divergence(ratio: number, expected: number): number {
   const succeeded = ratio === 1 ? 0 : (1 - ratio) * Math.log((1 - ratio) / (1 - expected));
   return ratio * Math.log(ratio / expected) + succeeded;

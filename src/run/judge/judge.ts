@@ -29,7 +29,7 @@ const NO_RESPONSES: readonly ResponseRecord[] = [];
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Looks into finished requests: whether what came is an answer, and as far as someone needs it what is in it: expected outputs, exports, traces. */
+/** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
 export class RequestJudge {
   private readonly service: Service;
   private readonly feed: RequestFeed;
@@ -37,18 +37,21 @@ export class RequestJudge {
   private readonly isTracing: boolean;
   private readonly answers: AnswerPacker | undefined;
   private readonly shared: SharedTensors | undefined;
-  /** What an empty response is exported as. */
+  /** Exported for an empty response. */
   private readonly noOutputs: ReadonlyMap<string, Tensor>;
-  /** Whether responses must be kept at all. */
+  /** Whether response bodies must be kept. */
   readonly needsBodies: boolean;
-  /** Whether the slot may have its next request before its answer is judged. Traces tell what happens as it happens; shared memory is written anew. */
+  /**
+   * Whether a slot may send its next request before its response is judged. Not with traces, which are live, or shared memory, which is
+   * overwritten.
+   */
   readonly canWait: boolean;
-  /** For clients, which have answers looked at that are not kept. */
+  /** Creates the clients' checks of responses that are not kept. */
   readonly createCheck: CreateAnswerCheck;
-  /** For those that are. */
+  /** Checks responses that are kept. */
   private readonly check: AnswerCheck;
 
-  /** @param answers takes the answers whose tokens are measured */
+  /** @param answers receives the answers whose tokens are measured */
   constructor(
     { service, shared }: Session,
     feed: RequestFeed,
@@ -78,7 +81,7 @@ export class RequestJudge {
     this.noOutputs = new Map(outputs);
   }
 
-  /** What is wrong with a finished request; undefined when it succeeded. */
+  /** Returns the failure of a completed request; undefined when it succeeded. */
   judge(call: Call, slots: Slots): Failure | undefined {
     const found = this.examine(call, slots);
     if (Array.isArray(found)) {
@@ -177,7 +180,7 @@ export class RequestJudge {
     return records;
   }
 
-  /** Looks at an answer whose body was kept. */
+  /** Checks a response whose body was kept. */
   private findFault(call: Call): AnswerFault | undefined {
     const { check } = this;
     const { responses, body = NO_BYTES } = call;
@@ -224,13 +227,13 @@ export class RequestJudge {
   }
 }
 
-/** When the first byte of a failed request came; undefined where none did. */
+/** Returns the time of the first byte of a failed request; undefined when none arrived. */
 function firstByteOf({ firstByteNs, endNs }: Call, { kind }: Failure): number | undefined {
-  // Without a byte the end stands there too; an error of HTTP may come whole in one read.
+  // Without a byte, `firstByteNs` equals `endNs`; an HTTP error may also arrive completely in one read.
   return firstByteNs > 0 && (firstByteNs < endNs || kind === "http") ? firstByteNs : undefined;
 }
 
-/** Servers say keys again, and what they say is printed and written. */
+/** Masks secrets, because servers repeat keys in messages that are printed and exported. */
 function maskFailure(failure: Failure): Failure {
   const { message, answer } = failure;
   return {
@@ -240,12 +243,12 @@ function maskFailure(failure: Failure): Failure {
   };
 }
 
-/** The responses of a call: on a stream those that were kept, otherwise its only one. */
+/** Returns the responses of a call: the kept ones of a stream, otherwise its only one. */
 function responsesOf({ responses, body = NO_BYTES, endNs }: Call): readonly ReceivedResponse[] {
   return responses.length > 0 ? responses : [{ readNs: endNs, body, isEmpty: false }];
 }
 
-/** Where the expected output was read: its first and last entry. */
+/** Returns the places of the first and last entry of an expected output. */
 function placesOf({ items }: ExpectedOutput, step: number): string {
   const first = items[0]?.place ?? "";
   const last = items.at(-1)?.place ?? "";
@@ -253,7 +256,7 @@ function placesOf({ items }: ExpectedOutput, step: number): string {
   return first === last ? first : `${first} to ${last}`;
 }
 
-/** Which byte of which entry differs. @param at the byte of the whole output */
+/** Describes the first different byte. @param at offset in the whole output */
 function describeDifference({ items }: ExpectedOutput, at: number, step: number): string {
   let offset = at;
   for (const { place, byteCount } of items) {

@@ -1,37 +1,37 @@
 import type { Failure } from "../../transport/failure.ts";
 
-/** Without one answer for this long, while connections fail, the target counts as unreachable. */
+/** The target is unreachable when connections fail and no request is answered for this long. */
 const UNREACHABLE_NS = 5e9; // 5 s
-/** This many connections lost without an answer between them are no accident; one lane alone loses them in 5 s. */
+/** Number of connections lost in a row that is not accidental. A single lane reaches it within 5 s. */
 const MANY_LOST = 8;
-/** This many silent requests without an answer between them are no accident, of a target that answered before. */
+/** Number of stalled requests in a row that is not accidental, for a target that has answered before. */
 const MANY_STALLED = 8;
-/** The same of a target that has answered nothing yet. */
+/** The same for a target that has not answered yet. */
 const FEW_STALLED = 2;
 
-/** What a failure says about the target, with those before it. */
+/** The state of the target after a failure. */
 export type Reach =
   | "reachable"
-  /** No connection can be made, or none survives. */
+  /** No connection can be opened, or none survives. */
   | "unreachable"
-  /** Connections are made, and nothing that was asked is answered. */
+  /** Connections can be opened, but no request is answered. */
   | "stalled";
 
 /** The state of the run at a failure. */
 export interface ReachContext {
-  /** Now. */
+  /** Time of the failure. */
   readonly failedNs: number;
-  /** When a request last succeeded; the start at first. */
+  /** Time of the last success; initially the start. */
   readonly lastSuccessNs: number;
-  /** Requests that have succeeded so far. */
+  /** Number of successful requests. */
   readonly completedCount: number;
-  /** Requests sent and not answered, without the one that failed. */
+  /** Number of other outstanding requests. */
   readonly outstanding: number;
 }
 
 /**
- * Distinguishes a target that is gone from one that loses a connection or a request now and then. It is gone when nothing that was asked
- * is answered. Of several servers all must be gone.
+ * Distinguishes an unreachable target from one that occasionally loses a connection or a request. With several servers, all must be
+ * unreachable.
  */
 export class Reachability {
   private readonly serverCount: number;
@@ -40,20 +40,20 @@ export class Reachability {
   private stalledInARow = 0;
   private lastSuccessNs = 0;
   private hasAnswered = false;
-  /** Servers that lost connections or requests since the last answer. */
+  /** Servers that lost connections or requests since the last response. */
   private readonly lost = new Set<string>();
 
   constructor(serverCount: number) {
     this.serverCount = serverCount;
   }
 
-  /** Takes a failure that is no doing of this client's. */
+  /** Takes a failure that this client did not cause itself. */
   judge(failure: Failure, context: ReachContext): Reach {
     const { kind } = failure;
     if (context.completedCount > 0) this.hasAnswered = true;
     if (context.lastSuccessNs > this.lastSuccessNs) this.answered();
     this.lastSuccessNs = context.lastSuccessNs;
-    // One that took too long says nothing: a server with more to do than it can is there all the same.
+    // A timeout proves nothing: an overloaded server is still reachable.
     if (kind === "timeout") return "reachable";
     if (kind === "stalled") return this.stalled(failure, context);
     if (kind === "connect" || kind === "tls" || kind === "closed" || kind === "protocol")
@@ -74,12 +74,12 @@ export class Reachability {
     if (this.sinceNs === 0) this.sinceNs = failedNs;
     this.lostInARow++;
     this.lost.add(server);
-    // A slow server may lose a connection now and then while others wait for its answers; one that cannot be connected to is away.
+    // A slow server may lose some connections while other requests are pending. A server that refuses connections is unreachable.
     const isAway = kind === "connect" || kind === "tls" || this.lostInARow >= MANY_LOST;
     return isAway && this.areAllLost && failedNs - this.sinceNs >= UNREACHABLE_NS ? "unreachable" : "reachable";
   }
 
-  /** While others are still waited for, one silent request is one failure: all that were in flight must have been silent. */
+  /** All requests in flight must have stalled: while others are pending, a stalled request is just one failure. */
   private stalled({ server = "" }: Failure, { outstanding }: ReachContext): Reach {
     this.stalledInARow++;
     this.lost.add(server);

@@ -5,7 +5,7 @@ import { LevelError } from "../level/level.ts";
 import type { EndedCounts } from "../send/ended-requests.ts";
 import type { FailureLog } from "./failure-log.ts";
 
-/** What an exception while a run goes on means to whoever started it. */
+/** Converts an exception during a run into an error for the user. */
 export function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
@@ -19,8 +19,8 @@ export function toRunError(error: unknown): RunError {
 }
 
 /**
- * What the exception that ended a run's search means. A window without a success is not too short when every request fails; perf_analyzer
- * says so all the same.
+ * Explains the exception that ended a search. perf_analyzer reports a window without a success as too short, even when every request
+ * fails; the other styles report the failures.
  */
 export function explainEnd(
   error: unknown,

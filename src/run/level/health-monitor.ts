@@ -5,15 +5,15 @@ import { type CoreWait, openCoreWait } from "../../runtime/core-wait.ts";
 import { runtimeName } from "../../runtime/runtime.ts";
 
 const TICK_NS = 20e6;
-/** How late this runtime's timers are on an idle machine: Bun's event loop sleeps with a precision of nanoseconds, those of Node and Deno of milliseconds. */
+/** Timer resolution on an idle machine: nanoseconds on Bun's event loop, milliseconds on Node's and Deno's. */
 const TIMER_GRAIN_NS = runtimeName === "bun" ? 0.1e6 : 1e6;
-/** Fewer samples have no 99th percentile. */
+/** Minimum number of samples for a 99th percentile. */
 const P99_SAMPLES = 100;
 
 let coreWait: CoreWait | undefined;
 let isCoreWaitOpen = false;
 
-/** Watches the measuring thread: its CPU time, its waits for a core, and how late it comes to what it waits for. See {@link ClientHealth}. */
+/** Monitors the measuring thread: CPU time, waits for a core, and event-loop lag. See {@link ClientHealth}. */
 export class HealthMonitor {
   private timer: ReturnType<typeof setInterval> | undefined;
   private lastTickNs = 0;
@@ -22,7 +22,7 @@ export class HealthMonitor {
   private startWaitNs: number | undefined;
   private lag = new LatencyTally();
 
-  /** Begins to watch, or begins anew. */
+  /** Starts or restarts monitoring. */
   start(): void {
     if (this.timer === undefined) {
       this.timer = setInterval(() => this.tick(nowNs()), TICK_NS / 1e6);
@@ -35,7 +35,7 @@ export class HealthMonitor {
     this.lag = new LatencyTally();
   }
 
-  /** The health since the start, and begins anew. */
+  /** Returns the health since the start, and restarts. */
   take(): ClientHealth {
     const { lag, startWaitNs } = this;
     const wallNs = nowNs() - this.startNs;
@@ -56,7 +56,7 @@ export class HealthMonitor {
     if (this.timer !== undefined) clearInterval(this.timer);
   }
 
-  /** A timer that is so late that the next ones were due as well stands for them: what had come at their moments would have waited, too. */
+  /** A late tick also counts for the ticks that it skipped, because events at those times would have waited too. */
   private tick(tickNs: number): void {
     const lagNs = Math.max(0, tickNs - this.lastTickNs - TICK_NS - TIMER_GRAIN_NS);
     this.lastTickNs = tickNs;
@@ -65,13 +65,13 @@ export class HealthMonitor {
   }
 }
 
-/** Of this thread alone: the embedded target's thread must not count. */
+/** CPU time of this thread only, without the embedded target's thread. */
 function cpuUs(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;
 }
 
-/** Runs are measured by the main thread alone, so that one open file does. */
+/** Only the main thread measures, so one open file is enough. */
 function coreWaitNs(): number | undefined {
   if (!isCoreWaitOpen) coreWait = openCoreWait();
   isCoreWaitOpen = true;

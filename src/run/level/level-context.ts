@@ -8,7 +8,7 @@ import type { Driver } from "../send/driver.ts";
 import type { Session } from "../target/session.ts";
 import type { HealthMonitor } from "./health-monitor.ts";
 
-/** What measuring a level needs. */
+/** The dependencies of a level's measurement. */
 export interface LevelContext {
   readonly plan: Plan;
   readonly session: Session;
@@ -17,19 +17,19 @@ export interface LevelContext {
   readonly signal: RunSignal;
   readonly peers: Peers;
   readonly observer: RunObserver;
-  /** Reads the server's metrics; undefined when the plan asks for none. */
+  /** Scrapes GPU metrics; undefined when the plan requests none. */
   readonly poller: MetricsPoller | undefined;
-  /** Measures the tokens of answers; undefined when the plan asks for none. */
+  /** Measures the tokens of responses; undefined when the plan requests none. */
   readonly tokens: TokenLink | undefined;
   readonly unit: "concurrency" | "request-rate";
   readonly isScheduled: boolean;
-  /** Lanes may have nothing to send for a while. */
+  /** Whether lanes may be idle. */
   readonly canLanesWait: boolean;
   readonly isAsync: boolean;
-  /** Ends the run when too many requests have failed so far. */
+  /** Ends the run when too many requests have failed. */
   checkFailures(): void;
-  /** Ends the run: it cannot go on. */
+  /** Ends the run with an error. */
   fail(error: unknown): void;
-  /** Tells that several versions of the model served the window. */
+  /** Warns that several versions of the model served the window. */
   warnOfVersions(model: string): void;
 }

@@ -1,11 +1,11 @@
-import { RECORD_GIVEN_UP, type RecordColumns } from "../../measure/records.ts";
+import { RECORD_CANCELLED, type RecordColumns } from "../../measure/records.ts";
 import type { Timeline } from "../../measure/timeline.ts";
 import { WindowTally } from "../../measure/window.ts";
 
-/** Receives the driver's records and cuts them into windows. */
+/** Receives the driver's records and divides them into windows. */
 export class LevelMeter {
   timeline: Timeline | undefined;
-  /** When nothing more came for the last request that was not given up. */
+  /** End of the last request that was not cancelled, including empty messages. */
   lastEndNs = 0;
   private tally: WindowTally | undefined;
   private newTally: () => WindowTally = () =>
@@ -18,21 +18,21 @@ export class LevelMeter {
   }
 
   add(records: RecordColumns, count: number): void {
-    // Not the last row's: requests are recorded in the order in which they were over, except for those that failed.
+    // The last row is not enough: failed requests are recorded out of order.
     for (let row = 0; row < count; row++) {
-      if (((records.flags[row] as number) & RECORD_GIVEN_UP) !== 0) continue;
+      if (((records.flags[row] as number) & RECORD_CANCELLED) !== 0) continue;
       this.lastEndNs = Math.max(this.lastEndNs, records.overNs[row] as number);
     }
     this.tally?.add(records, count);
     this.timeline?.add(records, count);
   }
 
-  /** Requests of the current window so far, failed ones included, without those still in the columns. */
+  /** Number of requests in the current window, including failed ones, without those still in the columns. */
   get collected(): number {
     return this.tally === undefined ? 0 : this.tally.latency.count + this.tally.failedCount;
   }
 
-  /** Ends the window; what comes later belongs to the next one. */
+  /** Ends the window and starts the next one. */
   cut(): WindowTally {
     const tally = this.tally ?? this.newTally();
     this.tally = this.newTally();

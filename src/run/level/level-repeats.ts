@@ -1,10 +1,8 @@
 import type { LevelResult } from "../../result/run-result.ts";
 
-/** Levels that are measured again to confirm what they say. */
-
 /**
- * Puts the measurement of a level that was measured before in the place of the last one of it, which it then carries along. A measurement that
- * was cut short does not stand for its level.
+ * Replaces a level's measurement by a repeated one, which keeps the earlier ones in `repeats`. A partial measurement does not replace the
+ * earlier one.
  */
 export function repeatLevel(levels: LevelResult[], result: LevelResult): void {
   const index = levels.findLastIndex(({ level }) => level === result.level);

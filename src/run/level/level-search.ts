@@ -4,20 +4,20 @@ import type { RunSignal } from "../run-signal.ts";
 
 /**
  * Measures a level.
- * @param repeat how often the level was measured before
- * @returns `kept`: it is stable and within the latency limit, so the search continues; `over`: it is over the limit; `ended`: neither
+ * @param repeat number of earlier measurements of the level
+ * @returns `kept`: stable and within the latency limit, so the search continues; `over`: over the limit; `ended`: neither
  */
 export type RunLevel = (level: number, repeat: number) => Promise<LevelVerdict>;
 
-/** What a measurement says of its level. */
+/** The result of measuring a level, for the search. */
 export type LevelVerdict = "kept" | "over" | "ended";
 
 export interface SearchOptions {
-  /** A level over the limit, and the one before it, are measured again until two measurements agree. perf_analyzer believes the first. */
+  /** Measure a level over the limit, and the one before it, again until two measurements agree. perf_analyzer uses the first. */
   readonly isConfirmed: boolean;
 }
 
-/** Visits the levels of a load as it asks. */
+/** Measures the levels of a load in the order of its search. */
 export function searchLevels(
   search: LevelSearch,
   signal: RunSignal,
@@ -28,7 +28,7 @@ export function searchLevels(
   return isConfirmed ? searchConfirmed(search, runLevel) : searchLinear(search, runLevel);
 }
 
-/** Measures one level after the other until one is too much. */
+/** Measures levels in order until one is over the limit. */
 async function searchLinear({ levels }: LevelSearch, runLevel: RunLevel): Promise<void> {
   let index = 0;
   for (let level = levelAt(levels, 0); level !== undefined; level = levelAt(levels, ++index)) {
@@ -36,7 +36,10 @@ async function searchLinear({ levels }: LevelSearch, runLevel: RunLevel): Promis
   }
 }
 
-/** The same, but the level that is too much is confirmed, and then the last one that was not: one noisy measurement does not decide. */
+/**
+ * Like the linear search, but confirms the first level over the limit, and then the last one below it, so that one noisy measurement does
+ * not decide.
+ */
 async function searchConfirmed({ levels }: LevelSearch, runLevel: RunLevel): Promise<void> {
   let index = 0;
   for (let level = levelAt(levels, 0); level !== undefined; level = levelAt(levels, ++index)) {
@@ -46,13 +49,13 @@ async function searchConfirmed({ levels }: LevelSearch, runLevel: RunLevel): Pro
     const confirmed = await confirm(level, first, runLevel);
     if (confirmed === "kept") continue;
     if (confirmed === "ended") return;
-    // Down to the first one that stands.
+    // Go down to the first level that is confirmed.
     while (--index >= 0) if ((await confirm(levelAt(levels, index) as number, "kept", runLevel)) !== "over") return;
     return;
   }
 }
 
-/** Measures a level until two measurements agree. */
+/** Measures a level again until two measurements agree. */
 async function confirm(level: number, first: LevelVerdict, runLevel: RunLevel): Promise<LevelVerdict> {
   const second = await runLevel(level, 1);
   return second === first || second === "ended" ? second : runLevel(level, 2);

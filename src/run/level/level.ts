@@ -12,25 +12,23 @@ import type { LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { WindowCutter } from "./window-cutter.ts";
 
-/** Measures one level while the driver keeps its load up. */
-
-/** perf_analyzer's windows last 1.2 times the interval that is asked for. */
+/** perf_analyzer's windows are 1.2 times as long as requested. */
 const WINDOW_STRETCH = 1.2;
-/** Count windows are looked at once a second, so they last whole seconds. */
+/** Count windows are checked once per second, so they last whole seconds. */
 const COUNT_POLL_MS = 1000;
 const NO_REQUESTS = "No valid requests recorded within time interval. Please use a larger time window.";
 
 type DurationMode = Extract<MeasurementModePlan, { kind: "duration" }>;
 
-/** Measures the level at which the driver runs. */
+/** Measures one level while the driver keeps up its load. */
 export class LevelRun {
   private readonly context: LevelContext;
   private readonly meter: LevelMeter;
   private readonly level: number;
   private readonly windows: WindowCutter;
-  /** How many windows the result is made of. */
+  /** Number of windows in the result. */
   private windowCount = 1;
-  /** What waited when nothing more was to be sent. */
+  /** Requests that waited when sending stopped. */
   private delayedByLimit: DelayedRequests | undefined;
 
   constructor(context: LevelContext, meter: LevelMeter, level: number) {
@@ -41,14 +39,14 @@ export class LevelRun {
   }
 
   /**
-   * Discards what has been recorded so far and begins the first window.
-   * @param ready without load: what the window also has to wait for
+   * Discards earlier records and begins the first window.
+   * @param ready without load: what the window waits for
    */
   begin(ready: Promise<void> | undefined): Promise<void> {
     return this.windows.begin(ready);
   }
 
-  /** Measures as the plan says. */
+  /** Measures in the plan's mode. */
   async measure(): Promise<LevelResult> {
     const result = await this.measureWindow();
     const { tokens } = this.context;
@@ -133,7 +131,7 @@ export class LevelRun {
     const { driver, signal } = this.context;
     await Promise.race([driver.finished(), signal.stopped]);
     driver.drain();
-    // Nothing happens after the last answer: the window ends with it.
+    // Nothing happens after the last response, so the window ends with it.
     const { lastEndNs } = this.meter;
     const hasEnd = !signal.isStopped && lastEndNs > this.windows.startNs;
     const window = await this.windows.cut(hasEnd ? lastEndNs : nowNs());
@@ -150,14 +148,14 @@ export class LevelRun {
     driver.drain();
     this.meter.timeline = undefined;
     const isWhole = graceMs !== undefined && !signal.isStopped;
-    // As long as nothing may be sent any more only answers make the window longer, not the wait for those that never come.
+    // After sending has stopped, only responses extend the window, not the wait for missing ones.
     const endNs = isWhole ? Math.max(stopNs, this.meter.lastEndNs) : nowNs();
     const buckets = timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
     const afterEndNs = givenUp === undefined ? 0 : givenUp.count * Math.max(0, givenUp.atNs - endNs);
     return this.finish(await this.windows.cut(endNs, { laneCount, afterEndNs }), buckets);
   }
 
-  /** Sends nothing more and waits for what is outstanding, but not for ever. Returns how many requests were cancelled, and when. */
+  /** Stops sending and waits for outstanding requests, up to the grace period. Returns the number of cancelled requests and the time. */
   private async awaitLast(graceMs: number): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
     const { driver, signal } = this.context;
     this.delayedByLimit = driver.delayedByLimit;
@@ -170,7 +168,7 @@ export class LevelRun {
     return givenUp;
   }
 
-  /** The result of a level measured in one window. */
+  /** Returns the result of a level measured in one window. */
   private finish(window: WindowResult, timeline: readonly TimelineBucket[]): LevelResult {
     const { signal } = this.context;
     if (signal.isStopped) return this.result("partial", window, 1, { timeline });
@@ -180,11 +178,11 @@ export class LevelRun {
     return this.result(this.isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
   }
 
-  /** What there is when the run is told to stop: the recent windows and the one under way. */
+  /** Returns the result of a stopped run: the recent windows and the current one. */
   private async partial(recent: readonly WindowResult[], trials: number): Promise<LevelResult> {
     const last = await this.windows.cut(nowNs());
     this.windowCount = recent.length + 1;
-    // Windows in which nothing was answered are part of the measured time.
+    // Windows without responses are part of the measured time.
     return this.result("partial", mergeWindows([...recent, last]), trials, {});
   }
 
@@ -236,7 +234,7 @@ export class LevelRun {
   }
 }
 
-/** A level that has no measurement at all. */
+/** A level without a valid measurement. */
 export class LevelError extends Error {
   override readonly name = "LevelError";
 }

@@ -1,7 +1,7 @@
 import type { RunProgress } from "../../result/observer.ts";
 import type { Driver } from "../send/driver.ts";
 
-/** The state of a driver's run, for whoever looks on. */
+/** Returns a live view of a driver's progress. */
 export function progressOf(driver: Driver): RunProgress {
   return {
     get sentCount() {
@@ -24,7 +24,7 @@ export function progressOf(driver: Driver): RunProgress {
       for (const { isActive, messageCount } of driver.client.calls) if (isActive) count += messageCount;
       return count;
     },
-    // Not the driver's own way of it, which also looks into the answers that wait: they are to wait on.
+    // Not `driver.drain`, which would also judge the deferred responses.
     handOver: () => driver.ended.handOver(),
   };
 }

@@ -3,21 +3,21 @@ import { nowNs, sleepMs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { Session } from "../target/session.ts";
 
-/** A server's counters may lag behind its answers: how long to wait for them to move. */
+/** Maximum wait for a server's counters, which may lag behind its responses. */
 const COUNTER_LAG_MS = 500;
 const COUNTER_POLL_MS = 20;
 
-/** A change of the server's counters. */
+/** The increase of the server's counters. */
 export interface SettledDelta {
-  /** Undefined where the counters do not tell it. */
+  /** Undefined when the counters are not sufficient. */
   readonly delta: ServerDelta | undefined;
-  /** The counters at its end. */
+  /** The counters at the end. */
   readonly after: ServerCounters[];
 }
 
 /**
- * The change of the server's counters since `before`, once it accounts for so many successes or has had its time to. Undefined where the
- * server has no counters; rejects when it cannot be asked.
+ * Returns the increase of the server's counters since `before`, once it includes this number of successes or the maximum wait is over.
+ * Undefined when the server has no counters. Rejects when the server cannot be queried.
  */
 export async function awaitDelta(
   session: Session,

@@ -5,32 +5,32 @@ import type { RunSignal } from "../run-signal.ts";
 import type { Canceller } from "../send/canceller.ts";
 import type { Driver } from "../send/driver.ts";
 
-/** What a warm-up needs. */
+/** Parameters of a warm-up. */
 export interface WarmUp {
   readonly driver: Driver;
   readonly policy: FailurePolicy;
   readonly canceller: Canceller | undefined;
   readonly signal: RunSignal;
   readonly drive: Drive;
-  /** Requests to send. */
+  /** Number of requests to send. */
   readonly count: number;
-  /** How long to send them; 0: until they are sent. */
+  /** Minimum duration; 0: until the requests are sent. */
   readonly durationMs: number;
 }
 
-/** What warm-ups sent. */
+/** Counts of warm-up requests. */
 export interface WarmUpTally {
   readonly sentCount: number;
   readonly failedCount: number;
 }
 
-/** The load of a warm-up: no more requests at once than there are in all. */
+/** Returns the load of a warm-up, with a concurrency of at most its number of requests. */
 export function warmUpDrive(drive: Drive, count: number, durationMs: number): Drive {
   if (drive.kind !== "closed" || durationMs > 0) return drive;
   return { ...drive, concurrency: Math.min(drive.concurrency, count) };
 }
 
-/** Sends so many requests and for so long, whichever takes longer, and waits for the last answer. */
+/** Sends requests until both the number and the duration are reached, and waits for the last response. */
 export async function warmUp({
   driver,
   policy,
@@ -53,7 +53,7 @@ export async function warmUp({
   await Promise.race([driver.stop(), signal.stopped]);
   driver.drain();
   policy.isWarmingUp = false;
-  // What is measured does not depend on how long the warm-up was.
+  // The measurement must not depend on the length of the warm-up.
   driver.rewind();
   return { sentCount: driver.sentCount - sentCount, failedCount: ended.failedCount - failedCount };
 }

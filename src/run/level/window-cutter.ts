@@ -8,11 +8,11 @@ import type { LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { awaitDelta } from "./settled-delta.ts";
 
-/** Cuts a level's time into windows, each with all that was counted and observed in it. */
+/** Divides a level's time into windows and collects what was measured in each. */
 export class WindowCutter {
   private readonly context: LevelContext;
   private readonly meter: LevelMeter;
-  /** When the window under way began. */
+  /** Start of the current window. */
   startNs = 0;
   private sentBefore = 0;
   private openBefore: OpenRequests = NO_OPEN_REQUESTS;
@@ -23,14 +23,14 @@ export class WindowCutter {
     this.meter = meter;
   }
 
-  /** Whether the server tells its counters. */
+  /** Whether the server reports counters. */
   get hasServerCounters(): boolean {
     return this.countersBefore !== undefined;
   }
 
   /**
-   * Discards what has been recorded so far and begins the first window.
-   * @param ready without load: what the window also has to wait for
+   * Discards earlier records and begins the first window.
+   * @param ready without load: what the window waits for
    */
   async begin(ready: Promise<void> | undefined): Promise<void> {
     const { driver, session, health, isScheduled, observer, signal } = this.context;
@@ -47,7 +47,7 @@ export class WindowCutter {
     this.context.poller?.start();
     const isReady = ready && Promise.race([ready, signal.stopped]);
     [this.countersBefore] = await Promise.all([session.counters(), isReady]);
-    // Without load there is nothing to measure yet: the time the server took to tell its counters is not the load's.
+    // Without load, the time for reading the counters must not be part of the window.
     if (driver.activeLanes > 0) return;
     this.startNs = nowNs();
     this.startTimeline();
@@ -59,8 +59,8 @@ export class WindowCutter {
   }
 
   /**
-   * Ends the window at `endNs` and begins the next one there.
-   * @param last of a level's last window: lanes that had a request before the driver stopped, and time that requests were in flight after it
+   * Ends the window at `endNs` and begins the next one.
+   * @param last for a level's last window: active lanes before the driver stopped, and time of requests in flight after the window
    */
   async cut(endNs: number, last?: { readonly laneCount: number; readonly afterEndNs: number }): Promise<WindowResult> {
     const { driver, health, canLanesWait, observer } = this.context;
@@ -83,23 +83,23 @@ export class WindowCutter {
     return toWindowResult(tally, { ...frame, server });
   }
 
-  /** When each request in flight was sent. */
+  /** Returns the send time of each request in flight. */
   openSentNs(): number[] {
     const { calls } = this.context.driver.client;
     return calls.filter(({ isActive }) => isActive).map(({ sendStartNs }) => sendStartNs);
   }
 
-  /** The server's change over the window; waits a little for counters that lag. */
+  /** Returns the increase of the server's counters in the window; waits briefly for counters that lag. */
   private async serverDelta(completed: number): Promise<WindowResult["server"]> {
     const { session, driver, plan, signal } = this.context;
     const before = this.countersBefore;
-    // A server that made the run end may not answer any more; what was measured counts without its times.
+    // After an error the server may not answer; the measurement counts without its times.
     if (before === undefined || signal.error !== undefined) return undefined;
-    // With nothing outstanding the server must account for every request; under load it only has to have moved.
+    // With nothing outstanding, the counters must include every request; under load, any increase is enough.
     const expected =
       plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
     const settled = await awaitDelta(session, before, expected).catch((error: unknown) => {
-      // What was measured until the server went counts, without its times.
+      // The measurement counts without the server's times.
       this.context.fail(error);
     });
     if (settled === undefined) return undefined;

@@ -3,7 +3,7 @@ import { messageOf } from "../../plan/problem.ts";
 import { ALONE, type Peers } from "./peers.ts";
 
 /**
- * Finds the processes that measure together with this one: the other ranks of an MPI job, where the plan asks for them.
+ * Joins the other processes of the measurement: the other ranks of an MPI job, if the plan requests it.
  * @param tell prints a line for the user
  */
 export async function joinPeers(plan: Plan, tell: (line: string) => void): Promise<Peers> {
@@ -17,7 +17,7 @@ export async function joinPeers(plan: Plan, tell: (line: string) => void): Promi
     const { MpiPeers } = await import("./mpi-peers.ts");
     return new MpiPeers(await openMpi(), tell);
   } catch (error) {
-    tell(`rampart: --enable-mpi has no effect, and this rank measures by itself: ${messageOf(error)}`);
+    tell(`rampart: --enable-mpi has no effect, and this rank measures alone: ${messageOf(error)}`);
     return ALONE;
   }
 }

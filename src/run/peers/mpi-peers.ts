@@ -2,24 +2,24 @@ import { sleepMs } from "../../runtime/clock.ts";
 import type { MpiWorld } from "../../runtime/mpi.ts";
 import type { Peers, Stoppable } from "./peers.ts";
 
-/** What ranks tell each other. */
+/** Messages between ranks. */
 const SAID = { level: 1, stable: 2, unstable: 3, ended: 4, missing: 5 } as const;
 
 const POLL_MS = 1;
 
-/** What another rank has said so far. */
+/** What another rank has reported. */
 interface Peer {
   readonly rank: number;
-  /** Levels it has come to. */
+  /** Number of levels that it has reached. */
   level: number;
-  /** How windows of that level ended, those not yet compared with ours. */
+  /** Stability of its windows at that level, not yet compared with ours. */
   readonly verdicts: boolean[];
   hasEnded: boolean;
 }
 
 /**
- * The ranks of an MPI job. They exchange small messages instead of MPI's collective calls, which block, or wait for ever for a rank that
- * has failed: here load goes on while one waits, and whoever has ended is not waited for.
+ * The ranks of an MPI job. They exchange small messages instead of collective calls, which block, or wait forever for a failed rank. Here
+ * load continues during a wait, and ended ranks are not waited for.
  */
 export class MpiPeers implements Peers {
   readonly count: number;
@@ -45,7 +45,7 @@ export class MpiPeers implements Peers {
 
   async areAllStable(isStable: boolean, signal: Stoppable): Promise<boolean> {
     this.say(isStable ? SAID.stable : SAID.unstable);
-    // Who is at the next level, or has ended, does not wait for this one any more: it had its last window.
+    // A rank at the next level, or one that has ended, has had its last window and does not wait for this one.
     await this.until((peer) => peer.level > this.level || peer.verdicts.length > 0, signal);
     let areAll = isStable;
     for (const peer of this.peers)
@@ -60,7 +60,7 @@ export class MpiPeers implements Peers {
 
   async close(): Promise<void> {
     this.end(SAID.missing);
-    // MPI's own end blocks until it has come for all: signals could not be handled meanwhile.
+    // MPI_Finalize blocks until all ranks call it, and signals are not handled meanwhile.
     await this.until(() => false, { isStopped: false });
     this.world.finalize();
   }
@@ -75,7 +75,7 @@ export class MpiPeers implements Peers {
     for (const { rank } of this.peers) this.world.send(rank, value);
   }
 
-  /** Resolves when the condition holds for all that have not ended. */
+  /** Resolves when the condition holds for all ranks that have not ended. */
   private async until(isMet: (peer: Peer) => boolean, signal: Stoppable): Promise<void> {
     for (;;) {
       this.receiveAll();

@@ -1,23 +1,26 @@
 /** The processes that measure together. */
 export interface Peers {
-  /** How many there are, this one included. */
+  /** Number of processes, including this one. */
   readonly count: number;
-  /** Resolves when all are about to begin the next level, or no longer take part; or when `signal` says stop. */
+  /** Resolves when every process is about to begin the next level or has ended, or when `signal` is stopped. */
   waitForAll(signal: Stoppable): Promise<void>;
-  /** Tells the others how a window ended, and whether all are stable after as many. When `signal` says stop it does not wait. */
+  /**
+   * Reports whether a window was stable, and returns whether all processes were after the same number of windows. Does not wait when
+   * `signal` is stopped.
+   */
   areAllStable(isStable: boolean, signal: Stoppable): Promise<boolean>;
-  /** Tells the others that there is nothing more to measure here, and resolves when that is so everywhere; or when `signal` says stop. */
+  /** Reports that this process has finished measuring. Resolves when all have, or when `signal` is stopped. */
   waitForEnd(signal: Stoppable): Promise<void>;
-  /** Takes no further part; to be called when all reports are written. Whoever has not waited for the end is told to be missing. */
+  /** Leaves. Call when all reports are written. A process that has not called `waitForEnd` is reported as missing to the others. */
   close(): Promise<void>;
 }
 
-/** Something that may be told to stop. */
+/** Something that can be stopped. */
 export interface Stoppable {
   readonly isStopped: boolean;
 }
 
-/** A process that measures by itself. */
+/** A process that measures alone. */
 export const ALONE: Peers = {
   count: 1,
   waitForAll: () => Promise.resolve(),

@@ -2,58 +2,56 @@ import type { Sequences } from "../../load/sequences.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import type { Slots } from "./slots.ts";
 
-/** The part of the driver that differs from one kind of load to another: when which slot sends. One file per kind. */
-
-/** What a load may do. */
+/** The driver's interface for loads. */
 export interface Sender {
-  /** Slots are dealt to so many lanes. */
+  /** Slot `s` belongs to lane `s % laneCount`. */
   readonly laneCount: number;
-  /** A lane waits for its answer before it sends again. */
+  /** Whether a lane waits for its response before the next send. */
   readonly isSync: boolean;
   readonly slots: Slots;
-  /** Absent where requests belong to no sequences. */
+  /** Absent when requests do not belong to sequences. */
   readonly sequences: Sequences | undefined;
-  /** Requests that may still be sent; ends of sequences do not count. */
+  /** Number of requests still to send, without sequence ends. */
   readonly quota: number;
-  /** Requests sent and not answered. */
+  /** Number of outstanding requests. */
   readonly outstanding: number;
-  /** So many of the requests that may still be sent will not be. */
+  /** Reduces the number of requests still to send. */
   skipRemaining(count: number): void;
-  /** Makes so many slots usable. */
+  /** Makes this number of slots usable. */
   reserve(count: number): Promise<void>;
-  /** Whether the slot has no request and waits for nothing. */
+  /** Whether the slot has no request and is not waiting to retry. */
   isIdle(slot: number): boolean;
-  /** Lanes that send: the stride with which each goes through the data. */
+  /** Sets the number of active lanes: the stride with which each goes through the data. */
   setActiveLanes(count: number): void;
-  /** Lanes that send change all the time: each request takes the next step of the data. */
+  /** Makes each request take the next step of the data, for loads whose active lanes change all the time. */
   shareSteps(): void;
   /**
-   * Sends the slot's next request, as far as the quota allows.
-   * @param sequence index of the sequence it continues, where there are any
-   * @param intendedNs when it was due; NaN: now
+   * Sends the slot's next request, if the quota allows.
+   * @param sequence index of the sequence to continue, if there are sequences
+   * @param intendedNs due time; NaN: now
    */
   send(slot: number, sequence: number, intendedNs: number, isDelayed: boolean): void;
   /** Sends the request that ends an open sequence. */
   sendEnd(slot: number, sequence: number): void;
   flush(): void;
-  /** Resolves when so few requests are outstanding. */
-  waitForQuiet(atMost: number): Promise<void>;
-  /** For what the event loop calls: an exception there would be lost, and with it the run. */
+  /** Resolves when at most this many requests are outstanding. */
+  waitForOutstanding(atMost: number): Promise<void>;
+  /** Runs an event-loop callback and ends the run on an exception, which would otherwise be lost. */
   guard(action: () => void): void;
 }
 
-/** A load that is under way. */
+/** Decides when each slot sends; one implementation per kind of load. */
 export interface ActiveLoad {
-  /** Lanes that can have a request outstanding. */
+  /** Number of lanes that can have an outstanding request. */
   readonly activeLanes: number;
-  /** What waited so far because of a limit of requests outstanding; undefined where there is none. */
+  /** Requests delayed by a limit of outstanding requests; undefined without a limit. */
   readonly delayedByLimit?: DelayedRequests | undefined;
-  /** What a slot does once its request is over. */
+  /** Called when a slot's request has ended. */
   next(slot: number): void;
-  /** A response of the slot's request has come; so many there are by now, an empty last one included. */
+  /** Called for each response of a slot's request, with the number of responses so far, including an empty last one. */
   onResponse?(slot: number, responseCount: number): void;
-  /** The slot's request has failed; `next` follows. */
+  /** Called when a slot's request has failed, before `next`. */
   onFailed?(slot: number): void;
-  /** Sends nothing more, but the ends of open sequences. */
+  /** Stops sending, except for the ends of open sequences. */
   stop(): void;
 }

@@ -1,14 +1,14 @@
 const FIRST_DELAY_MS = 20;
 const MAX_DELAY_MS = 1000;
 
-/** Slots whose connection failed wait before they send again, longer each time in a row, so that a dead server is not hammered. */
+/** Delays slots after a failed connection, longer with each failure in a row, so that a dead server is not flooded with connections. */
 export class Backoff {
   private readonly onReady: (slot: number) => void;
   /** By slot: failures in a row. */
   private readonly failures: number[] = [];
   private readonly timers = new Map<number, ReturnType<typeof setTimeout>>();
 
-  /** @param onReady called with a slot that has waited long enough */
+  /** @param onReady called with a slot after its delay */
   constructor(onReady: (slot: number) => void) {
     this.onReady = onReady;
   }
@@ -17,7 +17,7 @@ export class Backoff {
     return this.timers.has(slot);
   }
 
-  /** A request of the slot succeeded: its next wait is short again. */
+  /** Resets a slot's delay after a successful request. */
   reset(slot: number): void {
     this.failures[slot] = 0;
   }
@@ -32,7 +32,7 @@ export class Backoff {
     this.timers.set(slot, setTimeout(ready, Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures)));
   }
 
-  /** Nobody waits any more. Gives the slots that did. */
+  /** Cancels all delays. Returns the slots that were waiting. */
   clear(): number[] {
     const slots = [...this.timers.keys()];
     for (const timer of this.timers.values()) clearTimeout(timer);

@@ -1,26 +1,26 @@
 import { nowNs } from "../../runtime/clock.ts";
 import { type CoreYield, openCoreYield } from "../../runtime/core-yield.ts";
 
-/** Requests that leave closer to each other than this are one burst. */
+/** Requests closer than this belong to one burst. */
 const BURST_GAP_NS = 200_000;
-/** Where others have work without end, they get no more of one burst than this: answers would be read late for it. */
+/** Maximum time per burst to give to other threads, so that responses are not read late. */
 const MOST_SHARED_NS = 5e6;
-/** A thread that is busier than this has nothing to give away: its own work decides how late answers are. */
+/** Above this CPU usage the core is not shared, because this thread's own work makes it late. */
 const MOST_BUSY_RATIO = 0.7;
 const LOOK_EVERY_NS = 50e6;
 
-/** Where a burst's times come from. */
+/** The clocks of burst sharing. */
 export interface BurstClock {
-  /** Monotonic. */
+  /** Monotonic time. */
   nowNs(): number;
   /** CPU time of this thread. */
   cpuNs(): number;
 }
 
 /**
- * Gives the core away for a moment after each request. A server on the same machine is often put on the core of the client that wakes it, and
- * then has to wait until a whole burst of requests has left, some milliseconds later: that wait would look like the server's own time. Where
- * nobody waits for the core, or the server is on another machine, it costs a microsecond.
+ * Yields the core briefly after each request. A server on the same machine often runs on the core of the client that wakes it, and would
+ * have to wait until a whole burst of requests has been sent, some milliseconds later; that wait would look like the server's own time.
+ * When no thread waits for the core, it costs a microsecond.
  */
 export class BurstSharing {
   private readonly yieldCore: CoreYield;
@@ -38,7 +38,7 @@ export class BurstSharing {
     this.lookedCpuNs = clock.cpuNs();
   }
 
-  /** A request has just left. */
+  /** Call after sending a request. */
   sent(): void {
     const timeNs = this.clock.nowNs();
     if (timeNs - this.lookedNs > LOOK_EVERY_NS) this.look(timeNs);
@@ -58,7 +58,7 @@ export class BurstSharing {
   }
 }
 
-/** Undefined where a core cannot be given away. */
+/** Returns undefined when a core cannot be yielded. */
 export async function openBurstSharing(): Promise<BurstSharing | undefined> {
   const yieldCore = await openCoreYield();
   return yieldCore && new BurstSharing(yieldCore);

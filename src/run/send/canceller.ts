@@ -5,21 +5,21 @@ import { createRandomFor, type Random } from "../../runtime/random.ts";
 import type { Call } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 
-/** Timers take 31 bits of milliseconds; longer ones would end at once. */
+/** Longer timeouts overflow the timer and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Gives up a share of the requests, each some time after it was sent, unless it is over by then. */
+/** Cancels a percentage of the requests, each some time after it was sent, unless it has ended. */
 export class Canceller {
-  /** Whether requests are drawn: not while the server warms up. */
+  /** Whether to cancel requests; false during warm-up. */
   isOn = false;
   private readonly sharePct: number;
   private readonly delayNs: number;
   private readonly random: Random;
   private readonly failure: Failure;
   private cancel: (slot: number, failure: Failure) => void = () => {};
-  /** By slot: whether its request is to be given up. */
+  /** By slot: whether to cancel its request. */
   private readonly chosen: boolean[] = [];
-  /** By slot: how to end the wait for the moment. */
+  /** By slot: stops its timer. */
   private readonly waits = new Map<number, () => void>();
 
   constructor({ sharePct, delayMs, seed }: CancellationPlan) {
@@ -27,27 +27,27 @@ export class Canceller {
     this.delayNs = delayMs * 1e6;
     this.random = createRandomFor(seed, "cancellation");
     const moment = delayMs === 0 ? "as soon as" : `${formatDurationNs(this.delayNs)} after`;
-    this.failure = { kind: "cancelled", message: `given up ${moment} it was sent, as asked for` };
+    this.failure = { kind: "cancelled", message: `cancelled ${moment} it was sent, as requested` };
   }
 
-  /** @param cancel gives up a slot's request; never called from inside the other methods */
+  /** @param cancel cancels a slot's request; never called synchronously by the other methods */
   attach(cancel: (slot: number, failure: Failure) => void): void {
     this.cancel = cancel;
   }
 
-  /** A request was handed to the client: draws whether it is one of those. */
+  /** Call after a request was handed to the client. Decides whether to cancel it. */
   add(call: Call): void {
     const isChosen = this.isOn && this.random() * 100 < this.sharePct;
     this.chosen[call.slot] = isChosen;
     if (isChosen && !call.isSending) this.waitFor(call);
   }
 
-  /** All of a request's bytes are with the socket now. */
+  /** Call when all bytes of a request are with the socket. */
   sent(call: Call): void {
     if (this.chosen[call.slot] === true) this.waitFor(call);
   }
 
-  /** The slot's request is over. */
+  /** Call when the slot's request has ended. */
   over(slot: number): void {
     this.chosen[slot] = false;
     this.waits.get(slot)?.();

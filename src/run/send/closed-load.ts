@@ -5,18 +5,18 @@ import { SendSlice } from "./send-slice.ts";
 
 const RAMP_STEP_MS = 20;
 
-/** A number of requests that are always outstanding, which may change with time. A slot's requests are one sequence after the other. */
+/** Keeps a number of requests outstanding, which may change over time. Each slot sends one sequence after the other. */
 export class ClosedLoad implements ActiveLoad {
   private readonly sender: Sender;
   /** Slots below this keep a request outstanding. */
   private target = 0;
   private rampTimer: ReturnType<typeof setInterval> | undefined;
   /**
-   * Where many streams' tokens arrive at once, each request sent between two reads would make the tokens of all that are read after it look
-   * late. The requests leave after the reads; their own times count from when they leave.
+   * Read first, then send. When tokens of many streams arrive at once, a request sent between two reads would make the tokens read after it
+   * look late. A delayed request's own times count from its send.
    */
   readsFirst = false;
-  /** Slots that go on after the reads. */
+  /** Slots that send after the reads. */
   private waiting: number[] = [];
   private immediate: NodeJS.Immediate | undefined;
 
@@ -28,7 +28,7 @@ export class ClosedLoad implements ActiveLoad {
     return this.target;
   }
 
-  /** Sends the very first request, ahead of `hold`. */
+  /** Sends the very first request, before `hold`. */
   sendFirst(concurrency: number): void {
     this.sender.setActiveLanes(concurrency);
     this.target = 1;
@@ -36,15 +36,15 @@ export class ClosedLoad implements ActiveLoad {
     this.sender.flush();
   }
 
-  /** Goes over to another number of requests outstanding; resolves when there are no more than that. */
+  /** Changes the number of outstanding requests. Resolves when at most that many are outstanding. */
   async hold(concurrency: number): Promise<void> {
     this.stopRamp();
     this.sender.setActiveLanes(concurrency);
     await this.sender.reserve(concurrency);
     const before = this.target;
     this.reach(concurrency);
-    // Lower than before: the surplus must be answered before anything is measured at this level.
-    if (concurrency < before) await this.sender.waitForQuiet(concurrency);
+    // At a lower level, the surplus must be answered before measuring.
+    if (concurrency < before) await this.sender.waitForOutstanding(concurrency);
   }
 
   async ramp(drive: Extract<Drive, { kind: "ramp" }>): Promise<void> {
@@ -73,7 +73,7 @@ export class ClosedLoad implements ActiveLoad {
     let next = 0;
     for (; next < waiting.length && slice.takeOne(); next++) {
       const slot = waiting[next] as number;
-      // A change of load may have been quicker.
+      // The load may have changed meanwhile.
       if (slot < this.target && sender.isIdle(slot)) sender.send(slot, slot, Number.NaN, false);
     }
     sender.flush();
@@ -101,7 +101,7 @@ export class ClosedLoad implements ActiveLoad {
   private reach(target: number): void {
     const before = this.target;
     this.target = target;
-    // Those that waited are among the idle ones.
+    // Waiting slots are idle, so the loop below finds them again.
     this.waiting = [];
     for (let slot = 0; slot < target; slot++) {
       if (!this.sender.isIdle(slot)) continue;

@@ -8,10 +8,10 @@ import type { Session } from "../target/session.ts";
 import { RequestFeed } from "./feed.ts";
 import type { LaneOptions } from "./lanes.ts";
 
-/** Seed of what varies the lengths of sequences and deals them data streams: the same in every run. */
+/** Seed for sequence lengths and data streams: the same in every run. */
 const SEQUENCE_SEED = 5489;
 
-/** Makes what gives lanes their requests, for a model that is known by now. Throws `RunError` when sequences cannot be told apart. */
+/** Creates the source of requests for a known model. @throws RunError when sequences or sessions are not possible */
 export async function createFeed(
   plan: Plan,
   search: LevelSearch,
@@ -60,7 +60,7 @@ async function createSequences(
   });
 }
 
-/** As perf_analyzer, which has no end of the concurrency for sequences that are sent asynchronously. */
+/** Like perf_analyzer, which requires an end of the concurrency for asynchronous sequences. */
 function checkEnd({ levels }: LevelSearch): void {
   if (levels.kind !== "range" || (levels.end !== null && levels.isThreadLimited !== true)) return;
   throw new RunError(

@@ -7,37 +7,35 @@ import type { RequestFeed } from "./feed.ts";
 import type { LaneOptions } from "./lanes.ts";
 import type { Slots } from "./slots.ts";
 
-/** What the driver is given. */
-
-/** How the driver reaches the server. */
+/** How the driver connects to the server. */
 export interface DriverOptions extends LaneOptions {
-  /** As {@link ClientOptions} has it. */
+  /** See {@link ClientOptions}. */
   readonly stallTimeoutNs: number;
-  /** A request without its complete answer for this long has failed; absent: no limit. */
+  /** A request fails when its response is not complete after this time; absent: no limit. */
   readonly requestTimeoutNs?: number | undefined;
-  /** As {@link ClientOptions} has it. */
+  /** See {@link ClientOptions}. */
   readonly maxResponseBytes: number;
   readonly createClient: (options: ClientOptions) => LoadClient;
-  /** Gives up some of the requests; absent: none are. */
+  /** Cancels some requests; absent: none. */
   readonly canceller?: Canceller | undefined;
 }
 
-/** What the driver sends, and who is told of what came of it. */
+/** What the driver sends, and callbacks for the results. */
 export interface DriverWork {
   readonly feed: RequestFeed;
-  /** Whether `judge` looks at the bodies of responses. */
+  /** Whether `judge` needs the bodies of responses. */
   readonly needsBodies: boolean;
-  /** Makes the checks of answers whose bodies are not kept. Absent: they are not checked. */
+  /** Creates checks of responses whose bodies are not kept. Absent: not checked. */
   readonly createCheck?: CreateAnswerCheck;
-  /** Whether `judge` can wait for a quiet moment, in which the slot may have its next request already. */
+  /** Whether `judge` may run later, when the slot may already have its next request. */
   readonly canWait: boolean;
-  /** Whether what has arrived is read before the next requests of a closed loop are sent. Default false. */
+  /** Whether a closed loop reads what has arrived before sending. Default: false. */
   readonly readsFirst?: boolean;
-  /** Takes finished requests in batches. */
+  /** Receives completed requests in batches. */
   readonly onRecords: (records: RecordColumns, count: number) => void;
-  /** Judges a finished request, by its slot; returns what is wrong with it, in the server's own words where there are any. */
+  /** Judges a slot's completed request. Returns its failure, with the server's message if there is one. */
   readonly judge: (call: Call, slots: Slots) => Failure | undefined;
   readonly onFailure: (failure: Failure, lane: number) => void;
-  /** Something that is called here threw while the run goes on: the run cannot. */
+  /** Called when a callback throws during the run, which cannot continue then. */
   readonly onError: (error: unknown) => void;
 }

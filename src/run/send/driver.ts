@@ -19,22 +19,22 @@ import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { Slots } from "./slots.ts";
 
 /**
- * Sends requests as a load asks. It decides nothing about measuring. Connections can be opened, and one request sent, before it is told what
- * to do with the outcome.
+ * Sends requests as a load decides. Does not measure. Can open connections and send one request before `take` sets what to do with the
+ * results.
  */
 export class Driver implements Sender {
-  /** Requests handed to the client so far. */
+  /** Number of requests handed to the client. */
   sentCount = 0;
   quota = Number.POSITIVE_INFINITY;
   readonly slots = new Slots();
   private lanes: LaneOptions;
   private work: DriverWork | undefined;
   private feed: RequestFeed | undefined;
-  /** A request that ended before there was work. */
+  /** A request that ended before `take`. */
   private early: Call | undefined;
-  /** For what is asked of it besides the load; only the driver sends. */
+  /** Only the driver sends on it. */
   readonly client: LoadClient;
-  /** What came of the requests. */
+  /** Counts and records of ended requests. */
   readonly ended: EndedRequests;
   private readonly canceller: Canceller | undefined;
   private readonly requestTimeout: RequestTimeout | undefined;
@@ -43,7 +43,7 @@ export class Driver implements Sender {
   private load: ActiveLoad = this.closedLoad;
   private isStopped = true;
   private isClosed = false;
-  /** Counts starts and stops, so that a change of load that was waited for does not come after one. */
+  /** Number of starts and stops, so that an outdated change of load is dropped. */
   private turn = 0;
   private readonly backoff = new Backoff((slot) => {
     this.guard(() => this.load.next(slot));
@@ -82,17 +82,17 @@ export class Driver implements Sender {
     canceller?.attach((slot, failure) => this.client.cancel(slot, failure));
   }
 
-  /** From now on others on the same core get their turn while many requests leave at once. */
+  /** Yields the core while many requests leave at once. */
   shareBursts(sharing: BurstSharing | undefined): void {
     this.sharing = sharing;
   }
 
-  /** Deals the slots anew, before the first request: the model is known by now. */
+  /** Sets the lanes for a known model, before the first request. */
   setLanes(lanes: LaneOptions): void {
     this.lanes = lanes;
   }
 
-  /** Gives it its work, before the first start. */
+  /** Sets the work, before the first start. */
   take(work: DriverWork): void {
     this.work = work;
     this.requestTimeout?.start();
@@ -116,27 +116,27 @@ export class Driver implements Sender {
     return this.feed?.sequences;
   }
 
-  /** Requests sent and not answered. */
+  /** Number of outstanding requests. */
   get outstanding(): number {
     return this.outstandingCount;
   }
 
-  /** Lanes that can have a request outstanding under the present load. */
+  /** Number of lanes that can have an outstanding request under the current load. */
   get activeLanes(): number {
     return this.load.activeLanes;
   }
 
-  /** What waited under the present load because of its limit of requests outstanding. */
+  /** Requests delayed by the current load's limit of outstanding requests. */
   get delayedByLimit(): DelayedRequests | undefined {
     return this.load.delayedByLimit;
   }
 
-  /** Opens the first connection ahead of a level. */
+  /** Opens the first connection. */
   prepareFirst(): void {
     this.firstReady = this.reserve(1);
   }
 
-  /** Sends the first request of a closed load ahead of everything else that a run needs; `take` is to follow. */
+  /** Sends the first request of a closed load before the rest of a run is prepared; `take` must follow. */
   async sendFirst(feed: RequestFeed, concurrency: number): Promise<void> {
     this.feed = feed;
     await this.firstReady;
@@ -144,7 +144,7 @@ export class Driver implements Sender {
     this.closedLoad.sendFirst(concurrency);
   }
 
-  /** Opens the connections a level needs ahead of it, so that the first requests do not wait for them. */
+  /** Opens the connections of a level, so that its first requests do not wait for them. */
   prepare(drive: Drive): Promise<void> {
     if (drive.kind === "closed" || drive.kind === "sessions") return this.reserve(drive.concurrency);
     if (drive.kind === "periodic") return this.reserve(drive.end);
@@ -152,8 +152,8 @@ export class Driver implements Sender {
   }
 
   /**
-   * Begins a level, or changes to another one without a pause.
-   * @param quota requests to send at most
+   * Starts a level, or changes to another one without a pause.
+   * @param quota maximum number of requests
    */
   async start(drive: Drive, quota: number): Promise<void> {
     this.quota = quota;
@@ -178,7 +178,7 @@ export class Driver implements Sender {
     }
     const { createScheduledLoad } = await import("./scheduled-load.ts");
     if (turn !== this.turn) return;
-    // Whoever waits after a failure is dealt a place like all the others.
+    // Slots that wait after a failure get their place like all others.
     await this.halt();
     await this.reserve(this.laneCount);
     const load = await createScheduledLoad(this, this.lanes, drive.maxOutstanding);
@@ -188,13 +188,13 @@ export class Driver implements Sender {
     load.start(drive.arrivals);
   }
 
-  /** Stops sending, but for the ends of open sequences. Resolves when nothing is outstanding. */
+  /** Stops sending, except for the ends of open sequences. Resolves when nothing is outstanding. */
   stop(): Promise<void> {
     this.turn++;
     return this.halt();
   }
 
-  /** Resolves when the quota is used up and everything sent has been answered. */
+  /** Resolves when the quota is used up and nothing is outstanding. */
   finished(): Promise<void> {
     if (this.isFinished) return Promise.resolve();
     return new Promise((resolve) => {
@@ -202,7 +202,7 @@ export class Driver implements Sender {
     });
   }
 
-  /** Fails what is outstanding and closes the connections. @param cancelMessage given, it is cancelled for that reason, and has not failed */
+  /** Fails outstanding requests and closes the connections. @param cancelMessage set: cancel them for this reason instead */
   close(cancelMessage?: string): void {
     if (this.feed !== undefined) void this.stop();
     this.isClosed = true;
@@ -212,13 +212,13 @@ export class Driver implements Sender {
     this.drain();
   }
 
-  /** Cancels every request in flight; none of them counts as completed or failed. @param message why */
+  /** Cancels every request in flight, so that it counts neither as completed nor as failed. @param message the reason */
   cancelAll(message: string): void {
     for (const { slot, isActive } of this.client.calls)
       if (isActive) this.client.cancel(slot, { kind: "unfinished", message });
   }
 
-  /** Looks into the answers that wait, and hands over what was recorded since the last time. */
+  /** Judges deferred responses, and drains the records. */
   drain(): void {
     this.ended.flush();
     this.ended.handOver();
@@ -232,12 +232,12 @@ export class Driver implements Sender {
     this.feed?.shareSteps();
   }
 
-  /** The next requests begin with the data's first step again. */
+  /** Restarts the data at its first step. */
   rewind(): void {
     this.feed?.rewind();
   }
 
-  /** Resolves when connections are open that somebody asked for before, too. */
+  /** Resolves when the connections are open, including those of earlier calls. */
   async reserve(count: number): Promise<void> {
     if (count > this.client.calls.length) this.opening = Promise.all([this.opening, this.client.reserve(count)]);
     await this.opening;
@@ -270,11 +270,11 @@ export class Driver implements Sender {
     this.client.flush();
   }
 
-  waitForQuiet(atMost: number): Promise<void> {
+  waitForOutstanding(atMost: number): Promise<void> {
     return this.idle.wait(this.outstandingCount, atMost);
   }
 
-  /** For what the event loop calls: an exception there would be lost, and with it the run. */
+  /** Runs an event-loop callback and ends the run on an exception, which would otherwise be lost. */
   guard(action: () => void): void {
     try {
       action();
@@ -289,7 +289,7 @@ export class Driver implements Sender {
     const waiting = this.backoff.clear();
     this.guard(() => {
       this.load.stop();
-      // Their turn will not come: what they leave open is ended now.
+      // These slots will not retry, so end their open sequences now.
       for (const slot of waiting) this.load.next(slot);
       this.client.flush();
     });
@@ -313,7 +313,7 @@ export class Driver implements Sender {
       this.early = call;
       return;
     }
-    // As guard() does, without a closure for each request.
+    // Like `guard`, without allocating a closure per request.
     try {
       this.conclude(call);
     } catch (error) {
@@ -337,7 +337,7 @@ export class Driver implements Sender {
     else load.next(slot);
   }
 
-  /** Tells those who wait for requests to end. */
+  /** Resolves waits for requests to end. */
   private settle(): void {
     this.idle.check(this.outstandingCount);
     if (this.onFinished !== undefined && this.isFinished) {

@@ -2,23 +2,23 @@ import { nowNs } from "../../runtime/clock.ts";
 import { waitFinely } from "../../runtime/fine-wait.ts";
 import { runtimeName } from "../../runtime/runtime.ts";
 
-/** How long before the due moment a runtime's timer must be set, because it wakes late. In nanoseconds. */
+/** Time before the due time at which to set a timer, because timers fire late. In nanoseconds. */
 const TIMER_MARGIN_NS = runtimeName === "deno" ? 2.4e6 : 1.2e6;
-/** Shorter than this a sleep is not worth its wake-up. In nanoseconds. */
+/** Minimum sleep, in nanoseconds. */
 const MIN_FINE_WAIT_NS = 20e3;
 const HOLD_MS = 1e9;
-/** Timers take 31 bits of milliseconds; a longer one would wake at once. */
+/** Longer timeouts overflow the timer and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Wakes at a given moment: by a timer while it is far, then by a finer wait, or, where a runtime has none, by turning the event loop, so that
- * I/O goes on and no time is lost.
+ * Fires at a given time: uses a timer while it is far, then a finer wait or, when the runtime has none, `setImmediate` in a loop, so that
+ * I/O continues.
  */
 export class DueTimer {
   private readonly onDue: () => void;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private turn: ReturnType<typeof setImmediate> | undefined;
-  /** Counts the fine waits: those before the latest wake for nothing. */
+  /** Number of fine waits; only the latest may fire. */
   private waits = 0;
   /** Keeps the process alive, which fine waits do not. */
   private hold: ReturnType<typeof setInterval> | undefined;
@@ -28,7 +28,7 @@ export class DueTimer {
     this.onDue = onDue;
   }
 
-  /** Sets the moment, replacing the one set before. Infinity: never. */
+  /** Sets the time, replacing the previous one. Infinity: never. */
   set(dueNs: number): void {
     if (dueNs === this.dueNs && dueNs !== Number.POSITIVE_INFINITY) return;
     this.dueNs = dueNs;

@@ -1,23 +1,23 @@
 import { RecordColumns } from "../../measure/records.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
-import { type Failure, isGivenUp } from "../../transport/failure.ts";
+import { type Failure, isCancelled } from "../../transport/failure.ts";
 import type { DriverWork } from "./driver-work.ts";
 import type { Slots } from "./slots.ts";
 import { WaitingAnswers } from "./waiting-answers.ts";
 import { writeRecord } from "./write-record.ts";
 
-/** How requests ended so far. */
+/** Counts of ended requests by outcome. */
 export interface EndedCounts {
   readonly completedCount: number;
   readonly failedCount: number;
-  /** Requests given up: neither completed nor failed. */
+  /** Cancelled requests, which are neither completed nor failed. */
   readonly cancelledCount: number;
-  /** When a request last succeeded; the start at first. */
+  /** Time of the last success; initially the start. */
   readonly lastSuccessNs: number;
 }
 
-/** Judges, counts and records the requests that have ended. */
+/** Judges, counts and records ended requests. */
 export class EndedRequests implements EndedCounts {
   completedCount = 0;
   failedCount = 0;
@@ -28,35 +28,35 @@ export class EndedRequests implements EndedCounts {
   private records: RecordColumns | undefined;
   private readonly waiting = new WaitingAnswers((call, slots, lane) => this.judgeWaiting(call, slots, lane));
 
-  /** @param client knows which server a request failed at, where there are several */
+  /** @param client attributes failures to servers */
   constructor(client: LoadClient) {
     this.client = client;
   }
 
-  /** Says who judges and takes them, before the first one. */
+  /** Sets the work, before the first request ends. */
   take(work: DriverWork): void {
     this.work = work;
     this.records = new RecordColumns((records, count) => work.onRecords(records, count));
   }
 
-  /** Takes one, whose slot is free for the next then. Returns what is wrong with it, unless its answer is only looked into later. */
+  /** Adds an ended request. Returns its failure, unless its response is judged later. The slot may then be used again. */
   add(call: Call, slots: Slots, lane: number): Failure | undefined {
     if (call.failure !== undefined || !this.todo.canWait) return this.judge(call, slots, lane);
     this.waiting.add(call, slots, lane);
     return undefined;
   }
 
-  /** Looks into the answers that wait. */
+  /** Judges the deferred responses. */
   flush(): void {
     this.waiting.flush();
   }
 
-  /** Hands over what was recorded since the last time; answers that wait go on waiting. */
+  /** Drains the records. Deferred responses stay deferred. */
   handOver(): void {
     this.records?.drain();
   }
 
-  /** As the event loop calls it: an exception would be lost, and with it the run. */
+  /** Called by the event loop, where an exception would be lost. */
   private judgeWaiting(call: Call, slots: Slots, lane: number): void {
     try {
       this.judge(call, slots, lane);
@@ -72,7 +72,7 @@ export class EndedRequests implements EndedCounts {
       this.completedCount++;
       this.lastSuccessNs = call.endNs;
     } else {
-      if (isGivenUp(failure)) this.cancelledCount++;
+      if (isCancelled(failure)) this.cancelledCount++;
       else this.failedCount++;
       this.todo.onFailure(this.client.attribute?.(call, failure) ?? failure, lane);
     }

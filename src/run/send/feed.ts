@@ -7,54 +7,54 @@ import { joinBytes, type Tensor } from "../../service/tensor.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { SharedTensors } from "../target/shared-tensors.ts";
 
-/** Longest stamp of a sequence, far above any real one. */
+/** Maximum length of a sequence stamp, far above any real one. */
 const MAX_STAMP_BYTES = 1024;
 const MAX_ID_DIGITS = 32;
 const NOTHING_EXPECTED: readonly ExpectedOutput[] = [];
 
-/** What a feed's requests have besides their data. */
+/** Properties of a feed's requests besides their data. */
 export interface FeedOptions {
-  /** Requests carry an id. */
+  /** Whether requests have an id. */
   readonly usesIds: boolean;
-  /** Requests belong to sequences. */
+  /** Present when requests belong to sequences. */
   readonly sequences?: Sequences | undefined;
-  /** Where tensors lie in shared memory and not in requests. */
+  /** Present when tensors are in shared memory instead of requests. */
   readonly shared?: SharedTensors | undefined;
-  /** Every request takes the next step of the data, whichever lane it is. Default false. */
+  /** Whether every request takes the next step of the data, whatever its lane. Default: false. */
   readonly isInOrder?: boolean | undefined;
 }
 
-/** Gives lanes their next request: which step of the data, encoded once per distinct step, and what is stamped on it. */
+/** Returns lanes' next requests: selects the step of the data, encodes each step once, and creates the stamp. */
 export class RequestFeed {
-  /** The step of the request given last, counted through all streams of the data. */
+  /** Step of the last request, counted over all streams. */
   step = 0;
-  /** The stamp of the request given last; valid until the next one. */
+  /** Stamp of the last request, valid until the next one. */
   stamp: Uint8Array | undefined = undefined;
-  /** The correlation id of the request given last; 0 where there are no sequences. */
+  /** Correlation id of the last request; 0 without sequences. */
   sequenceId = 0;
-  /** Whether the request given last ends its sequence. */
+  /** Whether the last request ends its sequence. */
   isSequenceEnd = false;
-  /** Whether steps were left out ahead of the request given last, to end its sequence early. */
+  /** Whether steps were skipped before the last request to end its sequence early. */
   isCut = false;
   readonly sequences: Sequences | undefined;
   protected readonly service: Service;
   protected readonly dataset: Dataset;
   private readonly usesIds: boolean;
   private readonly laneIds: LaneIds[] = [];
-  /** The number of each stream's first step. */
+  /** Step number of each stream's first step. */
   protected readonly streamStarts: number[] = [];
-  /** How many requests each lane has been given. */
+  /** Number of requests per lane. */
   private readonly turns: number[] = [];
-  /** Encodings by step and by the lengths of what is stamped on them. */
+  /** Encodings by step and lengths of the stamp. */
   private readonly encoded = new Map<number, WireRequest>();
   private readonly tensors = new Map<number, Tensor[]>();
   private readonly expected = new Map<number, ExpectedOutput[]>();
   private readonly shared: SharedTensors | undefined;
-  /** By slot, where slots have encodings of their own. */
+  /** By slot, when slots have different encodings. */
   private readonly encodedBySlot: Map<number, WireRequest>[] = [];
-  /** Lanes in use: the stride with which a lane goes through the data. */
+  /** Active lanes: the stride with which a lane goes through the data. */
   private activeLanes = 1;
-  /** Requests given so far while lanes share the data; negative where each goes through it by itself. */
+  /** Number of requests while lanes share the data; negative when each lane goes through it separately. */
   private sharedTurns: number;
   private readonly isInOrder: boolean;
 
@@ -85,22 +85,22 @@ export class RequestFeed {
     if (!this.isInOrder) this.sharedTurns = -1;
   }
 
-  /** From now on every request takes the next step, whichever lane it is: where lanes come and go, strides would repeat some and miss others. */
+  /** Makes every request take the next step, whatever its lane. When lanes come and go, strides would repeat some steps and skip others. */
   shareSteps(): void {
     this.sharedTurns = 0;
   }
 
-  /** Every lane begins with its first step again, as perf_analyzer's lanes do after a warm-up. */
+  /** Restarts every lane at its first step, like perf_analyzer after a warm-up. */
   rewind(): void {
     this.turns.length = 0;
     this.sharedTurns = Math.min(this.sharedTurns, 0);
   }
 
   /**
-   * The lane's next request; look at `step`, `stamp` and the rest after the call.
-   * @param sequence index of the sequence it belongs to, where there are any
-   * @param slot what it is sent on
-   * @throws RunError when the data lacks a required input or cannot be encoded
+   * Returns the lane's next request. Sets `step`, `stamp` and the other fields.
+   * @param sequence index of the sequence, if there are sequences
+   * @param slot slot that sends it
+   * @throws RunError when a required input is missing or cannot be encoded
    */
   next(lane: number, sequence: number, slot = lane): WireRequest {
     if (this.sequences !== undefined) return this.nextOfSequence(lane, this.sequences.next(sequence), slot);
@@ -110,14 +110,14 @@ export class RequestFeed {
     return this.encode(digits?.length ?? 0, undefined, slot);
   }
 
-  /** The request that ends an open sequence early, as `next` gives others. */
+  /** Like `next`, for the request that ends an open sequence early. */
   end(lane: number, sequence: number, slot = lane): WireRequest {
     const request = this.nextOfSequence(lane, (this.sequences as Sequences).end(sequence), slot);
     this.isCut = true;
     return request;
   }
 
-  /** The tensors of the request that begins with a step. */
+  /** Returns the tensors of the request that starts with a step. */
   tensorsOf(step: number): Tensor[] {
     let tensors = this.tensors.get(step);
     if (tensors === undefined) {
@@ -128,7 +128,7 @@ export class RequestFeed {
     return tensors;
   }
 
-  /** The outputs that must come back for the request that begins with a step. */
+  /** Returns the expected outputs of the request that starts with a step. */
   expectedOf(step: number): readonly ExpectedOutput[] {
     if (this.dataset.isStored === true && this.dataset.hasExpected !== true) return NOTHING_EXPECTED;
     let expected = this.expected.get(step);
@@ -162,7 +162,7 @@ export class RequestFeed {
   }
 
   private encode(idDigits: number, sequenceStamp: Uint8Array | undefined, slot: number): WireRequest {
-    // What is stored is sent once and forgotten: its next time it is read again.
+    // Stored data is sent once and not cached; the next time, it is read again.
     if (this.dataset.isStored === true)
       return { ...this.service.codec.encode(this.tensorsOf(this.step), idDigits, sequenceStamp), isOnce: true };
     const key = (this.step * MAX_ID_DIGITS + idDigits) * MAX_STAMP_BYTES + (sequenceStamp?.length ?? 0);
@@ -186,7 +186,7 @@ export class RequestFeed {
     return encoded;
   }
 
-  /** As perf_analyzer deals the data: lane L starts at its own number and goes on by the number of lanes, times the batch size. */
+  /** Like perf_analyzer: lane L starts at its own number and advances by the number of lanes, times the batch size. */
   private nextStep(lane: number): number {
     const count = (this.dataset.streams[0] ?? []).length;
     if (!this.dataset.isFromJson || count <= 1) return 0;
@@ -196,7 +196,7 @@ export class RequestFeed {
     return ((lane + turn * this.activeLanes) * this.service.batchSize) % count;
   }
 
-  /** The stream that holds a step, and the step's place in it. */
+  /** Returns the stream that contains a step, and the step's index in it. */
   private locate(step: number): { readonly steps: readonly DataStep[]; readonly first: number } {
     let first = step;
     for (const steps of this.dataset.streams) {

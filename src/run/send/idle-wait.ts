@@ -1,25 +1,25 @@
-/** Somebody who waits until few enough requests are outstanding; whoever comes later replaces whoever waited. */
+/** Waits until few enough requests are outstanding. A new wait resolves the previous one. */
 export class IdleWait {
   private atMost = 0;
-  private onQuiet: (() => void) | undefined;
+  private onIdle: (() => void) | undefined;
 
-  /** Resolves when `check` is told of `atMost` or fewer, or another one begins to wait; at once when `outstanding` is few enough. */
+  /** Resolves when `check` is called with `atMost` or fewer, or when another wait begins; at once when `outstanding` is low enough. */
   wait(outstanding: number, atMost: number): Promise<void> {
     if (outstanding <= atMost) return Promise.resolve();
     return new Promise((resolve) => {
       this.settle();
       this.atMost = atMost;
-      this.onQuiet = resolve;
+      this.onIdle = resolve;
     });
   }
 
   check(outstanding: number): void {
-    if (this.onQuiet !== undefined && outstanding <= this.atMost) this.settle();
+    if (this.onIdle !== undefined && outstanding <= this.atMost) this.settle();
   }
 
   private settle(): void {
-    const resolve = this.onQuiet;
-    this.onQuiet = undefined;
+    const resolve = this.onIdle;
+    this.onIdle = undefined;
     resolve?.();
   }
 }

@@ -9,24 +9,24 @@ import { connectionsOf } from "../../transport/grpc/lanes.ts";
 /** perf_analyzer's default number of worker threads for asynchronous concurrency, and for schedules. */
 const DEFAULT_ASYNC_LANES = 16;
 const DEFAULT_SCHEDULE_LANES = 4;
-/** Every slot is a lane of its own. */
+/** So many lanes that every slot is its own lane. */
 const UNSHARED = 2 ** 30;
 
-/** What of the model decides how its requests are sent. */
+/** The model properties that decide how requests are sent. */
 type LaneModel = Pick<Service, "isSequence" | "isDecoupled">;
 
-/** A model of which nothing is known yet. */
+/** A model before its properties are known. */
 export const UNKNOWN_MODEL: LaneModel = { isSequence: false, isDecoupled: false };
 
-/** Whether a lane waits for its answer before it sends again. */
+/** Whether a lane waits for its response before the next send. */
 export function callModeOf({ client, target }: Plan, { isSequence, isDecoupled }: LaneModel): "sync" | "async" {
   if (client.callMode !== "auto") return client.callMode;
   return target.isStreaming || isSequence || isDecoupled ? "async" : "sync";
 }
 
 /**
- * How the slots are dealt to lanes. Synchronous closed loops: one lane per request outstanding. Asynchronous ones: up to the limit, each
- * with its share. Schedules: the limit, each with its share of the arrivals and of the sequences.
+ * Returns how slots are assigned to lanes. Synchronous closed loops have one lane per outstanding request; asynchronous ones have lanes up
+ * to the limit; schedules have as many lanes as the limit, which share the arrivals and sequences.
  */
 export function laneOptionsOf(plan: Plan, search: LevelSearch, model: LaneModel): LaneOptions {
   const { concurrent, isSerial } = plan.sequences;
@@ -54,29 +54,29 @@ function laneCountOf(
   return client.maxLanes ?? Math.max(DEFAULT_ASYNC_LANES, largestLevel(search.levels) ?? DEFAULT_ASYNC_LANES);
 }
 
-/** Requests outstanding under a load that sets no bound itself. */
+/** Outstanding requests of a load without its own limit. */
 const MANY_OUTSTANDING = 256;
 
-/** How many requests a plan may have outstanding at once. */
+/** Returns the maximum number of outstanding requests of a plan. */
 export function slotCountOf(plan: Plan, search: LevelSearch, model: LaneModel): number {
   if (search.unit === "concurrency") return largestLevel(search.levels) ?? MANY_OUTSTANDING;
   const { isSync, laneCount } = laneOptionsOf(plan, search, model);
   return isSync ? laneCount : MANY_OUTSTANDING;
 }
 
-/** Below this nobody's limit is reached, and it is not asked for. */
+/** Below this number, the limit is not checked. */
 const FEW_CONNECTIONS = 64;
-/** Files a process has open besides its connections. */
+/** Open files of a process besides its connections. */
 const OTHER_FILES = 32;
 
-/** Throws `RunError` when the load needs more connections than the system lets this process open: they would wait for ever. */
+/** @throws RunError when the load needs more connections than this process may open, which would wait forever */
 export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
   const { laneCount } = laneOptionsOf(plan, search, UNKNOWN_MODEL);
   const most = search.unit === "concurrency" ? (largestLevel(search.levels) ?? 0) : laneCount;
   const perServer = plan.target.protocol === "http" ? most : connectionsOf(most, laneCount);
   const connections = perServer * (1 + ("moreUrls" in plan.target ? (plan.target.moreUrls ?? []).length : 0));
   if (connections < FEW_CONNECTIONS) return;
-  // The embedded target's ends of the connections are this process's too.
+  // With the embedded target, both ends of a connection are in this process.
   const files = connections * (plan.target.kind === "embedded" ? 2 : 1) + OTHER_FILES;
   const limit = openFileLimit();
   if (limit === undefined || files <= limit) return;
@@ -87,16 +87,16 @@ export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
   );
 }
 
-/** How slots are dealt to lanes. */
+/** How slots are assigned to lanes. */
 export interface LaneOptions {
-  /** Slots are dealt to so many lanes: slot `s` is lane `s % laneCount`'s. */
+  /** Slot `s` belongs to lane `s % laneCount`. */
   readonly laneCount: number;
-  /** A lane waits for its answer before it sends again; otherwise it may have several requests outstanding. */
+  /** A lane waits for its response before the next send; otherwise it may have several outstanding requests. */
   readonly isSync: boolean;
-  /** Requests of a lane reach the server in the order in which they were sent, as on a stream. */
+  /** Whether a lane's requests reach the server in the order of sending, as on a stream. */
   readonly keepsOrder: boolean;
-  /** Sequences that a schedule has under way at once. */
+  /** Number of concurrent sequences of a schedule. */
   readonly sequenceCount: number;
-  /** A sequence waits for its answer before it goes on. */
+  /** Whether a sequence waits for its response before its next request. */
   readonly isSerial: boolean;
 }

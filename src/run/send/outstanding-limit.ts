@@ -1,10 +1,10 @@
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 
-/** How many requests of a schedule may be outstanding, and what waited for that. */
+/** A limit on a schedule's outstanding requests, and statistics of the delayed ones. */
 export class OutstandingLimit {
   readonly most: number;
-  /** Whether the schedule stands still because of it. */
+  /** Whether the schedule waits because of it. */
   private isReached = false;
   private count = 0;
   private longestNs = 0;
@@ -13,7 +13,7 @@ export class OutstandingLimit {
     this.most = most;
   }
 
-  /** Counts a request that is sent now, if it had to wait. Returns whether it had. */
+  /** Counts a request sent now if it was delayed. Returns whether it was. */
   countSent(dueNs: number): boolean {
     if (!this.isReached) return false;
     this.count++;
@@ -21,12 +21,12 @@ export class OutstandingLimit {
     return true;
   }
 
-  /** Notes whether the schedule stands still from now on. */
+  /** Updates whether the schedule waits. */
   note(outstanding: number): void {
     this.isReached = outstanding >= this.most;
   }
 
-  /** @param firstDueNs when the next request is due, of those that wait or of those to come */
+  /** @param firstDueNs due time of the next request, waiting or future */
   delayedByLimit(firstDueNs: number): DelayedRequests {
     const waitsNs = this.isReached ? nowNs() - firstDueNs : 0;
     return { count: this.count, longestNs: Math.max(this.longestNs, waitsNs) };

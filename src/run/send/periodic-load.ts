@@ -4,16 +4,16 @@ import { setting } from "../../plan/setting-names.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 
 /**
- * Requests that join in groups: the next group is sent when every request of the one before has brought so many responses, until all have
- * been sent. A slot sends one request. Needs answers of many responses, whose number is told as they come.
+ * Sends requests in groups. The next group starts when every request of the previous one has received the required number of responses.
+ * Each slot sends one request. Needs a protocol that reports responses as they arrive.
  */
 export class PeriodicLoad implements ActiveLoad {
   private readonly sender: Sender;
   private readonly drive: Extract<Drive, { kind: "periodic" }>;
   private sentCount = 0;
-  /** Requests of the last group whose period is not over. */
+  /** Requests of the last group whose period has not ended. */
   private pending = 0;
-  /** By slot: whether its period is over. */
+  /** By slot: whether its period has ended. */
   private readonly isOver: boolean[] = [];
   private isStopped = false;
 
@@ -53,7 +53,7 @@ export class PeriodicLoad implements ActiveLoad {
     this.isStopped = true;
   }
 
-  /** A request that failed brings no more responses: its period is over, so that the others go on. */
+  /** Ends the period of a failed request, which gets no more responses, so that the others continue. */
   onFailed(slot: number): void {
     this.endPeriod(slot);
   }

@@ -4,17 +4,17 @@ import { Pacer } from "../../load/pacer.ts";
 import { nowNs } from "../../runtime/clock.ts";
 
 /**
- * As in perf_analyzer a request is delayed when it was due before its lane came to wait for it; being woken late is no delay. This much is
- * the grain of an event loop.
+ * Like perf_analyzer, a request counts as delayed when it was due before its lane began to wait for it; waking up late does not count. This
+ * tolerance is the resolution of an event loop.
  */
 const DELAY_TOLERANCE_NS = 1e6;
 
-/** Which lane is due when, from the moment it is made. Times are {@link nowNs} nanoseconds. */
+/** The due times of lanes, starting when it is created. Times are {@link nowNs} nanoseconds. */
 export class Schedule {
   private readonly startNs = nowNs();
   private readonly heap = new DueHeap();
   private readonly pacer: Pacer;
-  /** By lane: whether its next request was already due when the one before it was sent. */
+  /** By lane: whether its next request was already due when the previous one was sent. */
   private readonly behind: boolean[] = [];
 
   constructor(arrivals: Arrivals, laneCount: number) {
@@ -22,34 +22,34 @@ export class Schedule {
     for (let lane = 0; lane < laneCount; lane++) this.push(lane, this.nextDueNs(lane));
   }
 
-  /** When the first of the waiting lanes is due; infinity when none waits. */
+  /** Due time of the first waiting lane; Infinity when no lane waits. */
   get firstDueNs(): number {
     return this.startNs + this.heap.firstDueNs;
   }
 
-  /** Takes out the lane that is due first. */
+  /** Removes and returns the lane that is due first. */
   pop(): number {
     return this.heap.pop();
   }
 
-  /** Lets a lane wait for its time. */
+  /** Adds a waiting lane. */
   push(lane: number, dueNs: number): void {
     this.heap.push(lane, dueNs - this.startNs);
   }
 
-  /** When the lane's next request is due; a new time with each call. */
+  /** Returns the due time of the lane's next request. Advances with each call. */
   nextDueNs(lane: number): number {
     const dueNs = this.startNs + this.pacer.nextDueNs(lane);
     this.behind[lane] = this.isLate(dueNs);
     return dueNs;
   }
 
-  /** Whether the lane's next request was due before the lane came to wait for it. */
+  /** Whether the lane's next request was due before the lane began to wait for it. */
   isBehind(lane: number): boolean {
     return this.behind[lane] === true;
   }
 
-  /** Whether a request that was due then is late by now. */
+  /** Whether a request with this due time is late now. */
   isLate(dueNs: number): boolean {
     return nowNs() - dueNs > DELAY_TOLERANCE_NS;
   }

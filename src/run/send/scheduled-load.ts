@@ -9,10 +9,10 @@ import { OutstandingLimit } from "./outstanding-limit.ts";
 import { Schedule } from "./schedule.ts";
 import type { SequenceDeal } from "./sequence-deal.ts";
 
-/** Seed of what decides which sequence a request continues. */
+/** Seed for choosing the sequence of each request. */
 const DEAL_SEED = 1;
 
-/** Makes the load, and what deals its requests to sequences where there are any. @param maxOutstanding as {@link ScheduledLoad} has it */
+/** Creates a scheduled load and, with sequences, their assignment. @param maxOutstanding see {@link ScheduledLoad} */
 export async function createScheduledLoad(
   sender: Sender,
   { sequenceCount, laneCount, isSerial, keepsOrder }: LaneOptions,
@@ -21,14 +21,14 @@ export async function createScheduledLoad(
   if (sender.sequences === undefined) return new ScheduledLoad(sender, undefined, maxOutstanding);
   const { SequenceDeal } = await import("./sequence-deal.ts");
   const { createRandom } = await import("../../runtime/random.ts");
-  // Where requests may overtake one another a sequence has one under way at a time, or the server would see it broken.
+  // When requests may overtake each other, a sequence may have only one outstanding request, or the server would see it out of order.
   const deal = new SequenceDeal(sequenceCount, laneCount, isSerial || !keepsOrder, createRandom(DEAL_SEED));
   return new ScheduledLoad(sender, deal, maxOutstanding);
 }
 
 /**
- * Requests that are due at given times. Asynchronous lanes send them whatever is outstanding, up to a limit if there is one; synchronous
- * ones wait for their answer first.
+ * Sends requests at due times. Asynchronous lanes send independent of outstanding requests, up to an optional limit; synchronous lanes wait
+ * for their response first.
  */
 export class ScheduledLoad implements ActiveLoad {
   private readonly sender: Sender;
@@ -38,8 +38,8 @@ export class ScheduledLoad implements ActiveLoad {
   private schedule: Schedule | undefined;
 
   /**
-   * @param deal which sequence each request continues; absent where there are none
-   * @param maxOutstanding while so many requests are outstanding the others wait in the order in which they are due; absent: no limit
+   * @param deal assigns requests to sequences; absent without sequences
+   * @param maxOutstanding while this many requests are outstanding, others wait in due order; absent: no limit
    */
   constructor(sender: Sender, deal: SequenceDeal | undefined, maxOutstanding: number | undefined) {
     this.sender = sender;
@@ -56,7 +56,7 @@ export class ScheduledLoad implements ActiveLoad {
     return this.limit?.delayedByLimit(this.schedule?.firstDueNs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Begins a schedule; nothing may be outstanding. */
+  /** Starts a schedule. Nothing may be outstanding. */
   start(arrivals: Arrivals): void {
     const { laneCount, slots } = this.sender;
     this.sender.setActiveLanes(laneCount);
@@ -86,7 +86,7 @@ export class ScheduledLoad implements ActiveLoad {
     this.sender.flush();
   }
 
-  /** Sends what is due by now. */
+  /** Sends what is due. */
   private tick(): void {
     const { schedule, limit } = this;
     if (schedule === undefined) return;
@@ -100,7 +100,7 @@ export class ScheduledLoad implements ActiveLoad {
     const isOver = this.sender.quota <= 0;
     if (isOver) this.endSequences();
     this.sender.flush();
-    // Without room the next answer goes on.
+    // Without capacity, the next response continues.
     this.timer.set(isOver || !this.hasRoom ? Number.POSITIVE_INFINITY : schedule.firstDueNs);
   }
 
@@ -108,7 +108,7 @@ export class ScheduledLoad implements ActiveLoad {
     return this.limit === undefined || this.sender.outstanding < this.limit.most;
   }
 
-  /** With a limit a lane does not go on by itself: it waits in line with the others, for what is due first. */
+  /** With a limit, a lane waits in line with the others for the request that is due first. */
   private goOnInOrder(schedule: Schedule, lane: number): void {
     if (this.sender.isSync) {
       schedule.push(lane, schedule.nextDueNs(lane));
@@ -119,7 +119,7 @@ export class ScheduledLoad implements ActiveLoad {
     this.tick();
   }
 
-  /** Sends a request that is due, and has an asynchronous lane wait for its next one; without a free sequence both wait. */
+  /** Sends a due request and queues an asynchronous lane's next one. Without a free sequence, both wait. */
   private sendDue(schedule: Schedule, lane: number, dueNs: number, isDelayed: boolean): void {
     const { isSync, slots } = this.sender;
     const sequence = this.deal === undefined ? 0 : this.deal.take(lane);
@@ -142,7 +142,7 @@ export class ScheduledLoad implements ActiveLoad {
     if (wasFirst) this.timer.set(dueNs);
   }
 
-  /** One of the lane's sequences can go on: so does the request that waited for it. */
+  /** Sends the request that waited for one of the lane's sequences. */
   private unblock(schedule: Schedule, lane: number): void {
     const dueNs = this.deal?.unblock(lane);
     if (dueNs === undefined) return;
@@ -150,7 +150,7 @@ export class ScheduledLoad implements ActiveLoad {
     this.timer.set(schedule.firstDueNs);
   }
 
-  /** Ends the open sequences that wait for no answer. */
+  /** Ends the open sequences without outstanding requests. */
   private endSequences(): void {
     const { deal } = this;
     const { sequences, laneCount, isSync, slots } = this.sender;

@@ -4,15 +4,15 @@ const SLICE_NS = 1e6;
 const LEAST_IN_SLICE = 32;
 
 /**
- * Bounds how long requests leave one after the other while answers of others may have arrived: for a millisecond, or 32 requests where the thread had
- * to wait for a core. A sender with more requests goes on in the next turn of the event loop, after the answers that have arrived are read: 2,000 requests at once would
- * make the first tokens of all of them look late by what it takes to send the rest.
+ * Limits how long requests are sent in a row while responses to others may have arrived: 1 ms, or 32 requests if the thread had to wait for
+ * a core. The rest is sent in the next turn of the event loop, after reading: 2,000 requests at once would make the first tokens of all of
+ * them look late.
  */
 export class SendSlice {
   private readonly endNs = nowNs() + SLICE_NS;
   private sentCount = 0;
 
-  /** Whether one more may be sent in this slice; counts it. */
+  /** Whether one more request may be sent in this slice; counts it. */
   takeOne(): boolean {
     return this.sentCount++ < LEAST_IN_SLICE || nowNs() < this.endNs;
   }

@@ -1,19 +1,19 @@
-/** Which sequences a schedule has under way, and which of them the next request of a lane continues. */
+/** The concurrent sequences of a schedule. Chooses the sequence of each request. */
 export class SequenceDeal {
   readonly count: number;
   private readonly laneCount: number;
   private readonly isSerial: boolean;
   private readonly random: () => number;
-  /** By sequence: requests without an answer. */
+  /** By sequence: number of outstanding requests. */
   private readonly outstanding: number[] = [];
-  /** By lane: its sequences that can go on. */
+  /** By lane: its sequences that can continue. */
   private readonly ready: number[][] = [];
   private readonly blockedSinceNs: (number | undefined)[] = [];
 
   /**
-   * @param count sequences under way at once; sequence `s` is lane `s % laneCount`'s
-   * @param isSerial a sequence waits for its answer before it goes on; otherwise its requests follow one another as they are due
-   * @param random a number from 0 up to but not 1, a new one with each call
+   * @param count number of concurrent sequences; sequence `s` belongs to lane `s % laneCount`
+   * @param isSerial whether a sequence waits for its response before its next request
+   * @param random returns a number in [0, 1)
    */
   constructor(count: number, laneCount: number, isSerial: boolean, random: () => number) {
     this.count = count;
@@ -27,7 +27,7 @@ export class SequenceDeal {
     }
   }
 
-  /** Takes one of the lane's sequences at random; undefined when all of them wait for answers. */
+  /** Takes one of the lane's sequences at random; undefined when all wait for responses. */
   take(lane: number): number | undefined {
     const ready = this.ready[lane] as number[];
     if (ready.length === 0) return undefined;
@@ -42,25 +42,25 @@ export class SequenceDeal {
     return (this.outstanding[sequence] as number) > 0;
   }
 
-  /** Takes this sequence, to end it; it must not be busy. */
+  /** Takes this sequence to end it. It must not be busy. */
   takeForEnd(sequence: number): void {
     const ready = this.readyOf(sequence);
     if (this.isSerial) this.drop(ready, ready.indexOf(sequence));
     this.outstanding[sequence] = (this.outstanding[sequence] as number) + 1;
   }
 
-  /** The answer to a request of the sequence has come. */
+  /** Returns a sequence after a response. */
   giveBack(sequence: number): void {
     this.outstanding[sequence] = (this.outstanding[sequence] as number) - 1;
     if (this.isSerial) this.readyOf(sequence).push(sequence);
   }
 
-  /** The lane's request that was due at this time has no sequence to go with. */
+  /** Records that the lane's request with this due time waits for a sequence. */
   block(lane: number, dueNs: number): void {
     this.blockedSinceNs[lane] = dueNs;
   }
 
-  /** When the lane's waiting request was due, which it waits for no longer; undefined when none waits. */
+  /** Stops the lane's wait and returns the due time of its request; undefined when none waits. */
   unblock(lane: number): number | undefined {
     const dueNs = this.blockedSinceNs[lane];
     this.blockedSinceNs[lane] = undefined;
@@ -71,7 +71,7 @@ export class SequenceDeal {
     return this.ready[sequence % this.laneCount] as number[];
   }
 
-  /** The last one takes its place, so that nothing is moved. */
+  /** Removes by replacing with the last element, so that nothing is shifted. */
   private drop(ready: number[], index: number): void {
     const last = ready.pop() as number;
     if (index < ready.length) ready[index] = last;

@@ -9,22 +9,22 @@ import type { WireRequest } from "../../transport/request.ts";
 import type { DriverWork } from "./driver-work.ts";
 import { RequestFeed } from "./feed.ts";
 
-/** What came of a turn: an answer, an answer that is an error, or none, whose failure the load is told by itself. */
+/** The outcome of a turn: an answer, an error response, or no response, which the load learns through `next`. */
 export type TurnOutcome = "answered" | "refused" | "lost";
 
-/** Told when the answer to a slot's turn was judged. @param endNs when it had come */
+/** Called when the response to a slot's turn was judged. @param endNs end of the response */
 export type OnTurn = (slot: number, outcome: TurnOutcome, endNs: number) => void;
 
-/** A session that is under way on a slot. */
+/** A session in progress on a slot. */
 interface HeldSession {
   readonly slot: number;
   readonly conversation: Conversation;
   readonly stream: number;
-  /** Which turn is under way or comes next, from 0. */
+  /** Index of the current or next turn. */
   turn: number;
-  /** The turn that comes next. */
+  /** The next turn, encoded. */
   ready: ReadyTurn | undefined;
-  /** The last answer, until it is looked into. */
+  /** The last response, until it is decoded. */
   reads: readonly Uint8Array[];
 }
 
@@ -36,22 +36,22 @@ interface ReadyTurn {
 const encoder = new TextEncoder();
 
 /**
- * Gives slots their next request where requests are turns of sessions: each stream of the data is one, is held once, on one slot, and what was
- * answered goes into the next turn. A turn is made ready apart from being sent, because that takes time.
+ * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held once, on one slot, and its answers become
+ * part of the next turns. Turns are encoded separately from sending, because that takes time.
  */
 export class SessionFeed extends RequestFeed {
-  /** Turns of all sessions. */
+  /** Number of turns in all sessions. */
   readonly turnCount: number;
   private readonly open: () => Conversation;
   private readonly held: (HeldSession | undefined)[] = [];
-  /** By step: turns that were sent and not judged yet. */
+  /** By step: turns that were sent and not judged. */
   private readonly underWay = new Map<number, { readonly session: HeldSession; readonly sent: Tensor[] }>();
   private onTurn: OnTurn = () => {};
   private nextStream = 0;
   private cutCount = 0;
   private unsentCount = 0;
 
-  /** @param open begins a conversation */
+  /** @param open starts a conversation */
   constructor(service: Service, dataset: Dataset, open: () => Conversation) {
     super(service, dataset, { usesIds: false });
     this.open = open;
@@ -65,12 +65,12 @@ export class SessionFeed extends RequestFeed {
     return { sessionCount: this.dataset.streams.length, cutCount, unsentCount };
   }
 
-  /** Has somebody told of every turn that was judged. */
+  /** Sets the callback for judged turns. */
   listen(onTurn: OnTurn): void {
     this.onTurn = onTurn;
   }
 
-  /** A judge whose sessions go on from what it has judged. */
+  /** Wraps a judge so that sessions continue from judged responses. */
   follow(judge: DriverWork["judge"]): DriverWork["judge"] {
     return (call, slots) => {
       const failure = judge(call, slots);
@@ -79,7 +79,7 @@ export class SessionFeed extends RequestFeed {
     };
   }
 
-  /** Has the slot hold the next session, and its first turn ready; false when none is left. */
+  /** Starts the next session on the slot and encodes its first turn. Returns false when no session is left. */
   begin(slot: number): boolean {
     const stream = this.nextStream;
     if (stream >= this.dataset.streams.length) return false;
@@ -90,7 +90,7 @@ export class SessionFeed extends RequestFeed {
     return true;
   }
 
-  /** The turn that was made ready. */
+  /** Returns the encoded turn. */
   override next(_lane: number, _sequence: number, slot: number): WireRequest {
     const session = this.held[slot] as HeldSession;
     const { request, tensors } = session.ready as ReadyTurn;
@@ -100,20 +100,20 @@ export class SessionFeed extends RequestFeed {
     return request;
   }
 
-  /** Everything sent of a turn under way: its session and its delay besides its payload, as perf_analyzer records them. */
+  /** Returns what was sent for a turn in flight, with its session and delay, as perf_analyzer records them. */
   override tensorsOf(step: number): Tensor[] {
     return this.underWay.get(step)?.sent ?? super.tensorsOf(step);
   }
 
-  /** From the present turn's answer to the next turn, in nanoseconds. */
+  /** Returns the delay between the current turn's response and the next turn, in nanoseconds. */
   delayNs(slot: number): number {
     const { stream, turn } = this.held[slot] as HeldSession;
     return (this.turnsOf(stream)[turn]?.delayMs ?? 0) * 1e6;
   }
 
   /**
-   * Looks into the answer and makes the slot's next turn ready.
-   * @returns `over` when there was no turn after this one, `unreadable` when the answer is none that could be gone on from
+   * Decodes the response and encodes the slot's next turn.
+   * @returns `over` when this was the last turn, `unreadable` when the response cannot be continued from
    */
   advance(slot: number): "ready" | "over" | "unreadable" {
     const session = this.held[slot] as HeldSession;
@@ -126,7 +126,7 @@ export class SessionFeed extends RequestFeed {
     return "ready";
   }
 
-  /** Ends the slot's session with its present turn. Returns how many turns are not sent for that. */
+  /** Ends the slot's session after its current turn. Returns the number of skipped turns. */
   cut(slot: number): number {
     const { stream, turn } = this.held[slot] as HeldSession;
     const unsent = this.turnsOf(stream).length - turn - 1;
@@ -172,7 +172,7 @@ function toDelay(delayMs: number): Tensor {
   return { name: "delay", datatype: "UINT64", shape: [1], bytes };
 }
 
-/** The feed as one of sessions; undefined where its requests belong to none. */
+/** Returns the feed if it is one of sessions; undefined otherwise. */
 export function sessionsOf(feed: RequestFeed | undefined): SessionFeed | undefined {
   return feed instanceof SessionFeed ? feed : undefined;
 }

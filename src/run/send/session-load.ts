@@ -5,10 +5,10 @@ import { DueTimer } from "./due-timer.ts";
 import { SendSlice } from "./send-slice.ts";
 import type { SessionFeed, TurnOutcome } from "./session-feed.ts";
 
-/** A turn that is sent so much after it was due is late; less is the grain of an event loop. */
+/** A turn sent this long after it was due is late; less is the resolution of an event loop. */
 const DELAY_TOLERANCE_NS = 1e6;
 
-/** A turn whose answer was judged. */
+/** A turn whose response was judged. */
 interface JudgedTurn {
   readonly slot: number;
   readonly isAnswered: boolean;
@@ -16,21 +16,21 @@ interface JudgedTurn {
 }
 
 /**
- * Conversations: each slot holds one session after the other, asks a turn, waits for its answer and for the pause that follows it, and asks the
- * next turn with what was answered. A turn that fails ends its session. Answers are looked into apart from the reads of sockets, so that
- * nobody's times contain it.
+ * Holds conversations: each slot holds one session after the other. It sends a turn, waits for the response and the following delay, and
+ * sends the next turn with the answer. A failed turn ends its session. Responses are decoded separately from socket reads, so that no
+ * measured time includes it.
  */
 export class SessionLoad implements ActiveLoad {
   private readonly sender: Sender;
   private readonly sessions: SessionFeed;
   private readonly timer: DueTimer;
-  /** Slots by when their next turn is due. */
+  /** Slots by due time of the next turn. */
   private readonly due = new DueHeap();
   private judged: JudgedTurn[] = [];
   private immediate: ReturnType<typeof setImmediate> | undefined;
-  /** Begins the slots that have not begun yet. */
+  /** Starts the remaining slots. */
   private starting: ReturnType<typeof setImmediate> | undefined;
-  /** Slots whose turn got no answer. */
+  /** Slots whose turn got no response. */
   private readonly lost = new Set<number>();
   private concurrency = 0;
 
@@ -45,7 +45,7 @@ export class SessionLoad implements ActiveLoad {
     return this.concurrency;
   }
 
-  /** Begins so many sessions. */
+  /** Starts this number of sessions. */
   async start(concurrency: number): Promise<void> {
     this.sender.setActiveLanes(concurrency);
     this.concurrency = concurrency;
@@ -62,7 +62,7 @@ export class SessionLoad implements ActiveLoad {
     if (slot < this.concurrency) this.starting = setImmediate(() => this.sender.guard(() => this.beginFrom(slot)));
   }
 
-  /** Answers are judged later than their slots are free; only a request that got none is over by now. */
+  /** Continues only after a request without a response; other responses are judged later. */
   next(slot: number): void {
     if (this.lost.delete(slot)) this.begin(slot);
   }
@@ -95,7 +95,7 @@ export class SessionLoad implements ActiveLoad {
     });
   }
 
-  /** Makes what follows all judged turns ready. */
+  /** Encodes the next turns after all judged ones. */
   private prepareNext(): void {
     const { judged, sessions } = this;
     this.judged = [];
@@ -112,7 +112,7 @@ export class SessionLoad implements ActiveLoad {
     this.tick();
   }
 
-  /** Sends what is due by now; where that is a lot, the timer comes back for the rest at once. */
+  /** Sends what is due. The timer fires again at once if that is too much for one slice. */
   private tick(): void {
     if (this.concurrency === 0) return;
     const { due } = this;

@@ -2,21 +2,21 @@ import type { RequestFeed } from "./feed.ts";
 
 type GivenRequest = Pick<RequestFeed, "step" | "sequenceId" | "isSequenceEnd" | "isCut">;
 
-/** What the driver knows of the request that each slot carries, and which slots carry none. */
+/** The driver's data about each slot's request, and the free slots. */
 export class Slots {
-  /** When the slot's request was due; NaN: it was sent as soon as could be. */
+  /** Due time of the slot's request; NaN: no due time. */
   readonly intendedNs: number[] = [];
-  /** Whether it was sent later than it was due. */
+  /** Whether it was sent late. */
   readonly isDelayed: boolean[] = [];
-  /** Its step of the data. */
+  /** Step of the data. */
   readonly steps: number[] = [];
   /** Index of its sequence. */
   readonly sequences: number[] = [];
   readonly sequenceIds: number[] = [];
   readonly endsSequence: boolean[] = [];
-  /** Whether its sequence was cut short, so that its answer is not what the data expects. */
+  /** Whether its sequence was cut short, so that its response is not the expected one. */
   readonly isCut: boolean[] = [];
-  /** By lane: slots without a request, where lanes may have several. */
+  /** By lane: free slots, for lanes with several slots. */
   private readonly free: number[][] = [];
   private laneCount = 1;
 
@@ -24,12 +24,12 @@ export class Slots {
     return this.intendedNs.length;
   }
 
-  /** Makes slots until there are so many. */
+  /** Adds slots up to this number. */
   grow(count: number): void {
     while (this.count < count) this.add();
   }
 
-  /** Notes the request that a slot is about to carry, the one that the feed gave last. */
+  /** Records a slot's request, the last one of the feed. */
   fill(slot: number, feed: GivenRequest, sequence: number, intendedNs: number, isDelayed: boolean): void {
     this.grow(slot + 1);
     this.intendedNs[slot] = intendedNs;
@@ -41,7 +41,7 @@ export class Slots {
     this.isCut[slot] = feed.isCut;
   }
 
-  /** Copies what is known of another's slot into one of these. */
+  /** Copies the data of a slot of another instance. */
   copy(slot: number, from: Slots, fromSlot: number): void {
     this.grow(slot + 1);
     this.intendedNs[slot] = from.intendedNs[fromSlot] as number;
@@ -53,7 +53,7 @@ export class Slots {
     this.isCut[slot] = from.isCut[fromSlot] as boolean;
   }
 
-  /** Deals all slots to lanes, every one of them without a request: slot `s` is lane `s % laneCount`'s. */
+  /** Assigns all slots to lanes, all free: slot `s` belongs to lane `s % laneCount`. */
   deal(laneCount: number): void {
     this.laneCount = laneCount;
     this.free.length = 0;
@@ -61,11 +61,11 @@ export class Slots {
     for (let slot = this.count - 1; slot >= 0; slot--) this.release(slot);
   }
 
-  /** A slot of the lane without a request. All busy ones make a new round of slots, since an open loop never waits. */
+  /** Takes a free slot of the lane. If all are busy, adds slots, because an open loop never waits. */
   take(lane: number): number {
     const free = this.freeOf(lane).pop();
     if (free !== undefined) return free;
-    // Slots belong to lanes by their number, so a whole round of them is added.
+    // A slot's number decides its lane, so add one slot for every lane.
     for (let i = 0; i < this.laneCount; i++) {
       const slot = this.add();
       if (slot % this.laneCount !== lane) this.release(slot);
@@ -73,7 +73,7 @@ export class Slots {
     return this.count - this.laneCount + lane;
   }
 
-  /** The slot's request is over. */
+  /** Frees a slot. */
   release(slot: number): void {
     this.freeOf(slot % this.laneCount).push(slot);
   }

@@ -2,49 +2,49 @@ import { nowNs } from "../../runtime/clock.ts";
 import { Call } from "../../transport/client.ts";
 import { Slots } from "./slots.ts";
 
-/** Longer than this no socket waits for answers that are looked into. */
+/** Maximum time for judging responses while sockets wait. */
 const SLICE_NS = 200_000;
-/** More are not kept: a client that has no idle moment looks into them as they come. */
+/** Maximum of deferred responses. A client without idle time judges them as they arrive. */
 const MOST_WAITING: WaitingLimits = { answers: 4096, bytes: 8 * 1024 * 1024 };
-/** What a response takes besides its bytes, about. */
+/** Approximate memory per response besides its bytes. */
 const RESPONSE_BYTES = 128;
 
-/** How much may wait. */
+/** Limits of deferred responses. */
 export interface WaitingLimits {
   readonly answers: number;
-  /** Of the answers, in memory. A single answer may have more. */
+  /** Memory of the responses. A single response may have more. */
   readonly bytes: number;
 }
 
-/** Takes a request that waited. @param lane of the slot that carried it */
+/** Judges a deferred request. @param lane of its slot */
 export type JudgeAnswer = (call: Call, slots: Slots, lane: number) => void;
 
 /**
- * Ended requests whose answers are looked into once no socket has anything to say: reading and writing them out takes longer than receiving
- * them did, and what arrives or is to be sent meanwhile would get the wrong time.
+ * Defers judging of responses until sockets are idle: decoding and exporting takes longer than receiving, and would delay what arrives or
+ * is sent meanwhile.
  */
 export class WaitingAnswers {
   private readonly judge: JudgeAnswer;
   private readonly most: WaitingLimits;
-  /** Rows of what waits, used over and over; row `i` of `slots` belongs to `calls[i]`. */
+  /** Reused rows of deferred requests; row `i` of `slots` belongs to `calls[i]`. */
   private readonly calls: Call[] = [];
   private readonly slots = new Slots();
   private readonly lanes: number[] = [];
   private readonly sizes: number[] = [];
   private readonly freeRows: number[] = [];
-  /** Rows in the order in which their requests ended, from `first` on. */
+  /** Rows in the order of the requests' ends, starting at `first`. */
   private order: number[] = [];
   private first = 0;
   private byteCount = 0;
   private timer: NodeJS.Immediate | undefined;
 
-  /** @param most default: 4,096 answers, 8 MiB */
+  /** @param most default: 4,096 responses, 8 MiB */
   constructor(judge: JudgeAnswer, most: WaitingLimits = MOST_WAITING) {
     this.judge = judge;
     this.most = most;
   }
 
-  /** Takes a request that has ended; its slot is free for the next one. */
+  /** Adds an ended request. Its slot may be used again. */
   add(call: Call, slots: Slots, lane: number): void {
     const size = sizeOf(call);
     while (this.count > 0 && (this.count >= this.most.answers || this.byteCount + size > this.most.bytes))
@@ -55,19 +55,19 @@ export class WaitingAnswers {
       waiting = new Call(row);
       this.calls[row] = waiting;
     }
-    waiting.takeOver(call);
+    waiting.takeResult(call);
     this.slots.copy(row, slots, call.slot);
     this.lanes[row] = lane;
     this.sizes[row] = size;
     this.byteCount += size;
     this.order.push(row);
-    // One turn of the event loop later: what is to be sent first leaves in this one.
+    // One turn of the event loop later, so that due sends go first.
     this.timer ??= setImmediate(() => {
       this.timer = setImmediate(() => this.judgeSome());
     });
   }
 
-  /** Looks into all that waits. */
+  /** Judges all deferred requests. */
   flush(): void {
     if (this.timer !== undefined) clearImmediate(this.timer);
     this.timer = undefined;

@@ -1,15 +1,15 @@
 import {
+  RECORD_CANCELLED,
   RECORD_DELAYED,
   RECORD_FAILED,
-  RECORD_GIVEN_UP,
   RECORD_SEQUENCE_END,
   type RecordColumns,
 } from "../../measure/records.ts";
 import type { Call } from "../../transport/client.ts";
-import { type Failure, isGivenUp } from "../../transport/failure.ts";
+import { type Failure, isCancelled } from "../../transport/failure.ts";
 import type { Slots } from "./slots.ts";
 
-/** Puts a finished request into the columns, with what its slot knows of it. */
+/** Writes a completed request and its slot's data into the columns. */
 export function writeRecord(records: RecordColumns, call: Call, failure: Failure | undefined, slots: Slots): void {
   const { row } = records;
   const { slot } = call;
@@ -24,7 +24,7 @@ export function writeRecord(records: RecordColumns, call: Call, failure: Failure
   records.decodeNs[row] = call.decodeNs;
   records.responseCount[row] = call.responseCount;
   records.flags[row] =
-    (failure === undefined ? 0 : isGivenUp(failure) ? RECORD_FAILED | RECORD_GIVEN_UP : RECORD_FAILED) |
+    (failure === undefined ? 0 : isCancelled(failure) ? RECORD_FAILED | RECORD_CANCELLED : RECORD_FAILED) |
     (isScheduled && slots.isDelayed[slot] === true ? RECORD_DELAYED : 0) |
     (slots.endsSequence[slot] === true ? RECORD_SEQUENCE_END : 0);
   records.commit();

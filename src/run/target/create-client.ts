@@ -5,12 +5,12 @@ import { Http1Client } from "../../transport/http1/client.ts";
 import type { Endpoint, WireRequest } from "../../transport/request.ts";
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 
-/** Makes clients of one kind for one server. */
+/** Creates clients of one kind for one server. */
 export type CreateClient = (options: ClientOptions) => LoadClient;
 
 /**
- * Loads the client a plan asks for; all but the HTTP client are loaded when asked for.
- * @param readStreamed reads the messages of a service's streams; needed for `grpc-stream`
+ * Loads the client that a plan requests; all except the HTTP client on first use.
+ * @param readStreamed reads the messages of a service's streams; required for `grpc-stream`
  */
 export async function loadClient(
   kind: ClientPlan["kind"],
@@ -35,7 +35,7 @@ export async function loadClient(
   return (options) => new GrpcUnaryClient(endpoint, options);
 }
 
-/** Tells of each request before the client sends it. */
+/** Calls back with each request before the client sends it. */
 export function traceSends(client: LoadClient, onSend: (request: WireRequest) => void): LoadClient {
   const send = client.send.bind(client);
   client.send = (slot, request, stamp) => {
@@ -45,7 +45,7 @@ export function traceSends(client: LoadClient, onSend: (request: WireRequest) =>
   return client;
 }
 
-/** The request with its stamp in the place left for it. */
+/** Returns the request with its stamp. */
 function withStamp(request: WireRequest, stamp: Uint8Array | undefined): WireRequest {
   if (stamp === undefined || request.stampPlace === undefined) return request;
   const payload = request.payload.slice();

@@ -5,9 +5,7 @@ import type { ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
 import { readTls } from "./tls-files.ts";
 
-/** From an address as a user writes it to what a transport connects to. */
-
-/** Parses the URL and reads the files TLS needs. Throws {@link UserError}. */
+/** Parses a service's URL and reads its TLS files. @throws UserError */
 export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan): Endpoint {
   registerUrl(address.url);
   registerHeaders(address.headers);
@@ -31,7 +29,7 @@ interface ParsedUrl {
   readonly isSecure: boolean;
 }
 
-/** Takes `host`, `host:port`, `[v6]:port` and `http(s)://host[:port][/prefix]`; a leading `=` from `-u=host` is dropped. */
+/** Parses `host`, `host:port`, `[v6]:port` and `http(s)://host[:port][/prefix]`; drops a leading `=` from `-u=host`. @throws UserError */
 export function parseUrl(text: string, defaultPort: number): ParsedUrl {
   const trimmed = text.trim();
   const bare = trimmed.startsWith("=") ? trimmed.slice(1) : trimmed;
@@ -47,7 +45,7 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     host === "" ||
     host.includes("[") ||
     Number.isNaN(port) ||
-    // A line break would smuggle in a header of its own.
+    // A line break could inject a header.
     /[\s\u0000-\u0020\u007f]/.test(rest) ||
     rest.includes("?") ||
     rest.includes("#")
@@ -70,7 +68,7 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
   };
 }
 
-/** A port of 1 to 65,535, or NaN. */
+/** Returns a port from 1 to 65,535, or NaN. */
 function readPort(text: string): number {
   const port = Number(text);
   return text !== "" && Number.isInteger(port) && port > 0 && port <= 65_535 ? port : Number.NaN;

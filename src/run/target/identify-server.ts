@@ -1,31 +1,32 @@
 import type { SocketTarget } from "../../runtime/socket.ts";
 import { openSocket } from "../../runtime/sockets.ts";
 
-/** Finds out what listens at an address, after a run against it could not begin. No header and no key of the user's is sent. */
-
 const LIMIT_MS = 1500;
-const MAX_BYTES = 64 * 1024; // 64 KiB, more than any answer to these questions
+const MAX_BYTES = 64 * 1024; // 64 KiB, more than any response to these requests
 const FRAME_HEADER_BYTES = 9;
 const SETTINGS_FRAME = 4;
 const TLS_ALERT = 0x15;
 
-/** What listens at an address. */
+/** What a server speaks. */
 export interface ServerIdentity {
-  /** `nothing`: no connection, or no answer. */
+  /** `nothing`: no connection or no response. */
   readonly speaks: "http" | "grpc" | "tls" | "nothing";
-  /** The APIs that it is known to serve over HTTP. */
+  /** The known APIs that it serves over HTTP. */
   readonly apis: readonly ("kserve" | "openai")[];
 }
 
-/** Where to ask. */
+/** The address to query. */
 export interface AskedPlace {
   readonly host: string;
   readonly port: number;
-  /** Asks over TLS; certificates are not looked at. */
+  /** Query over TLS, without verification. */
   readonly isSecure: boolean;
 }
 
-/** Asks for a KServe server's metadata and for an OpenAI server's models; takes a few seconds at most and never throws. */
+/**
+ * Finds out what a server speaks by querying KServe metadata and OpenAI models. Sends no header or key of the user. Takes a few seconds at
+ * most and never throws.
+ */
 export async function identifyServer(place: AskedPlace): Promise<ServerIdentity> {
   const metadata = await ask(place, "/v2");
   const speaks = classify(metadata);
@@ -39,16 +40,16 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
 
 function classify(answer: Uint8Array): ServerIdentity["speaks"] {
   const text = textOf(answer);
-  // nginx and Go answer in plain text on a port that wants TLS.
+  // nginx and Go respond in plain text on a TLS port.
   if (/^HTTP\/1\.[01] 400 /.test(text) && /https/i.test(text)) return "tls";
   if (text.startsWith("HTTP/1.")) return "http";
   if (answer[0] === TLS_ALERT && answer[1] === 3) return "tls";
-  // HTTP/2 begins with settings on stream 0, whoever spoke before.
+  // An HTTP/2 server starts with SETTINGS on stream 0.
   if (answer.length >= FRAME_HEADER_BYTES && answer[0] === 0 && answer[3] === SETTINGS_FRAME) return "grpc";
   return "nothing";
 }
 
-/** The answer to a question by HTTP/1.1, as far as it comes; empty without one. */
+/** Sends an HTTP/1.1 request and returns the response as far as it arrives; empty without one. */
 function ask(place: AskedPlace, path: string): Promise<Uint8Array> {
   const host = place.host.includes(":") ? `[${place.host}]` : place.host;
   const head = `GET ${path} HTTP/1.1\r\nHost: ${host}:${place.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n`;
@@ -64,7 +65,7 @@ interface Outcome {
   readonly bytes: Uint8Array;
 }
 
-/** Connects and collects what comes until the server closes. @param request sent at once; without one the opened connection is enough */
+/** Connects and collects bytes until the server closes. @param request undefined: only connect */
 function connect({ host, port }: AskedPlace, isSecure: boolean, request: Uint8Array | undefined): Promise<Outcome> {
   const target: SocketTarget = {
     host,

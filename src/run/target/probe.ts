@@ -9,8 +9,9 @@ import { createAsk } from "./session.ts";
 const TIMEOUT_NS = 10e9; // 10 s
 
 /**
- * Asks a server for the models it has ready.
- * @throws UserError for an address that is none, RunError when the server cannot be asked
+ * Queries a server for its models that are ready.
+ * @throws UserError when the address is not valid
+ * @throws RunError when the server cannot be queried
  */
 export async function probeModels(target: ServerTargetPlan): Promise<ListedModel[]> {
   const kind = serviceKindOf(target);

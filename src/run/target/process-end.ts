@@ -1,21 +1,19 @@
 import { basename, dirname, join } from "node:path";
 import { fileSystem } from "../../runtime/files.ts";
 
-/** What must be undone however the process ends. */
-
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Deno tells no exit after an error that nobody caught. */
+/** Deno emits no exit event after an uncaught error. */
 const ENDS = ["exit", "uncaughtExceptionMonitor"] as const;
 
 /**
- * Undoes something when the process ends: `release` at once when it exits, and on a signal that nobody else listens to `release` and
- * then `close`, after which the signal ends the process as it would have. Returns how to stop that.
- * @param close ends in bounded time and rejects never
+ * Cleans up when the process ends: calls `release` synchronously on exit; on a signal without another listener, `release` and then `close`,
+ * after which the signal ends the process. Returns a function that removes the handlers.
+ * @param close must settle in bounded time and never reject
  */
 export function atProcessEnd(release: () => void, close: () => Promise<unknown>): () => void {
   const onSignal = (signal: NodeJS.Signals): void => {
-    // Whoever else listens ends the run in order.
+    // Another listener ends the run in order.
     if (process.listenerCount(signal) > 1) return;
     stop();
     release();
@@ -31,9 +29,8 @@ export function atProcessEnd(release: () => void, close: () => Promise<unknown>)
 }
 
 /**
- * Removes the unfinished parts of a file, in whichever thread it is written, should the process be ended (by a signal, too) while the work
- * that writes it is under way.
- * @param path the file's own path: its parts begin with it and this process's id, and end in `.part`
+ * Removes a file's partial output, from any thread, if the process ends (also by a signal) while `work` writes it.
+ * @param path of the final file: partial files start with it and this process's id, and end in `.part`
  */
 export async function removingPart<T>(path: string, work: () => Promise<T>): Promise<T> {
   const stop = atProcessEnd(
@@ -55,6 +52,6 @@ function removeParts(path: string): void {
     for (const name of readdirSync(folder))
       if (name.startsWith(start) && name.endsWith(".part")) rmSync(join(folder, name), { force: true });
   } catch {
-    // Without the folder there are no parts.
+    // Without the folder there are no partial files.
   }
 }

@@ -4,13 +4,13 @@ import type { RunObserver } from "../../result/observer.ts";
 import type { Ask, ServiceFront } from "../../service/service.ts";
 import { describeTrace, setTrace, toTraceValues } from "../../telemetry/trace-settings.ts";
 
-/** A server that no longer answers must not hold up the end of a run. */
+/** Timeout for restoring, so that a dead server cannot delay the end of a run. */
 const RESTORE_TIMEOUT_MS = 5000;
 
 /**
- * Sets the trace settings a plan asks for.
- * @returns what sets the former ones back, within 5 s; a failure is told to the observer
- * @throws RunError naming the settings that the server refuses; nothing is set then
+ * Applies the plan's trace settings.
+ * @returns restores the previous settings within 5 s; reports a failure to the observer
+ * @throws RunError with the settings that the server rejects; nothing is changed then
  */
 export async function setServerTrace(
   trace: TracePlan,

@@ -21,32 +21,32 @@ import { type CreateClient, loadClient } from "./create-client.ts";
 import { resolveEndpoint } from "./endpoint.ts";
 import type { SharedTensors } from "./shared-tensors.ts";
 
-/** A target that was not asked anything yet. */
+/** A target before the first query. */
 export interface Target {
   /**
-   * Asks the server about the model, and loads the data; the first questions are put before the call returns. Throws `RunError` or
-   * `UserError` when there can be no run.
+   * Queries the model and loads the data. Sends the first queries before it returns.
+   * @throws RunError or UserError when no run is possible
    */
   setUp(): Promise<Session>;
   createClient(options: ClientOptions): LoadClient;
-  /** Sets the trace settings the plan asks for; resolves with what sets the former ones back. Undefined when it asks for none. */
+  /** Applies the plan's trace settings and returns a function that restores the previous ones. Undefined when the plan has none. */
   readonly setTrace: (() => Promise<() => Promise<void>>) | undefined;
-  /** Returns why shared memory could not be taken back from the server. */
+  /** Returns why shared memory could not be unregistered. */
   close(): Promise<readonly string[]>;
 }
 
-/** A target that answered: its model, and the data for it. */
+/** A target with its model and data. */
 export interface Session {
   readonly service: Service;
   readonly dataset: Dataset;
   readonly warnings: readonly string[];
-  /** Set where tensors lie in shared memory. */
+  /** Present when tensors are in shared memory. */
   readonly shared: SharedTensors | undefined;
-  /** The server's counters now; undefined when it has none. */
+  /** Returns the server's current counters; undefined when it has none. */
   counters(): Promise<ServerCounters[] | undefined>;
 }
 
-/** Finds the plan's target, which is started first if it is the embedded one. @param signal says when nothing is waited for any more */
+/** Opens the plan's target; starts the embedded one first. @param signal shortens timeouts when interrupted */
 export async function openTarget(
   plan: Plan,
   observer: RunObserver,
@@ -64,7 +64,7 @@ export async function openTarget(
   const controlWire = address.wire === "http" ? "http" : "grpc";
   const createControl = await loadClient(controlKind, controlWire, endpoint);
   const control = openControl(plan, address, createControl, observer);
-  void signal.interrupted.then(() => control.hurry(INTERRUPTED_LIMIT_NS));
+  void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
   const front = await kind.open(target);
   const { compression } = address;
   const loadFor = (to: Endpoint): Promise<CreateClient> =>
@@ -107,7 +107,7 @@ export async function openTarget(
   };
 }
 
-/** A client of several servers, which requests go to in turn. Questions are put to the first alone. */
+/** Returns a client for several servers, round robin. Queries go to the first one only. */
 async function balance(
   createFirst: CreateClient,
   first: Endpoint,
@@ -120,7 +120,7 @@ async function balance(
   return (options) => new BalancingClient(servers, options);
 }
 
-/** What is left of a service whose requests several servers share. Throws `RunError` where they cannot. */
+/** Restricts a service to what works with several servers. @throws RunError when requests cannot be shared */
 function shareAmong(service: Service, { outputs, target }: Plan): Service {
   if (service.isSequence)
     throw new RunError(
@@ -128,7 +128,7 @@ function shareAmong(service: Service, { outputs, target }: Plan): Service {
       `model '${service.model.name}' takes sequences, whose requests must all reach the same server`,
       "Measure one server, or put something before them that knows of sequences.",
     );
-  // One server's counters would pass for those of all.
+  // The counters of one server would look like those of all.
   const warnings = [...service.warnings];
   if (target.kind === "triton" && outputs.style === "rampart")
     warnings.push("several servers share the load: what each of them counts and times itself is not reported.");
@@ -145,12 +145,12 @@ async function startEmbeddedTarget(
 }
 
 /**
- * Questions use the client of the load where one was chosen. With the own client they depend on the front door: scenarios ask through
- * the general clients; perf_analyzer mode asks through its own, because loading a general client would triple the time to the first
- * request and stall the loop that measures.
+ * Chooses the client for queries: the one of the load, if the plan selects a library. With Rampart's own client it depends on the front
+ * end: scenarios query through the libraries; perf_analyzer mode queries through the own client, because loading a library would triple the
+ * time to the first request and delay the measuring loop.
  */
 function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint): Plan["client"]["kind"] {
-  // Bun and Deno refuse the server name that grpc-js sets for an address of digits.
+  // Bun and Deno reject the server name that grpc-js sets for an IP address.
   const isBeyondGrpcJs =
     address.wire !== "http" &&
     endpoint.tls !== undefined &&
@@ -173,7 +173,7 @@ function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, 
   });
 }
 
-/** Questions through a client, with failures in words for the user: throws `RunError`. */
+/** Creates the function for queries. It converts failures into `RunError`. */
 export function createAsk(
   control: ControlClient,
   address: ServiceAddress,
@@ -185,7 +185,7 @@ export function createAsk(
     try {
       const answer = control.call(query.request);
       if (isTracing) {
-        // Answers are printed in the order of their questions.
+        // Print responses in the order of their queries.
         const earlier = lastTraced;
         lastTraced = answer.catch(() => {});
         await earlier;
@@ -250,7 +250,7 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
   }
 }
 
-/** The server's own words, where its answer is JSON with an `error`. */
+/** Returns the server's message if the response is JSON with an `error`. */
 function readServerError(fallback: string, body: Uint8Array | undefined): string {
   if (body === undefined) return fallback;
   const text = new TextDecoder().decode(body);
@@ -263,7 +263,7 @@ function readServerError(fallback: string, body: Uint8Array | undefined): string
   return fallback;
 }
 
-/** Asks for a server's counters as long as it has any, and tells once why it has none. */
+/** Reads a server's counters, and warns once when it has none. */
 class CounterReader {
   private readonly service: Service;
   private readonly ask: Ask;
@@ -290,7 +290,7 @@ class CounterReader {
   }
 }
 
-/** What was asked of sequences that this run has none of, in sentences. */
+/** Returns a sentence for each sequence setting without effect in this run. */
 function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Service, { streams }: Dataset): string[] {
   const { length, lengthVariationPct, startId, idCount, concurrent, isSerial } = DEFAULT_SEQUENCES;
   const isDealt = sequences.concurrent !== concurrent || sequences.isSerial !== isSerial;

@@ -12,26 +12,26 @@ import type { SharedMemory, SharedMemoryKind, SharedRegion } from "../../transpo
 import { slotCountOf } from "../send/lanes.ts";
 import { atProcessEnd } from "./process-end.ts";
 
-/** A server that does not answer is not waited for longer when regions are unregistered. */
+/** Maximum wait for a server when unregistering regions. */
 const CLOSE_MS = 2000;
 const IN_USE_POLL_MS = 20;
-/** Places of one region do not share a line of the processor's cache. */
+/** Slots' places in a region do not share a cache line. */
 const PLACE_ALIGNMENT = 64;
 const NO_BYTES = new Uint8Array(0);
 
-/** What is to be shared, and with whom. */
+/** What to put into shared memory. */
 export interface SharedTensorsOptions {
   readonly kind: SharedMemoryKind;
   readonly service: Service;
   readonly dataset: Dataset;
-  /** Bytes of one item of an output whose size the model does not tell. */
+  /** Bytes of one item of an output with variable size. */
   readonly outputBytes: number;
-  /** Requests that may be outstanding at once, where each needs outputs of its own; otherwise 1. */
+  /** Maximum number of outstanding requests, if each needs its own outputs; otherwise 1. */
   readonly slotCount: number;
   readonly ask: Ask;
 }
 
-/** What a run's shared memory is made from. */
+/** The run for which to create shared memory. */
 export interface SharedRun {
   readonly plan: Plan;
   readonly target: TritonTargetPlan;
@@ -41,7 +41,7 @@ export interface SharedRun {
   readonly ask: Ask;
 }
 
-/** Puts the tensors of a run where its plan wants them. @throws RunError when that cannot be done; nothing is left behind then */
+/** Creates the shared memory of a run. @throws RunError when that fails; everything is released then */
 export async function shareTensors({ plan, target, search, service, dataset, ask }: SharedRun): Promise<SharedTensors> {
   const isValidated = dataset.streams.some((steps) => steps.some(({ expected }) => expected.size > 0));
   try {
@@ -67,28 +67,28 @@ export async function shareTensors({ plan, target, search, service, dataset, ask
 }
 
 /**
- * The tensors of a run in shared memory: every step's inputs in a region of their own, and a region for each output. The names are the
- * original's; where another process has one of them, all of ours end in this process's number. Other processes' regions are left alone.
+ * The tensors of a run in shared memory: one region for each step of each input, and one for each output. Regions have perf_analyzer's
+ * names; if another process uses one of them, all names get this process's id as a suffix. Regions of other processes are not touched.
  */
 export class SharedTensors {
-  /** Things the user should know, one sentence each. */
+  /** One sentence each. */
   readonly warnings: string[] = [];
   private readonly options: SharedTensorsOptions;
   private readonly queries: SharedMemoryQueries;
   private readonly memory: SharedMemory;
   private readonly stopGuard: () => void;
   private suffix = "";
-  /** A name that another process has. */
+  /** A name that another process uses. */
   private takenName = "";
   private readonly names = new Set<string>();
   private readonly registered: SharedRegion[] = [];
-  /** By step, counted through all streams. */
+  /** By step, counted over all streams. */
   private readonly inputs: Tensor[][] = [];
   private readonly outputs = new Map<string, { readonly region: SharedRegion; readonly sizeBytes: number }>();
   private readonly codecs: InferCodec[] = [];
   private closing: Promise<string[]> | undefined;
 
-  /** Makes, fills and registers all regions. @throws RunError when that cannot be done; nothing is left behind then */
+  /** Creates, fills and registers all regions. @throws RunError when that fails; everything is released then */
   static async open(options: SharedTensorsOptions): Promise<SharedTensors> {
     const { sharedMemory: queries } = options.service;
     if (queries === undefined)
@@ -113,19 +113,19 @@ export class SharedTensors {
     );
   }
 
-  /** The tensors of the request that begins with a step, counted through all streams. */
+  /** Returns the tensors of the request that starts with a step, counted over all streams. */
   inputsOf(step: number): Tensor[] {
     return this.inputs[step] as Tensor[];
   }
 
-  /** Whether every slot has a codec of its own. */
+  /** Whether every slot has its own codec. */
   get isPerSlot(): boolean {
     return this.options.slotCount > 1;
   }
 
   /**
-   * What encodes a slot's requests, with the places of its outputs in them.
-   * @throws RunError when there are more requests outstanding than places
+   * Returns the codec of a slot, which encodes the places of its outputs.
+   * @throws RunError when there are more outstanding requests than places
    */
   codecOf(slot: number): InferCodec {
     const { slotCount, service } = this.options;
@@ -148,7 +148,7 @@ export class SharedTensors {
     return codec;
   }
 
-  /** What the server put into a slot's place for an output, which its response describes without data. */
+  /** Reads an output that the server wrote to a slot's place, described by its response. */
   read({ name, shape, datatype }: Tensor, slot: number): Uint8Array {
     const output = this.outputs.get(name);
     if (output === undefined) return NO_BYTES;
@@ -160,7 +160,7 @@ export class SharedTensors {
     return bytes.subarray(0, sizeInPlace(shape, bytes));
   }
 
-  /** Unregisters all regions and gives their memory back; returns why that could not be done. */
+  /** Unregisters all regions and releases their memory. Returns the problems. */
   close(): Promise<string[]> {
     this.closing ??= this.closeOnce();
     return this.closing;
@@ -184,7 +184,7 @@ export class SharedTensors {
       try {
         await this.unregister(region, giveUpNs);
       } catch (error) {
-        // A server that is gone has no regions any more.
+        // A server that is gone has no regions.
         if (error instanceof RunError && error.kind === "unreachable") return problems;
         problems.push(messageOf(error));
       }
@@ -192,7 +192,7 @@ export class SharedTensors {
     return problems;
   }
 
-  /** Some versions of Triton refuse as long as a request uses the region, be it one whose client has gone. */
+  /** Some versions of Triton refuse while a request uses the region, even if its client is gone. */
   private async unregister(region: SharedRegion, giveUpNs: number): Promise<void> {
     for (;;) {
       try {
@@ -224,7 +224,7 @@ export class SharedTensors {
     );
   }
 
-  /** Shares everything under names that end so; false when a name is taken. */
+  /** Shares everything under names with this suffix. Returns false when a name is in use. */
   private async shareAs(suffix: string): Promise<boolean> {
     this.suffix = suffix;
     const { model, batchSize } = this.options.service;
@@ -252,7 +252,7 @@ export class SharedTensors {
     return region !== undefined;
   }
 
-  /** A region for each step's data of an input; a step that lacks an optional input has none. */
+  /** Creates a region for each step of an input; steps without an optional input have none. */
   private async shareInput(name: string): Promise<boolean> {
     let index = 0;
     for (const [stream, steps] of this.options.dataset.streams.entries()) {
@@ -273,7 +273,7 @@ export class SharedTensors {
     return true;
   }
 
-  /** Makes a region, fills it and tells the server of it; undefined when its name is taken. */
+  /** Creates, fills and registers a region. Returns undefined when its name is in use. */
   private async register(wanted: string, sizeBytes: number, bytes: Uint8Array): Promise<SharedRegion | undefined> {
     const name = this.nameOf(wanted);
     this.takenName = name;
@@ -285,7 +285,7 @@ export class SharedTensors {
     return region;
   }
 
-  /** Tells the server of a region; a server that cannot open it may run as another user. False when the name is taken there. */
+  /** Registers a region, with wider access if the server runs as another user. Returns false when the server already has the name. */
   private async announce(region: SharedRegion): Promise<boolean> {
     for (let isWidened = false; ; isWidened = true) {
       try {
@@ -298,7 +298,7 @@ export class SharedTensors {
       } catch (error) {
         if (messageOf(error).includes("already in manager")) return false;
         if (!(error instanceof RunError) || error.kind !== "refused") throw error;
-        if (this.memory.widen(region)) continue;
+        if (this.memory.widenAccess(region)) continue;
         const hint =
           "Shared memory needs a server on this machine that sees the same memory: no container apart, the same GPU.";
         throw new RunError("refused", error.message, hint);
@@ -306,7 +306,7 @@ export class SharedTensors {
     }
   }
 
-  /** A name without slashes, as `shm_open` wants it, that no other region has. */
+  /** Returns a unique name without slashes, as `shm_open` requires. */
   private nameOf(wanted: string): string {
     let name = wanted.replaceAll(/[/\\]/g, "") + this.suffix;
     while (this.names.has(name)) name += "_";

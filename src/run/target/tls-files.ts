@@ -4,15 +4,16 @@ import { messageOf, type Problem, UserError } from "../../plan/problem.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 
-/** Certificates and keys, as PEM. They are parsed here: For a file that is not one TLS only reports that the handshake failed. */
-
 const CERTIFICATE = /-----BEGIN (?:X509 )?CERTIFICATE-----[\s\S]*?-----END (?:X509 )?CERTIFICATE-----/g;
 const ANY_CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/;
 const ENCRYPTED_KEY = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
-/** How DER begins, of certificates and keys alike. */
+/** First byte of DER certificates and keys. */
 const DER_SEQUENCE = 0x30;
 
-/** Reads the files of a plan's TLS. @throws UserError naming each file that cannot be read or parsed */
+/**
+ * Reads the TLS files of a plan as PEM. Parses them, because for an invalid file TLS would only report a failed handshake.
+ * @throws UserError with each file that cannot be read or parsed
+ */
 export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
   const problems: Problem[] = [];
   const read = (path: string, what: string, toPem: (bytes: Buffer) => string): string | undefined => {
@@ -40,7 +41,7 @@ export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
   return settings;
 }
 
-/** A key of another certificate, or one of both without the other, is of no use. */
+/** Checks that the key belongs to the certificate. */
 function checkPair(
   { certFile, keyFile }: TlsPlan,
   { certPem, keyPem }: Pick<TlsSettings, "certPem" | "keyPem">,
@@ -55,7 +56,7 @@ function isPair(certificate: X509Certificate, key: KeyObject): boolean {
   try {
     return certificate.checkPrivateKey(key);
   } catch {
-    // Not every runtime can tell for every kind of key; the handshake will.
+    // Not every runtime supports every kind of key; the handshake will fail if necessary.
     return true;
   }
 }
@@ -94,7 +95,7 @@ function certificateToPem(der: Buffer): string {
   return toCertificate(der).toString();
 }
 
-/** Tries the three usual forms of a private key (PKCS #8, PKCS #1, SEC 1), because a DER file does not say which one it has. */
+/** Tries the usual DER formats of a private key (PKCS #8, SEC 1, PKCS #1), because the file does not name its format. */
 function privateKeyToPem(der: Buffer): string {
   if (der.toString("latin1").includes("-----BEGIN ")) throw new Error("it is PEM");
   const { createPrivateKey } = process.getBuiltinModule("node:crypto");

@@ -1,14 +1,14 @@
 import { createRequire } from "node:module";
 import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./native.ts";
 
-/** The part of `bun:ffi` that is used here. */
+/** The part of `bun:ffi` that is used. */
 interface BunFfi {
   dlopen(name: string, symbols: Record<string, object>): { readonly symbols: Record<string, RawFunction> };
   linkSymbols(symbols: Record<string, object>): { readonly symbols: Record<string, RawFunction> };
   toArrayBuffer(address: number, byteOffset: number, byteLength: number): ArrayBuffer;
 }
 
-/** Addresses travel as 64-bit numbers: Bun's own `ptr` results are floats. */
+/** Addresses are passed as 64-bit integers, because Bun'"'"'s own `ptr` results are floats. */
 const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   i32: "i32",
   u32: "u32",
@@ -19,9 +19,9 @@ const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   void: "void",
 };
 
-/** Native calls through `bun:ffi`, which an executable has too. */
+/** Native calls through `bun:ffi`, also in an executable. */
 export function openBunBackend(): NativeBackend {
-  // By a name no bundler sees: on the other runtimes the module does not exist.
+  // A dynamic name hides the module from bundlers: other runtimes do not have it.
   const ffi = createRequire(import.meta.url)("bun:ffi") as BunFfi;
   return {
     openSystemLibrary: (name, symbols) => ffi.dlopen(name, describeAll(symbols)).symbols,

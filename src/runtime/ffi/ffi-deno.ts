@@ -1,6 +1,6 @@
 import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./native.ts";
 
-/** The part of Deno's native calls that is used here. */
+/** The part of Deno'"'"'s FFI that is used. */
 interface DenoFfi {
   dlopen(name: string, symbols: Record<string, object>): { readonly symbols: Record<string, RawFunction> };
   readonly UnsafePointer: { create(address: bigint): object | null };
@@ -8,7 +8,7 @@ interface DenoFfi {
   readonly UnsafePointerView: { copyInto(pointer: object | null, destination: Uint8Array): void };
 }
 
-/** Addresses travel as 64-bit numbers: Deno's own pointers are objects. */
+/** Addresses are passed as 64-bit integers, because Deno'"'"'s own pointers are objects. */
 const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   i32: "i32",
   u32: "u32",
@@ -19,7 +19,7 @@ const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   void: "void",
 };
 
-/** Native calls through `Deno.dlopen` and its pointers. */
+/** Native calls through `Deno.dlopen`. */
 export function openDenoBackend(): NativeBackend {
   const { Deno } = globalThis as unknown as { Deno: DenoFfi };
   return {

@@ -8,7 +8,7 @@ import {
   type RawFunction,
 } from "./native.ts";
 
-/** The part of koffi that is used here. */
+/** The part of koffi that is used. */
 interface Koffi {
   load(name: string): { func(name: string, result: string, args: readonly string[]): RawFunction };
   proto(name: null, result: string, args: readonly string[]): object;
@@ -16,7 +16,7 @@ interface Koffi {
   view(address: bigint, sizeBytes: number): ArrayBuffer;
 }
 
-/** Addresses travel as 64-bit numbers: koffi's own pointers carry types. */
+/** Addresses are passed as 64-bit integers, because koffi'"'"'s own pointers are typed. */
 const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   i32: "int32_t",
   u32: "uint32_t",
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   void: "void",
 };
 
-/** Native calls through koffi, since Node has none of its own. @throws NativeError when koffi was not installed. */
+/** Native calls through koffi, because Node has no FFI. @throws NativeError when koffi is not installed */
 export function openNodeBackend(): NativeBackend {
   const koffi = loadKoffi();
   return {
@@ -42,7 +42,7 @@ export function openNodeBackend(): NativeBackend {
   };
 }
 
-/** By a name no bundler sees: executables and bundles for other runtimes have no use for koffi's native part. */
+/** A dynamic name hides koffi'"'"'s native part from bundlers. */
 function loadKoffi(): Koffi {
   try {
     return createRequire(import.meta.url)("koffi") as Koffi;

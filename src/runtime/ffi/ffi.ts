@@ -8,11 +8,6 @@ import {
   type RawFunction,
 } from "./native.ts";
 
-/**
- * Calls into native libraries, the same on every runtime and in an executable: Linux and macOS, 64 bits. Load this module with `await
- * import()`, only where a feature needs it.
- */
-
 interface NativeValues {
   readonly i32: number;
   readonly u32: number;
@@ -25,23 +20,23 @@ interface NativeValues {
 
 type Arguments<Types extends readonly NativeType[]> = { -readonly [Index in keyof Types]: NativeValues[Types[Index]] };
 
-/** A function of C as a function of JavaScript. */
+/** A C function as a JavaScript function. */
 export type NativeFunction<Signature extends NativeSignature> = (
   ...args: Arguments<Signature["args"]>
 ) => NativeValues[Signature["result"]];
 
 /** An open library. It stays open until the process ends. */
 export interface NativeLibrary<Symbols extends NativeSymbols> {
-  /** The name, of those tried, that it was opened under. */
+  /** The name, among the tried ones, that the library was opened with. */
   readonly name: string;
   readonly functions: { readonly [Name in keyof Symbols]: NativeFunction<Symbols[Name]> };
-  /** The address of any symbol of the library, for example of a variable. @throws NativeError when it has none of that name. */
+  /** Returns the address of a symbol, such as a variable. @throws NativeError when the library does not have it */
   addressOf(symbol: string): bigint;
-  /** As {@link readText}, at once. */
+  /** Like {@link readText}, synchronously. */
   readText(address: bigint): string;
 }
 
-/** Where dlopen is: libc of glibc 2.34 and musl, libdl of older glibc, libSystem of macOS. */
+/** Libraries with dlopen: libc of glibc 2.34 and musl, libdl of older glibc, libSystem of macOS. */
 const LOADERS = ["libc.so.6", "libdl.so.2", "libc.so", "libSystem.B.dylib"];
 const LOADER_SYMBOLS = {
   dlopen: { args: ["buffer", "i32"], result: "pointer" },
@@ -50,7 +45,7 @@ const LOADER_SYMBOLS = {
 } as const satisfies NativeSymbols;
 const RTLD_NOW = 2;
 const RTLD_GLOBAL = process.platform === "darwin" ? 8 : 0x100;
-const PAGE_BYTES = 4096; // no page of either system is smaller
+const PAGE_BYTES = 4096; // the smallest page size
 
 interface Loader {
   readonly backend: NativeBackend;
@@ -62,9 +57,10 @@ interface Loader {
 let loader: Promise<Loader> | undefined;
 
 /**
- * Opens the first of these libraries that can be opened (names for the dynamic loader's search, or paths), its symbols visible to
- * libraries that are opened later.
- * @throws NativeError naming the libraries and the loader's reason, or the symbol that is missing.
+ * Opens the first of these libraries that can be opened, with its symbols visible to libraries opened later. Works on every runtime and in
+ * an executable, on 64-bit Linux and macOS. Load this module with `await import()`, only where a feature needs it.
+ * @param names for the dynamic loader'"'"'s search, or paths
+ * @throws NativeError with the loader'"'"'s reason, or the missing symbol
  */
 export async function openLibrary<const Symbols extends NativeSymbols>(
   names: readonly string[],
@@ -103,20 +99,20 @@ export async function openLibrary<const Symbols extends NativeSymbols>(
   throw new NativeError(`could not open ${names.join(" or ")}: ${[...reasons].join("; ")}`);
 }
 
-/** A copy of `sizeBytes` (0 or more) of memory at an address. What is not mapped there ends the process. */
+/** Returns a copy of `sizeBytes` (0 or more) at an address. Reading unmapped memory crashes the process. */
 export async function readMemory(address: bigint, sizeBytes: number): Promise<Uint8Array> {
   loader ??= openLoader();
   const { backend } = await loader;
   return sizeBytes === 0 ? new Uint8Array(0) : backend.readMemory(address, sizeBytes);
 }
 
-/** The text at an address, UTF-8 up to its NUL. */
+/** Returns the NUL-terminated UTF-8 text at an address. */
 export async function readText(address: bigint): Promise<string> {
   loader ??= openLoader();
   return readTextWith((await loader).backend, address);
 }
 
-/** A text as C takes it: UTF-8 and a NUL. */
+/** Encodes a text as NUL-terminated UTF-8. */
 export function toCString(text: string): Uint8Array {
   return new TextEncoder().encode(`${text}\0`);
 }
@@ -152,7 +148,7 @@ async function loadBackend(): Promise<NativeBackend> {
   }
 }
 
-/** Gives a function the values its signature promises, whatever the runtime makes of 64 bits, and refuses what would be read as another. */
+/** Converts a function'"'"'s results to the types in its signature, and checks the number of arguments. */
 function bind<Signature extends NativeSignature>(raw: RawFunction, signature: Signature): NativeFunction<Signature> {
   const { args: types, result } = signature;
   const call = (...args: (number | bigint | Uint8Array)[]): number | bigint | undefined => {
@@ -165,7 +161,7 @@ function bind<Signature extends NativeSignature>(raw: RawFunction, signature: Si
   return call as unknown as NativeFunction<Signature>;
 }
 
-/** Reads up to the end of a page at a time: beyond it nothing may be mapped. */
+/** Reads page by page, because the next page may not be mapped. */
 function readTextWith(backend: NativeBackend, address: bigint): string {
   const parts: Uint8Array[] = [];
   for (let at = address; ; ) {

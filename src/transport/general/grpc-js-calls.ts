@@ -2,14 +2,12 @@ import { status as grpcStatus } from "@grpc/grpc-js";
 import { connectFailure } from "../connect-failure.ts";
 import { type Failure, tooLarge } from "../failure.ts";
 
-/** What unary calls and streams through @grpc/grpc-js have in common. */
-
-/** Messages are bytes already: nothing is left to serialize. */
+/** Messages are bytes already, so serialization is the identity. */
 export const sameBytes = (bytes: Buffer): Buffer => bytes;
 
-/** What a status of gRPC says of a request. @param maxResponseBytes grpc-js reports a longer response as a status of its own */
+/** Converts a gRPC status into a failure. @param maxResponseBytes to recognise grpc-js's status for a response above it */
 export function toFailure(code: number, details: string, maxResponseBytes: number): Failure {
-  // A server says the same of requests, with another number.
+  // A server reports its own limit in the same words, with another number.
   const [, most] =
     /^Received message (?:larger than max \(\d+ vs|that decompresses to a size larger than) (\d+)/.exec(details) ?? [];
   if (code === grpcStatus.RESOURCE_EXHAUSTED && Number(most) === maxResponseBytes) return tooLarge(maxResponseBytes);

@@ -5,7 +5,7 @@ import type { TlsSettings } from "../../runtime/socket.ts";
 import { verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
-import { lineIndexOf } from "../grpc/lanes.ts";
+import { channelIndexOf } from "../grpc/lanes.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
 import type { ReadStreamed } from "../streamed-responses.ts";
@@ -15,13 +15,13 @@ import { JsSlot } from "./grpc-js-slot.ts";
 
 const NO_LIMIT = -1;
 
-/** Stands for an address where a name is needed (RFC 2606: no host is called that). */
+/** A name that stands for an IP address where a host name is required (RFC 2606 reserves `.invalid`). */
 const ADDRESS_NAME = "address.invalid";
 
-/** gRPC's numbers of them. */
+/** `grpc_compression_algorithm` values. */
 const ALGORITHMS = { identity: 0, deflate: 1, gzip: 2 } as const;
 
-/** gRPC through @grpc/grpc-js: the general client, to compare the own one with and for what that does not cover. */
+/** The gRPC client based on @grpc/grpc-js: for comparison with Rampart's own client, and for features that one lacks. */
 export class GrpcJsClient implements LoadClient {
   readonly calls: Call[] = [];
   private readonly endpoint: Endpoint;
@@ -33,10 +33,10 @@ export class GrpcJsClient implements LoadClient {
   private readonly metadata = new Metadata();
   private readonly stallWatch: StallWatch;
   private isClosed = false;
-  /** grpc-js does not report the requests that it sends again by itself. */
+  /** grpc-js does not report its retries. */
   readonly resendCount = 0;
 
-  /** @param readStreamed given: one bidirectional stream per lane instead of unary calls */
+  /** @param readStreamed set: use one bidirectional stream per lane instead of unary calls */
   constructor(endpoint: Endpoint, options: ClientOptions, readStreamed: ReadStreamed | undefined) {
     this.endpoint = endpoint;
     this.options = options;
@@ -48,7 +48,7 @@ export class GrpcJsClient implements LoadClient {
     });
   }
 
-  /** grpc-js does not tell of reconnections: the channels. */
+  /** The number of channels; grpc-js does not report reconnections. */
   get connectionCount(): number {
     return this.channels.length;
   }
@@ -58,7 +58,7 @@ export class GrpcJsClient implements LoadClient {
     const opening: Promise<void>[] = [];
     while (this.slots.length < count) {
       const index = this.slots.length;
-      const channelIndex = lineIndexOf(index, this.options.laneCount);
+      const channelIndex = channelIndexOf(index, this.options.laneCount);
       let channel = this.channels[channelIndex];
       if (channel === undefined) {
         channel = createChannel(this.endpoint, this.options);
@@ -118,17 +118,17 @@ function createChannel(endpoint: Endpoint, { maxResponseBytes }: ClientOptions):
   return new Client(`${host}:${endpoint.port}`, secure, {
     "grpc.default_authority": endpoint.authority,
     "grpc.primary_user_agent": USER_AGENT,
-    // grpc-js sends what it connects to as the server's name, which TLS forbids for addresses and Bun refuses.
+    // grpc-js sends the target as the TLS server name. TLS forbids addresses there, and Bun rejects them.
     ...(isAddress ? { "grpc.ssl_target_name_override": ADDRESS_NAME } : {}),
     "grpc.max_receive_message_length": maxResponseBytes,
     "grpc.max_send_message_length": NO_LIMIT,
-    // Each channel has a connection of its own, as the own client's lines have.
+    // One connection per channel, as in Rampart's own client.
     "grpc.use_local_subchannel_pool": 1,
     "grpc.default_compression_algorithm": ALGORITHMS[endpoint.compression ?? "identity"],
   });
 }
 
-/** Checks the certificate against the address, not against the name that stands for it. */
+/** Checks the certificate against the address instead of {@link ADDRESS_NAME}. */
 function nameCheckOf(host: string, { verifyHost }: TlsSettings): VerifyOptions {
   return verifyHost ? { checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate) } : {};
 }
@@ -137,7 +137,7 @@ function toBuffer(pem: string | undefined): Buffer | null {
   return pem === undefined ? null : Buffer.from(pem);
 }
 
-/** Resolves when the channel is connected or has failed to; the first call tells which. */
+/** Resolves when the channel is connected or connecting has failed; the first call reports the failure. */
 function waitForReady(channel: Client, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => channel.waitForReady(Date.now() + Math.min(timeoutMs, 1000), () => resolve()));
 }

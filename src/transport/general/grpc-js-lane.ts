@@ -10,13 +10,13 @@ import { type Failure, failureOfReading } from "../failure.ts";
 import type { ReadStreamed, StreamedResponse } from "../streamed-responses.ts";
 import { sameBytes, toFailure } from "./grpc-js-calls.ts";
 
-/** A request that waits for its responses. */
+/** A request with pending responses. */
 interface WaitingRequest {
   receive(response: StreamedResponse, bytes: Uint8Array, readNs: number, isOver: boolean): void;
   fail(failure: Failure): void;
 }
 
-/** The stream of one lane through @grpc/grpc-js, which carries the requests of all of its slots. */
+/** The grpc-js stream of one lane, which carries the requests of all the lane's slots. */
 export class JsLane {
   private readonly channel: Client;
   private readonly metadata: Metadata;
@@ -42,8 +42,8 @@ export class JsLane {
     this.active.delete(id);
   }
 
-  /** As the own client: the stream is taken back as far as no other request is under way on it. */
-  giveUp(id: string): void {
+  /** Cancels a request. Like Rampart's own client, cancels the stream only when it carries no other request. */
+  cancel(id: string): void {
     this.active.delete(id);
     if (this.active.size > 0) return;
     const stream = this.stream;
@@ -57,7 +57,7 @@ export class JsLane {
 
   private open(path: string): ClientDuplexStream<Buffer, Buffer> {
     const stream = this.channel.makeBidiStreamRequest(path, sameBytes, sameBytes, this.metadata);
-    // What a stream that was given up still brings is not for its successor.
+    // Ignore what a cancelled stream still delivers.
     stream.on("data", (message: Buffer) => stream === this.stream && this.received(message));
     stream.on("error", () => {});
     stream.on("status", (status: StatusObject) => stream === this.stream && this.ended(status));
@@ -82,7 +82,7 @@ export class JsLane {
     slot?.receive(response, bytes, readNs, isOver);
   }
 
-  /** Gives up a stream that no longer makes sense. */
+  /** Cancels a stream whose data cannot be read. */
   private abandon(failure: Failure): void {
     const stream = this.stream;
     this.stream = undefined;

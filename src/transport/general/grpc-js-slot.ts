@@ -10,7 +10,7 @@ import type { JsLane } from "./grpc-js-lane.ts";
 
 const latin1 = new TextDecoder("latin1");
 
-/** One request at a time through @grpc/grpc-js: a unary call, or a message on its lane's stream. */
+/** A grpc-js slot: one unary call at a time, or one message at a time on its lane's stream. */
 export class JsSlot {
   private readonly call: Call;
   private readonly channel: Client;
@@ -18,8 +18,8 @@ export class JsSlot {
   private readonly metadata: Metadata;
   private readonly options: ClientOptions;
   private id = "";
-  /** When a response last came, or the request was sent. */
-  private heardNs = 0;
+  /** Time of the latest response, or of sending. */
+  private lastReceivedNs = 0;
   private current: ClientUnaryCall | undefined;
 
   constructor(call: Call, channel: Client, lane: JsLane | undefined, metadata: Metadata, options: ClientOptions) {
@@ -41,7 +41,7 @@ export class JsSlot {
     if (stamp !== undefined && request.stampPlace !== undefined) message.set(stamp, request.stampPlace.offset);
     this.id = stamp === undefined ? "" : latin1.decode(stamp.subarray(0, request.stampPlace?.idDigits ?? 0));
     call.sendStartNs = nowNs();
-    this.heardNs = call.sendStartNs;
+    this.lastReceivedNs = call.sendStartNs;
     if (this.lane === undefined) this.sendUnary(path, message);
     else this.lane.send(path, this.id, message, this);
     call.sendEndNs = nowNs();
@@ -60,7 +60,7 @@ export class JsSlot {
   receive(response: StreamedResponse, bytes: Uint8Array, readNs: number, isOver: boolean): void {
     const call = this.call;
     if (!call.isActive) return;
-    this.heardNs = readNs;
+    this.lastReceivedNs = readNs;
     const kept = this.keepsBodies ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
     addResponse(call, response, readNs, kept);
     if (isTooLarge(call, this.options.maxResponseBytes)) {
@@ -87,26 +87,26 @@ export class JsSlot {
 
   cancel(failure: Failure): void {
     if (!this.call.isActive) return;
-    this.lane?.giveUp(this.id);
+    this.lane?.cancel(this.id);
     this.cancelCurrent();
     this.fail(failure);
   }
 
   failIfSilentSince(deadlineNs: number): void {
-    if (!this.call.isActive || this.heardNs > deadlineNs) return;
+    if (!this.call.isActive || this.lastReceivedNs > deadlineNs) return;
     this.lane?.forget(this.id);
     this.cancelCurrent();
     this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
   }
 
-  /** Whoever looks at answers does so when the request is over. */
+  /** Responses are checked after the request, so a check needs the body too. */
   private get keepsBodies(): boolean {
     return this.options.keepBodies || this.options.createCheck !== undefined;
   }
 
   private cancelCurrent(): void {
     const { current } = this;
-    // It still calls back, when the slot may carry its next request.
+    // Its callback still runs, perhaps during the slot's next request.
     this.current = undefined;
     current?.cancel();
   }
@@ -132,7 +132,7 @@ export class JsSlot {
   }
 }
 
-/** Binary values in base64, as they are on the wire. */
+/** Binary values are base64, as on the wire. */
 function toHeaders(metadata: Metadata): Header[] {
   return Object.keys(metadata.getMap()).flatMap((name) =>
     metadata.get(name).map((value): Header => [name, typeof value === "string" ? value : value.toString("base64")]),

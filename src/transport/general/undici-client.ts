@@ -1,4 +1,4 @@
-// The real package: Bun replaces a bare `undici` import by a stub of its own.
+// The package itself: Bun replaces a bare `undici` import by its own stub.
 import type { TLSSocket } from "node:tls";
 import { buildConnector, Client, type Dispatcher } from "undici/index.js";
 import { formatDurationNs } from "../../plan/units.ts";
@@ -13,11 +13,11 @@ import { GrowingBytes } from "../growing-bytes.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
 
-/** HTTP through undici: the general client, to compare the own one with and for what that does not cover. */
+/** The HTTP client based on undici: for comparison with Rampart's own client, and for features that one lacks. */
 export class UndiciClient implements LoadClient {
   readonly calls: Call[] = [];
   connectionCount = 0;
-  /** undici sends no request again. */
+  /** undici does not resend requests. */
   readonly resendCount = 0;
   private readonly endpoint: Endpoint;
   private readonly options: ClientOptions;
@@ -143,7 +143,7 @@ class UndiciSlot {
   }
 }
 
-/** One request and its answer: what a request that was given up still brings is not for the slot's next one. */
+/** One request and its response. A separate object per request, so that late data of a cancelled request does not reach the next one. */
 class UndiciExchange implements Dispatcher.DispatchHandler {
   private readonly call: Call;
   private readonly options: ClientOptions;
@@ -167,7 +167,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.isOver) {
-      controller.abort(new Error("given up before it was sent"));
+      controller.abort(new Error("cancelled before it was sent"));
       return;
     }
     this.controller = controller;
@@ -196,7 +196,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
     this.receivedBytes += chunk.length;
-    // Whoever looks at the answer does so when it is whole.
+    // The response is checked when it is complete.
     const { keepBodies, createCheck, maxResponseBytes } = this.options;
     const isKept =
       this.status < 400 ? keepBodies || createCheck !== undefined : this.body.length < MAX_ERROR_BODY_BYTES;
@@ -228,7 +228,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.finish(toFailure(error, this.options.stallTimeoutNs));
   }
 
-  /** Reads no more of a response that is too long; an error is one at whatever length. */
+  /** Stops reading a response that is too long. An error status is reported whatever the length. */
   private refuse(): void {
     const { call, controller, status } = this;
     call.endNs = nowNs();
@@ -240,7 +240,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.finish(failure, () => controller?.abort(new Error(failure.message)));
   }
 
-  /** @param leave what else ends with it, before the slot goes on */
+  /** @param leave called before the slot may be used again */
   private finish(failure: Failure, leave?: () => void): void {
     if (this.isOver) return;
     this.isOver = true;

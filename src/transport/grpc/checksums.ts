@@ -1,18 +1,18 @@
-/** The checksums of gzip and zlib, and those of two parts put together: CRC-32 (RFC 1952) and Adler-32 (RFC 1950). */
+/** CRC-32 (RFC 1952) and Adler-32 (RFC 1950), and the combination of the checksums of two parts. */
 
-/** The CRC-32 of no bytes. */
+/** The CRC-32 of zero bytes. */
 export const CRC_OF_NOTHING = 0;
 
 const CRC_POLYNOMIAL = 0xedb88320;
 /** x^8 modulo the polynomial; the highest bit stands for x^0. */
 const ONE_BYTE = 0x00800000;
 const ADLER_MODULUS = 65_521;
-/** So many bytes may be added up before the sums must be reduced, or they would not fit a double. */
+/** Number of bytes to add before reducing the sums, which must not overflow a double. */
 const ADLER_BYTES = 4096;
 
 let crcTable: Int32Array | undefined;
 
-/** The CRC-32 of bytes that follow on others. @param crc that of the others */
+/** Continues a CRC-32 with more bytes. @param crc of the preceding bytes */
 export function crcOf(bytes: Uint8Array, crc: number): number {
   crcTable ??= buildCrcTable();
   let value = ~crc;
@@ -21,7 +21,7 @@ export function crcOf(bytes: Uint8Array, crc: number): number {
   return ~value >>> 0;
 }
 
-/** What so many bytes do to the CRC-32 of what precedes them, for {@link joinCrcs}. */
+/** Returns the shift for {@link joinCrcs} of a second part with this many bytes. */
 export function toCrcShift(byteCount: number): number {
   let shift = 2 ** 31;
   let power = ONE_BYTE;
@@ -32,12 +32,12 @@ export function toCrcShift(byteCount: number): number {
   return shift;
 }
 
-/** The CRC-32 of two parts after each other. @param shift of the length of the second */
+/** Combines the CRC-32 of two consecutive parts. @param shift {@link toCrcShift} of the second part's length */
 export function joinCrcs(first: number, second: number, shift: number): number {
   return (multiply(shift, first) ^ second) >>> 0;
 }
 
-/** The Adler-32 of bytes that follow on others. @param adler that of the others; that of no bytes is 1 */
+/** Continues an Adler-32 with more bytes. @param adler of the preceding bytes; 1 for none */
 export function adlerOf(bytes: Uint8Array, adler: number): number {
   let low = adler & 0xffff;
   let high = adler >>> 16;
@@ -53,16 +53,16 @@ export function adlerOf(bytes: Uint8Array, adler: number): number {
   return high * 65_536 + low;
 }
 
-/** The Adler-32 of two parts after each other. */
+/** Combines the Adler-32 of two consecutive parts. */
 export function joinAdlers(first: number, second: number, secondBytes: number): number {
-  // Each byte of the second part adds the first part's sum once more; the sum of no bytes is 1.
+  // Each byte of the second part adds the first part's low sum once more; the sum of zero bytes is 1.
   const carried = (first & 0xffff) - 1;
   const low = (carried + (second & 0xffff) + ADLER_MODULUS) % ADLER_MODULUS;
   const high = ((first >>> 16) + (second >>> 16) + (secondBytes % ADLER_MODULUS) * carried) % ADLER_MODULUS;
   return (high + (high < 0 ? ADLER_MODULUS : 0)) * 65_536 + low;
 }
 
-/** The product of two polynomials modulo the CRC's. */
+/** Multiplies two polynomials modulo the CRC's. */
 function multiply(a: number, b: number): number {
   let product = 0;
   let shifted = b;

@@ -3,26 +3,26 @@ import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import type { Failure } from "../failure.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
+import { Channel } from "./channel.ts";
 import { encodeGrpcMessage, type GrpcMessage } from "./encode.ts";
-import { lineIndexOf } from "./lanes.ts";
-import { Line } from "./line.ts";
+import { channelIndexOf } from "./lanes.ts";
 
 /** One slot of a gRPC client. */
 export interface GrpcSlot {
   send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void;
-  /** Fails the slot's call, if there is one, and takes back its stream as far as that is its own. */
+  /** Fails the slot's call, if it has one, and cancels its stream unless other slots share it. */
   cancel(failure: Failure): void;
-  /** Fails the slot's call if it has brought no byte since; returns whether it did. */
+  /** Fails the slot's call if it has received no byte since the deadline. Returns whether it did. */
   failIfSilentSince(deadlineNs: number): boolean;
 }
 
-/** What the gRPC clients of the measured path share: slots are dealt to lanes, lanes share connections, requests leave in groups. */
+/** The common part of Rampart's gRPC clients: slots belong to lanes, lanes share connections, and requests are written in groups. */
 export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
   readonly calls: Call[] = [];
   protected readonly options: ClientOptions;
   protected readonly slots: Slot[] = [];
   private readonly endpoint: Endpoint;
-  private readonly lines: Line[] = [];
+  private readonly channels: Channel[] = [];
   private readonly encoded = new Map<WireRequest, GrpcMessage>();
   private readonly stallWatch: StallWatch;
   private isClosed = false;
@@ -34,33 +34,33 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
       let hasFailed = false;
       for (const slot of this.slots) if (slot.failIfSilentSince(deadlineNs)) hasFailed = true;
       const message = `no byte received for ${formatDurationNs(options.stallTimeoutNs)}`;
-      for (const line of this.lines) line.failIfUnanswered(deadlineNs, { kind: "stalled", message });
-      // Who failed may have sent again.
+      for (const channel of this.channels) channel.failIfUnanswered(deadlineNs, { kind: "stalled", message });
+      // Failed slots may have sent their next request.
       if (hasFailed) this.flush();
     });
   }
 
   get connectionCount(): number {
-    return this.lines.reduce((sum, line) => sum + line.connectionCount, 0);
+    return this.channels.reduce((sum, channel) => sum + channel.connectionCount, 0);
   }
 
   get resendCount(): number {
-    return this.lines.reduce((sum, line) => sum + line.resendCount, 0);
+    return this.channels.reduce((sum, channel) => sum + channel.resendCount, 0);
   }
 
   async reserve(count: number): Promise<void> {
     const opening: Promise<void>[] = [];
     while (this.slots.length < count) {
       const call = new Call(this.slots.length);
-      const lineIndex = lineIndexOf(call.slot, this.options.laneCount);
-      let line = this.lines[lineIndex];
-      if (line === undefined) {
-        line = new Line(this.endpoint);
-        this.lines[lineIndex] = line;
-        opening.push(line.connect().ready);
+      const channelIndex = channelIndexOf(call.slot, this.options.laneCount);
+      let channel = this.channels[channelIndex];
+      if (channel === undefined) {
+        channel = new Channel(this.endpoint);
+        this.channels[channelIndex] = channel;
+        opening.push(channel.connect().ready);
       }
       this.calls.push(call);
-      this.slots.push(this.createSlot(call, line));
+      this.slots.push(this.createSlot(call, channel));
     }
     this.stallWatch.start();
     await Promise.all(opening);
@@ -76,7 +76,7 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
   }
 
   flush(): void {
-    for (const line of this.lines) line.flush();
+    for (const channel of this.channels) channel.flush();
   }
 
   cancel(slot: number, failure: Failure): void {
@@ -89,20 +89,20 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
     this.isClosed = true;
     this.stallWatch.stop();
     const failure: Failure = { kind: "aborted", message: "still in flight when the run ended" };
-    this.sayGoodbye();
-    for (const line of this.lines) {
-      line.flush();
-      line.close(failure);
+    this.endStreams();
+    for (const channel of this.channels) {
+      channel.flush();
+      channel.close(failure);
     }
     this.abort(failure);
   }
 
-  /** Makes the slot of a call, whose lane uses this line. */
-  protected abstract createSlot(call: Call, line: Line): Slot;
+  /** Creates the slot of a call whose lane uses this channel. */
+  protected abstract createSlot(call: Call, channel: Channel): Slot;
 
-  /** Queues what the server should still be told before the connections close. Nothing, unless a client has streams to end. */
-  protected sayGoodbye(): void {}
+  /** Queues frames that end the open streams before the connections close. */
+  protected endStreams(): void {}
 
-  /** Fails every call that the closed connections have not failed already. */
+  /** Fails every call that closing the connections has not failed. */
   protected abstract abort(failure: Failure): void;
 }

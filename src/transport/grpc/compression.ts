@@ -3,34 +3,33 @@ import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
 import type { MessageCompression } from "../request.ts";
 import { adlerOf, CRC_OF_NOTHING, crcOf, joinAdlers, joinCrcs, toCrcShift } from "./checksums.ts";
 
-/** gRPC's compressed messages: gzip as in RFC 1952, and `deflate`, which is zlib's format (RFC 1950). */
+/** gRPC message compression: gzip (RFC 1952) and `deflate`, which is the zlib format (RFC 1950). */
 
-/** What `grpc-accept-encoding` says: what {@link decompressMessage} reads, in the words of gRPC's C++ library. */
+/** The value of `grpc-accept-encoding`: what {@link decompressMessage} supports, in the format of gRPC's C++ library. */
 export const ACCEPTED_ENCODINGS = "identity, deflate, gzip";
 
-/** Bytes before the stamp that are not worth a block of their own. */
+/** Up to this many bytes before the stamp are stored with it instead of compressed on their own. */
 const MAX_STORED_BYTES = 512;
 const STORED_HEAD_BYTES = 5;
 
-/** A compressed message, and how its stamp is written. */
+/** A compressed message and where its stamp goes. */
 export interface CompressedMessage {
   readonly bytes: Uint8Array;
-  /** Offset of the stamp in `bytes`, where it stands as it is; -1 when the message has none. */
+  /** Offset of the stamp in `bytes`, where it is stored uncompressed; -1 when the message has no stamp. */
   readonly stampOffset: number;
-  /** Set with a stamp. */
+  /** Present when the message has a stamp. */
   readonly seal: CompressedSeal | undefined;
 }
 
-/** What a compressed message says of its own content besides the content: it changes with the stamp. */
+/** Updates the checksum of a compressed message after its stamp has changed. */
 export interface CompressedSeal {
-  /** Writes the checksum of a message that has been given a stamp. @param bytes the message; whatever precedes it is left alone */
+  /** Writes the checksum for the stamp. @param bytes the end of it must be the message; bytes before the message are not changed */
   write(bytes: Uint8Array, stamp: Uint8Array): void;
 }
 
 /**
- * Compresses a message, once for all its sendings: the stamp stands between two compressed parts in a block that is not compressed, so
- * that it can be written over and only the checksum is computed anew. Undefined when the message would not become shorter; gRPC sends it
- * as it is then.
+ * Compresses a message once for all its sends: the stamp is in an uncompressed block between two compressed parts, so that only the stamp
+ * and the checksum change per send. Returns undefined when compression does not make the message shorter; gRPC then sends it uncompressed.
  */
 export function compressMessage(
   payload: Uint8Array,
@@ -46,8 +45,9 @@ export function compressMessage(
 }
 
 /**
- * The message in a compressed one. Throws {@link ProtocolError} when there is none, or `encoding` is not one of {@link ACCEPTED_ENCODINGS},
- * and {@link ResponseTooLargeError} when it has more than `maxBytes`.
+ * Decompresses a message. `encoding` is `gzip` or `deflate`.
+ * @throws ProtocolError when the data is not valid
+ * @throws ResponseTooLargeError when the message has more than `maxBytes`
  */
 export function decompressMessage(bytes: Uint8Array, encoding: string, maxBytes = MOST_RESPONSE_BYTES): Uint8Array {
   const { gunzipSync, inflateSync } = zlib();
@@ -62,7 +62,7 @@ export function decompressMessage(bytes: Uint8Array, encoding: string, maxBytes 
   }
 }
 
-/** Throws {@link ProtocolError} unless messages with this `grpc-encoding` may be compressed. */
+/** Checks that messages with this `grpc-encoding` may be compressed. @throws ProtocolError */
 export function checkEncoding(encoding: string): void {
   if (encoding === "gzip" || encoding === "deflate") return;
   throw new ProtocolError(
@@ -72,12 +72,12 @@ export function checkEncoding(encoding: string): void {
   );
 }
 
-/** Loaded when something is compressed, which is seldom. */
+/** Loaded on first use, because compression is rare. */
 function zlib(): typeof import("node:zlib") {
   return process.getBuiltinModule("node:zlib");
 }
 
-/** `payload[start, end)` is the stamp. */
+/** Compresses around the stamp `payload[start, end)`. */
 function compressAround(
   payload: Uint8Array,
   algorithm: MessageCompression,
@@ -87,7 +87,7 @@ function compressAround(
   const { constants, deflateRawSync, deflateSync, gzipSync } = zlib();
   const before = payload.subarray(0, start);
   const after = payload.subarray(end);
-  // A flush ends on a whole byte, and nothing after it refers to anything before it.
+  // A full flush ends on a byte boundary, and later data does not refer to earlier data.
   const first =
     start <= MAX_STORED_BYTES ? new Uint8Array(0) : deflateRawSync(before, { finishFlush: constants.Z_FULL_FLUSH });
   const stored = payload.subarray(start <= MAX_STORED_BYTES ? 0 : start, end);
@@ -113,7 +113,7 @@ function compressAround(
   return { bytes, stampOffset: storedEnd - (end - start), seal };
 }
 
-/** gzip ends with the content's CRC-32 and its length, both with the lowest byte first. */
+/** A gzip stream ends with the CRC-32 and the length of its content, both little-endian. */
 class GzipSeal implements CompressedSeal {
   private readonly crcBefore: number;
   private readonly crcAfter: number;
@@ -135,7 +135,7 @@ class GzipSeal implements CompressedSeal {
   }
 }
 
-/** zlib's format ends with the content's Adler-32, highest byte first. */
+/** A zlib stream ends with the Adler-32 of its content, big-endian. */
 class ZlibSeal implements CompressedSeal {
   private readonly adlerBefore: number;
   private readonly adlerAfter: number;

@@ -3,13 +3,13 @@ import type { StampedBytes } from "../stamp-scratch.ts";
 import { ACCEPTED_ENCODINGS, compressMessage } from "./compression.ts";
 import { frameMessage, MESSAGE_PREFIX_BYTES } from "./messages.ts";
 
-/** A gRPC message with its prefix, and where its stamp goes. */
+/** A gRPC message with its prefix, and the place of its stamp. */
 export interface GrpcMessage extends StampedBytes {
-  /** How many digits of the id the stamp begins with. */
+  /** Number of digits of the id at the start of the stamp. */
   readonly idDigits: number;
 }
 
-/** Frames a request, compressed where that makes it shorter. */
+/** Frames a request, compressed if that makes it shorter. */
 export function encodeGrpcMessage(
   { payload, stampPlace }: WireRequest,
   compression: MessageCompression | undefined,
@@ -29,7 +29,7 @@ export function encodeGrpcMessage(
   };
 }
 
-/** The header list of a gRPC call. */
+/** Returns the header list of a gRPC call. */
 export function grpcHeaders(endpoint: Endpoint, path: string, userAgent: string): Header[] {
   const headers: Header[] = [
     [":method", "POST"],

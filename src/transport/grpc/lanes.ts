@@ -1,12 +1,12 @@
-/** How many lanes share a connection, as gRPC's C++ client library shares a channel by default. */
+/** gRPC's C++ client library lets this many users share a channel by default. */
 const LANES_PER_CONNECTION = 6;
 
-/** Which connection the slot's lane uses. */
-export function lineIndexOf(slot: number, laneCount: number): number {
+/** Returns the index of the connection that the slot's lane uses. */
+export function channelIndexOf(slot: number, laneCount: number): number {
   return Math.floor((slot % laneCount) / LANES_PER_CONNECTION);
 }
 
-/** How many connections so many slots use. */
+/** Returns the number of connections that this many slots use. */
 export function connectionsOf(slotCount: number, laneCount: number): number {
   return Math.ceil(Math.min(slotCount, laneCount) / LANES_PER_CONNECTION);
 }

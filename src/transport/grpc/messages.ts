@@ -2,11 +2,9 @@ import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
 import { checkEncoding, decompressMessage } from "./compression.ts";
 
-/** gRPC's length-prefixed messages inside HTTP/2 data. */
-
 export const MESSAGE_PREFIX_BYTES = 5;
 
-/** A message with its prefix, ready to be sent as DATA. */
+/** Returns a message with its length prefix (gRPC over HTTP/2), ready to be sent as DATA. */
 export function frameMessage(message: Uint8Array, isCompressed: boolean): Uint8Array {
   const framed = new Uint8Array(MESSAGE_PREFIX_BYTES + message.length);
   framed[0] = isCompressed ? 1 : 0;
@@ -20,17 +18,17 @@ export function frameMessage(message: Uint8Array, isCompressed: boolean): Uint8A
 
 /** Receives complete messages. */
 export interface MessageSink {
-  /** A message `bytes[start, end)`, valid during the call. When its bytes are not kept, or were handed over in pieces, start and end are 0. */
+  /** A message `bytes[start, end)`, valid during the call. Start and end are 0 when its bytes are not kept or were passed to `onPiece`. */
   onMessage(bytes: Uint8Array, start: number, end: number): void;
-  /** A piece of a message that did not come whole, valid during the call; `isFirst` begins one. Only where {@link Keep} is `pieces`. */
+  /** A piece of a message that did not arrive whole, valid during the call. Only when {@link Keep} is `pieces`. */
   onPiece?(bytes: Uint8Array, start: number, end: number, isFirst: boolean): void;
 }
 
 /**
- * What is done with the bytes of messages.
- * - `whole`: each is put together
- * - `pieces`: what does not come whole is handed over piece by piece, unless it is compressed
- * - `none`: they are only counted; nothing is copied or decompressed
+ * What to do with the bytes of messages.
+ * - `whole`: join each message
+ * - `pieces`: pass on a message that does not arrive whole piece by piece, unless it is compressed
+ * - `none`: count messages only; copy and decompress nothing
  */
 export type Keep = "whole" | "pieces" | "none";
 
@@ -38,11 +36,12 @@ const NO_BYTES = new Uint8Array(0);
 const NO_ENCODING = "identity";
 
 /**
- * Cuts the data of one stream into messages, and decompresses those that are compressed. Throws {@link ProtocolError}, or
- * {@link ResponseTooLargeError} for a message that is longer than allowed.
+ * Splits the data of one stream into gRPC's length-prefixed messages and decompresses them.
+ * @throws ProtocolError
+ * @throws ResponseTooLargeError when a message is longer than allowed
  */
 export class MessageReader {
-  /** The stream's `grpc-encoding`: what its compressed messages are compressed with. */
+  /** The stream's `grpc-encoding`: the compression of its compressed messages. */
   encoding = NO_ENCODING;
   private readonly sink: MessageSink;
   private readonly maxBytes: number;
@@ -53,19 +52,19 @@ export class MessageReader {
   private received = 0;
   private body: Uint8Array | undefined;
 
-  /** @param maxBytes most bytes of a message, compressed or not; default: what lengths of 32 bits hold */
+  /** @param maxBytes maximum size of a message, compressed or not; default: the maximum of a 32-bit length */
   constructor(sink: MessageSink, keep: Keep, maxBytes = MOST_RESPONSE_BYTES) {
     this.sink = sink;
     this.maxBytes = maxBytes;
     this.keep = keep;
   }
 
-  /** True when no message has begun that is not complete. */
+  /** True when no message is incomplete. */
   get isBetweenMessages(): boolean {
     return this.prefixBytes === 0;
   }
 
-  /** Ready for another stream. */
+  /** Prepares the reader for another stream. */
   reset(keep: Keep): void {
     this.keep = keep;
     this.encoding = NO_ENCODING;
@@ -122,7 +121,7 @@ export class MessageReader {
     return stop;
   }
 
-  /** Grows with what arrives, not with what the prefix promises: a lying prefix costs no memory. */
+  /** Grows with the received bytes, not with the size in the prefix, so that a wrong prefix costs no memory. */
   private collect(bytes: Uint8Array, start: number, end: number): void {
     const needed = this.received + end - start;
     if (this.body === undefined || this.body.length < needed) {

@@ -1,7 +1,7 @@
 import { type Failure, ProtocolError } from "../failure.ts";
 import type { Header } from "../request.ts";
 
-/** The part of a gRPC response's headers or trailers that decides its outcome. */
+/** The part of a gRPC response's headers or trailers that decides its result. */
 export interface GrpcHead {
   /** `:status`; 0 in trailers. */
   readonly httpStatus: number;
@@ -34,12 +34,12 @@ export const GRPC_STATUS_NAMES: readonly string[] = [
   "UNAUTHENTICATED",
 ];
 
-/** Messages in protobuf's binary form, which is the default. */
+/** Messages in protobuf's binary format, the default. */
 const GRPC_CONTENT_TYPE = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;
 
 const known = new WeakMap<readonly Header[], GrpcHead>();
 
-/** Reads a header list; a list seen before is recognised. Throws {@link ProtocolError}. */
+/** Reads a header list. The same list object is read once. @throws ProtocolError */
 export function readHead(headers: readonly Header[]): GrpcHead {
   let head = known.get(headers);
   if (head === undefined) {
@@ -49,7 +49,7 @@ export function readHead(headers: readonly Header[]): GrpcHead {
   return head;
 }
 
-/** What a complete response's last head says: undefined for OK. */
+/** Returns the failure that a complete response's last head reports; undefined for OK. */
 export function toFailure(head: GrpcHead): Failure | undefined {
   if (head.grpcStatus === 0) return undefined;
   if (head.grpcStatus > 0) {
@@ -73,7 +73,7 @@ function toHead(headers: readonly Header[]): GrpcHead {
   };
   const httpStatus = readNumber(find(":status"), 0, ":status");
   const contentType = find("content-type");
-  // Answers of other HTTP statuses are failures anyway, and often come from a proxy.
+  // Other HTTP statuses are failures anyway, often from a proxy.
   if (httpStatus === 200 && contentType !== undefined && !GRPC_CONTENT_TYPE.test(contentType))
     throw new ProtocolError(`the answer's content type is ${JSON.stringify(contentType)}, not application/grpc`);
   return {
@@ -98,7 +98,7 @@ function isDigits(text: string): boolean {
   return text !== "";
 }
 
-/** gRPC percent-encodes status messages; a bad escape stays as it is. */
+/** Decodes gRPC's percent-encoded status message. A bad escape stays unchanged. */
 function decodePercent(text: string): string {
   if (!text.includes("%")) return text;
   try {

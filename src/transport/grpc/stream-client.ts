@@ -15,13 +15,13 @@ import {
   type ReadStreamed,
   type StreamedResponse,
 } from "../streamed-responses.ts";
+import type { Channel, ChannelUser } from "./channel.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
-import type { Line, LineUser } from "./line.ts";
 import { MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
 
-/** The gRPC client of the measured path for bidirectional streams: one long stream per lane, answers matched by request id. */
+/** Rampart's gRPC client for bidirectional streams: one long-lived stream per lane, responses matched to requests by id. */
 export class GrpcStreamClient extends GrpcClient<StreamSlot> {
   private readonly readStreamed: ReadStreamed;
   private readonly lanes: LaneStream[] = [];
@@ -31,17 +31,17 @@ export class GrpcStreamClient extends GrpcClient<StreamSlot> {
     this.readStreamed = readStreamed;
   }
 
-  protected createSlot(call: Call, line: Line): StreamSlot {
+  protected createSlot(call: Call, channel: Channel): StreamSlot {
     const index = call.slot % this.options.laneCount;
     let lane = this.lanes[index];
     if (lane === undefined) {
-      lane = new LaneStream(line, this.readStreamed, this.options.maxResponseBytes);
+      lane = new LaneStream(channel, this.readStreamed, this.options.maxResponseBytes);
       this.lanes[index] = lane;
     }
     return new StreamSlot(call, lane, this.options);
   }
 
-  protected override sayGoodbye(): void {
+  protected override endStreams(): void {
     for (const lane of this.lanes) lane.end();
   }
 
@@ -50,13 +50,13 @@ export class GrpcStreamClient extends GrpcClient<StreamSlot> {
   }
 }
 
-/** The stream of one lane; opened with its first request and again when the server ended it. */
-class LaneStream implements StreamSink, MessageSink, LineUser {
+/** The stream of one lane. Opened with its first request, and again after the server ends it. */
+class LaneStream implements StreamSink, MessageSink, ChannelUser {
   path = "";
-  private readonly line: Line;
+  private readonly channel: Channel;
   private readonly readStreamed: ReadStreamed;
   private readonly reader: MessageReader;
-  /** Requests under way, oldest first. */
+  /** Requests in flight, oldest first. */
   private readonly active = new Map<string, StreamSlot>();
   private readonly unsent: StreamSlot[] = [];
   private connection: Http2Connection | undefined;
@@ -65,9 +65,9 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
   private isOpening = false;
   private head: GrpcHead | undefined;
 
-  constructor(line: Line, readStreamed: ReadStreamed, maxResponseBytes: number) {
+  constructor(channel: Channel, readStreamed: ReadStreamed, maxResponseBytes: number) {
     this.reader = new MessageReader(this, "whole", maxResponseBytes);
-    this.line = line;
+    this.channel = channel;
     this.readStreamed = readStreamed;
   }
 
@@ -81,7 +81,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
     this.unsent.push(slot);
     if (this.isOpening) return;
     this.isOpening = true;
-    this.line.begin(this);
+    this.channel.begin(this);
   }
 
   open(connection: Http2Connection, block: Uint8Array): void {
@@ -95,13 +95,13 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
     this.unsent.length = 0;
   }
 
-  /** Half-closes the stream: no more requests will come. */
+  /** Half-closes the stream. */
   end(): void {
     if (this.isOpen) this.connection?.sendData(this.streamId, new Uint8Array(0), true, undefined);
   }
 
-  /** The slot's request has its last response. */
-  settle(slot: StreamSlot): void {
+  /** Removes a request that has received its last response. */
+  removeFinished(slot: StreamSlot): void {
     this.active.delete(slot.id);
   }
 
@@ -111,8 +111,8 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
     if (index >= 0) this.unsent.splice(index, 1);
   }
 
-  /** Nobody wants the slot's answer any more. The server is told by a reset, as far as no other request is under way on the stream. */
-  giveUp(slot: StreamSlot): void {
+  /** Cancels the slot's request. Resets the stream when it carries no other request. */
+  cancel(slot: StreamSlot): void {
     this.forget(slot);
     if (this.active.size > 0 || !this.isOpen) return;
     this.isOpen = false;
@@ -157,7 +157,7 @@ class LaneStream implements StreamSink, MessageSink, LineUser {
   onMessage(bytes: Uint8Array, start: number, end: number): void {
     const beganNs = nowNs();
     const response = this.readStreamed(bytes, start, end);
-    // An error without an id can only belong to the request that has waited longest.
+    // An error without an id belongs to the oldest request.
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
     this.active.get(id)?.receive(response, bytes, (this.connection as Http2Connection).readNs, beganNs);
   }
@@ -181,11 +181,11 @@ class StreamSlot implements GrpcSlot, SendTicket {
   private readonly lane: LaneStream;
   private readonly options: ClientOptions;
   private scratch = new StampScratch();
-  /** When this call's stream last brought a response, or the request was sent. */
-  private heardNs = 0;
-  /** Looks at responses that are not kept; made with the first one. */
+  /** Time of the latest response, or of sending. */
+  private lastReceivedNs = 0;
+  /** Checks responses that are not kept; created with the first one. */
   private check: AnswerCheck | undefined;
-  /** Whether the present request's responses are kept: the client's options may change while it is under way. */
+  /** Whether responses to the current request are kept: the client's options may change meanwhile. */
   private keeps = false;
 
   constructor(call: Call, lane: LaneStream, options: ClientOptions) {
@@ -209,7 +209,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
     call.sendStartNs = nowNs();
     call.sendEndNs = call.sendStartNs;
     call.isSending = true;
-    this.heardNs = call.sendStartNs;
+    this.lastReceivedNs = call.sendStartNs;
     this.id = latin1Text(stamp, 0, message.idDigits);
     this.bytes = this.scratch.fill(message, stamp);
     this.lane.send(path, this);
@@ -225,22 +225,22 @@ class StreamSlot implements GrpcSlot, SendTicket {
 
   cancel(failure: Failure): void {
     if (!this.call.isActive) return;
-    this.lane.giveUp(this);
+    this.lane.cancel(this);
     this.scratch = new StampScratch();
     this.fail(failure);
   }
 
-  /** @param beganNs when the response's turn came, of those that were read at `readNs` */
+  /** @param beganNs start of handling this response, one of those read at `readNs` */
   receive(received: StreamedResponse, bytes: Uint8Array, readNs: number, beganNs: number): void {
     const call = this.call;
     const response = this.inspect(received, bytes);
     call.decodeNs += nowNs() - beganNs;
     const isOver = response.isFinal || response.failure !== undefined;
-    if (isOver) this.lane.settle(this);
-    // Of responses that came in one piece each but the first has the time when its turn came: genai-perf divides by what is between.
-    const atNs = readNs === this.heardNs ? beganNs : readNs;
-    this.heardNs = readNs;
-    // A view would be overwritten by the next read.
+    if (isOver) this.lane.removeFinished(this);
+    // Responses from one read get different times, except the first: genai-perf divides by the time between responses.
+    const atNs = readNs === this.lastReceivedNs ? beganNs : readNs;
+    this.lastReceivedNs = readNs;
+    // The next read overwrites a view.
     const kept = this.keeps ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
     addResponse(call, response, atNs, kept);
     if (isTooLarge(call, this.options.maxResponseBytes)) {
@@ -268,15 +268,15 @@ class StreamSlot implements GrpcSlot, SendTicket {
 
   failIfSilentSince(deadlineNs: number): boolean {
     const call = this.call;
-    if (!call.isActive || this.heardNs > deadlineNs) return false;
+    if (!call.isActive || this.lastReceivedNs > deadlineNs) return false;
     this.lane.forget(this);
-    // The bytes may still wait for a window: the next request must not be written over them.
+    // The bytes may still wait for flow control: the next request must not overwrite them.
     this.scratch = new StampScratch();
     this.fail({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
     return true;
   }
 
-  /** The response, with a failure where it is not valid. */
+  /** Returns the response, with a failure when it is not valid. */
   private inspect(response: StreamedResponse, bytes: Uint8Array): StreamedResponse {
     const { call, check } = this;
     const { bodyStart, bodyEnd, failure, isEmpty } = response;

@@ -7,18 +7,18 @@ import type { Http2Connection } from "../http2/connection.ts";
 import type { SendTicket, StreamFailure, StreamSink } from "../http2/stream.ts";
 import type { Header } from "../request.ts";
 import { StampScratch } from "../stamp-scratch.ts";
+import type { Channel, ChannelUser } from "./channel.ts";
 import { GrpcClient, type GrpcSlot } from "./client.ts";
 import type { GrpcMessage } from "./encode.ts";
-import type { Line, LineUser } from "./line.ts";
 import { type Keep, MessageReader, type MessageSink } from "./messages.ts";
 import { type GrpcHead, readHead, toFailure } from "./response-head.ts";
 
 const MAX_RESENDS = 2;
 
-/** The gRPC client of the measured path for unary calls. */
+/** Rampart's gRPC client for unary calls. */
 export class GrpcUnaryClient extends GrpcClient<UnarySlot> {
-  protected createSlot(call: Call, line: Line): UnarySlot {
-    return new UnarySlot(call, line, this.options);
+  protected createSlot(call: Call, channel: Channel): UnarySlot {
+    return new UnarySlot(call, channel, this.options);
   }
 
   protected abort(): void {
@@ -26,10 +26,10 @@ export class GrpcUnaryClient extends GrpcClient<UnarySlot> {
   }
 }
 
-class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUser {
+class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, ChannelUser {
   path = "";
   private readonly call: Call;
-  private readonly line: Line;
+  private readonly channel: Channel;
   private readonly options: ClientOptions;
   private readonly reader: MessageReader;
   private readonly scratch = new StampScratch();
@@ -38,19 +38,19 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
   private streamId = 0;
   private messageCount = 0;
   private resends = 0;
-  /** When this call's stream last brought a byte. */
-  private heardNs = 0;
+  /** Time when this call's stream last received a byte. */
+  private lastReceivedNs = 0;
   private head: GrpcHead | undefined;
-  /** Looks at messages that are not kept; made with the first one. */
+  /** Checks messages that are not kept; created with the first one. */
   private check: AnswerCheck | undefined;
   private fault: AnswerFault | undefined;
   private isInPieces = false;
-  /** For the present request: the client's options may change while it is under way. */
+  /** For the current request: the client's options may change meanwhile. */
   private keep: Keep = "none";
 
-  constructor(call: Call, line: Line, options: ClientOptions) {
+  constructor(call: Call, channel: Channel, options: ClientOptions) {
     this.call = call;
-    this.line = line;
+    this.channel = channel;
     this.options = options;
     this.reader = new MessageReader(this, "none", options.maxResponseBytes);
   }
@@ -68,7 +68,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     this.bytes = stamp === undefined || message.stampOffset < 0 ? message.bytes : this.scratch.fill(message, stamp);
     this.resends = 0;
     this.path = path;
-    this.line.begin(this);
+    this.channel.begin(this);
   }
 
   open(connection: Http2Connection, block: Uint8Array): void {
@@ -98,7 +98,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     try {
       head = readHead(headers);
     } catch (error) {
-      this.giveUp(failureOfReading(error));
+      this.cancelStream(failureOfReading(error));
       return;
     }
     if (isLast) this.finish(head.grpcStatus < 0 && this.head !== undefined ? this.head : head);
@@ -113,7 +113,7 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     try {
       this.reader.feed(bytes, start, end);
     } catch (error) {
-      this.giveUp(failureOfReading(error));
+      this.cancelStream(failureOfReading(error));
       return;
     }
     if (isLast) this.fail(this.toUnterminated());
@@ -138,25 +138,28 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
 
   onFailed(problem: StreamFailure): void {
     if (problem.isUnprocessed && this.call.firstByteNs === 0 && this.resends < MAX_RESENDS) {
-      // The server said that it never looked at the request: sending it again cannot run it twice.
+      // The server did not process the request, so resending cannot run it twice.
       this.resends++;
-      this.line.resendCount++;
-      this.line.begin(this);
-      this.line.flush();
+      this.channel.resendCount++;
+      this.channel.begin(this);
+      this.channel.flush();
       return;
     }
     this.fail(problem.failure);
   }
 
   cancel(failure: Failure): void {
-    if (this.call.isActive) this.giveUp(failure);
+    if (this.call.isActive) this.cancelStream(failure);
   }
 
   failIfSilentSince(deadlineNs: number): boolean {
     const call = this.call;
     if (!call.isActive) return false;
-    if (Math.max(call.sendStartNs, this.heardNs) > deadlineNs) return false;
-    this.giveUp({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
+    if (Math.max(call.sendStartNs, this.lastReceivedNs) > deadlineNs) return false;
+    this.cancelStream({
+      kind: "stalled",
+      message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}`,
+    });
     return true;
   }
 
@@ -174,8 +177,8 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
 
   private touch(): void {
     const call = this.call;
-    this.heardNs = (this.connection as Http2Connection).readNs;
-    if (call.firstByteNs === 0) call.firstByteNs = this.heardNs;
+    this.lastReceivedNs = (this.connection as Http2Connection).readNs;
+    if (call.firstByteNs === 0) call.firstByteNs = this.lastReceivedNs;
   }
 
   private finish(head: GrpcHead): void {
@@ -204,12 +207,12 @@ class UnarySlot implements GrpcSlot, StreamSink, MessageSink, SendTicket, LineUs
     return { kind: "protocol", message: "response ended without trailers" };
   }
 
-  /** Fails the call and takes its stream back. */
-  private giveUp(failure: Failure): void {
-    this.line.forget(this);
+  /** Fails the call and resets its stream. */
+  private cancelStream(failure: Failure): void {
+    this.channel.forget(this);
     this.connection?.cancelStream(this.streamId);
     this.fail(failure);
-    this.line.flush();
+    this.channel.flush();
   }
 
   private fail(failure: Failure): void {

@@ -8,18 +8,18 @@ import {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Hands a response's body to its check: as it lies in the read buffer when it came whole in one read, as most do, otherwise in pieces. */
+/** Passes a response's body to its check: as a view of the read buffer when it arrived in one read, as most do, otherwise in pieces. */
 export class CheckedBody {
   private check: AnswerCheck | undefined;
   private head: AnswerHead = { jsonBytes: 0, isJson: false };
-  /** The only piece so far, still in the read buffer. */
+  /** The only piece so far, a view of the read buffer. */
   private bytes: Uint8Array | undefined;
   private start = 0;
   private stop = 0;
   private isInPieces = false;
   private isActive = false;
 
-  /** A response begins. Returns whether it is checked; without `create` it is not. */
+  /** Starts a response. Returns whether it is checked: false without `create`. */
   begin(create: CreateAnswerCheck | undefined, head: AnswerHead): boolean {
     this.bytes = undefined;
     this.isInPieces = false;
@@ -36,7 +36,7 @@ export class CheckedBody {
       this.stop = end;
       return;
     }
-    this.keep();
+    this.flush();
     this.check?.piece(bytes, start, end);
   }
 
@@ -45,8 +45,8 @@ export class CheckedBody {
     this.check?.event(event);
   }
 
-  /** The read buffer is about to be overwritten. */
-  keep(): void {
+  /** Passes on the piece in the read buffer before the next read overwrites it. */
+  flush(): void {
     const { bytes } = this;
     if (bytes === undefined) return;
     this.bytes = undefined;
@@ -54,11 +54,7 @@ export class CheckedBody {
     this.check?.piece(bytes, this.start, this.stop);
   }
 
-  /**
-   * The body is complete. Undefined when it is an answer.
-   *
-   * @param encoding its content encoding; empty: none
-   */
+  /** Ends the body. Returns undefined when the response is valid. @param encoding its content encoding; empty: none */
   end(encoding: string): AnswerFault | undefined {
     const { bytes, check } = this;
     if (encoding !== "") return { reason: explainEncoding(encoding), bytes: NO_BYTES };

@@ -7,7 +7,7 @@ import { StallWatch } from "../stall-watch.ts";
 import { Connection, type ConnectionContext } from "./connection.ts";
 import { encodeHttp1, type Http1Message } from "./encode.ts";
 
-/** The HTTP/1.1 client of the measured path: one keep-alive connection per slot, no pipelining. */
+/** Rampart's HTTP/1.1 client: one keep-alive connection per slot, without pipelining. */
 export class Http1Client implements LoadClient {
   readonly calls: Call[] = [];
   private readonly endpoint: Endpoint;
@@ -17,7 +17,7 @@ export class Http1Client implements LoadClient {
   private readonly context: ConnectionContext;
   private isClosed = false;
 
-  /** @param open opens connections; default: the runtime's */
+  /** @param open opens a socket; default: the runtime's */
   constructor(endpoint: Endpoint, options: ClientOptions, open: OpenSocket = openSocket) {
     this.endpoint = endpoint;
     this.context = { endpoint, options, reuse: { isProven: false }, open };
@@ -60,7 +60,7 @@ export class Http1Client implements LoadClient {
     (this.connections[slot] as Connection).send(message, stamp);
   }
 
-  /** Every send is written at once: a connection carries one request, so there is nothing to gather. */
+  /** Does nothing: a connection carries one request, which `send` writes at once. */
   flush(): void {}
 
   cancel(slot: number, failure: Failure): void {

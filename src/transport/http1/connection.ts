@@ -15,7 +15,7 @@ import { ReuseTrust, type ServerReuse } from "./reuse-trust.ts";
 
 const MAX_RESENDS = 2;
 
-/** What the connections of a client have in common. */
+/** What the connections of a client share. */
 export interface ConnectionContext {
   readonly endpoint: Endpoint;
   readonly options: ClientOptions;
@@ -23,11 +23,11 @@ export interface ConnectionContext {
   readonly open: OpenSocket;
 }
 
-/** A slot's keep-alive connection, which carries one request at a time and is made again when it was lost. */
+/** A slot's keep-alive connection. It carries one request at a time and reconnects after a close. */
 export class Connection {
-  /** Connections opened so far. */
+  /** Number of connections opened so far. */
   openedCount = 0;
-  /** Requests sent again so far, each time counted. */
+  /** Number of times that a request was sent again. */
   resendCount = 0;
   private readonly call: Call;
   private readonly context: ConnectionContext;
@@ -41,15 +41,15 @@ export class Connection {
   private readonly scratch = new StampScratch();
   private lastActivityNs = 0;
   private readonly response: ReceivedResponse;
-  /** Responses that the present connection has carried. */
+  /** Responses on the current connection. */
   private servedCount = 0;
-  /** When the latest of them ended. */
+  /** End of the latest response. */
   private servedNs = 0;
-  /** Runs while a request waits to see whether the server closes the connection. */
+  /** Runs while the second request waits for a possible close; see {@link ReuseTrust}. */
   private holdTimer: ReturnType<typeof setTimeout> | undefined;
-  /** The present request's bytes. */
+  /** Bytes of the current request. */
   private sent: Uint8Array = new Uint8Array(0);
-  /** How often the present request was sent again. */
+  /** Number of times that the current request was sent again. */
   private resends = 0;
 
   constructor(call: Call, context: ConnectionContext) {
@@ -100,7 +100,7 @@ export class Connection {
   failIfSilentSince(deadlineNs: number): void {
     if (this.lastActivityNs > deadlineNs) return;
     if (!this.call.isActive) {
-      // A connection still being made ahead of its first request.
+      // Still connecting, ahead of the first request.
       if (this.onPreconnected !== undefined) this.drop();
       return;
     }
@@ -108,7 +108,7 @@ export class Connection {
     this.finish({ kind: "stalled", message: `no byte received for ${formatDurationNs(this.options.stallTimeoutNs)}` });
   }
 
-  /** Closes the connection; the request it carries, if any, fails. */
+  /** Closes the connection and fails its request, if any. */
   abort(failure: Failure): void {
     this.drop();
     this.finish(failure);
@@ -151,29 +151,29 @@ export class Connection {
     this.options.onSent?.(call);
   }
 
-  /** The request waits to see whether the server closes the connection, and leaves when it has not. */
+  /** Delays the request in case the server closes the connection, then writes it. */
   private hold(socket: Socket, holdNs: number): void {
     const release = (): void => {
       if (socket !== this.socket || this.waiting === undefined) return;
-      this.startAnew();
+      this.restartSend();
       this.writeWaiting(socket);
     };
-    // One turn of the event loop later: a close that has come meanwhile is read first.
+    // One turn of the event loop later, so that a close that has arrived is read first.
     this.holdTimer = setTimeout(() => setImmediate(release), holdNs / 1e6);
   }
 
-  /** The request, of which nothing has been written, begins now: what it waited for was this client's caution. */
-  private startAnew(): void {
+  /** Resets the start of sending to now. Nothing of the request has been written, and the wait was this client's choice. */
+  private restartSend(): void {
     this.call.sendStartNs = nowNs();
     this.lastActivityNs = this.call.sendStartNs;
   }
 
-  /** The request that waits goes over a new connection. */
+  /** Sends the waiting request over a new connection. */
   private moveWaiting(): void {
     const { waiting } = this;
     this.drop();
     this.waiting = waiting;
-    this.startAnew();
+    this.restartSend();
     this.connect();
   }
 
@@ -188,7 +188,7 @@ export class Connection {
       return;
     }
     if (this.waiting !== undefined) {
-      // These bytes answer nothing: the request has not left yet.
+      // Unexpected bytes: the request has not been sent.
       this.moveWaiting();
       return;
     }
@@ -200,7 +200,7 @@ export class Connection {
       return;
     }
     if (this.response.isComplete) this.responded(socket);
-    else this.response.keepRead();
+    else this.response.keepUnread();
   }
 
   private failReading(error: unknown): void {
@@ -212,14 +212,13 @@ export class Connection {
       this.finish(failure);
       return;
     }
-    // That the server reports an error matters more than at what length.
+    // The error status is more useful than the size limit.
     call.endNs = this.response.readNs;
     this.response.giveBody();
     this.finish({ kind: "http", status, message: `HTTP status ${status}` });
   }
 
-  /** All of the response has been read. */
-  private concludeResponse(): void {
+  private completeResponse(): void {
     const { call, response } = this;
     response.isComplete = false;
     call.endNs = response.readNs;
@@ -229,8 +228,8 @@ export class Connection {
   private responded(socket: Socket): void {
     const parser = this.parser;
     const call = this.call;
-    this.concludeResponse();
-    // A response that overtook its own request leaves the connection in an unknown state.
+    this.completeResponse();
+    // After a response that arrived before its request was sent, the connection's state is unknown.
     const overtaken = socket.pendingBytes > 0;
     const extra = !parser.isBetweenResponses;
     this.servedNs = call.endNs;
@@ -243,7 +242,7 @@ export class Connection {
     } else this.succeed();
   }
 
-  /** Ends the request with its answer, unless that turns out to be none. */
+  /** Ends the request with success, unless its response is not valid. */
   private succeed(): void {
     const { call } = this;
     const fault = this.response.findFault(this.parser.head.contentEncoding);
@@ -289,15 +288,15 @@ export class Connection {
     else this.finish({ kind: "closed", message: describeClose(error, "within the response") });
   }
 
-  /** Whether a request was written to a connection that had answered others, and no byte of an answer has come. */
+  /** Whether a request was written to a reused connection and no byte of a response has arrived. */
   private isUnanswered(): boolean {
     const { call } = this;
     return call.isActive && call.firstByteNs === 0 && this.servedCount > 0 && this.waiting === undefined;
   }
 
   /**
-   * Whether the server certainly has not read the request: it had closed the connection when the request came, and its host refused it.
-   * Under TLS that proves nothing, because what is refused may be the answer to the goodbye.
+   * Whether the server certainly has not read the request: its host refused the request because the connection was closed already. Under
+   * TLS that proves nothing, because the refused bytes may be the reply to `close_notify`.
    */
   private canResend(error: Error | undefined): boolean {
     const isReused = this.servedCount > 0 && this.context.endpoint.tls === undefined;
@@ -311,10 +310,10 @@ export class Connection {
     this.connect();
   }
 
-  /** The response lasted until the connection closed. */
+  /** Handles a response whose body ends with the connection. */
   private respondedByClose(): void {
     const { status, location } = this.parser.head;
-    this.concludeResponse();
+    this.completeResponse();
     if (status >= 300) this.finish(statusFailure(status, location));
     else this.succeed();
   }

@@ -2,12 +2,12 @@ import type { Endpoint, WireRequest } from "../request.ts";
 import type { StampedBytes } from "../stamp-scratch.ts";
 import { USER_AGENT } from "../user-agent.ts";
 
-/** The bytes of an HTTP/1.1 request and where its stamp goes. */
+/** The bytes of an HTTP/1.1 request and the place of its stamp. */
 export type Http1Message = StampedBytes;
 
 const encoder = new TextEncoder();
 
-/** Encodes a request once, head and body in one piece, so that sending it is one write. */
+/** Encodes a request once, head and body together, so that sending takes one write. */
 export function encodeHttp1(request: WireRequest, endpoint: Endpoint): Http1Message {
   const head = encoder.encode(formatHead(request, endpoint));
   const bytes = new Uint8Array(head.length + request.payload.length);
@@ -24,7 +24,7 @@ function formatHead(request: WireRequest, endpoint: Endpoint): string {
   return `${head}\r\n`;
 }
 
-/** The head of an encoded request as text, for traces. */
+/** Returns the head of an encoded request as text, for traces. */
 export function headOf(message: Uint8Array): string {
   const text = new TextDecoder("latin1").decode(message);
   return text.slice(0, text.indexOf("\r\n\r\n") + 4);

@@ -3,30 +3,30 @@ import { GrowingBytes } from "../growing-bytes.ts";
 const LF = 10;
 const CR = 13;
 
-/** Takes an event: its own copy of the bytes, the empty line at its end included. */
+/** Receives its own copy of an event's bytes, including the empty line at its end. */
 export type OnEvent = (event: Uint8Array) => void;
 
 /**
- * Cuts the body of a response into server-sent events (WHATWG HTML, 9.2), whatever pieces the socket delivers. Lines end with LF, CRLF or
- * CR, an event with an empty line; empty lines between events belong to none. The content of an event is not looked at. It knows no clock:
- * an event is told within the `feed` that completed it.
+ * Splits a response body into server-sent events (WHATWG HTML, 9.2), independent of how the bytes arrive. A line ends with LF, CRLF or CR,
+ * an event with an empty line; empty lines between events are dropped. Events are not parsed. `feed` calls back for each event that it
+ * completes.
  */
 export class EventSplitter {
   private readonly onEvent: OnEvent;
-  /** Bytes of an event that is not complete yet. */
+  /** Bytes of an incomplete event. */
   private readonly carry = new GrowingBytes();
-  /** Where in `carry` the line begins that has not ended yet. */
+  /** Start in `carry` of the incomplete line. */
   private lineStart = 0;
-  /** Where in `carry` to look on: from `lineStart` to here no line ends. */
+  /** Offset in `carry` where the search continues: no line ends between `lineStart` and here. */
   private searched = 0;
-  /** The last byte was a CR that ended a line: an LF that follows it belongs to it. */
+  /** Whether the last byte was a CR that ended a line, so that a following LF belongs to it. */
   private isAfterCr = false;
 
   constructor(onEvent: OnEvent) {
     this.onEvent = onEvent;
   }
 
-  /** Takes the next bytes of the body, `bytes[start, end)`. They are not kept. */
+  /** Takes the next bytes of the body, `bytes[start, end)`. Does not keep them. */
   feed(bytes: Uint8Array, start: number, end: number): void {
     if (this.carry.length === 0) {
       const rest = this.split(bytes, start, start, start, end);
@@ -38,7 +38,7 @@ export class EventSplitter {
     if (rest > 0) this.carry.drop(rest);
   }
 
-  /** The body ended: what is left is an event too, although nothing ended it. */
+  /** Ends the body. Remaining bytes are an event, even without an empty line. */
   end(): void {
     const left = this.carry.take();
     this.lineStart = 0;
@@ -47,14 +47,14 @@ export class EventSplitter {
   }
 
   /**
-   * Tells the events of `bytes[eventStart, end)`, and returns where the first one begins that is not complete.
-   * @param lineStart where the first line begins that is not known to be whole
-   * @param from where to look for its end
+   * Calls back for the events in `bytes[eventStart, end)`. Returns the start of the first incomplete one.
+   * @param lineStart start of the first line that may be incomplete
+   * @param from where to search for its end
    */
   private split(bytes: Uint8Array, eventStart: number, lineStart: number, from: number, end: number): number {
     let position = eventStart;
     let line = lineStart;
-    // Few streams have any CR: it is looked for once.
+    // Few streams contain a CR, so one search is enough for those.
     let nextCr = indexOf(bytes, CR, from, end);
     let nextLf = indexOf(bytes, LF, from, end);
     let searched = end;
@@ -73,7 +73,7 @@ export class EventSplitter {
       const isCrLf = isCr && nextLf === lineEnd + 1 && nextLf < end;
       const next = lineEnd + (isCrLf ? 2 : 1);
       if (isCr && !isCrLf && next === end) {
-        // After a line that ended with LF the CR is half of a line break whose other half has not come.
+        // After a line that ended with LF, the CR is half of a CRLF whose LF has not arrived.
         if (isEmpty && position < line && bytes[line - 1] === LF) {
           searched = line;
           break;
@@ -82,7 +82,7 @@ export class EventSplitter {
       }
       line = next;
       if (!isEmpty) {
-        // Most events end here: the empty line is next.
+        // Most events end here: an empty line follows.
         if (isCr || line === end || bytes[line] !== LF) continue;
         line++;
         this.onEvent(bytes.slice(position, line));
@@ -98,7 +98,7 @@ export class EventSplitter {
   }
 }
 
-/** As `indexOf`, within `[from, end)`; `end` when there is none. */
+/** Like `bytes.indexOf`, within `[from, end)`; returns `end` when there is none. */
 function indexOf(bytes: Uint8Array, byte: number, from: number, end: number): number {
   const at = bytes.indexOf(byte, from);
   return at < 0 || at > end ? end : at;

@@ -3,22 +3,17 @@ import { latin1Text } from "../latin1.ts";
 import { HeadReader, type ResponseHead } from "./response-head.ts";
 import { hexadecimal, quote } from "./text.ts";
 
-/**
- * An incremental parser of HTTP/1.1 responses (RFC 9112), fed with whatever pieces the socket delivers. It knows no socket and
- * no clock; it only frames, and delivers body bytes to a sink when the sink wants them.
- */
-
-const MAX_CHUNK_LINE_BYTES = 1024; // 1 KiB, a chunk's size and its extensions
-const MAX_TRAILER_BYTES = 64 * 1024; // 64 KiB, all trailer lines together
+const MAX_CHUNK_LINE_BYTES = 1024; // 1 KiB, a chunk's size and extensions
+const MAX_TRAILER_BYTES = 64 * 1024; // 64 KiB, all trailer lines
 
 const LF = 10;
 const CR = 13;
 
-/** What the parser tells of a response. All calls come from inside `feed` or `end`. */
+/** Receives the parts of a response. All calls happen inside `feed` or `end`. */
 export interface ResponseSink {
-  /** Status line and headers of the final response are known (1xx responses are skipped). Returns whether body bytes are wanted. */
+  /** The status line and headers of the final response (1xx responses are skipped). Returns whether body bytes are wanted. */
   onHead(parser: ResponseParser): boolean;
-  /** A piece of the body, chunk framing removed: `bytes[start, end)`. Only when wanted. */
+  /** A piece of the body without chunk framing: `bytes[start, end)`. Called only when wanted. */
   onBody(bytes: Uint8Array, start: number, end: number): void;
   /** The response is complete. */
   onComplete(parser: ResponseParser): void;
@@ -27,17 +22,19 @@ export interface ResponseSink {
 type State = "head" | "length" | "chunk-size" | "chunk-data" | "chunk-end" | "trailers" | "until-close";
 
 /**
- * Parses a sequence of responses on one connection. Throws {@link ProtocolError}, or {@link ResponseTooLargeError} for a body of more than
- * `maxBodyBytes`; after that the connection is of no use.
+ * Incremental parser of the HTTP/1.1 responses on one connection (RFC 9112). It does framing only, without socket and clock. After an
+ * error the connection cannot be used.
+ * @throws ProtocolError
+ * @throws ResponseTooLargeError when a body has more than `maxBodyBytes`
  */
 export class ResponseParser {
   private readonly heads = new HeadReader();
-  /** Of the current response. */
+  /** The head of the current response. */
   head: ResponseHead = this.heads.head;
   /** Status line and headers as text; only when `keepsHead` is set. */
   headText = "";
   keepsHead = false;
-  /** Most bytes of one response's body, chunk framing left out. */
+  /** Maximum bytes of a response's body, without chunk framing. */
   maxBodyBytes = Number.POSITIVE_INFINITY;
   /** Whether the connection may carry another request after this response. */
   keepAlive = true;
@@ -46,22 +43,22 @@ export class ResponseParser {
   private state: State = "head";
   private wantsBody = false;
   private remaining = 0;
-  /** Bytes of the body so far, where its length is not known from the head. */
+  /** Bytes of the body so far, when the head does not give its length. */
   private bodyBytes = 0;
   private trailerBytes = 0;
-  /** Bytes of a line or head that is not complete yet. */
+  /** Bytes of an incomplete line or head. */
   private carry: Uint8Array | undefined;
 
   constructor(sink: ResponseSink) {
     this.sink = sink;
   }
 
-  /** True when no response is under way: closing the connection here loses nothing. */
+  /** True when no response is incomplete. */
   get isBetweenResponses(): boolean {
     return this.state === "head" && this.carry === undefined;
   }
 
-  /** Takes the next bytes of the connection. They are not kept. */
+  /** Takes the next bytes of the connection. Does not keep them. */
   feed(bytes: Uint8Array): void {
     let input = bytes;
     if (this.carry !== undefined) {
@@ -80,7 +77,7 @@ export class ResponseParser {
     }
   }
 
-  /** The connection ended. Completes a body that lasts until close; throws when a response was cut off. */
+  /** Ends the connection. Completes a body that lasts until close. @throws ProtocolError when a response is incomplete */
   end(): void {
     if (this.state === "until-close") {
       this.complete();
@@ -94,7 +91,7 @@ export class ResponseParser {
     );
   }
 
-  /** Handles one element starting at `position`; returns where it ended, or -1 when more bytes are needed. */
+  /** Parses one element at `position`. Returns its end, or -1 when it is incomplete. */
   private step(input: Uint8Array, position: number, end: number): number {
     switch (this.state) {
       case "head":
@@ -136,7 +133,7 @@ export class ResponseParser {
     if (status === 204 || status === 304) {
       this.complete();
     } else if (isChunked) {
-      // Transfer-Encoding overrides Content-Length (RFC 9112, 6.3); both together smell of smuggling, so the connection ends.
+      // Transfer-Encoding overrides Content-Length (RFC 9112, 6.3). Both together may be request smuggling, so the connection closes.
       if (contentLength >= 0) this.keepAlive = false;
       this.bodyBytes = 0;
       this.state = "chunk-size";

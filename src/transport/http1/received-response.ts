@@ -7,21 +7,20 @@ import { CheckedBody } from "./checked-body.ts";
 import { EventSplitter } from "./event-splitter.ts";
 import type { ResponseParser, ResponseSink } from "./parser.ts";
 
-/** What has been read of the response to a slot's present request: its body as a whole, or event by event. */
+/** The response to a slot's current request: its body, or its server-sent events. */
 export class ReceivedResponse implements ResponseSink {
-  /** All of it has been read. */
   isComplete = false;
-  /** When the socket read being handled began. */
+  /** Start of handling the current socket read. */
   readNs = 0;
   private readonly call: Call;
   private readonly options: ClientOptions;
   private readonly body = new GrowingBytes();
-  /** Looks at the response's body, where it is not kept. */
+  /** Checks the body when it is not kept. */
   private readonly checked = new CheckedBody();
   private isError = false;
-  /** Whether the response is kept: the client's options may change while it is under way. */
+  /** Whether the response is kept: the client's options may change meanwhile. */
   private keeps = false;
-  /** Set while the response is a stream of events, each of which is a response of its own. */
+  /** Set while the response is a stream of events; each event is a response. */
   private events: EventSplitter | undefined;
 
   constructor(call: Call, options: ClientOptions) {
@@ -34,23 +33,22 @@ export class ReceivedResponse implements ResponseSink {
     return this.events !== undefined;
   }
 
-  /** Forgets what has been read. */
   reset(): void {
     this.isComplete = false;
     this.body.clear();
   }
 
-  /** Hands the body over to the call, as far as it was kept. */
+  /** Moves the body to the call, as far as it was kept. */
   giveBody(): void {
     if (this.body.length > 0) this.call.body = this.body.take();
   }
 
-  /** The read buffer is about to be overwritten: what is looked at later is copied. */
-  keepRead(): void {
-    this.checked.keep();
+  /** Copies unchecked bytes before the next read overwrites them. */
+  keepUnread(): void {
+    this.checked.flush();
   }
 
-  /** Why the complete response is no answer; undefined when it is one. @param encoding its content encoding; empty: none */
+  /** Returns why the complete response is not valid; undefined when it is. @param encoding its content encoding; empty: none */
   findFault(encoding: string): AnswerFault | undefined {
     return this.checked.end(encoding);
   }
@@ -85,7 +83,7 @@ export class ReceivedResponse implements ResponseSink {
     this.isComplete = true;
   }
 
-  /** All events of one read have its time: when each of them came is not known. */
+  /** Events of one read share its time, because their arrival times are unknown. */
   private receivedEvent(event: Uint8Array): void {
     const { call, readNs, options } = this;
     call.messageCount++;

@@ -3,42 +3,40 @@ import { ProtocolError } from "../failure.ts";
 import { latin1Text } from "../latin1.ts";
 import { decimal, digits, isName, quote } from "./text.ts";
 
-/** The heads of HTTP/1.1 responses: status line and headers (RFC 9112, sections 3 to 6). */
-
-export const MAX_HEAD_BYTES = 64 * 1024; // 64 KiB, status line and headers together
+export const MAX_HEAD_BYTES = 64 * 1024; // 64 KiB, status line and headers
 
 const LF = 10;
 const CR = 13;
 
-/** What a head says. */
+/** The parsed status line and headers of an HTTP/1.1 response (RFC 9112, sections 3 to 6). */
 export interface ResponseHead {
   /** Status code, 100 to 599. */
   readonly status: number;
   /** Value of `Inference-Header-Content-Length`; 0 when absent. */
   readonly jsonBytes: number;
-  /** Whether the response's content is server-sent events. */
+  /** Whether the content is server-sent events. */
   readonly isEventStream: boolean;
-  /** Whether the response's content is JSON, as its type says. */
+  /** Whether the content type is JSON. */
   readonly isJson: boolean;
-  /** How the content is encoded, such as `gzip`; empty when it is not. */
+  /** Content encoding, such as `gzip`; empty when there is none. */
   readonly contentEncoding: string;
-  /** Where a redirect (3xx) leads; empty without one. */
+  /** Target of a redirect (3xx); empty otherwise. */
   readonly location: string;
-  /** Whether the connection may carry another request after this response, as far as the headers say. */
+  /** Whether the headers allow another request on the connection. */
   readonly keepAlive: boolean;
-  /** Bytes of the content; -1 when the head does not say. */
+  /** Length of the content in bytes; -1 when the head does not give it. */
   readonly contentLength: number;
   readonly isChunked: boolean;
 }
 
 type Draft = { -readonly [Name in keyof ResponseHead]: ResponseHead[Name] };
 
-/** Of the heads that differ from the remembered one every eighth is remembered: where each head differs, copying them all costs time for nothing. */
+/** One head in this many is cached on a cache miss, so that connections whose heads all differ pay for few copies. */
 const REMEMBER_EVERY = 8;
 
 /**
- * Reads the heads of one connection. They are mostly the same to the byte: it remembers one, and recognises it without reading it again.
- * Each connection has its own, because the length of a request's id, which answers repeat, differs between slots.
+ * Reads the heads of one connection. Most are identical, so it caches one and does not parse it again. One reader per connection, because
+ * the length of a request's id, which responses repeat, differs between slots.
  */
 export class HeadReader {
   /** The head read last. */
@@ -47,7 +45,7 @@ export class HeadReader {
   private knownBytes = new Uint8Array(0);
   private misses = 0;
 
-  /** Reads the head in `input[start, end)`. Returns where it ends, or -1 when more bytes are needed. Throws {@link ProtocolError}. */
+  /** Reads the head in `input[start, end)`. Returns its end, or -1 when it is incomplete. @throws ProtocolError */
   read(input: Uint8Array, start: number, end: number): number {
     const { knownBytes } = this;
     const { length } = knownBytes;
@@ -74,7 +72,7 @@ export class HeadReader {
       if (stop - start > MAX_HEAD_BYTES)
         throw new ProtocolError(`response head is longer than ${MAX_HEAD_BYTES} bytes`);
       if (isCut) {
-        // Bytes that cannot begin a response are refused at once, not after a head's worth of them.
+        // Reject bytes that cannot start a response at once, not only at the size limit.
         if (head === undefined) checkStatusPrefix(input, start, end);
         return -1;
       }
@@ -106,15 +104,15 @@ function draft(status: number, keepAlive: boolean): Draft {
 
 function readStatusLine(input: Uint8Array, start: number, end: number): Draft {
   checkStatusPrefix(input, start, end);
-  // Three digits, and a blank unless the line ends there.
+  // Three digits, then a space or the end of the line.
   const isWhole = end - start === 12 || (end - start > 12 && input[start + 12] === 0x20);
   const status = isWhole ? digits(input, start + 9, start + 12) : -1;
   if (status < 100 || status > 599) throw new ProtocolError(`bad status line ${quote(input, start, end)}`);
-  // HTTP/1.0 closes unless told otherwise.
+  // HTTP/1.0 closes by default.
   return draft(status, input[start + 7] !== 0x30);
 }
 
-/** Reads the few headers that matter; the first letter decides, so others cost one comparison. */
+/** Reads the headers that matter. Compares the first letter first, so that other headers cost one comparison. */
 function readHeader(head: Draft, input: Uint8Array, start: number, end: number): void {
   const first = (input[start] as number) | 0x20;
   if (first === 0x63 /* c */) {

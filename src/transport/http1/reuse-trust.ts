@@ -1,27 +1,26 @@
-/** After this long without a sign of closing, a server keeps the connection for another request. */
+/** Wait after a stream: without a close within this time, the server keeps the connection. */
 const CLOSE_FOLLOWS_STREAM_NS = 10e6; // 10 ms
-/** Whole responses that a close follows without notice are rare, and requests more frequent. */
+/** The same after a complete response. Shorter, because such closes are rarer and requests more frequent. */
 const CLOSE_FOLLOWS_NS = 3e6; // 3 ms
-/** After the slot has lost a connection in this way: a busy server closes later. A server that keeps its connections costs this wait once. */
+/** The same after the slot has lost a connection, for busy servers that close later. Paid once when the server keeps its connections. */
 const CLOSE_FOLLOWS_AGAIN_NS = 100e6; // 100 ms
-/** A server that closes within this time of a response closed because of it, not because the connection was idle. */
+/** A close within this time after a response is a consequence of the response, not of idleness. */
 const CLOSED_AFTER_RESPONSE_NS = 1e9; // 1 s
 
-/** What the connections of all slots have shown of their server. */
+/** What is known about connection reuse from all slots. */
 export interface ServerReuse {
-  /** Some connection has carried a second request. */
+  /** Whether any connection has carried a second request. */
   isProven: boolean;
 }
 
 /**
- * Whether a slot's connection that has answered its first request may carry a second one at once. Some servers (llama.cpp's, after a
- * stream) close without having said so, just when the next request leaves, and never read it. Until a connection of the slot has shown
- * otherwise, its second request therefore waits for the close that would follow directly. A lost connection costs its own slot that wait
- * once; it changes nothing for the other slots.
+ * Decides whether a slot may send a second request on its connection at once. Some servers (llama.cpp's, after a stream) close the
+ * connection without `Connection: close`, just when the next request leaves, and never read it. Until a connection of the slot has been
+ * reused, its second request therefore waits for a possible close. A lost connection costs only its own slot that wait, once.
  */
 export class ReuseTrust {
   private readonly server: ServerReuse;
-  /** What this slot's own connections have shown; undefined: nothing yet. */
+  /** Whether this slot's connections are reusable; undefined: not known yet. */
   private keeps: boolean | undefined;
 
   constructor(server: ServerReuse) {
@@ -29,9 +28,9 @@ export class ReuseTrust {
   }
 
   /**
-   * How long the second request must still wait. In nanoseconds; 0 or less: not at all.
-   * @param endedNs when the first response ended
-   * @param isStream whether that was a stream
+   * Returns the remaining wait before the second request, in nanoseconds; 0 or less: none.
+   * @param endedNs end of the first response
+   * @param isStream whether the first response was a stream
    */
   waitNs(endedNs: number, isStream: boolean, atNs: number): number {
     if (this.keeps ?? this.server.isProven) return 0;
@@ -39,13 +38,13 @@ export class ReuseTrust {
     return endedNs + (this.keeps === false ? CLOSE_FOLLOWS_AGAIN_NS : firstNs) - atNs;
   }
 
-  /** A connection of the slot has answered its second request. */
+  /** Records that a connection of the slot has answered its second request. */
   prove(): void {
     this.keeps = true;
     this.server.isProven = true;
   }
 
-  /** A connection of the slot that had answered was closed without notice. @param endedNs when its last response ended */
+  /** Records that a reused connection was closed without notice. @param endedNs end of its last response */
   refute(endedNs: number, atNs: number): void {
     if (atNs - endedNs < CLOSED_AFTER_RESPONSE_NS) this.keeps = false;
   }

@@ -1,12 +1,10 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { latin1Text } from "../latin1.ts";
 
-/** Reading the text of heads and chunk sizes from bytes. */
-
 const SHOWN_CHARACTERS = 60;
 const LOOKED_AT_BYTES = 1024;
 
-/** Whether a header line's name is `name` (lower case), compared without case and up to its colon. */
+/** Whether a header line has this name. @param name lower case; compared case-insensitively */
 export function isName(input: Uint8Array, start: number, end: number, name: string): boolean {
   const length = name.length;
   if (end - start <= length || input[start + length] !== 0x3a) return false;
@@ -18,7 +16,7 @@ export function isName(input: Uint8Array, start: number, end: number, name: stri
   return true;
 }
 
-/** The digits `[start, end)` as a number; -1 when one is not a digit. */
+/** Parses the decimal digits in `[start, end)`; returns -1 when a byte is not a digit. */
 export function digits(input: Uint8Array, start: number, end: number): number {
   let value = 0;
   for (let i = start; i < end; i++) {
@@ -29,7 +27,7 @@ export function digits(input: Uint8Array, start: number, end: number): number {
   return value;
 }
 
-/** A decimal header value with optional blanks around it; -1 when it is none or not a safe integer. */
+/** Parses a decimal header value with optional whitespace; returns -1 when it is not a number or above 15 digits. */
 export function decimal(input: Uint8Array, start: number, end: number): number {
   let first = start;
   let last = end;
@@ -39,7 +37,7 @@ export function decimal(input: Uint8Array, start: number, end: number): number {
   return digits(input, first, last);
 }
 
-/** A chunk size before any extension; -1 when it is none or absurd. */
+/** Parses a chunk size, up to its extensions; returns -1 when it is not a number or above 12 digits. */
 export function hexadecimal(input: Uint8Array, start: number, end: number): number {
   let value = 0;
   let i = start;
@@ -55,9 +53,9 @@ export function hexadecimal(input: Uint8Array, start: number, end: number): numb
   return i === end || input[i] === 0x3b ? value : -1;
 }
 
-/** Bytes for an error message: printable, in quotes, at most 60 of them, without secrets. */
+/** Quotes bytes for an error message: at most 60 characters, escaped, with secrets masked. */
 export function quote(input: Uint8Array, start: number, end: number): string {
-  // A secret that lies across the end is masked as a whole.
+  // Mask before cutting, so that a secret across the cut is masked too.
   return JSON.stringify(
     maskSecrets(latin1Text(input, start, Math.min(end, start + LOOKED_AT_BYTES))).slice(0, SHOWN_CHARACTERS),
   );

@@ -21,35 +21,33 @@ import { HeaderReader } from "./header-reader.ts";
 import { FrameSender } from "./sender.ts";
 import { type SendTicket, Stream, type StreamFailure, type StreamSink } from "./stream.ts";
 
-/** An HTTP/2 client connection (RFC 9113): frames, streams and flow control, nothing of gRPC. */
-
 const EMPTY = new Uint8Array(0);
-const STREAM_WINDOW_BYTES = 8 * 1024 * 1024; // 8 MiB a stream may send before it must wait for us
-const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024; // 64 MiB for all streams together
+const STREAM_WINDOW_BYTES = 8 * 1024 * 1024; // 8 MiB per stream
+const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024; // 64 MiB for all streams
 const SETTINGS = [
   [SETTING.headerTableSize, 0],
   [SETTING.enablePush, 0],
   [SETTING.initialWindowSize, STREAM_WINDOW_BYTES],
 ] as const;
 
-/** What the owner of a connection needs to know of it. */
+/** Events for the owner of a connection. */
 export interface ConnectionEvents {
-  /** The connection takes no new streams from now on; running ones go on. */
+  /** The connection accepts no new streams; open ones continue. */
   onUnusable(): void;
-  /** A stream ended: another one may fit under the peer's limit. */
+  /** A stream ended, so that a new one may fit under the peer's limit. */
   onCapacity(): void;
 }
 
-/** One connection. Create it, await `ready`, then open streams while `isUsable` and `hasCapacity`. */
+/** An HTTP/2 client connection (RFC 9113). Create it, await `ready`, then open streams while `isUsable` and `hasCapacity`. */
 export class Http2Connection implements FrameSink {
-  /** Resolves when the server's SETTINGS arrived or the connection failed; look at `isUsable`. */
+  /** Resolves when the server's SETTINGS arrived or the connection failed; check `isUsable`. */
   readonly ready: Promise<void>;
   /** SETTINGS_HEADER_TABLE_SIZE of the peer, in bytes. */
   peerTableBytes = 4096;
-  /** When the socket read being handled began: the time of everything it brought. */
+  /** Start of handling the current socket read: the time of everything in it. */
   readNs = 0;
   isUsable = true;
-  /** True while bytes are being handled, which ends with a flush. */
+  /** True while received bytes are handled, which ends with a flush. */
   isReading = false;
   private readonly events: ConnectionEvents;
   private readonly reader = new FrameReader(this);
@@ -81,12 +79,12 @@ export class Http2Connection implements FrameSink {
     });
   }
 
-  /** Whether the peer's limit of concurrent streams leaves room for one more. */
+  /** Whether the peer's limit of concurrent streams allows one more. */
   get hasCapacity(): boolean {
     return this.streams.size < this.maxStreams;
   }
 
-  /** True once nothing more will come or go. */
+  /** True once the connection is closed. */
   get hasEnded(): boolean {
     return this.isClosed;
   }
@@ -95,44 +93,44 @@ export class Http2Connection implements FrameSink {
     return this.streams.size;
   }
 
-  /** Opens a stream with a header block; send its data next. Returns the stream's id. */
+  /** Opens a stream with a header block. Returns its id; call `sendData` next. */
   openStream(sink: StreamSink, block: Uint8Array): number {
     const id = this.nextStreamId;
     this.nextStreamId += 2;
     this.streams.set(id, new Stream(id, sink, this.sender.initialWindow));
     this.sender.putHeaders(id, block);
-    // Stream ids are 31 bits; a worn-out connection is replaced long before the last one.
+    // Stream ids have 31 bits; replace the connection long before they run out.
     if (id > MAX_WINDOW_BYTES - 1_000_000) this.becomeUnusable();
     return id;
   }
 
   /**
-   * Queues data on a stream, split over frames and windows as the peer allows. `bytes` must stay unchanged until the ticket is told
-   * or the stream has ended.
+   * Queues data on a stream, split into frames and limited by flow control. `bytes` must not change until the ticket is called or the
+   * stream has ended.
    */
   sendData(streamId: number, bytes: Uint8Array, isLast: boolean, ticket: SendTicket | undefined): void {
     const stream = this.streams.get(streamId);
     if (stream !== undefined) this.sender.sendData(stream, bytes, isLast, ticket);
   }
 
-  /** Ends a stream at once, telling the server that its answer is not wanted. */
+  /** Resets a stream with CANCEL. */
   cancelStream(streamId: number): void {
     if (!this.streams.delete(streamId)) return;
     this.sender.put(encodeWords(FRAME.rstStream, streamId, [ERROR.cancel]));
     this.events.onCapacity();
   }
 
-  /** Hands everything queued to the socket in one write. */
+  /** Writes everything queued to the socket in one write. */
   flush(): void {
     if (this.isOpen) this.sender.writeTo(this.socket);
   }
 
-  /** Ends a connection whose server has not even sent its SETTINGS since `deadlineNs`: nobody may wait for it for ever. */
+  /** Ends the connection if the server has not sent its SETTINGS by `deadlineNs`, so that no request waits forever. */
   failIfUnanswered(deadlineNs: number, failure: Failure): void {
     if (!this.hasSettings && this.createdNs <= deadlineNs) this.end(failure);
   }
 
-  /** Ends the connection. Running streams fail with `failure`. */
+  /** Closes the connection. Open streams fail with `failure`. */
   close(failure: Failure): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -178,7 +176,7 @@ export class Http2Connection implements FrameSink {
 
   onHeaderBlock(streamId: number, bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
     if (!this.hasSettings) throw new ProtocolError("the server's first frame is not SETTINGS");
-    // Decoded even if nobody wants it: later blocks may build on it.
+    // Decode even a block of an ended stream: later blocks may refer to it.
     const headers = this.headers.read(bytes, start, end);
     const stream = this.knownStream(streamId, "HEADERS");
     if (stream === undefined) return;
@@ -214,7 +212,7 @@ export class Http2Connection implements FrameSink {
     else this.end(connectFailure(error));
   }
 
-  /** Ends the connection for a reason of its own. */
+  /** Ends the connection after an error. */
   private end(failure: Failure): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -239,7 +237,7 @@ export class Http2Connection implements FrameSink {
     this.events.onUnusable();
   }
 
-  /** The stream, or undefined for one that has ended (its late frames are ignored). Throws for one that never was. */
+  /** Returns the stream; undefined when it has ended, so that late frames are ignored. @throws ProtocolError when it was never opened */
   private knownStream(streamId: number, frame: string): Stream | undefined {
     const stream = this.streams.get(streamId);
     if (stream !== undefined) return stream;
@@ -251,7 +249,7 @@ export class Http2Connection implements FrameSink {
 
   private endStream(stream: Stream): void {
     this.streams.delete(stream.id);
-    // The answer is complete although the request is not: the rest of it is of no use to the server.
+    // The response is complete before the request is: the server does not need the rest.
     if (!stream.isSendingDone) this.sender.put(encodeWords(FRAME.rstStream, stream.id, [ERROR.cancel]));
     this.events.onCapacity();
   }

@@ -2,21 +2,21 @@ import { ProtocolError } from "../failure.ts";
 import { DEFAULT_MAX_FRAME_BYTES, FLAG, FRAME, FRAME_HEADER_BYTES, readUint24, readUint32 } from "./frames.ts";
 
 const MAX_HEADER_BLOCK_BYTES = 256 * 1024; // 256 KiB over all its frames
-const QUOTED_BYTES = 80; // of an answer that is no HTTP/2
+const QUOTED_BYTES = 80; // of a response that is not HTTP/2
 const NOTHING = new Uint8Array(0);
 
-/** Receives whole frames; header blocks arrive joined. */
+/** Receives complete frames. Header blocks are joined. */
 export interface FrameSink {
-  /** Any frame but HEADERS and CONTINUATION; the payload is `bytes[start, end)`, valid during the call. */
+  /** Any frame except HEADERS and CONTINUATION. The payload is `bytes[start, end)`, valid during the call. */
   onFrame(type: number, flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void;
   /** The block is `bytes[start, end)`, valid during the call. */
   onHeaderBlock(streamId: number, bytes: Uint8Array, start: number, end: number, isLast: boolean): void;
 }
 
-/** Cuts a byte stream into HTTP/2 frames. Throws {@link ProtocolError} for what a server may not send. */
+/** Splits a byte stream into HTTP/2 frames. @throws ProtocolError when the server violates the protocol */
 export class FrameReader {
   private readonly sink: FrameSink;
-  /** A frame that arrived in parts; empty until the first one. */
+  /** A frame that arrived in parts; allocated for the first one. */
   private carry: Uint8Array = NOTHING;
   private carried = 0;
   private headerStreamId = 0;
@@ -28,7 +28,7 @@ export class FrameReader {
     this.sink = sink;
   }
 
-  /** Recognises a server that does not speak HTTP/2 by its first bytes, of which some may have been fed already. */
+  /** Checks the first bytes of a connection, part of which may have been fed already. @throws ProtocolError for an HTTP/1 response */
   expectHttp2(bytes: Uint8Array): void {
     const first = new Uint8Array(Math.min(QUOTED_BYTES, this.carried + bytes.length));
     first.set(this.carry.subarray(0, Math.min(this.carried, first.length)));
@@ -56,7 +56,7 @@ export class FrameReader {
     this.carried = end - position;
   }
 
-  /** Where a payload ends that may be padded; it begins at {@link unpaddedStart}. */
+  /** Returns the end of a payload without its padding; see {@link unpaddedStart}. */
   unpaddedEnd(flags: number, bytes: Uint8Array, start: number, end: number): number {
     if ((flags & FLAG.padded) === 0) return end;
     const padding = bytes[start];
@@ -65,7 +65,7 @@ export class FrameReader {
     return end - padding;
   }
 
-  /** The single 32-bit word of a RST_STREAM or WINDOW_UPDATE frame. */
+  /** Returns the 32-bit word of a RST_STREAM or WINDOW_UPDATE frame. */
   word(bytes: Uint8Array, start: number, end: number): number {
     if (end - start !== 4) throw new ProtocolError(`frame of ${end - start} bytes where 4 are due`);
     return readUint32(bytes, start);
@@ -89,7 +89,7 @@ export class FrameReader {
     };
   }
 
-  /** Completes the carried frame from new bytes; returns how many were used, or -1 when more are needed. */
+  /** Completes the carried frame. Returns the number of bytes used, or -1 when the frame is still incomplete. */
   private completeCarried(bytes: Uint8Array): number {
     let used = 0;
     if (this.carried < FRAME_HEADER_BYTES) {
@@ -162,7 +162,7 @@ export class FrameReader {
   }
 }
 
-/** Where a payload begins that may be padded. */
+/** Returns the start of a payload without its pad length. */
 export function unpaddedStart(flags: number, start: number): number {
   return (flags & FLAG.padded) === 0 ? start : start + 1;
 }

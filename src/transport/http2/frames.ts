@@ -1,7 +1,7 @@
 /** HTTP/2 frame layout (RFC 9113, section 4 and 6) and functions that write frames. */
 
 export const FRAME_HEADER_BYTES = 9;
-export const DEFAULT_MAX_FRAME_BYTES = 16 * 1024; // 16 KiB, the smallest a peer may insist on
+export const DEFAULT_MAX_FRAME_BYTES = 16 * 1024; // 16 KiB, the smallest limit that a peer may set
 export const DEFAULT_WINDOW_BYTES = 65_535;
 export const MAX_WINDOW_BYTES = 2 ** 31 - 1;
 
@@ -54,14 +54,14 @@ export const ERROR = {
   compression: 9,
 } as const;
 
-/** What a client sends first. */
+/** The first bytes that a client sends. */
 export const CONNECTION_PREFACE: Uint8Array = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 export function errorName(code: number): string {
   return ERROR_NAMES[code] ?? `error ${code}`;
 }
 
-/** Writes a frame header at `offset`. `streamId` is 31 bits. */
+/** Writes a frame header at `offset`. `streamId` has 31 bits. */
 export function putFrameHeader(
   out: Uint8Array,
   offset: number,
@@ -99,7 +99,7 @@ export function readUint24(bytes: Uint8Array, offset: number): number {
   return ((bytes[offset] as number) << 16) | ((bytes[offset + 1] as number) << 8) | (bytes[offset + 2] as number);
 }
 
-/** A whole SETTINGS frame. */
+/** Returns a SETTINGS frame. */
 export function encodeSettings(settings: readonly (readonly [id: number, value: number])[]): Uint8Array {
   const frame = new Uint8Array(FRAME_HEADER_BYTES + settings.length * 6);
   putFrameHeader(frame, 0, settings.length * 6, FRAME.settings, 0, 0);
@@ -113,7 +113,7 @@ export function encodeSettings(settings: readonly (readonly [id: number, value: 
   return frame;
 }
 
-/** A whole WINDOW_UPDATE, RST_STREAM or GOAWAY-sized frame whose payload is 32-bit words. */
+/** Returns a frame whose payload is 32-bit words, such as WINDOW_UPDATE, RST_STREAM or GOAWAY. */
 export function encodeWords(type: number, streamId: number, words: readonly number[]): Uint8Array {
   const frame = new Uint8Array(FRAME_HEADER_BYTES + words.length * 4);
   putFrameHeader(frame, 0, words.length * 4, type, 0, streamId);

@@ -4,25 +4,25 @@ import { HpackDecoder } from "./hpack.ts";
 
 const REMEMBERED_BLOCKS = 4;
 
-/** This side announces a table of 0 bytes, but some servers go on with HPACK's default: what they send is understood all the same. */
+/** This side announces a table of 0 bytes, but some servers use HPACK's default size, so that is accepted. */
 const TOLERATED_TABLE_BYTES = 4096;
 
 interface RememberedBlock {
   readonly block: Uint8Array;
   readonly headers: readonly Header[];
-  /** The dynamic table's state for which the block has this meaning. */
+  /** State of the dynamic table for which the block has this meaning. */
   readonly generation: number;
 }
 
 /**
- * Decodes the header blocks of one connection, in order. Servers repeat the same few blocks for every response: while the dynamic table
- * stays as it is, a block with the same bytes means the same, and the same list is returned.
+ * Decodes the header blocks of one connection, in order. Servers repeat a few blocks. While the dynamic table does not change, a block
+ * with the same bytes has the same meaning, and the same list is returned.
  */
 export class HeaderReader {
   private readonly decoder = new HpackDecoder(TOLERATED_TABLE_BYTES);
   private readonly remembered: RememberedBlock[] = [];
 
-  /** Reads the block `bytes[start, end)`. Throws `ProtocolError`. */
+  /** Reads the block `bytes[start, end)`. @throws ProtocolError */
   read(bytes: Uint8Array, start = 0, end = bytes.length): readonly Header[] {
     const { generation } = this.decoder;
     for (const entry of this.remembered) {
@@ -30,7 +30,7 @@ export class HeaderReader {
     }
     const block = bytes.slice(start, end);
     const headers = this.decoder.decode(block);
-    // A block that changed the table would change it again, or mean something else.
+    // A block that changed the table must be decoded again.
     if (this.decoder.generation === generation) {
       if (this.remembered.length === REMEMBERED_BLOCKS) this.remembered.shift();
       this.remembered.push({ block, headers, generation });

@@ -2,9 +2,7 @@ import { ProtocolError } from "../failure.ts";
 import type { Header } from "../request.ts";
 import { decodeHuffman } from "./huffman.ts";
 
-/** HPACK, the header compression of HTTP/2 (RFC 7541). */
-
-/** The static table (appendix A), names and values in turn: index 1 is the first pair. */
+/** The static table (RFC 7541, appendix A): names and values alternate; index 1 is the first pair. */
 // biome-ignore format: a pair per line
 const STATIC_TABLE: readonly string[] = [
   ":authority", "",
@@ -72,25 +70,28 @@ const STATIC_TABLE: readonly string[] = [
 
 const FIRST_DYNAMIC_INDEX = STATIC_TABLE.length / 2 + 1;
 const ENTRY_OVERHEAD_BYTES = 32; // RFC 7541, 4.1
-const DEFAULT_TABLE_BYTES = 4096; // what a peer has until it says otherwise, and the most this side uses
+const DEFAULT_TABLE_BYTES = 4096; // the peer's size before its SETTINGS, and the maximum that this side uses
 const MAX_HEADER_LIST_BYTES = 1024 * 1024; // 1 MiB of decoded headers, far above any real response
 
 const decoder = new TextDecoder("utf-8");
 const encoder = new TextEncoder();
 
-/** Decodes header blocks of one connection, in order. Throws {@link ProtocolError}; the connection is then of no use. */
+/**
+ * HPACK decoder (RFC 7541) for the header blocks of one connection, in order. After an error the connection cannot be used.
+ * @throws ProtocolError
+ */
 export class HpackDecoder {
-  /** Grows whenever the dynamic table changes: blocks decoded in the same generation do not depend on their order. */
+  /** Increases whenever the dynamic table changes. */
   generation = 0;
   private readonly capacityLimit: number;
   private capacity: number;
   private size = 0;
-  /** Newest first, as the dynamic table is indexed. */
+  /** Newest first, as the indexes of the dynamic table. */
   private readonly dynamic: Header[] = [];
-  /** Sizes of the entries in bytes, in the same order. */
+  /** Sizes of the entries of `dynamic`, in bytes. */
   private readonly sizes: number[] = [];
 
-  /** @param tableBytes the SETTINGS_HEADER_TABLE_SIZE this side announced */
+  /** @param tableBytes the maximum size of the dynamic table */
   constructor(tableBytes: number) {
     this.capacityLimit = tableBytes;
     this.capacity = tableBytes;
@@ -121,7 +122,7 @@ export class HpackDecoder {
     const name = nameIndex === 0 ? reader.string() : this.entry(nameIndex)[0];
     const nameBytes = nameIndex === 0 ? reader.stringBytes : name.length;
     const header: Header = [name, reader.string()];
-    // The table counts bytes; a text's length would differ for other letters than English ones.
+    // The table counts bytes, which differ from the text's length for non-ASCII characters.
     if (isIndexing) this.add(header, nameBytes + reader.stringBytes + ENTRY_OVERHEAD_BYTES);
     return header;
   }
@@ -164,7 +165,7 @@ function staticEntry(index: number): Header | undefined {
 }
 
 class BlockReader {
-  /** Bytes of the string read last, decoded. */
+  /** Decoded bytes of the last string. */
   stringBytes = 0;
   private readonly block: Uint8Array;
   private position = 0;
@@ -181,7 +182,7 @@ class BlockReader {
     return this.byteAt(this.position);
   }
 
-  /** An integer with a prefix of `prefixBits` bits (RFC 7541, 5.1). */
+  /** Reads an integer with a prefix of `prefixBits` bits (RFC 7541, 5.1). */
   integer(prefixBits: number): number {
     const max = 2 ** prefixBits - 1;
     let value = this.byteAt(this.position++) & max;
@@ -214,63 +215,63 @@ class BlockReader {
 }
 
 /**
- * Encodes one fixed header list for the many requests of a connection: the first block teaches the peer's dynamic table, all later
- * ones are a few index bytes. Strings are sent as they are, without Huffman coding.
+ * HPACK encoder for one header list that is sent with every request of a connection. The first block adds the headers to the peer's
+ * dynamic table; later blocks are a few index bytes. Strings are not Huffman-coded.
  */
 export class RepeatedHeaders {
-  /** The size of the dynamic table that the peer knows this side to use; 4096 until a block said otherwise. */
+  /** Size of the dynamic table last signalled to the peer, in bytes. Default: 4096. */
   signalledBytes: number;
   private readonly headers: readonly Header[];
-  /** By header: its place in the static table, or 0. */
+  /** By header: its index in the static table, or 0. */
   private readonly staticIndexes: readonly number[];
-  private isTaught = false;
-  private taughtBlock: Uint8Array | undefined;
-  private readonly taughtCount: number;
+  private isIndexed = false;
+  private indexedBlock: Uint8Array | undefined;
+  private readonly indexedCount: number;
   private readonly tableBytes: number;
 
-  /** @param signalledBytes what the list encoded before on the same connection signalled */
+  /** @param signalledBytes of the previous header list on the same connection */
   constructor(headers: readonly Header[], signalledBytes = DEFAULT_TABLE_BYTES) {
     this.headers = headers;
     this.signalledBytes = signalledBytes;
     const staticIndexes: number[] = [];
     let tableBytes = 0;
-    let taughtCount = 0;
+    let indexedCount = 0;
     for (const header of headers) {
       const index = staticIndexOf(header);
       staticIndexes.push(index);
       if (index > 0) continue;
-      taughtCount++;
+      indexedCount++;
       tableBytes += encoder.encode(header[0] + header[1]).length + ENTRY_OVERHEAD_BYTES;
     }
     this.staticIndexes = staticIndexes;
     this.tableBytes = tableBytes;
-    this.taughtCount = taughtCount;
+    this.indexedCount = indexedCount;
   }
 
-  /** The block for the next request. @param peerTableBytes the peer's SETTINGS_HEADER_TABLE_SIZE */
+  /** Returns the block for the next request. @param peerTableBytes the peer's SETTINGS_HEADER_TABLE_SIZE */
   nextBlock(peerTableBytes: number): Uint8Array {
     const limit = Math.min(peerTableBytes, DEFAULT_TABLE_BYTES);
     if (limit !== this.signalledBytes) return this.resized(limit);
     if (limit < DEFAULT_TABLE_BYTES || this.tableBytes > DEFAULT_TABLE_BYTES) return encodeLiterally(this.headers);
-    if (this.isTaught) {
-      this.taughtBlock ??= encodeTaught(this.staticIndexes, this.taughtCount);
-      return this.taughtBlock;
+    if (this.isIndexed) {
+      this.indexedBlock ??= encodeIndexed(this.staticIndexes, this.indexedCount);
+      return this.indexedBlock;
     }
-    this.isTaught = true;
-    return encodeTeaching(this.headers, this.staticIndexes);
+    this.isIndexed = true;
+    return encodeWithIndexing(this.headers, this.staticIndexes);
   }
 
-  /** A changed table size is told at the start of the next block (RFC 7541, 4.2); what the table held counts as forgotten. */
+  /** Signals a changed table size at the start of the next block (RFC 7541, 4.2), and fills the table again. */
   private resized(limit: number): Uint8Array {
     this.signalledBytes = limit;
-    this.isTaught = false;
+    this.isIndexed = false;
     const update: number[] = [];
     putInteger(update, 0x20, 5, limit);
     return new Uint8Array([...update, ...this.nextBlock(limit)]);
   }
 }
 
-/** A block that neither uses nor changes the dynamic table; valid at any time on any connection. */
+/** Encodes a header list without using or changing the dynamic table. Valid at any time on any connection. */
 export function encodeLiterally(headers: readonly Header[]): Uint8Array {
   const out: number[] = [];
   for (const header of headers) {
@@ -281,7 +282,7 @@ export function encodeLiterally(headers: readonly Header[]): Uint8Array {
   return new Uint8Array(out);
 }
 
-function encodeTeaching(headers: readonly Header[], staticIndexes: readonly number[]): Uint8Array {
+function encodeWithIndexing(headers: readonly Header[], staticIndexes: readonly number[]): Uint8Array {
   const out: number[] = [];
   for (let i = 0; i < headers.length; i++) {
     const index = staticIndexes[i] as number;
@@ -291,10 +292,10 @@ function encodeTeaching(headers: readonly Header[], staticIndexes: readonly numb
   return new Uint8Array(out);
 }
 
-/** The same list once all its literals stand in the dynamic table, the last one taught first. */
-function encodeTaught(staticIndexes: readonly number[], taughtCount: number): Uint8Array {
+/** Encodes the same list once all its literals are in the dynamic table, the last one most recent. */
+function encodeIndexed(staticIndexes: readonly number[], indexedCount: number): Uint8Array {
   const out: number[] = [];
-  let dynamicIndex = FIRST_DYNAMIC_INDEX + taughtCount - 1;
+  let dynamicIndex = FIRST_DYNAMIC_INDEX + indexedCount - 1;
   for (const index of staticIndexes) {
     putInteger(out, 0x80, 7, index > 0 ? index : dynamicIndex--);
   }
@@ -326,16 +327,16 @@ function putInteger(out: number[], pattern: number, prefixBits: number, value: n
   out.push(rest);
 }
 
-/** The static table's index of exactly this header; 0 when it has none. */
+/** Returns the static table's index of this header; 0 when it is not in the table. */
 function staticIndexOf([name, value]: Header): number {
   if (value === "") return 0;
-  // Entries of one name stand together.
+  // Entries with the same name are adjacent.
   for (let index = staticNameIndexOf(name); index > 0 && STATIC_TABLE[index * 2 - 2] === name; index++)
     if (STATIC_TABLE[index * 2 - 1] === value) return index;
   return 0;
 }
 
-/** The first index of the static table with this name; 0 when it has none. */
+/** Returns the first index of the static table with this name; 0 when there is none. */
 function staticNameIndexOf(name: string): number {
   const place = STATIC_TABLE.indexOf(name);
   return place >= 0 && place % 2 === 0 ? place / 2 + 1 : 0;

@@ -1,10 +1,5 @@
 import { ProtocolError } from "../failure.ts";
 
-/**
- * The Huffman code of HPACK (RFC 7541, appendix B). The code is canonical: the symbols of each length, in ascending order, take
- * consecutive codes, so the lengths alone define it.
- */
-
 const END_OF_STRING = 256;
 const MAX_CODE_BITS = 30;
 
@@ -16,7 +11,10 @@ interface CodeRange {
 
 let ranges: readonly (CodeRange | undefined)[] | undefined;
 
-/** Made when the first such string arrives. */
+/**
+ * The Huffman code of HPACK (RFC 7541, appendix B). It is canonical: the symbols of each length, in ascending order, have consecutive
+ * codes, so the lengths define it. Built for the first Huffman-coded string.
+ */
 function buildRanges(): (CodeRange | undefined)[] {
   const symbolsByLength: Readonly<Record<number, readonly number[]>> = {
     5: [48, 49, 50, 97, 99, 101, 105, 111, 115, 116],
@@ -66,7 +64,7 @@ function buildRanges(): (CodeRange | undefined)[] {
   return result;
 }
 
-/** Decodes a Huffman-coded string literal into bytes. Throws {@link ProtocolError} on bad padding or an encoded end marker. */
+/** Decodes a Huffman-coded string literal into bytes. @throws ProtocolError for bad padding or an encoded end-of-string symbol */
 export function decodeHuffman(input: Uint8Array, start: number, end: number): number[] {
   ranges ??= buildRanges();
   const output: number[] = [];

@@ -4,7 +4,7 @@ import { FRAME_HEADER_BYTES, putFrameHeader } from "./frames.ts";
 const SMALL_BYTES = 64;
 const INITIAL_BYTES = 16 * 1024; // 16 KiB, grown as needed
 
-/** Gathers frames so that many requests leave in one write, and copes with runtimes that keep referring to written bytes. */
+/** Collects frames so that many requests leave in one write. Does not reuse a buffer that the runtime still reads. */
 export class OutBuffer {
   private bytes: Uint8Array = new Uint8Array(INITIAL_BYTES);
   private length = 0;
@@ -31,7 +31,7 @@ export class OutBuffer {
 
   writeTo(socket: Socket): void {
     if (this.length === 0) return;
-    // Nothing refers to the buffer that was kept once everything written before has left.
+    // When the socket has no pending bytes, it no longer reads the retained buffer.
     const spare = socket.pendingBytes === 0 ? this.retained : undefined;
     const isFree = socket.write(this.bytes.subarray(0, this.length));
     this.length = 0;
@@ -40,7 +40,7 @@ export class OutBuffer {
     this.bytes = spare ?? new Uint8Array(INITIAL_BYTES);
   }
 
-  /** A view of a part costs more than the few bytes of a small one. */
+  /** Copies small parts byte by byte, because creating a view costs more. */
   private copy(bytes: Uint8Array, start: number, end: number, to: number): void {
     if (start === 0 && end === bytes.length) this.bytes.set(bytes, to);
     else if (end - start > SMALL_BYTES) this.bytes.set(bytes.subarray(start, end), to);

@@ -5,7 +5,7 @@ import { DEFAULT_MAX_FRAME_BYTES, DEFAULT_WINDOW_BYTES, FLAG, FRAME, MAX_WINDOW_
 import { OutBuffer } from "./out-buffer.ts";
 import type { PendingData, SendTicket, Stream } from "./stream.ts";
 
-/** The sending half of a connection: frames in the order in which they leave, within the peer's windows. */
+/** The sending half of a connection: queues frames in order, within the peer's flow-control windows. */
 export class FrameSender {
   /** SETTINGS_MAX_FRAME_SIZE of the peer, in bytes. */
   maxFrameBytes = DEFAULT_MAX_FRAME_BYTES;
@@ -13,20 +13,20 @@ export class FrameSender {
   initialWindow = DEFAULT_WINDOW_BYTES;
   private readonly out = new OutBuffer();
   private readonly tickets: SendTicket[] = [];
-  /** The connection's own window. */
+  /** The connection's send window. */
   private window = DEFAULT_WINDOW_BYTES;
 
-  /** Queues whole frames. */
+  /** Queues complete frames. */
   put(bytes: Uint8Array): void {
     this.out.put(bytes);
   }
 
-  /** Queues the answer to a PING or SETTINGS frame. */
+  /** Queues the acknowledgement of a PING or SETTINGS frame. */
   putAck(type: number, bytes: Uint8Array, start: number, end: number): void {
     this.out.putFrame(type, FLAG.ack, 0, bytes, start, end);
   }
 
-  /** Queues a header block, split over CONTINUATION frames where it is too long. */
+  /** Queues a header block, split into CONTINUATION frames if necessary. */
   putHeaders(streamId: number, block: Uint8Array): void {
     let offset = 0;
     let type: number = FRAME.headers;
@@ -39,7 +39,7 @@ export class FrameSender {
     } while (offset < block.length);
   }
 
-  /** Queues data on a stream, at once where the windows have room. */
+  /** Sends data on a stream, or queues it until the windows have room. */
   sendData(stream: Stream, bytes: Uint8Array, isLast: boolean, ticket: SendTicket | undefined): void {
     const length = bytes.length;
     const fits = length <= this.maxFrameBytes && length <= stream.sendWindow && length <= this.window;
@@ -53,7 +53,7 @@ export class FrameSender {
     this.pump(stream);
   }
 
-  /** Sends as much of a stream's queued data as both windows allow. */
+  /** Sends as much of a stream's queued data as the windows allow. */
   pump(stream: Stream): void {
     while (stream.pending !== undefined) {
       const data = stream.pending[0] as PendingData;
@@ -70,26 +70,26 @@ export class FrameSender {
     }
   }
 
-  /** The peer widened the connection's window. Throws `ProtocolError` when it goes too far. */
+  /** Increases the connection's window. @throws ProtocolError on overflow */
   widen(amount: number): void {
     this.window += amount;
     if (this.window > MAX_WINDOW_BYTES) throw new ProtocolError("connection window overflows");
   }
 
-  /** The peer widened a stream's window. Throws `ProtocolError` when it goes too far. */
+  /** Increases a stream's window. @throws ProtocolError on overflow */
   widenStream(stream: Stream, amount: number): void {
     stream.sendWindow += amount;
     if (stream.sendWindow > MAX_WINDOW_BYTES) throw new ProtocolError(`window of stream ${stream.id} overflows`);
     this.pump(stream);
   }
 
-  /** The peer changed the window that streams begin with; it also moves those of running ones. */
+  /** Changes the initial window of streams, which also moves the windows of open streams (RFC 9113, 6.9.2). */
   setInitialWindow(value: number, streams: Iterable<Stream>): void {
     for (const stream of streams) stream.sendWindow += value - this.initialWindow;
     this.initialWindow = value;
   }
 
-  /** Hands everything queued to the socket in one write, and tells the tickets. */
+  /** Writes everything queued to the socket in one write, and calls the tickets. */
   writeTo(socket: Socket): void {
     if (this.out.isEmpty) return;
     this.out.writeTo(socket);

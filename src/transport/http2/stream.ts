@@ -1,30 +1,28 @@
 import type { Failure } from "../failure.ts";
 import type { Header } from "../request.ts";
 
-/** One HTTP/2 stream, as its connection and its owner see it. */
-
 /** Why a stream ended without its last frame. */
 export interface StreamFailure {
   readonly failure: Failure;
-  /** True when the server certainly did not process the stream, so that sending it again is safe. */
+  /** True when the server certainly did not process the stream, so that resending is safe. */
   readonly isUnprocessed: boolean;
 }
 
-/** Receives what happens on one stream. */
+/** Receives the events of one stream. */
 export interface StreamSink {
-  /** A complete header list. Repeated lists are the same array. */
+  /** A complete header list. Repeated lists are the same array object. */
   onHeaders(headers: readonly Header[], isLast: boolean): void;
   /** Payload bytes `bytes[start, end)`, valid during the call. */
   onData(bytes: Uint8Array, start: number, end: number, isLast: boolean): void;
   onFailed(problem: StreamFailure): void;
 }
 
-/** Told when bytes have been handed to the socket. */
+/** Called when its bytes have been handed to the socket. */
 export interface SendTicket {
   onSent(sentNs: number): void;
 }
 
-/** Data that waits for room in a window. */
+/** Data that waits for a flow-control window. */
 export interface PendingData {
   readonly bytes: Uint8Array;
   offset: number;
@@ -32,7 +30,7 @@ export interface PendingData {
   readonly ticket: SendTicket | undefined;
 }
 
-/** What a connection knows of a stream. */
+/** The state of one stream of a connection. */
 export class Stream {
   readonly id: number;
   readonly sink: StreamSink;

@@ -2,9 +2,7 @@ import { messageOf, RunError } from "../../plan/problem.ts";
 import { type NativeFunction, type NativeLibrary, openLibrary } from "../../runtime/ffi/ffi.ts";
 import type { CudaRegion, SharedMemory } from "./shared-memory.ts";
 
-/** A GPU's memory, through CUDA's runtime library and its handles for other processes. */
-
-/** As linked by the toolkit, then as packages name their versions. */
+/** The name from the toolkit, then the versioned names from packages. */
 const LIBRARIES = [
   "libcudart.so",
   "libcudart.so.13",
@@ -26,10 +24,10 @@ const SYMBOLS = {
   cudaFree: { args: ["pointer"], result: "i32" },
   cudaGetErrorString: { args: ["i32"], result: "pointer" },
 } as const;
-/** The same function with the buffer as what is written. */
+/** The same function with the buffer as destination. */
 const FETCH = { cudaMemcpy: { args: ["buffer", "pointer", "usize", "i32"], result: "i32" } } as const;
 
-/** Opens CUDA on the first device. @throws RunError when there is no runtime library, or no device */
+/** Opens CUDA's runtime library on the first GPU. @throws RunError when there is no library or no GPU */
 export async function openCudaMemory(): Promise<SharedMemory> {
   let library: NativeLibrary<typeof SYMBOLS>;
   let fetch: NativeFunction<(typeof FETCH)["cudaMemcpy"]>;
@@ -61,7 +59,7 @@ class CudaMemory implements SharedMemory {
     this.check(cudaSetDevice(DEVICE_ID), `unable to use GPU ${DEVICE_ID}`);
     const size = BigInt(sizeBytes);
     const place = new BigUint64Array(1);
-    // The original's words, whether it is for an output or not.
+    // perf_analyzer uses this message for inputs too.
     this.check(
       cudaMalloc(new Uint8Array(place.buffer), size),
       `unable to allocate memory of ${sizeBytes} bytes on gpu for output`,
@@ -93,8 +91,8 @@ class CudaMemory implements SharedMemory {
     };
   }
 
-  /** CUDA's handles work for every process of the machine that has one. */
-  widen(): boolean {
+  /** CUDA handles work for every process on the machine. */
+  widenAccess(): boolean {
     return false;
   }
 
@@ -102,7 +100,7 @@ class CudaMemory implements SharedMemory {
     for (const address of this.addresses.splice(0)) this.library.functions.cudaFree(address);
   }
 
-  /** Every function of CUDA returns 0 or the number of an error. */
+  /** CUDA functions return 0 or an error code. */
   private check(code: number, message: string): void {
     if (code === 0) return;
     const reason = this.library.readText(this.library.functions.cudaGetErrorString(code));

@@ -1,6 +1,6 @@
 import type { SharedMemory, SharedMemoryKind } from "./shared-memory.ts";
 
-/** Opens the memory of a kind; what it needs is loaded now. @throws RunError when this machine has none */
+/** Opens shared memory of a kind and loads its implementation. @throws RunError when the machine does not support it */
 export async function openSharedMemory(kind: SharedMemoryKind): Promise<SharedMemory> {
   if (kind === "system") return new (await import("./system.ts")).SystemMemory();
   return (await import("./cuda.ts")).openCudaMemory();

@@ -1,16 +1,14 @@
-/** Memory that a server on the same machine reads and writes as well as this process: instead of sending tensors, one tells where they lie. */
-
-/** Where the memory comes from: POSIX shared memory of the system, or a GPU's own. */
+/** POSIX shared memory of the system, or GPU memory. */
 export type SharedMemoryKind = "system" | "cuda";
 
 interface RegionCommon {
-  /** What the server calls it; the same for no other region of this process. */
+  /** The name on the server, unique in this process. */
   readonly name: string;
   /** 1 or more. */
   readonly sizeBytes: number;
-  /** Copies bytes into the region. @throws RunError when the memory refuses */
+  /** Copies bytes into the region. @throws RunError when that fails */
   write(offset: number, bytes: Uint8Array): void;
-  /** A copy of what lies there. @throws RunError when the memory refuses */
+  /** Returns a copy of bytes in the region. @throws RunError when that fails */
   read(offset: number, sizeBytes: number): Uint8Array;
 }
 
@@ -24,26 +22,26 @@ export interface SystemRegion extends RegionCommon {
 /** A region of a GPU's memory. */
 export interface CudaRegion extends RegionCommon {
   readonly kind: "cuda";
-  /** What `cudaIpcGetMemHandle` gives: 64 bytes. */
+  /** The 64-byte handle from `cudaIpcGetMemHandle`. */
   readonly rawHandle: Uint8Array;
   readonly deviceId: number;
 }
 
-/** Memory shared with a server. */
+/** Memory that this process and a server on the same machine both access, so that tensors need not be sent. */
 export type SharedRegion = SystemRegion | CudaRegion;
 
-/** Makes regions and gives their memory back. */
+/** Creates and releases regions. */
 export interface SharedMemory {
   /**
-   * Makes a region filled with zeros, or `undefined` when the name belongs to memory of another process.
-   * @throws RunError when there is no such memory
+   * Creates a region filled with zeros. Returns undefined when the name belongs to memory of another process.
+   * @throws RunError when there is not enough memory
    */
   create(name: string, sizeBytes: number): SharedRegion | undefined;
   /**
-   * Lets more users of this machine open a region, and those made after it; false where everybody may already. At first only the user of
-   * this process may.
+   * Gives more users of this machine access to a region and to later ones. Returns false when everybody has access. Initially only the
+   * user of this process has access.
    */
-  widen(region: SharedRegion): boolean;
-  /** Gives all memory back, at once and whatever happened before. May be called again. */
+  widenAccess(region: SharedRegion): boolean;
+  /** Releases all memory synchronously. May be called again. */
   release(): void;
 }

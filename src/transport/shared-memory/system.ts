@@ -2,9 +2,12 @@ import { messageOf, RunError } from "../../plan/problem.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import type { SharedMemory, SharedRegion, SystemRegion } from "./shared-memory.ts";
 
-/** On Linux an object of `shm_open` is a file in this folder, so that sharing memory takes ordinary file calls. */
+/** On Linux, `shm_open` objects are files in this folder, so no native call is necessary. */
 const FOLDER = "/dev/shm";
-/** Tensors may be private, so a region is first for this user, then for its group, then for all; servers read and write them. */
+/**
+ * Access for this user, then its group, then everybody. Tensors may be private, so access starts narrow; the server needs to read and
+ * write.
+ */
 const MODES = [0o600, 0o660, 0o666] as const;
 
 const CHUNK_BYTES = 1024 * 1024; // 1 MiB
@@ -32,7 +35,7 @@ export class SystemMemory implements SharedMemory {
     const path = `${FOLDER}/${name}`;
     let fd: number;
     try {
-      // Narrow until the rest is known.
+      // Only for this user until `fchmod`.
       fd = files.openSync(path, "wx+", MODES[0]);
     } catch (error) {
       if ((error as { code?: unknown }).code === "EEXIST") return undefined;
@@ -42,7 +45,7 @@ export class SystemMemory implements SharedMemory {
     this.paths.push(path);
     this.fdOf.set(name, fd);
     try {
-      // What the umask took away.
+      // `open` applies the umask; `fchmod` does not.
       files.fchmodSync(fd, MODES[this.width] as number);
     } catch (error) {
       throw toRunError(name, sizeBytes, error);
@@ -54,7 +57,7 @@ export class SystemMemory implements SharedMemory {
         throw toRunError(name, sizeBytes, error);
       }
     };
-    // Taken now, all of it: where there is no room the server would be ended by its first write.
+    // Allocate all pages now: if there is no room, the server's first write would crash it.
     const zeros = new Uint8Array(Math.min(sizeBytes, CHUNK_BYTES));
     for (let offset = 0; offset < sizeBytes; offset += zeros.length)
       write(offset, zeros.subarray(0, Math.min(zeros.length, sizeBytes - offset)));
@@ -68,7 +71,7 @@ export class SystemMemory implements SharedMemory {
     };
   }
 
-  widen({ name }: SharedRegion): boolean {
+  widenAccess({ name }: SharedRegion): boolean {
     const mode = MODES[this.width + 1];
     const fd = this.fdOf.get(name);
     if (mode === undefined || fd === undefined) return false;
@@ -94,7 +97,7 @@ function readAll(fd: number, offset: number, sizeBytes: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes);
   for (let done = 0; done < sizeBytes; ) {
     const size = fileSystem().readSync(fd, bytes, done, sizeBytes - done, offset + done);
-    if (size === 0) throw new RunError("internal", "a shared memory region became shorter", "Report this.");
+    if (size === 0) throw new RunError("internal", "a shared memory region became shorter", "Report this as a bug.");
     done += size;
   }
   return bytes;

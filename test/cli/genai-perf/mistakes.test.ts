@@ -201,7 +201,7 @@ describe("what cannot be run is told", () => {
 
   test("a mix of lengths that does not add up names its flag", LIMIT, async () => {
     const { err } = await runRampart(profileArgs("127.0.0.1:1", "--sequence-distribution", "8,4:50"));
-    assert.match(err, /^Error: --sequence-distribution: its shares add up to 50, not to 100/m);
+    assert.match(err, /^Error: --sequence-distribution: its percentages add up to 50, not to 100/m);
   });
 
   const files: readonly (readonly [name: string, text: string | undefined, message: RegExp])[] = [

@@ -255,11 +255,11 @@ describe("media that a run would not send are refused", () => {
     [["--endpoint-type", "image_retrieval"], /image_retrieval has no images to send/],
     [
       [...MULTIMODAL, "--audio-length-mean", "0.05", "--audio-depths", "12"],
-      /--audio-length-mean: is too short[\s\S]*--audio-depths: is no bit depth/,
+      /--audio-length-mean: is too short[\s\S]*--audio-depths: is not a bit depth/,
     ],
     [
       [...MULTIMODAL, "--audio-length-mean", "1", "--audio-format", "mp3", "--audio-sample-rates", "96"],
-      /is no sample rate of MP3/,
+      /is not a sample rate of MP3/,
     ],
     [["--endpoint-type", "chat", "-b", "2"], /--batch-size-text flag is not supported for chat/],
     [["--endpoint-type", "embeddings", "--batch-size-image", "2"], /type embeddings have no images/],
@@ -550,7 +550,7 @@ describe("--input-format", () => {
     }
     const unknown = await run(CHAT, CHATTING, { data: '{"prompt":"a"}\n' });
     assert.equal(unknown.code, 1);
-    assert.match(unknown.err, /has none of the known forms/);
+    assert.match(unknown.err, /has an unknown format/);
   });
 
   test("images and sounds that a file names are sent with their own bytes, addresses as they are", LIMIT, async () => {

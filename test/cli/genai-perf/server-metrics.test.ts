@@ -109,7 +109,10 @@ describe("--server-metrics-url", () => {
       const { code, err, files } = await runChat(() => args);
       assert.equal(code, 0, err);
       assert.match(err, new RegExp(`no metrics from ${urls[0]}: Connection refused`));
-      assert.match(err, new RegExp(`no metrics from ${urls[1]}: there is nothing in it in Prometheus' text format`));
+      assert.match(
+        err,
+        new RegExp(`no metrics from ${urls[1]}: the response contains no metrics in Prometheus' text format`),
+      );
       const report = JSON.parse(files.get(`${FOLDER}profile_export_genai_perf.json`) ?? "{}");
       assert.equal(report.telemetry_stats.gpu_temperature["1"].max, 44);
       const { summary } = JSON.parse(files.get(`${FOLDER}server_metrics_export_genai_perf_rampart.json`) ?? "{}");

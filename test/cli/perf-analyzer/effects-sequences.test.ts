@@ -208,7 +208,7 @@ test("--fixed-schedule sends every entry of the data once, at its time", LIMIT, 
       const wrong = await runCommand(args);
       assert.equal(wrong.code, 99);
       assert.match(wrong.err, /data\[1\].*missing tensor timestamp \( Location stream id: 0, step id: 1\)/);
-      assert.match(wrong.err, /data\[2\].*timestamp is no time/);
+      assert.match(wrong.err, /data\[2\].*timestamp is not a time/);
     });
   });
 });

@@ -199,7 +199,7 @@ test("what cannot be made is refused by its flag", () => {
     ],
   );
   assert.deepEqual(checkAudio(audio), []);
-  assert.throws(() => makeAudio(createRandom(1), wrong, encoders), /--audio-depths: is no bit depth/);
+  assert.throws(() => makeAudio(createRandom(1), wrong, encoders), /--audio-depths: is not a bit depth/);
 });
 
 test("requests get as many images and sounds as asked for, and texts only where wanted", async () => {

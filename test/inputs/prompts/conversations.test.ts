@@ -78,8 +78,8 @@ test("messages with roles and turns with delays are read too", async () => {
 
 const bad: [content: string, message: RegExp][] = [
   ['[{"text": "a"}]', /line 1: has no list of messages \(got text\)/],
-  ['[\n{"conversations": [1]}]', /line 2, conversations\[0\]: is no message \(got 1\)/],
-  ['{"turns": [{"text": 5}]}', /line 1, turns\[0\]: is no message/],
+  ['[\n{"conversations": [1]}]', /line 2, conversations\[0\]: is not a message \(got 1\)/],
+  ['{"turns": [{"text": 5}]}', /line 1, turns\[0\]: is not a message/],
   ['{"turns": [{"text": "a", "delay": "x"}]}', /line 1, turns\[0\]: 'delay' is not a number/],
   ["[]", /has no requests/],
 ];

@@ -39,7 +39,7 @@ test("a first line of a megabyte is looked through once", { timeout: 15_000 }, a
 test("JSON of no form is told, with the forms there are", async () => {
   await assert.rejects(detect('{"prompt": "a", "id": 1}\n'), (error: unknown) => {
     assert.ok(error instanceof UserError);
-    assert.match(error.problems[0]?.message ?? "", /has none of the known forms/);
+    assert.match(error.problems[0]?.message ?? "", /has an unknown format/);
     assert.equal(error.problems[0]?.value, "prompt, id");
     return true;
   });

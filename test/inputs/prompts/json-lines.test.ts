@@ -83,7 +83,7 @@ test("objects of an array larger than a piece of the file come whole, with their
 });
 
 const badLines: [content: string, message: RegExp][] = [
-  ['{"text": "a"}\n{"text": \n', /^data\.jsonl, line 2: is no JSON: .*\. Write one object per line/],
+  ['{"text": "a"}\n{"text": \n', /^data\.jsonl, line 2: is not JSON: .*\. Write one object per line/],
   ['{"text": "a"}\n"b"', /^data\.jsonl, line 2: is not a JSON object \(got "b"\)/],
   ['[{"text": "a"}, {"text": "b"}]', /^data\.jsonl: is JSON, but JSON Lines is expected.*jq -c/],
   ['[\n  {"text": "a"},\n  {"text": "b"}\n]', /^data\.jsonl: is JSON, but JSON Lines is expected/],
@@ -98,7 +98,7 @@ test("what is no JSON Lines is refused with its line; JSON is called that", asyn
 const badObjects: [content: string, message: RegExp][] = [
   ["[1, 2]", /^data\.jsonl, line 1: has '1' where an object is expected/],
   ['[\n{"a": 1},\n{"a": 2', /^data\.jsonl: ends within an object/],
-  ['{"a": 1}\n{"a": 1,}', /^data\.jsonl, line 2: is no JSON/],
+  ['{"a": 1}\n{"a": 1,}', /^data\.jsonl, line 2: is not JSON/],
   ["text,b\n1,2", /^data\.jsonl, line 1: has 't' where an object is expected/],
 ];
 

@@ -30,12 +30,12 @@ test("mixes of lengths are read in each of AIPerf's forms", () => {
 });
 
 const bad: [text: string, message: RegExp][] = [
-  ["256,128:40;512,256:50", /--sequence-distribution: its shares add up to 90, not to 100/],
-  ["256:40", /is no mix of input and output lengths \(got 256:40\)/],
+  ["256,128:40;512,256:50", /--sequence-distribution: its percentages add up to 90, not to 100/],
+  ["256:40", /is not a mix of input and output lengths \(got 256:40\)/],
   ["", /add up to 0/],
   ["0,10:100", /has a length below 1/],
-  ["{no json", /is no mix/],
-  ['{"pairs": [{"isl": 1}]}', /is no mix/],
+  ["{no json", /is not a mix/],
+  ['{"pairs": [{"isl": 1}]}', /is not a mix/],
 ];
 
 test("what is no mix is refused", () => {

@@ -104,8 +104,8 @@ test("a system prompt and a prefix stand before a session's first turn only", as
 });
 
 const bad: [line: object, message: RegExp][] = [
-  [{ timestamp: "soon", text: "a" }, /line 1: 'timestamp' is not a number from 0 on \(got "soon"\)/],
-  [{ delay: -1, text: "a" }, /line 1: 'delay' is not a number from 0 on \(got -1\)/],
+  [{ timestamp: "soon", text: "a" }, /line 1: 'timestamp' is not a number of at least 0 \(got "soon"\)/],
+  [{ delay: -1, text: "a" }, /line 1: 'delay' is not a number of at least 0 \(got -1\)/],
   [{ input_length: 1.5 }, /line 1: 'input_length' is not a whole number \(got 1\.5\)/],
   [{ text: "a", text_input: "b" }, /only one of 'text_input' or 'text'/],
   [{ hash_ids: [1] }, /line 1: has 'hash_ids' without 'input_length'/],

@@ -122,8 +122,8 @@ describe("prompts of a plan", () => {
       ],
     );
     assert.equal(new Set(streams.flat().map(({ sessionId }) => sessionId)).size, 2);
-    await assert.rejects(makePromptDataset(plan, "in-turn"), /requests of sessions/);
-    await assert.rejects(makePromptDataset(LEAST, "in-sessions"), /belong to no session/);
+    await assert.rejects(makePromptDataset(plan, "in-turn"), /requests with sessions/);
+    await assert.rejects(makePromptDataset(LEAST, "in-sessions"), /without a session/);
   });
 
   test("come from a file, and need no tokenizer then", async () => {

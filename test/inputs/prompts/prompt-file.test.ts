@@ -67,8 +67,7 @@ test("rankings pair queries with the passages of their line; the shorter file en
   ]);
   await assert.rejects(
     collectFolder({ "queries.jsonl": "" }, { isRanking: true }),
-    (error) =>
-      error instanceof UserError && /Give a folder that has passages\.jsonl, or synthetic:/.test(error.message),
+    (error) => error instanceof UserError && /Give a folder with passages\.jsonl, or synthetic:/.test(error.message),
   );
 });
 
@@ -97,8 +96,8 @@ const bad: [content: string, settings: Partial<PromptSettings>, message: RegExp]
   ['{"text": "a"}\n{"prompt": "b"}', {}, /line 2: has neither 'text' nor .*\(got prompt\)\. Write \{"text"/],
   ['{"text": 5}', {}, /line 1: 'text' is not text \(got 5\)/],
   ['{"image": "no.png"}', {}, /line 1: 'no\.png' cannot be read/],
-  ['{"image": "data.txt"}', {}, /line 1: 'data\.txt' is no image that can be sent\. Convert it to PNG or JPEG/],
-  ['{"audio": "x.ogg"}', {}, /line 1: 'x\.ogg' is no sound/],
+  ['{"image": "data.txt"}', {}, /line 1: 'data\.txt' is not a supported image\. Convert it to PNG or JPEG/],
+  ['{"audio": "x.ogg"}', {}, /line 1: 'x\.ogg' is not a supported sound/],
   ['{"images": "x.png"}', {}, /line 1: 'images' is not a list of texts \(got "x\.png"\)/],
   ['{"audio": "wav,AAAA"}', { audioPerRequest: 2 }, /Batch size for sounds cannot be larger .* \(got 2 of 1\)/],
   ['{"text": "a"}', { textsPerRequest: 2 }, /Batch size for texts cannot be larger .* \(got 2 of 1\)/],

@@ -71,7 +71,6 @@ test("no tokens give no text", () => {
 test("a length that no text has is an error that names the tokenizer", () => {
   assert.throws(
     () => new PromptWriter(countsNothing()).write(5, createRandomFor(1, "text")),
-    (error) =>
-      error instanceof UserError && /tokenizer nothing: no text was found that has 5 tokens/.test(error.message),
+    (error) => error instanceof UserError && /tokenizer nothing: found no text with 5 tokens/.test(error.message),
   );
 });

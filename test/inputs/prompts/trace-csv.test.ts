@@ -45,9 +45,9 @@ test("a system prompt comes on top of a trace's lengths", async () => {
 });
 
 const bad: [content: string, message: RegExp][] = [
-  ["a,b\n1,2", /data\.txt, line 1: has no column 'TIMESTAMP' \(got a,b\)\. Begin with TIMESTAMP,/],
+  ["a,b\n1,2", /data\.txt, line 1: has no column 'TIMESTAMP' \(got a,b\)\. Start with TIMESTAMP,/],
   ["TIMESTAMP,ContextTokens\n1,2", /line 1: has no column 'GeneratedTokens'/],
-  ["TIMESTAMP,ContextTokens,GeneratedTokens\n1,2,3\nnever,2,3", /line 3: 'TIMESTAMP' is no time \(got never\)/],
+  ["TIMESTAMP,ContextTokens,GeneratedTokens\n1,2,3\nnever,2,3", /line 3: 'TIMESTAMP' is not a time \(got never\)/],
   ["TIMESTAMP,ContextTokens,GeneratedTokens\n1,many,3", /line 2: 'ContextTokens' is not a whole number \(got many\)/],
   ["TIMESTAMP,ContextTokens,GeneratedTokens\n1,2", /line 2: 'GeneratedTokens' is not a whole number \(got nothing\)/],
   ["TIMESTAMP,ContextTokens,GeneratedTokens\n", /data\.txt: has no requests/],

@@ -147,7 +147,7 @@ test("a client that reads late says on stderr what that does to the figures", ()
   const { out, err } = print({}, [makeLevel({ window: makeWindow({ latenciesNs: [10e6, 10e6], health }) })]);
   assert.match(
     err,
-    /^rampart: the client read answers about 1 ms \(p99 3 ms\) after they came: latency, 10 ms, is likely too long by 1 ms \(10 %\), .*\.$/m,
+    /^rampart: the client read responses about 1 ms \(p99 3 ms\) after they arrived: latency, 10 ms, is likely too long by 1 ms \(10 %\), .*\.$/m,
   );
   assert.doesNotMatch(out, /likely/);
   assert.doesNotMatch(print({}, [makeLevel({ window: makeWindow() })]).err, /likely/);

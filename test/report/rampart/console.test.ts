@@ -108,7 +108,7 @@ test("what the client's own lag does to a level's figures is told below it", () 
   const out = print({}, [makeLevel({ window: makeWindow({ latenciesNs: [10e6, 10e6], health }) })]);
   assert.match(
     out,
-    /^ {2}the client read answers about 2 ms \(p99 3 ms\) after they came: latency, 10 ms, is likely too long by 2 ms \(20 %\)/m,
+    /^ {2}the client read responses about 2 ms \(p99 3 ms\) after they arrived: latency, 10 ms, is likely too long by 2 ms \(20 %\)/m,
   );
   assert.doesNotMatch(print({}, [makeLevel({ window: makeWindow() })]), /likely/);
 });
@@ -187,7 +187,7 @@ const IMBALANCES: readonly (readonly [name: string, parts: WindowParts, expected
   [
     "requests cut off at the edges",
     { ...STEADY, openBeforeCount: 2, openAfterCount: 2, inFlightSumNs: 2e9 },
-    /^ {2}throughput × average latency is 4 requests in flight, 2 were: the measurement is short beside the latency/m,
+    /^ {2}throughput × average latency is 4 requests in flight, 2 were: the measurement is short compared with the latency/m,
   ],
   [
     "failures",

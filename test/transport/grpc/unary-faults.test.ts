@@ -145,7 +145,7 @@ const FAULTS: readonly FaultCase[] = [
     status: 503,
   },
   {
-    name: "an HTTP error with a body that is no message",
+    name: "an HTTP error with a body that is not a message",
     answer: join(headers(1, [[":status", "502"]]), frame(TYPE.data, END_STREAM, 1, new Uint8Array(3))),
     kind: "http",
     message: /^HTTP status 502/,

@@ -81,14 +81,14 @@ test("regions are for this user, and for more only as far as they must be", () =
     const first = memory.create(own("first"), 4);
     assert.ok(first);
     assert.equal(mode(first.name), 0o600);
-    assert.equal(memory.widen(first), true);
+    assert.equal(memory.widenAccess(first), true);
     assert.equal(mode(first.name), 0o660);
     const second = memory.create(own("second"), 4);
     assert.ok(second);
     assert.equal(mode(second.name), 0o660);
-    assert.equal(memory.widen(second), true);
+    assert.equal(memory.widenAccess(second), true);
     assert.deepEqual([mode(first.name), mode(second.name)], [0o660, 0o666]);
-    assert.equal(memory.widen(second), false);
+    assert.equal(memory.widenAccess(second), false);
   } finally {
     process.umask(before);
     memory.release();

@@ -4,7 +4,7 @@ import { formatDurationNs } from "../../../plan/units.ts";
 import { describeLoadNotes, describeRepeats } from "../../../report/load-notes.ts";
 import { describeResends } from "../../../report/resend-note.ts";
 import type { FailureCount, RunResult } from "../../../result/run-result.ts";
-import { isGivenUp } from "../../../transport/failure.ts";
+import { isCancelled } from "../../../transport/failure.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { describeInstability } from "./instability.ts";
 
@@ -102,7 +102,7 @@ function reportFailures(result: RunResult, note: (text: string) => void): void {
   }
   if (failedCount > 0) {
     note(`${failedCount} of ${sentCount} requests failed, and are in no statistic but the counts:`);
-    list((failure) => failure.isWarmup !== true && !isGivenUp(failure));
+    list((failure) => failure.isWarmup !== true && !isCancelled(failure));
     const { target } = result.prepared.plan;
     const isUnreached = failures.every(({ kind }) => kind === "connect");
     if (result.hint !== undefined && result.error === undefined) note(result.hint);
@@ -110,6 +110,6 @@ function reportFailures(result: RunResult, note: (text: string) => void): void {
   }
   if (cancelledCount > 0) {
     note(`${cancelledCount} of ${sentCount} requests were given up: they are no failures, and are in no statistic:`);
-    list(isGivenUp);
+    list(isCancelled);
   }
 }

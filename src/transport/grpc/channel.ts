@@ -5,28 +5,28 @@ import type { Endpoint } from "../request.ts";
 import { USER_AGENT } from "../user-agent.ts";
 import { grpcHeaders } from "./encode.ts";
 
-/** Something that opens one stream at a time on a line. */
-export interface LineUser {
-  /** The method's path. */
+/** Opens one stream at a time on a channel. */
+export interface ChannelUser {
+  /** The path of the gRPC method. */
   readonly path: string;
-  /** Opens the stream with this header block on this connection. */
+  /** Opens the stream on this connection with this header block. */
   open(connection: Http2Connection, block: Uint8Array): void;
 }
 
-/** One of the client's connections, replaced by a new one when it becomes unusable. */
-export class Line {
+/** A connection that is replaced when it becomes unusable. */
+export class Channel {
   connectionCount = 0;
-  /** Requests sent again so far, each time counted. */
+  /** Number of times that a request was sent again. */
   resendCount = 0;
   private readonly endpoint: Endpoint;
   private headers: RepeatedHeaders | undefined;
   private headersPath = "";
   private connection: Http2Connection | undefined;
   private isFlushDue = false;
-  /** Connections the server is taking down, whose streams go on to their end. */
-  private readonly leaving = new Set<Http2Connection>();
-  /** Users whose call waits for room under the peer's limit of concurrent streams. */
-  private readonly waiting: LineUser[] = [];
+  /** Connections that the server is closing, until their streams have ended. */
+  private readonly draining = new Set<Http2Connection>();
+  /** Users that wait until the peer's limit of concurrent streams allows their stream. */
+  private readonly waiting: ChannelUser[] = [];
 
   constructor(endpoint: Endpoint) {
     this.endpoint = endpoint;
@@ -38,8 +38,8 @@ export class Line {
     const connection = new Http2Connection(this.endpoint, {
       onUnusable: () => this.replace(connection),
       onCapacity: () => {
-        this.admit();
-        if (connection.streamCount > 0 || !this.leaving.delete(connection)) return;
+        this.openWaiting();
+        if (connection.streamCount > 0 || !this.draining.delete(connection)) return;
         connection.close({ kind: "closed", message: "server is going away" });
       },
     });
@@ -48,22 +48,22 @@ export class Line {
   }
 
   /** Opens a stream for the user now, or as soon as the peer allows one more. */
-  begin(user: LineUser): void {
+  begin(user: ChannelUser): void {
     const connection = this.connection ?? this.connect();
     if (connection.hasCapacity) this.openStream(connection, user);
     else this.waiting.push(user);
   }
 
-  forget(user: LineUser): void {
+  forget(user: ChannelUser): void {
     const index = this.waiting.indexOf(user);
     if (index >= 0) this.waiting.splice(index, 1);
   }
 
   flush(): void {
     this.connection?.flush();
-    if (this.leaving.size === 0) return;
-    for (const connection of this.leaving) {
-      if (connection.hasEnded) this.leaving.delete(connection);
+    if (this.draining.size === 0) return;
+    for (const connection of this.draining) {
+      if (connection.hasEnded) this.draining.delete(connection);
       else connection.flush();
     }
   }
@@ -76,22 +76,22 @@ export class Line {
     this.waiting.length = 0;
     this.connection?.close(failure);
     this.connection = undefined;
-    for (const connection of this.leaving) connection.close(failure);
-    this.leaving.clear();
+    for (const connection of this.draining) connection.close(failure);
+    this.draining.clear();
   }
 
   private replace(connection: Http2Connection): void {
-    if (connection.hasEnded) this.leaving.delete(connection);
-    else this.leaving.add(connection);
+    if (connection.hasEnded) this.draining.delete(connection);
+    else this.draining.add(connection);
     if (this.connection !== connection) return;
     this.connection = undefined;
     if (this.waiting.length === 0) return;
-    // The room they wait for will never come: they go over the next connection at once, and fail with it should it fail.
+    // This connection will never have room for them, so they use the next one, and fail with it.
     this.connect();
-    this.admit();
+    this.openWaiting();
   }
 
-  private admit(): void {
+  private openWaiting(): void {
     const connection = this.connection;
     while (connection?.hasCapacity === true) {
       const user = this.waiting.shift();
@@ -100,7 +100,7 @@ export class Line {
     }
   }
 
-  private openStream(connection: Http2Connection, user: LineUser): void {
+  private openStream(connection: Http2Connection, user: ChannelUser): void {
     if (this.headers === undefined || this.headersPath !== user.path) {
       const list = grpcHeaders(this.endpoint, user.path, USER_AGENT);
       this.headers = new RepeatedHeaders(list, this.headers?.signalledBytes);
@@ -110,7 +110,7 @@ export class Line {
     if (!connection.isReading) this.flushSoon();
   }
 
-  /** An answer over a connection that is leaving may open a stream on its successor, which then nobody else flushes. */
+  /** A response on a draining connection may open a stream on its successor, which no other code flushes. */
   private flushSoon(): void {
     if (this.isFlushDue) return;
     this.isFlushDue = true;
