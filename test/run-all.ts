@@ -37,7 +37,6 @@ const COMMAND_TESTS = [
   "./test/cli/perf-analyzer/effects-processes.test.ts",
   "./test/cli/run-exit-codes.test.ts",
   "./test/cli/run-flags.test.ts",
-  "./test/guides/commands.test.ts",
   "./test/wizard/init.test.ts",
   "./test/wizard/terminal.test.ts",
 ];

@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import { ROOT, rampartCommand, startProcess, startRampart } from "../cli/rampart-process.ts";
-import { commandsOf, GUIDES, readBlocks } from "./blocks.ts";
+import { commandsOf, GUIDES, readBlocks } from "../guides/blocks.ts";
 
 /**
  * Every command that a guide shows, against `rampart mock`: what stands in a block `sh` is run in a new folder with the files that the
