@@ -63,6 +63,37 @@ describe("every guide", () => {
   });
 });
 
+/** Options of the programs beside Rampart that guides show, and of npm, Deno and `npm test`. */
+const FOREIGN = new Set(
+  "--bind-to --profile-models --triton-launch-mode --perf-analyzer-path --target --force --all --only --rounds --memory --quick --timeout --no-check --test --metrics".split(
+    " ",
+  ),
+);
+
+describe("what guides name exists", () => {
+  const written = GUIDES.map((guide) => read(guide).replace(/<!-- generated[\s\S]*?<!-- end -->/g, "")).join("\n");
+
+  test("scripts of package.json", () => {
+    const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+    const named = [...written.matchAll(/npm run ([\w:]+)/g)].map((match) => match[1] as string);
+    assert.ok(named.length > 10);
+    assert.deepEqual(
+      named.filter((script) => !(script in scripts)),
+      [],
+    );
+  });
+
+  test("options: the generated lists have them, or their beginning", () => {
+    const listed = PARTS.flatMap(({ make }) => make().match(/--[a-z][a-z-]*/g) ?? []);
+    const named = [...written.matchAll(/(?<![\w-])(--[a-z][a-z-]*[a-z])(-?[…*])?/g)];
+    assert.ok(named.length > 150);
+    const unknown = named.filter(([, name = "", more = ""]) =>
+      more === "" ? !listed.includes(name) && !FOREIGN.has(name) : !listed.some((option) => option.startsWith(name)),
+    );
+    assert.deepEqual([...new Set(unknown.map((match) => match[0]))], []);
+  });
+});
+
 test("the guide of the house lists the folders of src, and no others", () => {
   const listed = [...read("src/README.md").matchAll(/^\| `([a-z]+)\/` \|/gm)].map((match) => match[1] as string);
   const folders = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
