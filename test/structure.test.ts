@@ -146,6 +146,15 @@ test("the order is checked as it is meant", () => {
   assert.deepEqual(sample.imports, ["../a.ts", "./b.ts", "./c.ts"]);
 });
 
+test("reports and runs both depend on results, not on each other", () => {
+  const reaching = sources.flatMap(({ path, imports }) => {
+    const other = path.startsWith("report/") ? "run/" : path.startsWith("run/") ? "report/" : undefined;
+    const found = imports.filter((one) => one.startsWith(".")).map((one) => resolveImport(path, one));
+    return found.filter((one) => other !== undefined && one.startsWith(other)).map((one) => `${path} → ${one}`);
+  });
+  assert.deepEqual(reaching, []);
+});
+
 test("src holds the entries and the folders of the list, and nothing else", () => {
   const unknown = readdirSync(SRC).filter((name) => ![...ORDER, ...ENTRIES, GUIDE].includes(name));
   assert.deepEqual(unknown, []);

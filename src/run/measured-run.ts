@@ -9,11 +9,11 @@ import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.t
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import type { ServerCounters } from "../service/statistics.ts";
+import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import type { MetricsPoller } from "../telemetry/metrics-poller.ts";
 import { FailurePolicy } from "./judge/failure-policy.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { explainEnd, toRunError } from "./judge/run-error.ts";
-import { HealthMonitor } from "./level/health-monitor.ts";
 import { LevelRun } from "./level/level.ts";
 import type { LevelContext } from "./level/level-context.ts";
 import { LevelMeter } from "./level/level-meter.ts";

@@ -2,15 +2,13 @@ import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
 import type { ComposingModelPlan, EmbeddedTargetPlan, OpenAiTargetPlan, TritonTargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
+import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import { type CheckedLlm, llmTargetSchemas, toLlmTargetPlan } from "./llm-targets.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "./parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
-
-/** perf_analyzer's default. */
-const OUTPUT_SHARED_MEMORY_BYTES = 102_400;
 
 /** The targets of scenarios: what is measured. */
 
@@ -267,7 +265,7 @@ export function toTargetPlan(
     headers: Object.entries(options.headers ?? {}),
     shapes: options.shapes ?? {},
     sharedMemory: options.sharedMemory ?? "none",
-    outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? OUTPUT_SHARED_MEMORY_BYTES,
+    outputSharedMemoryBytes: options.outputSharedMemoryBytes ?? DEFAULT_TRITON_TARGET.outputSharedMemoryBytes,
     parameters: toParameters(options.parameters),
     compression: options.compression ?? "none",
     composingModels: (options.composingModels ?? []).map(toComposingModel),

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
@@ -40,8 +41,6 @@ export interface PlanOverrides {
   readonly jsonFile?: string | undefined;
   readonly isLive?: boolean | undefined;
 }
-
-const DEFAULTS = { windowMs: 5000, stabilityPct: 10, maxTrials: 10, stallTimeoutMs: 60_000 } as const;
 
 interface CheckedDefinition {
   readonly name: string;
@@ -104,7 +103,7 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
   const content = contentOf(definition.target, folder);
   const tokens = content && toTokensPlan(content, asksLength(definition.inputs));
   const isAsync = isScheduled(load) || target.isStreaming;
-  const stallTimeoutMs = stallTimeout === undefined ? DEFAULTS.stallTimeoutMs : toMs(stallTimeout);
+  const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
   return {
     version: 1,
@@ -170,9 +169,9 @@ function toMetricsPlan(metrics: MetricsOptions | undefined, targetUrl: string): 
 function toStabilityMode({ window, percent, trials }: StabilityOptions): MeasurementModePlan {
   return {
     kind: "time-windows",
-    windowMs: window === undefined ? DEFAULTS.windowMs : toMs(window),
-    stabilityPct: percent ?? DEFAULTS.stabilityPct,
-    maxTrials: trials ?? DEFAULTS.maxTrials,
+    windowMs: window === undefined ? DEFAULT_WINDOWS.windowMs : toMs(window),
+    stabilityPct: percent ?? DEFAULT_WINDOWS.stabilityPct,
+    maxTrials: trials ?? DEFAULT_WINDOWS.maxTrials,
   };
 }
 

@@ -68,7 +68,7 @@ export class Exposition {
   }
 
   private parse(line: string): Line {
-    const series = line.startsWith(" ") ? undefined : parseSeries(line, () => true);
+    const series = line.startsWith(" ") ? undefined : parseSeries(line);
     if (series === undefined || readValue(line.slice(series.headLength)) === undefined) {
       if (line.startsWith("#")) this.readDeclaration(line);
       return { head: line, key: undefined };

@@ -1,5 +1,5 @@
 import type { GpuMetric, GpuReading } from "../measure/gpu-tally.ts";
-import { parsePrometheus } from "./prometheus.ts";
+import { Exposition } from "./exposition.ts";
 
 interface Family {
   readonly metric: GpuMetric;
@@ -16,17 +16,17 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map([
   ["nv_gpu_memory_total_bytes", { metric: "memoryTotalBytes", isReported: true }],
 ]);
 
-/** Parses Triton's GPU metrics, by UUID of the GPU. Omits samples without UUID or finite value. */
-export function readGpuMetrics(text: string): GpuReading {
+/** Parses Triton's GPU metrics, by UUID of the GPU. Omits samples without UUID or finite value. @param exposition of the same server's earlier texts, which makes it cheap */
+export function readGpuMetrics(text: string, exposition = new Exposition()): GpuReading {
   const reading: { [K in GpuMetric]?: Map<string, number> } = {};
-  for (const { name, labels, value } of parsePrometheus(text, (family) => FAMILIES.has(family))) {
+  exposition.read(text, ({ name, labels }, value) => {
     const family = FAMILIES.get(name);
     const uuid = labels.get("gpu_uuid");
-    if (family === undefined || uuid === undefined || !Number.isFinite(value)) continue;
+    if (family === undefined || uuid === undefined || !Number.isFinite(value)) return;
     const byUuid = reading[family.metric] ?? new Map<string, number>();
     byUuid.set(uuid, value);
     reading[family.metric] = byUuid;
-  }
+  });
   return reading;
 }
 

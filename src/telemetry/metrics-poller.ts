@@ -1,6 +1,7 @@
 import { GpuTally } from "../measure/gpu-tally.ts";
 import { messageOf } from "../plan/problem.ts";
 import { nowNs } from "../runtime/clock.ts";
+import { Exposition } from "./exposition.ts";
 import { missingFamilies, readGpuMetrics } from "./gpu-metrics.ts";
 
 /** Longer timeouts overflow the timer and fire at once. */
@@ -28,6 +29,7 @@ export interface MetricsPollerOptions {
  */
 export class MetricsPoller {
   private readonly options: MetricsPollerOptions;
+  private readonly exposition = new Exposition();
   private tally = new GpuTally();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isRunning = false;
@@ -96,7 +98,7 @@ export class MetricsPoller {
       this.warn([{ kind: "metrics-unreachable", url: this.options.url, reason: outcome.message }]);
       return;
     }
-    const reading = readGpuMetrics(outcome);
+    const reading = readGpuMetrics(outcome, this.exposition);
     this.tally.add(reading);
     const missing: MetricsWarning[] = [];
     for (const family of missingFamilies(reading)) missing.push({ kind: "metrics-missing", family });

@@ -1,36 +1,7 @@
-/** One sample in Prometheus' text format 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/ */
-export interface PrometheusSample {
-  readonly name: string;
-  readonly labels: ReadonlyMap<string, string>;
-  /** May be NaN or infinite. */
-  readonly value: number;
-}
-
-/**
- * Parses the wanted samples. Skips invalid lines.
- * @param isWanted whether to parse the samples of a family; other lines cost little
- */
-export function parsePrometheus(text: string, isWanted: (name: string) => boolean): PrometheusSample[] {
-  const samples: PrometheusSample[] = [];
-  for (let start = 0; start < text.length; ) {
-    const lineEnd = text.indexOf("\n", start);
-    const end = lineEnd < 0 ? text.length : lineEnd;
-    const sample = parseLine(text.slice(start, end).trim(), isWanted);
-    if (sample !== undefined) samples.push(sample);
-    start = end + 1;
-  }
-  return samples;
-}
+/** Lines of Prometheus' text format 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*/;
 const LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
-
-function parseLine(line: string, isWanted: (name: string) => boolean): PrometheusSample | undefined {
-  const series = parseSeries(line, isWanted);
-  if (series === undefined) return undefined;
-  const value = parseSampleValue(line.slice(series.headLength));
-  return value === undefined ? undefined : { name: series.name, labels: series.labels, value };
-}
 
 /** The part of a sample before its value. */
 export interface PrometheusSeries {
@@ -40,10 +11,10 @@ export interface PrometheusSeries {
   readonly headLength: number;
 }
 
-/** Parses a line up to its value. Returns undefined when it is not a wanted sample. @param line without surrounding whitespace */
-export function parseSeries(line: string, isWanted: (name: string) => boolean): PrometheusSeries | undefined {
+/** Parses a line up to its value. Returns undefined when it is not a sample. @param line without whitespace before it */
+export function parseSeries(line: string): PrometheusSeries | undefined {
   const name = NAME.exec(line)?.[0];
-  if (name === undefined || !isWanted(name)) return undefined;
+  if (name === undefined) return undefined;
   const labels = new Map<string, string>();
   let rest = line.slice(name.length).trimStart();
   if (rest.startsWith("{")) {

@@ -1,7 +1,7 @@
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { flagsOf, SUBCOMMANDS } from "../../src/cli/genai-perf/options/subcommands.ts";
-import { allFlags } from "../../src/cli/perf-analyzer/flags.ts";
+import { OPTIONS } from "../../src/cli/perf-analyzer/options/table.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { fewerRuns } from "./bounds.ts";
 import { assertEndsWell, CODES, runDoor } from "./command.ts";
@@ -24,10 +24,10 @@ after(() => server.stop());
 describe("fuzz: command lines", () => {
   test("perf_analyzer's", LIMIT, async () => {
     // MPI is looked for on the machine; help ends everything.
-    const flags = allFlags().filter(({ name }) => !["", "enable-mpi", "help"].includes(name));
-    const part = fc.tuple(fc.constantFrom(...flags), value, fc.nat({ max: 19 })).map(([flag, text, dice]) => {
+    const options = OPTIONS.filter(({ names }) => !["--enable-mpi", "--help"].includes(names[0]));
+    const part = fc.tuple(fc.constantFrom(...options), value, fc.nat({ max: 19 })).map(([option, text, dice]) => {
       if (dice === 0) return [text].filter((one) => one !== "--");
-      return flag.value === undefined || dice === 1 ? [`--${flag.name}`] : [`--${flag.name}`, text];
+      return option.value === undefined || dice === 1 ? [option.names[0]] : [option.names[0], text];
     });
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 6 }), async (parts) => {

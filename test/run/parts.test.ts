@@ -5,7 +5,6 @@ import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { broadcast } from "../../src/result/observer.ts";
 import { FailureLog } from "../../src/run/judge/failure-log.ts";
 import { FailurePolicy } from "../../src/run/judge/failure-policy.ts";
-import { HealthMonitor } from "../../src/run/level/health-monitor.ts";
 import { RunSignal } from "../../src/run/run-signal.ts";
 import { DueTimer } from "../../src/run/send/due-timer.ts";
 import type { EndedCounts } from "../../src/run/send/ended-requests.ts";
@@ -13,6 +12,7 @@ import { parseUrl, resolveEndpoint } from "../../src/run/target/endpoint.ts";
 import { nowNs } from "../../src/runtime/clock.ts";
 import { waitFinely } from "../../src/runtime/fine-wait.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
+import { HealthMonitor } from "../../src/telemetry/health-monitor.ts";
 import type { FailureKind } from "../../src/transport/failure.ts";
 import { makePlan } from "../plan/make-plan.ts";
 

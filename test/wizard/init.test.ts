@@ -32,7 +32,7 @@ function named(err: string): string[] {
 
 /** The same target and load by the printed flags as by the scenario. */
 async function assertSameByFlags(out: string, plan: Plan): Promise<void> {
-  const { target, load } = await planOfPrintedFlags(out);
+  const { target, load } = planOfPrintedFlags(out);
   assert.ok(target.kind === "triton");
   if (plan.target.kind === "triton") assert.deepEqual(target, plan.target);
   else assert.deepEqual([target.model, target.protocol], ["simple", plan.target.protocol]);

@@ -109,7 +109,7 @@ describe("rampart init in a terminal", () => {
         const screen = terminal.screen();
         assert.match(screen, /run it with: rampart run \.\/other\.ts/);
         // The terminal wraps long lines.
-        const plan = await planOfPrintedFlags(screen.replaceAll(/\n(?=\S+ --|--)/g, " "));
+        const plan = planOfPrintedFlags(screen.replaceAll(/\n(?=\S+ --|--)/g, " "));
         assert.ok(plan.target.kind === "triton");
         assert.equal(plan.target.model, "variable");
       });

@@ -1,15 +1,14 @@
-import { parseFlags } from "../../src/cli/perf-analyzer/parse.ts";
-import { readSettings } from "../../src/cli/perf-analyzer/read-settings.ts";
+import { parseOptions, readSettings } from "../../src/cli/perf-analyzer/read-settings.ts";
 import { toPlan as toPlanOfFlags } from "../../src/cli/perf-analyzer/to-plan.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 
 /** What the wizard prints besides the scenario. */
 
 /** The plan of the perf_analyzer command line that the wizard printed. Throws when it is none. */
-export async function planOfPrintedFlags(out: string): Promise<Plan> {
+export function planOfPrintedFlags(out: string): Plan {
   const line = /^ {2}rampart perf_analyzer (.*)$/m.exec(out)?.[1];
   if (line === undefined) throw new Error(`no flags were printed:\n${out}`);
-  const { settings, problems } = await readSettings(parseFlags(splitWords(line)));
+  const { settings, problems } = readSettings(parseOptions(splitWords(line)));
   const built = toPlanOfFlags(settings);
   const all = [...problems, ...built.problems];
   if (all.length > 0) throw new Error(all.map(({ path, message }) => `${path} ${message}`).join("; "));

@@ -1,5 +1,4 @@
-import { flagName } from "../perf-analyzer/flags.ts";
-import { type GivenFlag, parseFlags } from "../perf-analyzer/parse.ts";
+import { type ParsedLine, parseOptions } from "../perf-analyzer/read-settings.ts";
 import { findLoadSweep } from "./analyze/points.ts";
 import { isDefault } from "./options/defaults.ts";
 import type { GenaiSettings, Stimulus } from "./options/settings.ts";
@@ -28,13 +27,13 @@ const LOADS: Readonly<Record<string, (value: string) => Stimulus | undefined>> =
 export function liftLoad(builder: SettingsBuilder, args: readonly string[]): void {
   if (args.length === 0) return;
   const { settings, given } = builder;
-  const parsed = parseFlags(args);
-  const rest = parsed.given.filter((one) => LOADS[flagName(one.flag)] === undefined);
+  const parsed = parseOptions(args);
+  const rest = parsed.given.filter(({ option }) => LOADS[option.names[0]] === undefined);
   const loads = parsed.given.filter((one) => !rest.includes(one));
   settings.passThrough = [...args];
   const last = loads.at(-1);
   if (last === undefined || parsed.problems.length > 0) return;
-  const name = flagName(last.flag);
+  const [name] = last.option.names;
   const isSwept = settings.subcommand === "analyze" || given.has("analyze.sweeps");
   const swept = isSwept ? findLoadSweep(settings.analyze.sweeps)?.type : undefined;
   if (swept !== undefined) {
@@ -47,7 +46,7 @@ export function liftLoad(builder: SettingsBuilder, args: readonly string[]): voi
     return;
   }
   const stimulus = LOADS[name]?.(last.value ?? "");
-  const isOfOneKind = loads.every(({ flag }) => flag === last.flag);
+  const isOfOneKind = loads.every(({ option }) => option === last.option);
   const isFree = !isLoadGiven(settings, given) || settings.perfAnalyzer.stimulus.kind === stimulus?.kind;
   // 0 is perf_analyzer's to refuse.
   if (stimulus === undefined || !isOfOneKind || !isFree || Number(last.value ?? 1) <= 0) return;
@@ -67,12 +66,12 @@ export function isLoadGiven(settings: GenaiSettings, given: GivenSettings): bool
 }
 
 /** Flags as a command line. */
-export function writeFlags(flags: readonly GivenFlag[]): string[] {
+export function writeFlags(flags: ParsedLine["given"]): string[] {
   return flags.flatMap(({ typed, value }) => (value === undefined ? [typed] : [typed, value]));
 }
 
 /** The file of gaps that the flags after `--` name, a load that genai-perf has no name for; undefined where they name none. */
 export function intervalsFileOf(args: readonly string[]): string | undefined {
   if (args.length === 0) return undefined;
-  return parseFlags(args).given.findLast(({ flag }) => flagName(flag) === "--request-intervals")?.value;
+  return parseOptions(args).given.findLast(({ option }) => option.names[0] === "--request-intervals")?.value;
 }

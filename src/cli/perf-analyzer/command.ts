@@ -1,3 +1,4 @@
+import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
@@ -6,9 +7,7 @@ import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
 import { VERSION } from "../version.ts";
-import { parseFlags } from "./parse.ts";
-import { readSettings } from "./read-settings.ts";
-import type { Settings } from "./settings.ts";
+import { parseOptions, readSettings } from "./read-settings.ts";
 import { toPlan } from "./to-plan.ts";
 
 /** `rampart perf_analyzer …`, and the executable linked as `perf_analyzer`. */
@@ -19,7 +18,7 @@ const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
 
 /** Runs the command. @param command how it was called, for help. Returns the exit code. */
 export async function runPerfAnalyzer(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  const { settings, problems, warnings, lines } = await readSettings(parseFlags(args));
+  const { settings, problems, warnings, lines } = readSettings(parseOptions(args));
   for (const line of lines) io.err(`${line}\n`);
   if (settings.isHelp) {
     const { formatHelp } = await import("./help.ts");
@@ -32,40 +31,44 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
   }
   const built = toPlan(settings);
   const read = findReadOutputs(outputFilesOf(built.plan, "-f"), inputFilesOf(built.plan));
-  const allProblems = [...problems, ...built.problems, ...read, ...(await checkService(settings))];
+  const allProblems = [...problems, ...built.problems, ...read];
   if (allProblems.length > 0) {
     printProblems(allProblems, command, io);
     return EXIT.error;
   }
   for (const warning of warnings) io.err(`rampart: ${warning}\n`);
   for (const warning of built.warnings) io.err(`${warning}\n`);
-  if (settings.isDryRun) {
-    const { checkPlan } = await import("../../registry/check-plan.ts");
-    io.out(`${JSON.stringify(withoutSecrets(await checkPlan(built.plan)), null, 2)}\n`);
-    return EXIT.measured;
+  try {
+    return settings.isDryRun ? await showPlan(built.plan, io) : await measure(built.plan, io);
+  } catch (error) {
+    return explain(error, io);
   }
-  const reportIo = besideJson(io, built.plan.outputs.jsonFile);
-  const peers = await joinPeers(built.plan, (line) => io.err(`${line}\n`));
+}
+
+async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
+  const { checkPlan } = await import("../../registry/check-plan.ts");
+  io.out(`${JSON.stringify(withoutSecrets(checkPlan(plan)), null, 2)}\n`);
+  return EXIT.measured;
+}
+
+async function measure(plan: Plan, io: CommandIo): Promise<number> {
+  const reportIo = besideJson(io, plan.outputs.jsonFile);
+  const peers = await joinPeers(plan, (line) => io.err(`${line}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>
       reportIo.out(
         `Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`,
       );
-    const { result, outputError } = await executePlan(built.plan, reportIo, onInterrupt, peers);
+    const { result, outputError } = await executePlan(plan, reportIo, onInterrupt, peers);
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
+    // Before the peers are closed, which may end this process.
     return explain(error, io);
   } finally {
     // The first rank that exits with an error makes mpirun end the others: all have said what they have to say by then.
     await peers.close();
   }
-}
-
-/** The rules of service kinds are loaded where there is something to check: the way to a Triton's first request is short. */
-async function checkService(settings: Settings): Promise<readonly Problem[]> {
-  if (settings.serviceKind === "triton" && settings.endpoint === "") return [];
-  return (await import("./openai-rules.ts")).checkOpenAi(settings);
 }
 
 function printProblems(problems: readonly Problem[], command: string, io: CommandIo): void {
@@ -94,7 +97,7 @@ function conclude(result: RunResult, io: CommandIo): number {
   }
   const first = result.levels[0];
   const isBinary = "search" in result.prepared.plan.load && result.prepared.plan.load.search === "binary";
-  // As in the original an unstable level is an error only when nothing was measured before it.
+  // Like in perf_analyzer, an unstable level is an error only if no level was measured before it.
   if (!isBinary && result.levels.length === 1 && first?.outcome === "unstable") {
     io.err("Failed to obtain stable measurement.\n\n");
     return EXIT.unstable;
@@ -117,7 +120,7 @@ function printLaneErrors(result: RunResult, io: CommandIo): void {
 
 /** A failure's message as the original's client for the kind of service says it. */
 function wordAsOriginal({ message, status, answer }: LaneError, { prepared }: RunResult): string {
-  const isOpenAi = prepared.plan.target.kind === "openai";
+  const isOpenAi = "endpoint" in prepared.plan.target;
   return isOpenAi && answer !== undefined ? `OpenAI response returns HTTP code ${status}: ${answer}` : message;
 }
 

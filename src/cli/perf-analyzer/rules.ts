@@ -1,273 +1,285 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { Problem } from "../../plan/problem.ts";
-import { isWritable } from "../output-files.ts";
-import type { Settings } from "./settings.ts";
+import { isDirectory, isWritable } from "../output-files.ts";
+import { OPTIONS } from "./options/table.ts";
+import { ONE_REQUEST, type RangeValue, type Settings, takesPayloads } from "./settings.ts";
 
-/** The original's rules between flags. */
+/** The original's rules between options, in its words. */
+
+/** A rule between options: whether it is broken, and the problem that this is. */
+type Rule = readonly [isBroken: boolean, path: string, message: string, hint: string, value?: string];
 
 /** What the settings contradict, all of it. */
 export function checkTogether(settings: Settings): Problem[] {
-  return [
-    ...checkModes(settings),
+  const rules: readonly Rule[] = [
+    ...generalRules(settings),
+    ...loadRules(settings),
+    ...targetRules(settings),
+    ...searchRules(settings),
+    ...countRules(settings),
+    ...outputRules(settings.outputs),
+    ...openAiRules(settings),
+  ];
+  return rules
+    .filter(([isBroken]) => isBroken)
+    .map(([, path, message, hint, value]) => ({ path, message, hint, ...(value === undefined ? {} : { value }) }));
+}
 
-    ...checkSearch(settings),
-    ...checkCounts(settings),
-    ...checkOutputs(settings),
+function generalRules({ target, concurrency }: Settings): Rule[] {
+  return [
+    [
+      target.model === "",
+      "-m",
+      "Failed to parse -m (model name). The value must be specified.",
+      "Give the model with -m.",
+    ],
+    [
+      Math.max(concurrency?.start ?? 1, concurrency?.end ?? 1) > MAX_CONCURRENCY,
+      "--concurrency-range",
+      `Failed to parse --concurrency-range. The concurrency must be ${MAX_CONCURRENCY} at most.`,
+      "Give fewer requests outstanding.",
+    ],
   ];
 }
 
-/** Whether any of a group of flags was given. */
-export function isGiven(flags: object): boolean {
-  for (const _name in flags) return true;
-  return false;
-}
-
-function checkModes(settings: Settings): Problem[] {
-  const problems: Problem[] = [];
-  const rule = (isBroken: boolean, path: string, message: string, hint: string): void => {
-    if (isBroken) problems.push({ path, message, hint });
-  };
-  const { concurrency } = settings;
-  rule(
-    settings.model === "",
-    "-m",
-    "Failed to parse -m (model name). The value must be specified.",
-    "Give the model with -m.",
-  );
-  rule(
-    Math.max(concurrency?.start ?? 1, concurrency?.end ?? 1) > MAX_CONCURRENCY,
-    "--concurrency-range",
-    `Failed to parse --concurrency-range. The concurrency must be ${MAX_CONCURRENCY} at most.`,
-    "Give fewer requests outstanding.",
-  );
-  problems.push(...checkLoadModes(settings));
-  rule(
-    settings.isStreaming && settings.protocol !== "grpc" && settings.serviceKind === "triton",
-    "--streaming",
-    "Streaming is only allowed with gRPC protocol and Triton C API.",
-    "Add -i grpc.",
-  );
-  rule(
-    isGiven(settings.parameters) && settings.protocol !== "grpc",
-    "--request-parameter",
-    "The --request-parameter option is currently only supported by gRPC protocol.",
-    "Add -i grpc.",
-  );
-  rule(
-    settings.compression !== undefined && settings.protocol !== "grpc",
-    "--grpc-compression-algorithm",
-    "Using compression algorithm is only allowed with gRPC protocol.",
-    "Add -i grpc.",
-  );
-  rule(
-    settings.isAsync && settings.isSync,
-    "--sync",
-    "Cannot specify --async and --sync simultaneously.",
-    "Give one of them.",
-  );
-  rule(
-    settings.isStreaming && settings.isSync,
-    "--sync",
-    "can not use streaming with synchronous API",
-    "Leave --sync out.",
-  );
-  for (const [flag, value] of [
-    ["--metrics-url", settings.metricsUrl],
-    ["--metrics-interval", settings.metricsIntervalMs],
-  ] as const) {
-    rule(
-      value !== undefined && !settings.isCollectingMetrics,
-      flag,
-      `Must specify --collect-metrics when using the ${flag} option.`,
-      `Add --collect-metrics, or leave ${flag} out.`,
-    );
-  }
-  rule(
-    settings.inputData.includes("zero") && hasPath(settings.inputData),
-    "--input-data",
-    "The -z flag cannot be set when --data-directory is provided.",
-    "Give --input-data zero or paths.",
-  );
-  rule(
-    settings.client === "undici" && settings.protocol === "grpc",
-    "--client",
-    "Cannot use --client undici with gRPC.",
-    "Give own or grpc-js.",
-  );
-  rule(
-    settings.client === "grpc-js" && settings.protocol === "http",
-    "--client",
-    "Cannot use --client grpc-js with HTTP.",
-    "Give own or undici.",
-  );
-  return problems;
-}
-
 /** One load at a time, and what each of the rarer ones needs. */
-function checkLoadModes(settings: Settings): Problem[] {
-  const problems: Problem[] = [];
-  const { periodic, requestCount, warmupRequests } = settings;
-  const given: (readonly [name: string, flag: string])[] = [];
-  if (periodic !== undefined) given.push(["PeriodicConcurrency", "--periodic-concurrency-range"]);
-  if (settings.isFixedSchedule) given.push(["FixedSchedule", "--fixed-schedule"]);
-  if (settings.sessionConcurrency !== undefined) given.push(["SessionConcurrency", "--session-concurrency"]);
-  if (settings.concurrency !== undefined) given.push(["Concurrency", "--concurrency-range"]);
-  if (settings.requestRate !== undefined) given.push(["RequestRate", "--request-rate-range"]);
-  if (settings.intervalsFile !== undefined) given.push(["CustomIntervals", "--request-intervals"]);
-  const [first, second] = given;
-  if (first !== undefined && second !== undefined)
-    problems.push({
-      path: second[1],
-      message: `Cannot use both ${first[0]} and ${second[0]} inference load modes.`,
-      hint: `Give ${first[1]} or ${second[1]}.`,
-    });
-  if (periodic !== undefined && !(settings.isStreaming && settings.protocol === "grpc"))
-    problems.push({
-      path: "--periodic-concurrency-range",
-      message: "The --periodic-concurrency-range option requires bi-directional gRPC streaming.",
-      hint: "Add -i grpc --streaming.",
-    });
-  if (periodic !== undefined && settings.profileExportFile === "")
-    problems.push({
-      path: "--profile-export-file",
-      message: "Must provide --profile-export-file when using the --periodic-concurrency-range option.",
-      hint: "Name the file for the measured requests.",
-    });
-  if (settings.sessionConcurrency !== undefined && settings.serviceKind !== "openai")
-    problems.push({
-      path: "--session-concurrency",
-      message: "Session concurrency mode is only supported with OpenAI service kind.",
-      hint: "Add --service-kind openai.",
-    });
-  if (settings.isFixedSchedule && !hasPath(settings.inputData))
-    problems.push({
-      path: "--fixed-schedule",
-      message: "Must provide --input-data when using the --fixed-schedule option.",
-      hint: "Give a JSON file whose entries have a 'timestamp' in milliseconds.",
-    });
-  for (const [flag, isGivenToo] of [
-    ["--request-count", requestCount !== undefined],
-    ["--warmup-request-count", warmupRequests > 0],
-  ] as const) {
-    if (!isGivenToo || (periodic === undefined && !settings.isFixedSchedule)) continue;
-    const mode = periodic === undefined ? "--fixed-schedule" : "--periodic-concurrency-range";
-    problems.push({
-      path: flag,
-      message: `Cannot specify \`${flag}\` when using \`${mode}\`.`,
-      hint: "Leave it out: the load says how many requests there are.",
-    });
-  }
-  return problems;
+function loadRules(settings: Settings): Rule[] {
+  const { periodic, target, outputs, sessionConcurrency, isFixedSchedule, inputData } = settings;
+  const [first, second] = givenLoads(settings);
+  const mode = periodic === undefined ? "--fixed-schedule" : "--periodic-concurrency-range";
+  return [
+    [
+      second !== undefined,
+      `${second?.[1]}`,
+      `Cannot use both ${first?.[0]} and ${second?.[0]} inference load modes.`,
+      `Give ${first?.[1]} or ${second?.[1]}.`,
+    ],
+    [
+      periodic !== undefined && !(target.isStreaming && target.protocol === "grpc"),
+      "--periodic-concurrency-range",
+      "The --periodic-concurrency-range option requires bi-directional gRPC streaming.",
+      "Add -i grpc --streaming.",
+    ],
+    [
+      periodic !== undefined && outputs.profileExportFile === "",
+      "--profile-export-file",
+      "Must provide --profile-export-file when using the --periodic-concurrency-range option.",
+      "Name the file for the measured requests.",
+    ],
+    [
+      sessionConcurrency !== undefined && !takesPayloads(settings),
+      "--session-concurrency",
+      "Session concurrency mode is only supported with OpenAI service kind.",
+      "Add --service-kind openai.",
+    ],
+    [
+      isFixedSchedule && !hasPath(inputData),
+      "--fixed-schedule",
+      "Must provide --input-data when using the --fixed-schedule option.",
+      "Give a JSON file whose entries have a 'timestamp' in milliseconds.",
+    ],
+    ...requestCounts(settings).map(
+      ([flag, count]): Rule => [
+        count > 0 && (periodic !== undefined || isFixedSchedule),
+        flag,
+        `Cannot specify \`${flag}\` when using \`${mode}\`.`,
+        "Leave it out: the load says how many requests there are.",
+      ],
+    ),
+  ];
+}
+
+/** The original's names of the loads that were given, and their options. */
+function givenLoads(settings: Settings): (readonly [name: string, flag: string])[] {
+  const loads = [
+    [settings.periodic !== undefined, "PeriodicConcurrency", "--periodic-concurrency-range"],
+    [settings.isFixedSchedule, "FixedSchedule", "--fixed-schedule"],
+    [settings.sessionConcurrency !== undefined, "SessionConcurrency", "--session-concurrency"],
+    [settings.concurrency !== undefined, "Concurrency", "--concurrency-range"],
+    [settings.requestRate !== undefined, "RequestRate", "--request-rate-range"],
+    [settings.intervalsFile !== undefined, "CustomIntervals", "--request-intervals"],
+  ] as const;
+  return loads.filter(([isGiven]) => isGiven).map(([, name, flag]) => [name, flag]);
+}
+
+function targetRules(settings: Settings): Rule[] {
+  const { given, target, client, isAsync, isSync, inputData } = settings;
+  const isGrpc = target.protocol === "grpc";
+  return [
+    [
+      target.isStreaming && !isGrpc && !takesPayloads(settings),
+      "--streaming",
+      "Streaming is only allowed with gRPC protocol and Triton C API.",
+      "Add -i grpc.",
+    ],
+    [
+      Object.keys(target.parameters).length > 0 && !isGrpc,
+      "--request-parameter",
+      "The --request-parameter option is currently only supported by gRPC protocol.",
+      "Add -i grpc.",
+    ],
+    [
+      given.has("--grpc-compression-algorithm") && !isGrpc,
+      "--grpc-compression-algorithm",
+      "Using compression algorithm is only allowed with gRPC protocol.",
+      "Add -i grpc.",
+    ],
+    [isAsync && isSync, "--sync", "Cannot specify --async and --sync simultaneously.", "Give one of them."],
+    [target.isStreaming && isSync, "--sync", "can not use streaming with synchronous API", "Leave --sync out."],
+    ...["--metrics-url", "--metrics-interval"].map(
+      (flag): Rule => [
+        given.has(flag) && !settings.isCollectingMetrics,
+        flag,
+        `Must specify --collect-metrics when using the ${flag} option.`,
+        `Add --collect-metrics, or leave ${flag} out.`,
+      ],
+    ),
+    [
+      inputData.includes("zero") && hasPath(inputData),
+      "--input-data",
+      "The -z flag cannot be set when --data-directory is provided.",
+      "Give --input-data zero or paths.",
+    ],
+    [client.kind === "undici" && isGrpc, "--client", "Cannot use --client undici with gRPC.", "Give own or grpc-js."],
+    [client.kind === "grpc-js" && !isGrpc, "--client", "Cannot use --client grpc-js with HTTP.", "Give own or undici."],
+  ];
+}
+
+/** What says how many requests there are, and the numbers; 0: not given. */
+export function requestCounts({ requestCount = 0, measurement }: Settings): [flag: string, count: number][] {
+  return [
+    ["--request-count", requestCount],
+    ["--warmup-request-count", measurement.warmupRequests],
+  ];
 }
 
 function hasPath(inputData: readonly string[]): boolean {
-  for (const value of inputData) if (value !== "zero") return true;
-  return false;
+  return inputData.some((value) => value !== "zero");
 }
 
-function checkSearch(settings: Settings): Problem[] {
-  const problems: Problem[] = [];
-  const range = settings.requestRate ?? settings.concurrency;
-  const flag = settings.requestRate === undefined ? "--concurrency-range" : "--request-rate-range";
-  const isEndless = range?.end === 0;
-  if (isEndless && settings.latencyLimitMs === null) {
-    problems.push({
-      path: flag,
-      message: "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously",
-      hint: `Give ${flag} an end, or give --latency-threshold.`,
-    });
-  }
-  if (!settings.isBinarySearch) return problems;
-  if (isEndless) {
-    problems.push({
-      path: flag,
-      message: "The end of the range can not be 0 (or 0.0) for binary search mode.",
-      hint: "Give an end.",
-    });
-  } else if ((range?.end ?? 1) < (range?.start ?? 1)) {
-    problems.push({
-      path: flag,
-      message: "The end of the range can not be less than start of the range for binary search mode.",
-      hint: `Write ${flag} ${range?.end ?? 1}:${range?.start ?? 1}.`,
-    });
-  }
-  if (settings.latencyLimitMs === null) {
-    problems.push({
-      path: "--latency-threshold",
-      message: "The --latency-threshold cannot be 0 for binary search mode.",
-      hint: "Give the limit in milliseconds with -l.",
-    });
-  }
-  return problems;
+function searchRules({ requestRate, concurrency, measurement, isBinarySearch }: Settings): Rule[] {
+  const { start = 1, end = 1 } = requestRate ?? concurrency ?? ONE_REQUEST;
+  const flag = requestRate === undefined ? "--concurrency-range" : "--request-rate-range";
+  const hasLimit = measurement.latencyLimitMs !== null;
+  return [
+    [
+      end === 0 && !hasLimit,
+      flag,
+      "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously",
+      `Give ${flag} an end, or give --latency-threshold.`,
+    ],
+    [
+      isBinarySearch && end === 0,
+      flag,
+      "The end of the range can not be 0 (or 0.0) for binary search mode.",
+      "Give an end.",
+    ],
+    [
+      isBinarySearch && end !== 0 && end < start,
+      flag,
+      "The end of the range can not be less than start of the range for binary search mode.",
+      `Write ${flag} ${end}:${start}.`,
+    ],
+    [
+      isBinarySearch && !hasLimit,
+      "--latency-threshold",
+      "The --latency-threshold cannot be 0 for binary search mode.",
+      "Give the limit in milliseconds with -l.",
+    ],
+  ];
 }
 
-function checkCounts(settings: Settings): Problem[] {
-  const problems: Problem[] = [];
-  const rate = settings.requestRate;
-  const concurrency =
-    rate === undefined &&
-    settings.intervalsFile === undefined &&
-    !settings.isFixedSchedule &&
-    settings.periodic === undefined &&
-    settings.sessionConcurrency === undefined
-      ? (settings.concurrency ?? { start: 1, end: 1 })
-      : undefined;
-  const hasManyLevels = (range: { start: number; end: number | undefined } | undefined): boolean =>
-    range !== undefined && range.start < (range.end ?? 1);
-  const { requestCount } = settings;
-  for (const [flag, count] of [
-    ["--request-count", requestCount ?? 0],
-    ["--warmup-request-count", settings.warmupRequests],
-  ] as const) {
-    if (count === 0) continue;
-    if (hasManyLevels(concurrency))
-      problems.push({
-        path: flag,
-        message: `${flag} not supported with multiple concurrency values in one run`,
-        hint: "Give a single concurrency.",
-      });
-    if (hasManyLevels(rate))
-      problems.push({
-        path: flag,
-        message: `${flag} not supported with multiple request rate values in one run`,
-        hint: "Give a single request rate.",
-      });
-  }
-  if (requestCount === undefined) return problems;
-  if (concurrency !== undefined && requestCount < concurrency.start) {
-    problems.push({
-      path: "--request-count",
-      message: "--request-count can not be less than concurrency",
-      value: String(requestCount),
-      hint: `Give ${concurrency.start} or more.`,
-    });
-  }
-  if (rate !== undefined && requestCount < Math.trunc(rate.start)) {
-    problems.push({
-      path: "--request-count",
-      message: "--request-count can not be less than request rate",
-      value: String(requestCount),
-      hint: `Give ${Math.trunc(rate.start)} or more.`,
-    });
-  }
-  return problems;
+function countRules(settings: Settings): Rule[] {
+  const { requestRate, requestCount } = settings;
+  const isConcurrency = givenLoads(settings).every(([name]) => name === "Concurrency");
+  const concurrency = isConcurrency ? (settings.concurrency ?? ONE_REQUEST) : undefined;
+  const levels = [
+    [concurrency, "concurrency"],
+    [requestRate, "request rate"],
+  ] as const;
+  return [
+    ...requestCounts(settings).flatMap(([flag, count]) =>
+      levels.map(
+        ([range, unit]): Rule => [
+          count > 0 && hasManyLevels(range),
+          flag,
+          `${flag} not supported with multiple ${unit} values in one run`,
+          `Give a single ${unit}.`,
+        ],
+      ),
+    ),
+    ...levels.map(([range, unit]): Rule => {
+      const least = Math.trunc(range?.start ?? 0);
+      const message = `--request-count can not be less than ${unit}`;
+      const isFewer = requestCount !== undefined && requestCount < least;
+      return [isFewer, "--request-count", message, `Give ${least} or more.`, String(requestCount)];
+    }),
+  ];
+}
+
+function hasManyLevels(range: RangeValue | undefined): boolean {
+  return range !== undefined && range.start < (range.end ?? 1);
 }
 
 /** Output files are refused before a run, not after it. */
-function checkOutputs(settings: Settings): Problem[] {
-  const problems: Problem[] = [];
-  for (const [flag, path, said] of [
-    ["--json", settings.jsonFile, "failed to open file for outputting the JSON report"],
-    ["-f", settings.csvFile, "failed to open file for outputting the report"],
-    ["--profile-export-file", settings.profileExportFile, "failed to open file for outputting raw profile data"],
-  ] as const) {
-    if (path !== "" && !isWritable(path))
-      problems.push({
-        path: flag,
-        message: said,
-        value: path,
-        hint: "Give a path in an existing folder that can be written.",
-      });
-  }
-  return problems;
+function outputRules({ jsonFile, csvFile, profileExportFile }: Settings["outputs"]): Rule[] {
+  const files = [
+    ["--json", jsonFile, "failed to open file for outputting the JSON report"],
+    ["-f", csvFile, "failed to open file for outputting the report"],
+    ["--profile-export-file", profileExportFile, "failed to open file for outputting raw profile data"],
+  ] as const;
+  const hint = "Give a path in an existing folder that can be written.";
+  return files.map(([flag, path, message]) => [path !== "" && !isWritable(path), flag, message, hint, path]);
+}
+
+/** The rules of `--service-kind openai`, where requests are payloads from a file. */
+function openAiRules(settings: Settings): Rule[] {
+  const { endpoint, target, isAsync } = settings;
+  if (!takesPayloads(settings))
+    return [[endpoint !== "", "--endpoint", "--endpoint has no meaning for a Triton.", "Add --service-kind openai."]];
+  return [
+    [
+      endpoint === "",
+      "--endpoint",
+      'Must supply --endpoint for OpenAI service kind. For example, "v1/chat/completions".',
+      "Give the path that payloads go to.",
+    ],
+    [
+      target.protocol === "grpc",
+      "-i",
+      "perf_analyzer does not support gRPC protocol with OpenAI endpoints",
+      "Leave -i out: HTTP is the default.",
+    ],
+    [
+      !isAsync && !target.isStreaming,
+      "--async",
+      "Only async mode is currently supported for OpenAI service-kind",
+      "Add --async.",
+    ],
+    [
+      target.batchSize !== 1,
+      "-b",
+      "Batching is not currently supported with OpenAI service-kind",
+      "Leave -b out: a payload says itself how many items it has.",
+    ],
+    ...payloadRules(settings),
+    ...OPTIONS.map(
+      ({ names: [flag], isForTensors, isChanged }): Rule => [
+        isForTensors === true && isChanged?.(settings) === true,
+        flag,
+        `${flag} has no meaning with --service-kind openai, whose payloads say all.`,
+        "Leave it out.",
+      ],
+    ),
+  ];
+}
+
+function payloadRules({ inputData }: Settings): Rule[] {
+  const hint = 'Give a JSON file such as {"data": [{"payload": [{"model": "m", "messages": […]}]}]}.';
+  const isWithoutFiles = inputData.length === 0 || inputData.includes("zero");
+  const message = "--service-kind openai takes files of payloads, not directories";
+  return [
+    [isWithoutFiles, "--input-data", "Must supply --input-data for OpenAI service kind.", hint],
+    ...inputData.map((path): Rule => [!isWithoutFiles && isDirectory(path), "--input-data", message, hint, path]),
+  ];
 }

@@ -1,82 +1,94 @@
-import type { ComposingModelPlan, RequestParameterPlan, TlsPlan } from "../../plan/plan.ts";
-import type { SequencesPlan } from "../../plan/sequences.ts";
-import type { TracePlan } from "../../plan/telemetry.ts";
-import type { RangeValue } from "./values.ts";
+import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../../plan/defaults.ts";
+import type { ClientPlan, FailuresPlan, OutputsPlan, TlsPlan, TritonTargetPlan } from "../../plan/plan.ts";
+import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
+import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE, type TracePlan } from "../../plan/telemetry.ts";
+import { DEFAULT_TLS } from "../../plan/tls.ts";
+import { DEFAULT_TRITON_TARGET } from "../../plan/triton-target.ts";
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+/** A `start:end:step` triple; parts not given are undefined. */
+export interface RangeValue {
+  readonly start: number;
+  readonly end?: number | undefined;
+  readonly step?: number | undefined;
+}
 
-/** What a command line says, value by value, with perf_analyzer's defaults. */
-export interface Settings {
-  model: string;
-  modelVersion: string;
-  serviceKind: "triton" | "openai";
+/** Concurrency where no load is given. */
+export const ONE_REQUEST: RangeValue = { start: 1 };
+
+/** What a command line says, beginning with perf_analyzer's defaults. Parts that a Plan has too stand as they do there. */
+export class Settings {
+  /** The first names of the options that were given. */
+  given: ReadonlySet<string> = new Set();
+
+  serviceKind: "triton" | "openai" = "triton";
   /** The path that payloads go to; empty: not given. */
-  endpoint: string;
-  verbosity: 0 | 1 | 2;
-  isAsync: boolean;
-  isSync: boolean;
-  isStreaming: boolean;
-  concurrency: RangeValue | undefined;
-  /** Whether `--concurrency-range` gave it, wholly or in part. */
-  hasConcurrencyRange: boolean;
-  requestRate: RangeValue | undefined;
-  intervalsFile: string | undefined;
-  distribution: "constant" | "poisson";
-  isFixedSchedule: boolean;
-  periodic: { start: number; end: number; step: number } | undefined;
-  periodResponses: number | undefined;
-  sessionConcurrency: number | undefined;
-  /** What the flags of sequences say. */
-  sequences: { -readonly [K in keyof SequencesPlan]?: SequencesPlan[K] | undefined };
-  windowMs: number;
-  measurementMode: "time_windows" | "count_windows";
-  requestsPerWindow: number;
-  requestCount: number | undefined;
-  warmupRequests: number;
-  stabilityPct: number;
-  maxTrials: number;
-  percentile: number | null;
-  latencyLimitMs: number | null;
-  isBinarySearch: boolean;
-  maxThreads: number | undefined;
-  batchSize: number;
+  endpoint = "";
+  /** Without a URL the protocol decides. */
+  target: Omit<TritonTargetPlan, "url" | "tls"> & { readonly url?: string } = {
+    protocol: "http",
+    model: "",
+    ...DEFAULT_TRITON_TARGET,
+  };
+  /** What the `--ssl-grpc-…` options say. */
+  sslGrpc: TlsPlan = DEFAULT_TLS;
+  /** What the `--ssl-https-…` options say. */
+  sslHttps: TlsPlan = DEFAULT_TLS;
+
+  concurrency?: RangeValue;
+  requestRate?: RangeValue;
+  distribution: "constant" | "poisson" = "constant";
+  intervalsFile?: string;
+  isFixedSchedule = false;
+  periodic?: { readonly start: number; readonly end: number; readonly step: number };
+  periodResponses = 10;
+  sessionConcurrency?: number;
+  sequences: SequencesPlan = DEFAULT_SEQUENCES;
+
+  measurementMode: "time_windows" | "count_windows" = "time_windows";
+  requestCount?: number;
+  measurement = {
+    mode: { ...DEFAULT_WINDOWS, requestsPerWindow: 50 },
+    warmupRequests: 0,
+    percentile: null as number | null,
+    latencyLimitMs: null as number | null,
+  };
+  isBinarySearch = false;
+
+  isAsync = false;
+  isSync = false;
+  maxThreads?: number;
+  client: Omit<ClientPlan, "callMode" | "maxLanes"> = {
+    kind: "own",
+    stallTimeoutMs: DEFAULT_STALL_TIMEOUT_MS,
+    isMpi: false,
+  };
+  failures: FailuresPlan = { maxRatio: 0 };
+
   /** `zero`, or paths; empty: random. */
-  inputData: string[];
-  shapes: Record<string, number[]>;
-  parameters: Record<string, RequestParameterPlan>;
-  /** Undefined when nothing was said of it. */
-  compression: "none" | "gzip" | "deflate" | undefined;
-  composingModels: ComposingModelPlan[];
-  stringLength: number;
-  stringData: string;
-  inputTensorFormat: "binary" | "json";
-  outputTensorFormat: "binary" | "json";
-  sharedMemory: "none" | "system" | "cuda";
-  outputSharedMemoryBytes: number | undefined;
-  url: string | undefined;
-  protocol: "http" | "grpc" | undefined;
-  headers: [name: string, value: string][];
-  /** What the `--ssl-grpc-…` flags say, and the `--ssl-https-…` flags. */
-  sslGrpc: Mutable<Partial<TlsPlan>>;
-  sslHttps: Mutable<Partial<TlsPlan>>;
-  isCollectingMetrics: boolean;
-  metricsUrl: string | undefined;
-  metricsIntervalMs: number | undefined;
-  /** What the flags of traces say. */
-  trace: Mutable<Partial<TracePlan>>;
-  csvFile: string;
-  jsonFile: string;
-  isVerboseCsv: boolean;
-  profileExportFile: string;
-  client: "own" | "undici" | "grpc-js";
-  stallTimeoutMs: number;
-  /** Undefined: no limit. */
-  requestTimeoutMs: number | undefined;
-  /** Undefined: the default of plans. */
-  maxResponseBytes: number | undefined;
-  isMpi: boolean;
-  maxFailureRatio: number;
-  isDryRun: boolean;
-  isHelp: boolean;
-  isVersion: boolean;
+  inputData: readonly string[] = [];
+  inputs = { stringLength: 128, stringData: "" };
+
+  isCollectingMetrics = false;
+  /** Undefined: where a Triton has them. */
+  metricsUrl?: string;
+  metricsIntervalMs = DEFAULT_METRICS_INTERVAL_MS;
+  telemetry: { readonly trace: TracePlan } = { trace: NO_TRACE };
+
+  outputs: OutputsPlan = {
+    style: "perf_analyzer",
+    verbosity: 0,
+    csvFile: "",
+    isVerboseCsv: false,
+    profileExportFile: "",
+    jsonFile: "",
+  };
+
+  isDryRun = false;
+  isHelp = false;
+  isVersion = false;
+}
+
+/** Whether requests are payloads instead of tensors. */
+export function takesPayloads({ serviceKind }: Settings): boolean {
+  return serviceKind === "openai";
 }

@@ -3,8 +3,8 @@ import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunProgress } from "../../result/observer.ts";
 import type { PreparedRun } from "../../result/run-result.ts";
-import { HealthMonitor } from "../../run/level/health-monitor.ts";
 import { nowNs } from "../../runtime/clock.ts";
+import { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatLiveLine, formatLiveLines, type LiveState } from "./live-text.ts";
 

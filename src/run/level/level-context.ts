@@ -1,12 +1,12 @@
 import type { TokenLink } from "../../measure/tokens/token-thread.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunObserver } from "../../result/observer.ts";
+import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { MetricsPoller } from "../../telemetry/metrics-poller.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { RunSignal } from "../run-signal.ts";
 import type { Driver } from "../send/driver.ts";
 import type { Session } from "../target/session.ts";
-import type { HealthMonitor } from "./health-monitor.ts";
 
 /** The dependencies of a level's measurement. */
 export interface LevelContext {

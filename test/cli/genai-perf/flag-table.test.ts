@@ -4,9 +4,9 @@ import { formatHelp } from "../../../src/cli/genai-perf/help.ts";
 import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
 import type { GenaiFlag } from "../../../src/cli/genai-perf/options/genai-option.ts";
 import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "../../../src/cli/genai-perf/options/keys.ts";
-import { getSetting, setSetting } from "../../../src/cli/genai-perf/options/settings.ts";
 import { ALL_OPTIONS, flagsOf, SUBCOMMANDS } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { formatUsage } from "../../../src/cli/genai-perf/usage.ts";
+import { putValue, valueAt } from "../../../src/cli/options/place.ts";
 import { ORIGINAL_FLAGS } from "./original-flags.ts";
 import { golden, readGood } from "./read.ts";
 
@@ -27,7 +27,7 @@ for (const subcommand of SUBCOMMANDS) {
       if (fallback === undefined) assert.equal(flag.at, undefined, names);
       else {
         assert.ok(flag.at !== undefined, names);
-        assert.deepEqual(getSetting(defaultSettings(), flag.at), fallback, names);
+        assert.deepEqual(valueAt(defaultSettings(), flag.at), fallback, names);
       }
     }
   });
@@ -84,11 +84,11 @@ test("every option's setting exists, and only its own value changes when it is s
   for (const { at } of ALL_OPTIONS) {
     if (at === undefined) continue;
     const settings = defaultSettings();
-    const before = getSetting(settings, at);
+    const before = valueAt(settings, at);
     assert.notEqual(before, undefined, at);
-    setSetting(settings, at, "changed");
-    assert.equal(getSetting(settings, at), "changed");
-    setSetting(settings, at, before);
+    putValue(settings, at, "changed");
+    assert.equal(valueAt(settings, at), "changed");
+    putValue(settings, at, before);
     assert.equal(JSON.stringify(settings), untouched, at);
   }
 });
@@ -110,7 +110,7 @@ test("every own option has a flag, a key and a setting below rampart", () => {
 /** A value that a flag takes and that is not its default. */
 function sampleOf(flag: GenaiFlag): string[] {
   if (flag.count === "switch") return [];
-  const fallback = flag.at === undefined ? undefined : String(getSetting(defaultSettings(), flag.at));
+  const fallback = flag.at === undefined ? undefined : String(valueAt(defaultSettings(), flag.at));
   if (flag.choices !== undefined) return [String(flag.choices.find((choice) => String(choice) !== fallback))];
   if (flag.names[0] === "--goodput" || flag.names[0] === "--search-limits") return ["request_latency:3"];
   if (flag.kind === "file") return ["synthetic:queries"];
@@ -148,7 +148,7 @@ test("every flag that stores a value changes exactly what it names, by every spe
             ? ["chat"]
             : sampleOf(flag);
       const { settings, given } = readGood("profile", "-m", "tiny", ...needed, name, ...values);
-      assert.notDeepEqual(getSetting(settings, flag.at), getSetting(defaultSettings(), flag.at), name);
+      assert.notDeepEqual(valueAt(settings, flag.at), valueAt(defaultSettings(), flag.at), name);
       assert.equal(given.get(flag.at)?.place, name);
     }
   }

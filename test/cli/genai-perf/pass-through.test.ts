@@ -10,6 +10,8 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/fingerprint.ts";
 import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { PASSED_REFUSALS } from "../../../src/cli/genai-perf/profile/pass-through/pass-through-refusals.ts";
+import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-server.ts";
 import { readGood } from "./read.ts";
@@ -209,6 +211,32 @@ test("--max-threads after -- limits the lanes, and gRPC's flags reach a Triton's
   );
 });
 
+test("what perf_analyzer has no options for stays as it is", LIMIT, async () => {
+  const plan = async (args: string): Promise<Record<string, Record<string, unknown>>> => {
+    const { code, out, err } = await profile(`--dry-run ${args}`);
+    assert.equal(code, 0, err);
+    return JSON.parse(out) as Record<string, Record<string, unknown>>;
+  };
+  const own =
+    "--request-rate 5 --request-rate-distribution gamma --request-rate-smoothness 2 --concurrency-limit 7 --request-rate-ramp-duration 3 --request-cancellation-rate 9 --more-urls b:1 -H X-One:1 --request-count 30";
+  const before = await plan(own);
+  const after = await plan(`${own} -- -H X-Two:2 --max-threads 3 --request-count 40`);
+  assert.deepEqual(after["load"], before["load"]);
+  assert.equal(after["load"]?.["distribution"], "gamma");
+  assert.deepEqual(after["target"], {
+    ...before["target"],
+    // Each run has a server of its own.
+    url: after["target"]?.["url"],
+    headers: [
+      ["X-One", "1"],
+      ["X-Two", "2"],
+    ],
+  });
+  assert.deepEqual(after["client"], { ...before["client"], maxLanes: 3 });
+  assert.deepEqual(after["measurement"]?.["mode"], { kind: "requests", count: 40 });
+  for (const part of ["cancellation", "sequences", "telemetry"]) assert.deepEqual(after[part], before[part]);
+});
+
 test("what changes nothing is told", LIMIT, async () => {
   const args = "--async --percentile 90 --max-trials 3 -p 300 --ssl-https-verify-peer 0 --verbose-csv stray";
   const { code, err } = await profile(`--request-count 2 -- ${args}`);
@@ -306,6 +334,14 @@ test("config passes the flags on; what measures nothing refuses them", LIMIT, as
     server.close();
     await rm(folder, { recursive: true });
   }
+});
+
+test("every option that is refused after -- is one of perf_analyzer's", () => {
+  const names = OPTIONS.map((option) => option.names[0]);
+  assert.deepEqual(
+    Object.keys(PASSED_REFUSALS).filter((name) => !names.includes(name)),
+    [],
+  );
 });
 
 test("a checkpoint tells runs with other flags after -- apart", () => {

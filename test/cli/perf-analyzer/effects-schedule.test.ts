@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
-import { readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
+import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import { constantArrivals, poissonArrivals } from "../../../src/load/arrivals.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
@@ -15,8 +14,8 @@ import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from
 const LIMIT = { timeout: 20_000 };
 
 /** The due times of the first requests, in nanoseconds, as the flags' load mode decides them. */
-async function dueTimesNs(flags: readonly string[], count: number): Promise<number[]> {
-  const { settings, problems } = await readSettings(parseFlags(["-m", "simple", ...flags]));
+function dueTimesNs(flags: readonly string[], count: number): number[] {
+  const { settings, problems } = readSettings(parseOptions(["-m", "simple", ...flags]));
   assert.deepEqual(problems, []);
   const load = prepareLoad(toPlan(settings).plan.load);
   const { levels } = load.search;
@@ -87,8 +86,8 @@ test("-t and -c are the ends of the range of concurrencies, -d changes nothing",
 });
 
 test("--request-rate-range spaces requests evenly and never sends early", LIMIT, async () => {
-  assert.deepEqual(await dueTimesNs(["--request-rate-range", "100"], 3), [10e6, 20e6, 30e6]);
-  assert.deepEqual(await dueTimesNs(["--request-rate-range", "0.5"], 2), [2e9, 4e9]);
+  assert.deepEqual(dueTimesNs(["--request-rate-range", "100"], 3), [10e6, 20e6, 30e6]);
+  assert.deepEqual(dueTimesNs(["--request-rate-range", "0.5"], 2), [2e9, 4e9]);
   await withServer({}, async (server) => {
     const startMs = performance.now();
     const args = ["-m", "simple", "-u", server.url, "--request-rate-range", "200", "--request-count", "200"];
@@ -105,10 +104,10 @@ test("--request-rate-range spaces requests evenly and never sends early", LIMIT,
 
 test("--request-distribution poisson draws the gaps, constant does not", LIMIT, async () => {
   const flags = ["--request-rate-range", "50"];
-  const poisson = await dueTimesNs([...flags, "--request-distribution", "poisson"], 50);
+  const poisson = dueTimesNs([...flags, "--request-distribution", "poisson"], 50);
   assert.deepEqual(poisson, Array.from({ length: 50 }, poissonArrivals(50, 5489)));
   assert.equal(new Set(poisson.map((due, index) => due - (poisson[index - 1] ?? 0))).size, 50);
-  const constant = await dueTimesNs([...flags, "--request-distribution", "constant"], 50);
+  const constant = dueTimesNs([...flags, "--request-distribution", "constant"], 50);
   assert.deepEqual(constant, Array.from({ length: 50 }, constantArrivals(50)));
   await withServer({}, async (server) => {
     const args = ["-m", "simple", "-u", server.url, "--request-rate-range", "60", "--request-count", "60"];
@@ -124,7 +123,7 @@ test("--request-intervals sends at the file's gaps, over and over", LIMIT, async
   await withFolder(async (folder) => {
     const file = join(folder, "gaps.txt");
     writeFileSync(file, "10000\n20000\n50000\n");
-    assert.deepEqual(await dueTimesNs(["--request-intervals", file], 5), [10e6, 30e6, 80e6, 90e6, 110e6]);
+    assert.deepEqual(dueTimesNs(["--request-intervals", file], 5), [10e6, 30e6, 80e6, 90e6, 110e6]);
     await withServer({}, async (server) => {
       const startMs = performance.now();
       const { code } = await runCommand([

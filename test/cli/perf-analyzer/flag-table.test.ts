@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { FLAG_HELP } from "../../../src/cli/perf-analyzer/flag-help.ts";
-import { FLAG_READERS } from "../../../src/cli/perf-analyzer/flag-readers.ts";
-import { allFlags, type FlagSpec, flagName, laterFlags, OBEYED_FLAGS } from "../../../src/cli/perf-analyzer/flags.ts";
+import { fileURLToPath } from "node:url";
+import * as fc from "fast-check";
 import { formatHelp } from "../../../src/cli/perf-analyzer/help.ts";
-import { RARE_FLAG_READERS } from "../../../src/cli/perf-analyzer/rare-flag-readers.ts";
+import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
+import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
+import { Settings } from "../../../src/cli/perf-analyzer/settings.ts";
+import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
+import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import { LATER, OBEYED, PERF_ANALYZER_FLAGS, PERF_ANALYZER_SWITCHES } from "./flag-table.ts";
 
-const FLAGS = allFlags();
+/** The table of options: complete, tested, and the same in both directions. */
 
 /** The source of the test with a name; undefined when the file has none. */
 function testSource(effect: string, name: string): string | undefined {
@@ -20,17 +23,13 @@ function testSource(effect: string, name: string): string | undefined {
   return compact.slice(start + name.length, end < 0 ? undefined : end);
 }
 
-function namesOf({ name, short }: FlagSpec): string[] {
-  return [...(name === "" ? [] : [`--${name}`]), ...(short === undefined ? [] : [`-${short}`])];
-}
-
-test("every flag has exactly one row, and every row a flag", () => {
+test("every option has exactly one row, and every row an option", () => {
   const rows = [...OBEYED, ...LATER].map(({ flag }) => flag);
-  assert.deepEqual([...rows].sort(), FLAGS.map(flagName).sort());
+  assert.deepEqual([...rows].sort(), OPTIONS.map(({ names }) => names[0]).sort());
   assert.equal(new Set(rows).size, rows.length);
 });
 
-test("every row names a test that exists and uses the flag", () => {
+test("every row names a test that exists and uses the option", () => {
   const missing = OBEYED.filter(({ flag, effect, test: name, typed = flag }) => {
     const source = testSource(effect, name);
     return source === undefined || !source.includes(`"${typed}"`);
@@ -39,55 +38,200 @@ test("every row names a test that exists and uses the flag", () => {
   assert.deepEqual(missing, []);
 });
 
-test("flags that can not be obeyed are those for later, with the same accepted values", () => {
-  const later = laterFlags();
+test("options that can not be obeyed are those for later, with the same accepted values", () => {
   assert.deepEqual(
-    later.map((flag) => [flagName(flag), [...(flag.onlyValues ?? [])]]),
-    LATER.map(({ flag, accepted }) => [flag, [...accepted]]),
+    OPTIONS.filter(({ onlyValues }) => onlyValues !== undefined).map(({ names, onlyValues = [], value }) => [
+      names[0],
+      [...onlyValues],
+      value === undefined,
+    ]),
+    LATER.map(({ flag, accepted, refused }) => [flag, [...accepted], refused === undefined]),
   );
-  for (const [index, { flag, refused }] of LATER.entries()) {
-    assert.equal(later[index]?.value === undefined, refused === undefined, `${flag}: a switch or not`);
-  }
 });
 
-test("the table knows every flag of perf_analyzer and adds none but Rampart's own", () => {
-  const known = FLAGS.filter(({ isOwn }) => isOwn !== true).flatMap(namesOf);
+test("the table knows every option of perf_analyzer and adds none but Rampart's own", () => {
+  const known = OPTIONS.filter(({ isOwn }) => isOwn !== true).flatMap(({ names }) => names);
   assert.deepEqual(known.sort(), [...PERF_ANALYZER_FLAGS].sort());
-  const own = FLAGS.filter(({ isOwn }) => isOwn === true).flatMap(namesOf);
-  for (const name of own) assert.ok(!PERF_ANALYZER_FLAGS.includes(name), `${name} is perf_analyzer's already`);
-  for (const flag of OBEYED_FLAGS)
-    assert.equal(FLAG_HELP[flagName(flag)]?.group === "rampart", flag.isOwn === true, flagName(flag));
+  const own = OPTIONS.filter(({ isOwn }) => isOwn === true);
+  for (const name of own.flatMap(({ names }) => names))
+    assert.ok(!PERF_ANALYZER_FLAGS.includes(name), `${name} is perf_analyzer's already`);
+  assert.deepEqual([...new Set(own.map(({ group }) => group))], ["Of Rampart's own"]);
 });
 
-test("switches are the flags that take no value in perf_analyzer", () => {
-  const switches = FLAGS.filter(({ value, isOwn }) => value === undefined && isOwn !== true).flatMap(namesOf);
+test("switches are the options that take no value in perf_analyzer", () => {
+  const switches = OPTIONS.filter(({ value, isOwn }) => value === undefined && isOwn !== true).flatMap(
+    ({ names }) => names,
+  );
   assert.deepEqual(switches.sort(), [...PERF_ANALYZER_SWITCHES].sort());
 });
 
-test("no name stands for two flags", () => {
-  const names = FLAGS.flatMap(namesOf);
+test("no name stands for two options", () => {
+  const names = OPTIONS.flatMap((option) => option.names);
   assert.equal(new Set(names).size, names.length);
 });
 
-test("no flag is ignored: each has a reader or is refused", () => {
-  const obeyed = OBEYED_FLAGS.map(flagName);
-  assert.deepEqual([...Object.keys(FLAG_READERS), ...Object.keys(RARE_FLAG_READERS)].sort(), obeyed.sort());
-  assert.ok(OBEYED_FLAGS.every(({ onlyValues }) => onlyValues === undefined));
-  assert.ok(laterFlags().every(({ onlyValues }) => onlyValues !== undefined));
-});
-
-test("help names every flag, with its short name, unit and default", () => {
+test("help names every option, with its other names, value, unit, choices and default", () => {
   const help = formatHelp("x");
   const flat = help.replace(/\s+/g, " ");
-  for (const flag of FLAGS) {
-    for (const name of flag.onlyValues !== undefined ? [flagName(flag)] : namesOf(flag))
-      assert.match(flat, new RegExp(` ${name}[ ,]`), `${name} is not in the help`);
-  }
-  assert.deepEqual(Object.keys(FLAG_HELP).sort(), OBEYED_FLAGS.map(flagName).sort());
-  for (const [name, said] of Object.entries(FLAG_HELP)) {
-    if (said.default !== undefined) assert.ok(flat.includes(`Default: ${said.default}.`), name);
-    if (said.unit !== undefined) assert.ok(flat.includes(`In ${said.unit}.`), name);
+  for (const { names, value, help: text, unit, choices, defaultText } of OPTIONS) {
+    const shortFirst = names.toSorted((a, b) => a.length - b.length);
+    const head = ` ${shortFirst.join(", ")}${value === undefined ? "" : ` ${value}`} ${text}`;
+    assert.ok(flat.includes(head), head);
+    if (choices !== undefined) assert.equal(value, choices.join("|"));
+    if (defaultText !== undefined) assert.ok(flat.includes(`Default: ${defaultText}.`), names[0]);
+    if (unit !== undefined) assert.ok(flat.includes(`In ${unit}.`), names[0]);
   }
   const tooLong = help.split("\n").filter((line) => line.length > 125 && !line.includes("-u gpu-host"));
   assert.deepEqual(tooLong, []);
+});
+
+test("help has the defaults that settings begin with", () => {
+  const defaults = new Map(OPTIONS.map(({ names, defaultText }) => [names[0], defaultText]));
+  const initial = new Settings();
+  assert.deepEqual(
+    ["--measurement-interval", "--output-shared-memory-size", "--stall-timeout", "--num-of-sequences", "-i"].map(
+      (name) => defaults.get(name),
+    ),
+    [
+      initial.measurement.mode.windowMs,
+      initial.target.outputSharedMemoryBytes,
+      initial.client.stallTimeoutMs / 1000,
+      initial.sequences.concurrent,
+      initial.target.protocol,
+    ].map(String),
+  );
+});
+
+/** Any file, and a folder. */
+const FILE = fileURLToPath(import.meta.url);
+const FOLDER = fileURLToPath(new URL(".", import.meta.url));
+
+const number = (max: number): fc.Arbitrary<string> => fc.integer({ min: 1, max }).map(String);
+const word = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/);
+const joined = (separator: string, ...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
+  fc.tuple(...parts).map((texts) => texts.join(separator));
+const file = fc.constant(FILE);
+const range = fc.oneof(
+  number(50),
+  joined(":", number(50), number(90)),
+  joined(":", number(50), number(90), number(9)),
+  number(50).map((start) => `${start}:0`),
+);
+
+/** Values of the options that have other ones than their choices or a small number. */
+const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  "-m": word,
+  "-x": number(9),
+  "--endpoint": joined("/", word, word),
+  "--concurrency-range": range,
+  "--request-rate-range": fc.oneof(range, fc.constant("0.5:7:0.25")),
+  "--request-intervals": file,
+  "--periodic-concurrency-range": fc.constantFrom("1:4", "10:50:10", "3:3"),
+  "--sequence-id-range": fc.oneof(
+    number(50),
+    number(50).map((start) => `${start}:${Number(start) + 7}`),
+  ),
+  "--sequence-length-variation": fc.constantFrom("0", "20", "37.5"),
+  "--stability-percentage": fc.constantFrom("0", "10", "12.5"),
+  "--percentile": fc.oneof(number(99), fc.constant("-1")),
+  "--latency-threshold": fc.oneof(number(99), fc.constant("0")),
+  "--input-data": fc.constantFrom("random", "zero", FILE, FOLDER),
+  "--shape": joined(
+    ":",
+    word,
+    fc.array(number(9), { minLength: 1, maxLength: 3 }).map((sizes) => sizes.join()),
+  ),
+  "--string-data": word,
+  "-u": fc.constantFrom("localhost:8000", "localhost:8001", "host:9", "https://host/path"),
+  "-H": joined(":", word, word),
+  "--request-parameter": fc.oneof(
+    number(9).map((value) => `n:${value}:int`),
+    word.map((value) => `s:${value}:string`),
+  ),
+  "--bls-composing-models": fc.oneof(word, joined(":", word, number(9)), joined(",", word, word)),
+  "--metrics-url": fc.constantFrom("localhost:8002/metrics", "host:9/m", "https://h/m"),
+  "--trace-file": word,
+  "-f": fc.constant(`${FOLDER}no-such.csv`),
+  "--profile-export-file": fc.constant(`${FOLDER}no-such.json`),
+  "--json": fc.constant(`${FOLDER}no-such.out`),
+  "--data-directory": fc.constant(FOLDER),
+  "--max-failure-ratio": fc.constantFrom("0", "0.25", "1"),
+};
+
+/** Every option whose value may be any. */
+const OPTION_WORDS = OPTIONS.filter(({ names, onlyValues }) => onlyValues === undefined && names[0] !== "-m").map(
+  ({ names: [name], value, choices }): fc.Arbitrary<string[]> => {
+    if (value === undefined) return fc.constant([name]);
+    if (name.endsWith("-file") && VALUES[name] === undefined) return file.map((path) => [name, path]);
+    const values = VALUES[name] ?? (choices === undefined ? number(99) : fc.constantFrom(...choices.map(String)));
+    return values.map((text) => [name, text]);
+  },
+);
+
+/** Ways to measure that most random lines contradict, and some that change much. */
+const BASES: readonly string[] = [
+  "",
+  "-i grpc",
+  "-i grpc --streaming",
+  "-i grpc --ssl-grpc-use-ssl",
+  "-u https://host",
+  "--collect-metrics",
+  "--measurement-mode count_windows --measurement-request-count 9",
+  "--concurrency-range 2:0 -l 9",
+  "--binary-search --concurrency-range 1:64:2 -l 9",
+  "--request-rate-range 10:20 --request-distribution poisson",
+  `--service-kind openai --endpoint v1/x --async --input-data ${FILE}`,
+  `--service-kind openai --endpoint v1/x --streaming --session-concurrency 3 --input-data ${FILE}`,
+  `--fixed-schedule --input-data ${FILE}`,
+  `--periodic-concurrency-range 1:4 -i grpc --streaming --profile-export-file ${FOLDER}no-such.json`,
+];
+
+const LINES = fc
+  .tuple(fc.constantFrom(...BASES), fc.array(fc.oneof(...OPTION_WORDS), { maxLength: 4 }))
+  .map(([base, words]) => ["-m", "simple", ...base.split(" ").filter((part) => part !== ""), ...words.flat()]);
+
+function build(args: readonly string[]): ReturnType<typeof toPlan> {
+  const { settings, problems } = readSettings(parseOptions(args));
+  const built = toPlan(settings);
+  return { ...built, problems: [...problems, ...built.problems] };
+}
+
+test("a plan's command line reads back to the same plan, and is the shortest: printed again it is the same", () => {
+  const printed = new Set<string>();
+  fc.assert(
+    fc.property(LINES, (args) => {
+      const { plan, problems } = build(args);
+      fc.pre(problems.length === 0);
+      const { args: again, notes } = toFlags(plan);
+      const back = build(again);
+      assert.deepEqual([back.problems, notes], [[], []], again.join(" "));
+      assert.deepEqual(back.plan, plan, again.join(" "));
+      assert.deepEqual(toFlags(back.plan).args, again);
+      for (const one of again) printed.add(one);
+    }),
+    { numRuns: 1200, seed: 1 },
+  );
+  const never = OPTIONS.filter(({ names, print }) => print !== undefined && !printed.has(names[0]));
+  // These measure nothing; all others were printed.
+  assert.deepEqual(
+    never.map(({ names }) => names[0]),
+    ["--version", "--help", "--dry-run"],
+  );
+});
+
+test("every option's value changes a setting, and is adopted from the plan that it makes", () => {
+  for (const { names, read, onlyValues, adopt, isChanged } of OPTIONS) {
+    assert.equal(typeof read, "function");
+    if (onlyValues !== undefined) continue;
+    assert.equal(adopt === undefined, isChanged === undefined, names[0]);
+  }
+  const words = OPTION_WORDS.map((one) => fc.sample(one, { numRuns: 20, seed: 1 }));
+  for (const samples of words) {
+    const changed = samples.some((sample) => {
+      const { settings } = readSettings(parseOptions(sample));
+      return JSON.stringify({ ...settings, given: 0 }) !== JSON.stringify({ ...new Settings(), given: 0 });
+    });
+    // -d does nothing but warn.
+    assert.equal(changed, samples[0]?.[0] !== "-d", samples[0]?.join(" "));
+  }
 });

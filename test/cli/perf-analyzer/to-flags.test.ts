@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
-import { readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
+import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { MockPlan } from "../../../src/plan/mock.ts";
@@ -30,8 +29,8 @@ const rate = (distribution: "constant" | "poisson", start: number, end: number |
   seed: 5489,
 });
 
-async function readBack(args: readonly string[]): Promise<Plan> {
-  const { settings, problems } = await readSettings(parseFlags(args));
+function readBack(args: readonly string[]): Plan {
+  const { settings, problems } = readSettings(parseOptions(args));
   assert.deepEqual(problems, []);
   const built = toPlan(settings);
   assert.deepEqual(built.problems, []);
@@ -180,10 +179,10 @@ const cases: readonly (readonly [name: string, change: PlanChange])[] = [
 
 describe("a plan as flags, read back, is the same:", () => {
   for (const [name, change] of cases) {
-    test(name, async () => {
+    test(name, () => {
       const plan = makePlan({ ...change, client: { stallTimeoutMs: 60_000, ...change.client } });
       const { args, notes } = toFlags(plan);
-      const again = await readBack(args);
+      const again = readBack(args);
       assert.deepEqual(notes, []);
       assert.deepEqual(again.target, plan.target);
       assert.deepEqual(simplify(again.load), simplify(plan.load));
@@ -213,15 +212,15 @@ describe("what flags cannot say is a note:", () => {
     [
       "a ramp in time",
       { load: { kind: "concurrency-ramp", start: 50, end: 1, overMs: 1000 } },
-      /concurrency that changes over time/,
+      /changes concurrency over time/,
     ],
     [
       "concurrency reached step by step",
       { load: { ...concurrency({ kind: "range", start: 4, end: 4, step: 1 }), rampMs: 5 } as Plan["load"] },
-      /concurrency that changes over time/,
+      /changes concurrency over time/,
     ],
     ["gamma gaps", { load: changedRate({ distribution: "gamma" }) }, /gamma-distributed gaps/],
-    ["a limit of requests outstanding", { load: changedRate({ maxOutstanding: 4 }) }, /limit of requests outstanding/],
+    ["a limit of requests outstanding", { load: changedRate({ maxOutstanding: 4 }) }, /limit of requests in flight/],
     ["a rate that changes", { load: changedRate({ ramp: { fromPerSec: 0, overMs: 1 } }) }, /a rate that changes/],
     ["a given time", { measurement: { mode: { kind: "duration", durationMs: 2000 } } }, /not for a given time/],
     [
@@ -236,34 +235,34 @@ describe("what flags cannot say is a note:", () => {
     ],
     ["several servers", { target: { moreUrls: ["b:1"] } }, /name one server/],
     ["a warm-up by time", { measurement: { warmupMs: 5 } }, /not for a time/],
-    ["requests to give up", { cancellation: { sharePct: 5, delayMs: 1, seed: 0 } }, /do not give up/],
+    ["requests to cancel", { cancellation: { sharePct: 5, delayMs: 1, seed: 0 } }, /do not cancel/],
     [
       "assertions",
       { assertions: [{ metric: { kind: "error-ratio" }, comparison: "is", limit: 0 }] },
-      /assertions are a scenario's/,
+      /only a scenario has assertions/,
     ],
   ];
   for (const [name, change, note] of noted) {
-    test(name, async () => {
+    test(name, () => {
       const { args, notes } = toFlags(makePlan(change));
       assert.equal(notes.length, 1);
       assert.match(notes[0] ?? "", note);
-      await readBack(args);
+      readBack(args);
     });
   }
 });
 
-test("the embedded target becomes the mock at its default ports", async () => {
+test("the embedded target becomes the mock at its default ports", () => {
   for (const protocol of ["http", "grpc"] as const) {
     const target = { kind: "embedded", protocol, isStreaming: false, batchSize: 2, mock: MOCK } as const;
-    const again = await readBack(toFlags({ ...makePlan(), target }).args);
+    const again = readBack(toFlags({ ...makePlan(), target }).args);
     assert.ok(again.target.kind === "triton");
     assert.equal(again.target.url, protocol === "http" ? "localhost:8000" : "localhost:8001");
     assert.deepEqual([again.target.model, again.target.protocol, again.target.batchSize], ["simple", protocol, 2]);
   }
 });
 
-test("a server that takes payloads, and the embedded one that does, are told as such", async () => {
+test("a server that takes payloads, and the embedded one that does, are told as such", () => {
   const openai: OpenAiTargetPlan = {
     kind: "openai",
     url: "https://host:9",
@@ -278,14 +277,14 @@ test("a server that takes payloads, and the embedded one that does, are told as 
   const payloads = { kind: "payloads", file: FILE } as const;
   for (const target of [openai, { ...openai, isStreaming: true }]) {
     const { args, notes } = toFlags({ ...makePlan(), target, inputs: payloads });
-    const again = await readBack(args);
+    const again = readBack(args);
     assert.deepEqual([again.target, again.inputs, again.client.callMode, notes], [target, payloads, "async", []]);
   }
   const { notes } = toFlags({ ...makePlan(), target: { ...openai, apiKeyEnv: "KEY" }, inputs: payloads });
   assert.match(notes[0] ?? "", /\$KEY/);
   const embedded = { kind: "embedded", protocol: "http", isStreaming: true, batchSize: 1, mock: MOCK } as const;
   const flags = toFlags({ ...makePlan(), target: { ...embedded, llmPath: "v1/messages" }, inputs: payloads });
-  const again = await readBack(flags.args);
+  const again = readBack(flags.args);
   assert.ok(again.target.kind === "openai");
   assert.deepEqual(
     [again.target.endpoint, again.target.model, again.target.url],

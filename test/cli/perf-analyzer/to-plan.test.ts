@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
-import { readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
+import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
 import type { Settings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { type PlanFromFlags, toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import { DEFAULT_SEQUENCES } from "../../../src/plan/sequences.ts";
@@ -12,9 +11,9 @@ import { checkPlan } from "../../../src/registry/check-plan.ts";
 
 /** What values mean, and what plan comes of them. */
 
-async function read(flags: string): Promise<{ settings: Settings; warnings: readonly string[]; built: PlanFromFlags }> {
-  const { settings, problems, warnings } = await readSettings(
-    parseFlags(["-m", "simple", ...flags.split(" ").filter(Boolean)]),
+function read(flags: string): { settings: Settings; warnings: readonly string[]; built: PlanFromFlags } {
+  const { settings, problems, warnings } = readSettings(
+    parseOptions(["-m", "simple", ...flags.split(" ").filter(Boolean)]),
   );
   assert.deepEqual(problems, []);
   const built = toPlan(settings);
@@ -23,22 +22,19 @@ async function read(flags: string): Promise<{ settings: Settings; warnings: read
   return { settings, warnings, built };
 }
 
-test("flags of TLS that can have no effect are told", async () => {
-  const told = async (flags: string): Promise<readonly string[]> => (await read(flags)).built.warnings;
+test("flags of TLS that can have no effect are told", () => {
+  const told = (flags: string): readonly string[] => read(flags).built.warnings;
   const file = fileURLToPath(import.meta.url);
-  assert.deepEqual(await told("--ssl-grpc-use-ssl -i grpc"), []);
-  assert.deepEqual(await told("--ssl-https-verify-peer 0 -u https://host"), []);
-  assert.match((await told("--ssl-grpc-use-ssl")).join(), /--ssl-grpc flags have no effect without -i grpc/);
-  assert.match(
-    (await told(`-i grpc --ssl-grpc-private-key-file ${file}`)).join(),
-    /without -i grpc and --ssl-grpc-use-ssl/,
-  );
-  assert.match((await told("--ssl-https-verify-peer 0")).join(), /--ssl-https flags have no effect without an https/);
-  assert.match((await told("--ssl-https-verify-peer 0 -i grpc -u https://host")).join(), /--ssl-https flags/);
+  assert.deepEqual(told("--ssl-grpc-use-ssl -i grpc"), []);
+  assert.deepEqual(told("--ssl-https-verify-peer 0 -u https://host"), []);
+  assert.match(told("--ssl-grpc-use-ssl").join(), /--ssl-grpc flags have no effect without -i grpc/);
+  assert.match(told(`-i grpc --ssl-grpc-private-key-file ${file}`).join(), /without -i grpc and --ssl-grpc-use-ssl/);
+  assert.match(told("--ssl-https-verify-peer 0").join(), /--ssl-https flags have no effect without an https/);
+  assert.match(told("--ssl-https-verify-peer 0 -i grpc -u https://host").join(), /--ssl-https flags/);
 });
 
-test("without flags the plan is perf_analyzer's default", async () => {
-  const { built } = await read("");
+test("without flags the plan is perf_analyzer's default", () => {
+  const { built } = read("");
   assert.deepEqual(built.plan, {
     version: 1,
     name: "simple",
@@ -87,64 +83,64 @@ test("without flags the plan is perf_analyzer's default", async () => {
 });
 
 /** Numbers as C reads them: the beginning of the text counts, and the user is told what was read. */
-const prefixes: readonly (readonly [flags: string, key: keyof Settings, value: unknown])[] = [
-  ["-p 1.5", "windowMs", 1],
-  ["-p 2x", "windowMs", 2],
-  ["-r 3e2", "maxTrials", 3],
-  ["-s 7.5%", "stabilityPct", 7.5],
-  ["-s 1e1", "stabilityPct", 10],
-  ["--percentile 99.9", "percentile", 99],
-  ["--request-count 25req", "requestCount", 25],
+const prefixes: readonly (readonly [flags: string, key: (settings: Settings) => unknown, value: unknown])[] = [
+  ["-p 1.5", ({ measurement }) => measurement.mode.windowMs, 1],
+  ["-p 2x", ({ measurement }) => measurement.mode.windowMs, 2],
+  ["-r 3e2", ({ measurement }) => measurement.mode.maxTrials, 3],
+  ["-s 7.5%", ({ measurement }) => measurement.mode.stabilityPct, 7.5],
+  ["-s 1e1", ({ measurement }) => measurement.mode.stabilityPct, 10],
+  ["--percentile 99.9", ({ measurement }) => measurement.percentile, 99],
+  ["--request-count 25req", ({ requestCount }) => requestCount, 25],
 ];
 
 for (const [flags, key, value] of prefixes) {
-  test(`the beginning of a number counts: ${flags}`, async () => {
-    const { settings, problems, warnings } = await readSettings(parseFlags(flags.split(" ")));
+  test(`the beginning of a number counts: ${flags}`, () => {
+    const { settings, problems, warnings } = readSettings(parseOptions(flags.split(" ")));
     const [flag, text = ""] = flags.split(" ");
     assert.deepEqual(problems, []);
-    assert.equal(settings[key], value);
+    assert.equal(key(settings), value);
     assert.equal(warnings.length, Number(text) === value ? 0 : 1);
     for (const warning of warnings) assert.ok(warning.includes(`${text} is read as ${value}.`), `${flag}: ${warning}`);
   });
 }
 
-test("numbers are read in base ten: 0x10 is 0", async () => {
-  const { problems } = await readSettings(parseFlags(["-b", "0x10"]));
+test("numbers are read in base ten: 0x10 is 0", () => {
+  const { problems } = readSettings(parseOptions(["-b", "0x10"]));
   assert.match(problems[0]?.message ?? "", /The value must be > 0/);
 });
 
-test("white space and a sign before a number are C's too", async () => {
-  const { settings, problems } = await readSettings(parseFlags(["-b", " +4", "-p", "\t250"]));
+test("white space and a sign before a number are C's too", () => {
+  const { settings, problems } = readSettings(parseOptions(["-b", " +4", "-p", "\t250"]));
   assert.deepEqual(problems, []);
-  assert.deepEqual([settings.batchSize, settings.windowMs], [4, 250]);
+  assert.deepEqual([settings.target.batchSize, settings.measurement.mode.windowMs], [4, 250]);
 });
 
-test("the last of repeated flags counts, lists grow", async () => {
-  const { settings } = await read("-b 1 -b 2 -p 100 -p 200 -H a:1 -H b:2 --shape X:1 --shape Y:2 --shape X:3");
-  assert.deepEqual([settings.batchSize, settings.windowMs], [2, 200]);
-  assert.deepEqual(settings.headers, [
+test("the last of repeated flags counts, lists grow", () => {
+  const { settings } = read("-b 1 -b 2 -p 100 -p 200 -H a:1 -H b:2 --shape X:1 --shape Y:2 --shape X:3");
+  assert.deepEqual([settings.target.batchSize, settings.measurement.mode.windowMs], [2, 200]);
+  assert.deepEqual(settings.target.headers, [
     ["a", "1"],
     ["b", "2"],
   ]);
-  assert.deepEqual(settings.shapes, { X: [3], Y: [2] });
+  assert.deepEqual(settings.target.shapes, { X: [3], Y: [2] });
 });
 
-test("a shape's name ends at its last colon", async () => {
-  assert.deepEqual((await read("--shape scope:input:2,3")).settings.shapes, { "scope:input": [2, 3] });
+test("a shape's name ends at its last colon", () => {
+  assert.deepEqual(read("--shape scope:input:2,3").settings.target.shapes, { "scope:input": [2, 3] });
 });
 
-test("-v counts to two", async () => {
+test("-v counts to two", () => {
   for (const [flags, verbosity] of [
     ["-v", 1],
     ["-v -v", 2],
     ["-vv", 2],
     ["-v -v -v", 2],
   ] as const)
-    assert.equal((await read(flags)).built.plan.outputs.verbosity, verbosity);
+    assert.equal(read(flags).built.plan.outputs.verbosity, verbosity);
 });
 
-test("arguments that are no flags are ignored, and the user is told", async () => {
-  const { warnings } = await read("extra -b 2");
+test("arguments that are no flags are ignored, and the user is told", () => {
+  const { warnings } = read("extra -b 2");
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? "", /^'extra' is ignored/);
 });
@@ -163,8 +159,8 @@ const levels: readonly (readonly [flags: string, levels: unknown])[] = [
 ];
 
 for (const [flags, expected] of levels) {
-  test(`levels of ${flags}`, async () => {
-    const { load } = (await read(flags)).built.plan;
+  test(`levels of ${flags}`, () => {
+    const { load } = read(flags).built.plan;
     assert.deepEqual("levels" in load ? load.levels : undefined, expected);
   });
 }
@@ -182,19 +178,19 @@ const lanes: readonly (readonly [flags: string, maxLanes: number | null, callMod
 ];
 
 for (const [flags, maxLanes, callMode] of lanes) {
-  test(`threads of ${flags}`, async () => {
-    const { client } = (await read(flags)).built.plan;
+  test(`threads of ${flags}`, () => {
+    const { client } = read(flags).built.plan;
     assert.deepEqual([client.maxLanes, client.callMode], [maxLanes, callMode]);
   });
 }
 
-test("a synchronous run says what it does with --max-threads and an open end", async () => {
-  assert.match((await read("--max-threads 4")).built.warnings.join(), /^WARNING: Overriding max_threads/);
+test("a synchronous run says what it does with --max-threads and an open end", () => {
+  assert.match(read("--max-threads 4").built.warnings.join(), /^WARNING: Overriding max_threads/);
   assert.match(
-    (await read("--concurrency-range 1:0 -l 9")).built.warnings.join(),
+    read("--concurrency-range 1:0 -l 9").built.warnings.join(),
     /^WARNING: The maximum attainable concurrency/,
   );
-  assert.deepEqual((await read("--max-threads 4 --async")).built.warnings, []);
+  assert.deepEqual(read("--max-threads 4 --async").built.warnings, []);
 });
 
 const modes: readonly (readonly [flags: string, mode: object])[] = [
@@ -208,24 +204,23 @@ const modes: readonly (readonly [flags: string, mode: object])[] = [
 ];
 
 for (const [flags, mode] of modes) {
-  test(`measurement of '${flags}'`, async () =>
-    assert.deepEqual((await read(flags)).built.plan.measurement.mode, mode));
+  test(`measurement of '${flags}'`, () => assert.deepEqual(read(flags).built.plan.measurement.mode, mode));
 }
 
-test("the port of -u follows from the protocol, headers lose the blanks before their value", async () => {
-  assert.equal((await read("-i grpc")).built.plan.target.protocol, "grpc");
-  const { target } = (await read("-i GRPC -H a:b:c")).built.plan;
+test("the port of -u follows from the protocol, headers lose the blanks before their value", () => {
+  assert.equal(read("-i grpc").built.plan.target.protocol, "grpc");
+  const { target } = read("-i GRPC -H a:b:c").built.plan;
   assert.ok(target.kind === "triton");
   assert.equal(target.url, "localhost:8001");
   assert.deepEqual(target.headers, [["a", "b:c"]]);
 });
 
-test("--input-data chooses the kind of data", async () => {
-  assert.equal((await read("--input-data random")).built.plan.inputs.kind, "random");
-  assert.equal((await read("--input-data zero")).built.plan.inputs.kind, "zero");
-  assert.deepEqual((await read("--input-data .")).built.plan.inputs, { kind: "directory", directory: "." });
+test("--input-data chooses the kind of data", () => {
+  assert.equal(read("--input-data random").built.plan.inputs.kind, "random");
+  assert.equal(read("--input-data zero").built.plan.inputs.kind, "zero");
+  assert.deepEqual(read("--input-data .").built.plan.inputs, { kind: "directory", directory: "." });
   const file = fileURLToPath(import.meta.url);
-  const { settings } = await readSettings(parseFlags(["-m", "simple", "--input-data", file]));
+  const { settings } = readSettings(parseOptions(["-m", "simple", "--input-data", file]));
   assert.deepEqual(toPlan(settings).plan.inputs, { kind: "json", files: [file] });
   // A directory is read alone; what is left out is told.
   const { plan, warnings } = toPlan({ ...settings, inputData: [".", file, ".."] });

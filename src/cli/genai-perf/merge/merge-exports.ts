@@ -13,8 +13,9 @@ import { formatTelemetryConsole } from "../../../report/genai-perf/telemetry/tel
 import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
+import { valueAt } from "../../options/place.ts";
 import { findReadOutputs, textsIn } from "../../output-files.ts";
-import { type GenaiSettings, getSetting, type SettingPath } from "../options/settings.ts";
+import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import { readingOf } from "../profile/answer-rules.ts";
 import { nameFolder } from "../profile/folder-name.ts";
 import { drawProfile, removePlots } from "../profile/plots.ts";
@@ -143,7 +144,7 @@ function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
   const same = hasTokenizer ? SAME : [...SAME, ["tokenizer.name", "tokenizer.name"] as const];
   const problems = others.flatMap(({ files, builder }) =>
     same.flatMap(([at, what]): Problem[] => {
-      const [one, other] = [first.builder, builder].map(({ settings }) => JSON.stringify(getSetting(settings, at)));
+      const [one, other] = [first.builder, builder].map(({ settings }) => JSON.stringify(valueAt(settings, at)));
       if (one === other) return [];
       const hint =
         at === "tokenizer.name"

@@ -1,4 +1,5 @@
-import { type GenaiSettings, getSetting, type SettingPath, setSetting } from "./settings.ts";
+import { putValue, valueAt } from "../../options/place.ts";
+import type { GenaiSettings, SettingPath } from "./settings.ts";
 import { ALL_OPTIONS } from "./subcommands.ts";
 
 /** The settings before anything is given, as the options state it. */
@@ -18,11 +19,11 @@ const DEFAULT_OF: ReadonlyMap<SettingPath, unknown> = new Map(
 /** The default of every setting. A new object each time. */
 export function defaultSettings(): CompleteSettings {
   const settings = structuredClone(UNSET) as unknown as GenaiSettings;
-  for (const [at, value] of DEFAULT_OF) setSetting(settings, at, structuredClone(value));
+  for (const [at, value] of DEFAULT_OF) putValue(settings, at, structuredClone(value));
   return settings;
 }
 
 /** Whether an option's setting has its default value. */
 export function isDefault(settings: GenaiSettings, path: SettingPath): boolean {
-  return JSON.stringify(getSetting(settings, path)) === JSON.stringify(DEFAULT_OF.get(path));
+  return JSON.stringify(valueAt(settings, path)) === JSON.stringify(DEFAULT_OF.get(path));
 }

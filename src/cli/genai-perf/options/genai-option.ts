@@ -1,6 +1,7 @@
 import type { ArgparseOption } from "../../options/argparse.ts";
 import type { Option } from "../../options/option.ts";
-import type { SettingPath, ValueAt } from "./settings.ts";
+import type { ValueAt } from "../../options/place.ts";
+import type { GenaiSettings, SettingPath } from "./settings.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
 
@@ -71,7 +72,7 @@ export type KeyedOption = GenaiOption & { readonly key: string; readonly at: Set
 export function sets<const P extends SettingPath>(
   kind: ValueKind,
   at: P,
-  fallback: ValueAt<P>,
+  fallback: ValueAt<P, GenaiSettings>,
   more: Pick<Entry, "min" | "max" | "unit" | "choices" | "flagKind"> = {},
 ): { readonly kind: ValueKind; readonly at: P; readonly default: unknown } & typeof more {
   return { kind, at, default: fallback, ...more };

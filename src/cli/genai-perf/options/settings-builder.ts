@@ -1,6 +1,7 @@
 import { nearestName } from "../../../plan/nearest-name.ts";
 import type { Problem } from "../../../plan/problem.ts";
-import { type GenaiSettings, type SettingPath, setSetting } from "./settings.ts";
+import { putValue } from "../../options/place.ts";
+import type { GenaiSettings, SettingPath } from "./settings.ts";
 
 /** Where a setting came from. */
 export interface GivenSetting {
@@ -43,7 +44,7 @@ export class SettingsBuilder {
 
   /** Stores a value that needs no check. */
   store(at: SettingPath, value: unknown, from: GivenSetting): void {
-    setSetting(this.settings, at, value);
+    putValue(this.settings, at, value);
     this.given.set(at, from);
   }
 

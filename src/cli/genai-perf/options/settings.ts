@@ -143,29 +143,3 @@ type PathIn<T> = {
 
 /** The way to one value in `GenaiSettings`, such as `input.audio.lengthSec.mean`. */
 export type SettingPath = PathIn<GenaiSettings>;
-
-/** The type of the value at a path. */
-export type ValueAt<P extends string, T = GenaiSettings> = P extends `${infer Key}.${infer Rest}`
-  ? Key extends keyof T
-    ? ValueAt<Rest, T[Key]>
-    : never
-  : P extends keyof T
-    ? T[P]
-    : never;
-
-/** One value by its path. */
-export function getSetting(settings: GenaiSettings, path: SettingPath): unknown {
-  return path.split(".").reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], settings);
-}
-
-/** Sets one value by its path, with the groups above it; the caller has checked it against the option. */
-export function setSetting(settings: GenaiSettings, path: SettingPath, value: unknown): void {
-  const keys = path.split(".");
-  const last = keys.pop() as string;
-  let group = settings as unknown as Record<string, unknown>;
-  for (const key of keys) {
-    group[key] ??= {};
-    group = group[key] as Record<string, unknown>;
-  }
-  group[last] = value;
-}

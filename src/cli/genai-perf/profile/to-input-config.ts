@@ -1,9 +1,10 @@
 import { HIDDEN_VALUE, isSecretName } from "../../../plan/secrets.ts";
 import { PythonFloat, type PythonJson } from "../../../report/genai-perf/python-format.ts";
+import { valueAt } from "../../options/place.ts";
 import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import type { KeyedOption } from "../options/genai-option.ts";
 import { isGroup, OWN_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/keys.ts";
-import { type GenaiSettings, getSetting, type Stimulus, type Sweep } from "../options/settings.ts";
+import type { GenaiSettings, Stimulus, Sweep } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 
 /**
@@ -67,7 +68,7 @@ function exportEntries(
 }
 
 function exportField({ at, kind, isFloat }: KeyedOption, settings: GenaiSettings, given: GivenSettings): unknown {
-  const value = getSetting(settings, at);
+  const value = valueAt(settings, at);
   const from = given.get(at);
   const number = from?.isFloat === true || isFloat === true ? floatUnlessFile : same;
   switch (kind) {

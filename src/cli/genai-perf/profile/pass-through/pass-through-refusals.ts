@@ -16,7 +16,7 @@ const PERIODIC: PassedRefusal = {
   hint: "Leave it out, or use rampart perf_analyzer with the inputs.json of a profile.",
 };
 
-/** By the flags' names as `flagName` gives them. */
+/** By the options' first names. */
 export const PASSED_REFUSALS: Readonly<Record<string, PassedRefusal>> = {
   "-m": { why: SET, hint: "Give -m before --." },
   "-u": { why: SET, hint: "Give -u before --." },

@@ -1,109 +1,97 @@
 import type { Plan } from "../../../../plan/plan.ts";
 import { type Problem, UserError } from "../../../../plan/problem.ts";
-import { flagName } from "../../../perf-analyzer/flags.ts";
-import { checkOpenAi } from "../../../perf-analyzer/openai-rules.ts";
-import { type GivenFlag, parseFlags } from "../../../perf-analyzer/parse.ts";
-import { readSettings } from "../../../perf-analyzer/read-settings.ts";
-import { toFlags } from "../../../perf-analyzer/to-flags.ts";
+import { OPTIONS } from "../../../perf-analyzer/options/table.ts";
+import { type ParsedLine, parseOptions, readSettings } from "../../../perf-analyzer/read-settings.ts";
+import { Settings } from "../../../perf-analyzer/settings.ts";
 import { type PlanFromFlags, toPlan } from "../../../perf-analyzer/to-plan.ts";
 import { writeFlags } from "../../lift-load.ts";
 import { PASSED_REFUSALS } from "./pass-through-refusals.ts";
 
 /**
- * Flags of perf_analyzer after `--`. The profile's plan is written as a command line of perf_analyzer, which is read without and with
- * them; where the two plans differ, the profile's becomes what the second one says.
+ * Options of perf_analyzer after `--`. The profile's plan is taken up as perf_analyzer's settings, and the options are read into a second
+ * set of them; where the plans of the two differ, the profile's becomes what the second one says.
  */
 
-/** A plan that obeys the flags. */
+/** A plan that obeys the options. */
 export interface PassedPlan {
   readonly plan: Plan;
   /** Whole sentences without a line end. */
   readonly warnings: readonly string[];
 }
 
-/** Stands for "no limit of lanes", which no flag says: any number that is given differs from it. */
-const NO_LIMIT_OF_THREADS = 1_000_000_000;
-
 /**
- * Lays the flags over a profile's plan.
- * @param hasLoad whether somebody asked for the plan's load; otherwise a flag may ask for another
- * @throws UserError with everything that perf_analyzer's parser or genai-perf has against the flags
+ * Lays the options over a profile's plan.
+ * @param hasLoad whether somebody asked for the plan's load; otherwise an option may ask for another
+ * @throws UserError with everything that perf_analyzer's parser or genai-perf has against the options
  */
-export async function passThrough(plan: Plan, args: readonly string[], hasLoad: boolean): Promise<PassedPlan> {
-  const parsed = parseFlags(args);
+export function passThrough(plan: Plan, args: readonly string[], hasLoad: boolean): PassedPlan {
+  const parsed = parseOptions(args);
   const refused = parsed.given.flatMap(refuse);
   if (refused.length > 0) throw new UserError([...refused, ...parsed.problems]);
-  const own = ownFlags(plan, hasLoad);
-  const base = await readPlan(plan, own);
-  const obey = async (flags: readonly GivenFlag[]): Promise<Read> => readPlan(plan, [...own, ...writeFlags(flags)]);
-  const passed = await readPlan(plan, [...own, ...args]);
-  const told = passed.problems.filter(({ message }) => !base.says.has(message) && !SEVERAL_LOADS.test(message));
-  const problems = told.length > 0 ? told : checkLoad(base.plan, passed.plan);
+  const build = (given: ParsedLine["given"]): Built => buildPlan(plan, hasLoad, { ...parsed, given });
+  const base = buildPlan(plan, hasLoad, { given: [], positional: [], problems: [] });
+  const passed = build(parsed.given);
+  const found = passed.problems.filter(({ message }) => !base.texts.has(message) && !SEVERAL_LOADS.test(message));
+  const problems = found.length > 0 ? found : checkLoad(base.plan, passed.plan);
   if (problems.length > 0) throw new UserError(problems);
   const merged = overlay(plan, base.plan, passed.plan) as Plan;
-  const warnings = passed.warnings.filter((text) => !base.says.has(text)).map((text) => text.replace(/^rampart: /, ""));
+  const warnings = passed.warnings
+    .filter((text) => !base.texts.has(text))
+    .map((text) => text.replace(/^rampart: /, ""));
   for (const one of parsed.given) {
-    const without = await obey(parsed.given.filter((other) => other !== one));
-    const isIdle = isSame(overlay(plan, base.plan, without.plan), merged) || isUnseen(one, merged);
-    const isTold = warnings.some((text) => text.includes(flagName(one.flag)));
-    if (isIdle && !isTold) warnings.push(`${writeFlags([one]).join(" ")} after -- has no effect here.`);
+    const without = build(parsed.given.filter((other) => other !== one));
+    const [name] = one.option.names;
+    const isIdle = isSame(overlay(plan, base.plan, without.plan), merged) || isUnseen(name, merged);
+    const isReported = warnings.some((text) => text.includes(name));
+    if (isIdle && !isReported) warnings.push(`${writeFlags([one]).join(" ")} after -- has no effect here.`);
   }
   return { plan: merged, warnings };
 }
 
-/** perf_analyzer's words for what {@link checkLoad} tells. */
+/** perf_analyzer's words for what {@link checkLoad} reports. */
 const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
 
-/** What is wrong with the flags whatever they are laid over: those that genai-perf does not take, and values that cannot be read. */
-export async function findProblems(args: readonly string[]): Promise<readonly Problem[]> {
-  const parsed = parseFlags(args);
+/** What is wrong with the options in any profile: options that genai-perf does not take, and values that cannot be read. */
+export function findProblems(args: readonly string[]): readonly Problem[] {
+  const parsed = parseOptions(args);
   const refused = parsed.given.flatMap(refuse);
-  if (refused.length > 0) return [...refused, ...parsed.problems];
-  // A command line without any flag has problems of its own.
-  const base = await readSettings(parseFlags([]));
-  const read = await readSettings(parsed);
-  return read.problems.filter(({ message }) => base.problems.every((one) => one.message !== message));
+  return refused.length > 0 ? [...refused, ...parsed.problems] : readSettings(parsed).problems;
 }
 
-interface Read extends PlanFromFlags {
-  /** Everything that was said, to tell what is new. */
-  readonly says: ReadonlySet<string>;
+interface Built extends PlanFromFlags {
+  /** The texts of all problems and warnings, to find the new ones. */
+  readonly texts: ReadonlySet<string>;
 }
 
-function refuse({ flag, typed }: GivenFlag): Problem[] {
-  const name = flagName(flag);
+function refuse({ option, typed }: ParsedLine["given"][number]): Problem[] {
+  const [name] = option.names;
   const refusal = PASSED_REFUSALS[name];
   const path = `-- ${typed}`;
   if (refusal !== undefined) return [{ path, message: `${name} after -- ${refusal.why}`, hint: refusal.hint }];
-  if (flag.isOwn !== true) return [];
+  if (option.isOwn !== true) return [];
   return [{ path, message: `${name} is no flag of perf_analyzer`, hint: "Give it before --, if genai-perf has it." }];
 }
 
-/** The command line that does what the profile does, but for its files. */
-function ownFlags(plan: Plan, hasLoad: boolean): string[] {
-  const { args } = toFlags({ ...plan, inputs: { kind: "random", stringLength: 128, stringData: "" } });
-  const at = args.indexOf("--concurrency-range");
-  const own = hasLoad || at < 0 ? [...args] : args.toSpliced(at, 2);
-  if (plan.client.maxLanes === null) own.push("--max-threads", String(NO_LIMIT_OF_THREADS));
-  return own;
+/** perf_analyzer's plan of the profile's settings with options read over them. */
+function buildPlan(plan: Plan, hasLoad: boolean, parsed: ParsedLine): Built {
+  const { settings, ...read } = readSettings(parsed, adoptPlan(plan, hasLoad));
+  const built = toPlan(settings);
+  const problems = [...read.problems, ...built.problems];
+  const warnings = [...read.lines, ...read.warnings, ...built.warnings];
+  const texts = new Set([...problems.map(({ message }) => message), ...warnings]);
+  return { plan: built.plan, problems, warnings, texts };
 }
 
-/** @param plan whose inputs are used: they need not be written yet */
-async function readPlan(plan: Plan, args: readonly string[]): Promise<Read> {
-  const read = await readSettings(parseFlags(args));
-  const { settings } = read;
-  const { inputs } = plan;
-  if (inputs.kind === "payloads") settings.inputData = [inputs.file];
-  else if (inputs.kind === "json") settings.inputData = [...inputs.files];
-  const built = toPlan(settings);
-  const problems = [...read.problems, ...built.problems, ...checkOpenAi(settings)];
-  const warnings = [...read.lines, ...read.warnings, ...built.warnings];
-  return {
-    plan: built.plan,
-    problems,
-    warnings,
-    says: new Set([...problems.map(({ message }) => message), ...warnings]),
-  };
+/** The settings that do what the profile does, but for its files. */
+function adoptPlan(plan: Plan, hasLoad: boolean): Settings {
+  const settings = new Settings();
+  const { outputs } = settings;
+  for (const { adopt } of OPTIONS) adopt?.(settings, plan);
+  settings.outputs = outputs;
+  if (!hasLoad) delete settings.concurrency;
+  // No limit, which differs from every number of threads that an option sets.
+  if (plan.client.maxLanes === null) settings.maxThreads = Number.POSITIVE_INFINITY;
+  return settings;
 }
 
 /** A profile is of one load, and one that can be named was taken out of the flags before. */
@@ -116,9 +104,8 @@ function checkLoad({ load: base }: Plan, { load }: Plan): Problem[] {
   return [{ path: `-- ${flag}`, message, hint: "Use genai-perf analyze --sweep-type for several." }];
 }
 
-/** Whether a flag changes the plan and yet nothing that is reported. */
-function isUnseen({ flag }: GivenFlag, { measurement, outputs }: Plan): boolean {
-  const name = flagName(flag);
+/** Whether an option changes the plan and yet nothing that is reported. */
+function isUnseen(name: string, { measurement, outputs }: Plan): boolean {
   const hasTable = outputs.csvFile !== "" || outputs.verbosity > 0;
   if (name === "--verbose-csv") return outputs.csvFile === "";
   return name === "--percentile" && !hasTable && !("stabilityPct" in measurement.mode);

@@ -21,7 +21,7 @@ export async function toPassedPlan(
   const { passThrough: args } = settings;
   if (args.length === 0) return plan;
   const { passThrough } = await import("./pass-through.ts");
-  return (await passThrough(plan, args, isLoadGiven(settings, given))).plan;
+  return passThrough(plan, args, isLoadGiven(settings, given)).plan;
 }
 
 /**
@@ -32,14 +32,14 @@ export async function countNeededEntries(settings: GenaiSettings, given: GivenSe
   return neededEntries(await toPassedPlan(settings, given, UNWRITTEN, []));
 }
 
-/** Of a run whose requests are not made yet. */
+/** The files before the requests are made. */
 const UNWRITTEN: ProfileFiles = {
   inputsFile: "inputs.json",
   profileExportFile: "",
   entryCount: Number.MAX_SAFE_INTEGER,
 };
 
-/** What is wrong with flags after `--` whatever the profile is. */
+/** What is wrong with flags after `--` in any profile. */
 export async function findPassedProblems(args: readonly string[]): Promise<readonly Problem[]> {
   const { findProblems } = await import("./pass-through.ts");
   return findProblems(args);
@@ -57,5 +57,5 @@ export async function checkPassed(settings: GenaiSettings, given: GivenSettings)
   const [values] = settings.subcommand === "analyze" ? combineSweeps(settings.analyze.sweeps) : [];
   const point = values === undefined ? settings : applyPoint(settings, values);
   const plan = toProfilePlan(point, given, UNWRITTEN, []);
-  return (await passThrough(plan, args, isLoadGiven(point, given))).warnings;
+  return passThrough(plan, args, isLoadGiven(point, given)).warnings;
 }

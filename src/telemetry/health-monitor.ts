@@ -1,8 +1,8 @@
-import { LatencyTally } from "../../measure/latency-tally.ts";
-import type { ClientHealth } from "../../measure/window.ts";
-import { nowNs } from "../../runtime/clock.ts";
-import { type CoreWait, openCoreWait } from "../../runtime/core-wait.ts";
-import { runtimeName } from "../../runtime/runtime.ts";
+import { LatencyTally } from "../measure/latency-tally.ts";
+import type { ClientHealth } from "../measure/window.ts";
+import { nowNs } from "../runtime/clock.ts";
+import { type CoreWait, openCoreWait } from "../runtime/core-wait.ts";
+import { runtimeName } from "../runtime/runtime.ts";
 
 const TICK_NS = 20e6;
 /** Timer resolution on an idle machine: nanoseconds on Bun's event loop, milliseconds on Node's and Deno's. */

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { allFlags, flagName } from "../../../src/cli/perf-analyzer/flags.ts";
-import { parseFlags } from "../../../src/cli/perf-analyzer/parse.ts";
+import { parseGetopt } from "../../../src/cli/options/getopt.ts";
+import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 
-/** The rules of GNU getopt_long. */
+/** The rules of GNU getopt_long, with perf_analyzer's options. */
+
+const parse = (args: readonly string[]) => parseGetopt(OPTIONS, args);
 
 /** A command line as flags and values: `-m=simple` becomes `["-m", "=simple"]`. */
 function read(...args: string[]): {
@@ -12,9 +14,9 @@ function read(...args: string[]): {
   positional: readonly string[];
   problems: string[];
 } {
-  const { given, positional, problems } = parseFlags(args);
+  const { given, positional, problems } = parse(args);
   return {
-    given: given.map(({ flag, value }) => (value === undefined ? [flagName(flag)] : [flagName(flag), value])),
+    given: given.map(({ option, value }) => (value === undefined ? [option.names[0]] : [option.names[0], value])),
     positional,
     problems: problems.map(({ message, hint }) => `${message} | ${hint}`),
   };
@@ -100,18 +102,42 @@ test("all problems of a command line are found at once, and the flags around the
   assert.equal(problems.length, 4);
 });
 
-test("an abbreviation means the same flag as its whole name, or is ambiguous", () => {
-  const long = allFlags().filter(({ name, isOwn }) => name !== "" && isOwn !== true);
+test("an abbreviation means the same option as its whole name, or is ambiguous", () => {
+  const long = OPTIONS.filter(({ names, isOwn }) => names[0].startsWith("--") && isOwn !== true);
   fc.assert(
-    fc.property(fc.constantFrom(...long), fc.nat(), (flag, cut) => {
-      const length = 1 + (cut % flag.name.length);
-      const typed = flag.name.slice(0, length);
-      const parsed = parseFlags(flag.value === undefined ? [`--${typed}`] : [`--${typed}`, "x"]);
-      const candidates = long.filter(({ name }) => name.startsWith(typed));
-      const isExact = long.some(({ name }) => name === typed);
+    fc.property(fc.constantFrom(...long), fc.nat(), ({ names: [name], value }, cut) => {
+      const typed = name.slice(0, 3 + (cut % (name.length - 2)));
+      const parsed = parse(value === undefined ? [typed] : [typed, "x"]);
+      const candidates = long.filter(({ names }) => names[0].startsWith(typed));
+      const isExact = long.some(({ names }) => names[0] === typed);
       if (candidates.length > 1 && !isExact) assert.equal(parsed.problems.length, 1);
-      else assert.equal(parsed.given[0]?.flag.name, isExact ? typed : flag.name);
+      else assert.equal(parsed.given[0]?.option.names[0], isExact ? typed : name);
     }),
+  );
+});
+
+test("the rules ask only the table's names and values", () => {
+  const table = [
+    { names: ["--one"] },
+    { names: ["--only", "-o"], value: "N" },
+    { names: ["--own"], isOwn: true },
+  ] as const;
+  const { given, positional, problems } = parseGetopt(table, ["--onl", "1", "-o2", "--on", "--own", "--ow", "x"]);
+  assert.deepEqual(
+    given.map(({ option, typed, value }) => [option.names[0], typed, value]),
+    [
+      ["--only", "--onl", "1"],
+      ["--only", "-o", "2"],
+      ["--own", "--own", undefined],
+    ],
+  );
+  assert.deepEqual(positional, ["x"]);
+  assert.deepEqual(
+    problems.map(({ path, hint }) => [path, hint]),
+    [
+      ["--on", "It could be --one, --only: write it out."],
+      ["--ow", "Did you mean --own?"],
+    ],
   );
 });
 
@@ -119,7 +145,7 @@ test("any arguments are taken apart without an exception, and none is lost witho
   const word = fc.oneof(fc.constantFrom("-", "--", "-v", "-m", "--async", "--input-data=", "-b4", "--x"), fc.string());
   fc.assert(
     fc.property(fc.array(word), (args) => {
-      const { given, positional, problems } = parseFlags(args);
+      const { given, positional, problems } = parse(args);
       if (args.length > 0 && args[0] !== "--") assert.ok(given.length + positional.length + problems.length > 0);
     }),
   );

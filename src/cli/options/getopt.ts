@@ -1,0 +1,131 @@
+import { nearestName } from "../../plan/nearest-name.ts";
+import type { Problem } from "../../plan/problem.ts";
+
+/** Command lines by the rules of GNU `getopt_long`, over any table of options. */
+
+/** What the rules look at in a table's entry. */
+interface Entry {
+  readonly names: readonly [name: string, ...others: string[]];
+  readonly value?: string;
+  readonly isOwn?: boolean;
+}
+
+/** An option as given. */
+export interface GivenOption<O> {
+  readonly option: O;
+  /** As the user typed it: `-p`, `--measurement-int`. */
+  readonly typed: string;
+  /** Undefined for a switch. */
+  readonly value: string | undefined;
+}
+
+/** What a command line holds. */
+export interface ParsedOptions<O> {
+  readonly given: readonly GivenOption<O>[];
+  readonly positional: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
+const SEE_HELP = "See --help for the flags there are.";
+
+/** Splits the arguments. Every problem is collected; nothing is thrown. */
+export function parseGetopt<O extends Entry>(table: readonly O[], args: readonly string[]): ParsedOptions<O> {
+  const parser = new Parser(table, args);
+  parser.run();
+  return parser;
+}
+
+class Parser<O extends Entry> implements ParsedOptions<O> {
+  readonly given: GivenOption<O>[] = [];
+  readonly positional: string[] = [];
+  readonly problems: Problem[] = [];
+  private readonly table: readonly O[];
+  private readonly args: readonly string[];
+  private next = 0;
+
+  constructor(table: readonly O[], args: readonly string[]) {
+    this.table = table;
+    this.args = args;
+  }
+
+  run(): void {
+    while (this.next < this.args.length) {
+      const arg = this.args[this.next++] as string;
+      if (arg === "--") {
+        this.positional.push(...this.args.slice(this.next));
+        return;
+      }
+      if (arg.startsWith("--")) this.readLong(arg);
+      else if (arg.startsWith("-") && arg !== "-") this.readShorts(arg);
+      else this.positional.push(arg);
+    }
+  }
+
+  private readLong(arg: string): void {
+    const equals = arg.indexOf("=");
+    const typed = equals < 0 ? arg : arg.slice(0, equals);
+    const attached = equals < 0 ? undefined : arg.slice(equals + 1);
+    const option = this.findLong(typed);
+    if (typeof option === "string")
+      this.problems.push({ path: typed, message: `Invalid long option '${typed}'`, hint: option });
+    else if (option.value !== undefined) this.take(option, typed, attached ?? this.nextValue());
+    else if (attached === undefined) this.given.push({ option, typed, value: undefined });
+    else
+      this.problems.push({
+        path: typed,
+        message: `Option '${typed}' takes no value`,
+        value: attached,
+        hint: `Write ${typed} alone.`,
+      });
+  }
+
+  /** A whole name, or an unambiguous beginning of one of the original's; otherwise what to do. */
+  private findLong(typed: string): O | string {
+    const exact = this.table.find(({ names }) => names.includes(typed));
+    if (exact !== undefined) return exact;
+    const matches = this.table.filter(
+      ({ names, isOwn }) => isOwn !== true && typed !== "--" && names.some((name) => name.startsWith(typed)),
+    );
+    const [first, second] = matches;
+    if (first !== undefined && second === undefined) return first;
+    if (first !== undefined) return `It could be ${matches.map(({ names }) => names[0]).join(", ")}: write it out.`;
+    const long = this.table.flatMap(({ names }) => names.filter((name) => name.startsWith("--")));
+    const near = nearestName(
+      typed.slice(2),
+      long.map((name) => name.slice(2)),
+    );
+    return near === undefined ? SEE_HELP : `Did you mean --${near}?`;
+  }
+
+  /** `-vv`, `-b4`, `-p 1000`: a value is the rest of the argument or the next one. */
+  private readShorts(arg: string): void {
+    for (let i = 1; i < arg.length; i++) {
+      const typed = `-${arg[i]}`;
+      const option = this.table.find(({ names }) => names.includes(typed));
+      if (option === undefined) {
+        this.problems.push({ path: typed, message: `Invalid short option '${typed}'`, hint: SEE_HELP });
+        return;
+      }
+      if (option.value !== undefined) {
+        const rest = arg.slice(i + 1);
+        this.take(option, typed, rest === "" ? this.nextValue() : rest);
+        return;
+      }
+      this.given.push({ option, typed, value: undefined });
+    }
+  }
+
+  private nextValue(): string | undefined {
+    return this.next < this.args.length ? this.args[this.next++] : undefined;
+  }
+
+  private take(option: O, typed: string, value: string | undefined): void {
+    if (value !== undefined) this.given.push({ option, typed, value });
+    else
+      this.problems.push({
+        path: typed,
+        message: `Missing value for option '${typed}'`,
+        hint: `Write ${typed} ${option.value}.`,
+      });
+  }
+}

@@ -1,0 +1,30 @@
+/** Places in settings: the way to one value, such as `client.stallTimeoutMs`. */
+
+/** The type of the value at a place. */
+export type ValueAt<P extends string, T> = P extends `${infer Key}.${infer Rest}`
+  ? Key extends keyof T
+    ? ValueAt<Rest, NonNullable<T[Key]>>
+    : never
+  : P extends keyof T
+    ? T[P]
+    : never;
+
+/** The value at a place; undefined where a group above it is missing. */
+export function valueAt(root: object, place: string): unknown {
+  return place
+    .split(".")
+    .reduce<unknown>((group, key) => (group as Readonly<Record<string, unknown>> | null | undefined)?.[key], root);
+}
+
+/** Sets the value at a place. Groups above it are replaced by copies, never changed: they may be shared. */
+export function putValue(root: object, place: string, value: unknown): void {
+  const [key = "", ...rest] = place.split(".");
+  const group = root as Record<string, unknown>;
+  if (rest.length === 0) {
+    group[key] = value;
+    return;
+  }
+  const copy = { ...(group[key] as object | undefined) };
+  putValue(copy, rest.join("."), value);
+  group[key] = copy;
+}

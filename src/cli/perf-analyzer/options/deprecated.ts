@@ -1,0 +1,75 @@
+import { fileSystem } from "../../../runtime/files.ts";
+import type { Settings } from "../settings.ts";
+import { START_MESSAGE } from "./load.ts";
+import type { UngroupedOption } from "./option.ts";
+import type { ValueReader } from "./value-reader.ts";
+
+const RANGE = "--concurrency-range";
+
+/** What perf_analyzer took once and still takes. */
+export const DEPRECATED: readonly UngroupedOption[] = [
+  {
+    names: ["-t"],
+    value: "N",
+    unit: "requests",
+    help: `START of ${RANGE}.`,
+    read: (settings, _text, reader) => {
+      const start = readEnd(settings, reader);
+      if (start === undefined) return;
+      if (start <= 0) reader.refuse(START_MESSAGE, "Give 1 or more.");
+      else settings.concurrency = { ...settings.concurrency, start };
+    },
+  },
+  {
+    names: ["-c"],
+    value: "N",
+    unit: "requests",
+    help: `END of ${RANGE}.`,
+    read: (settings, _text, reader) => {
+      const end = readEnd(settings, reader);
+      if (end === undefined) return;
+      if (end < 0) reader.fail("The value must be >= 0.", "Give 0 for no end.");
+      else settings.concurrency = { start: 1, ...settings.concurrency, end };
+    },
+  },
+  {
+    names: ["-d"],
+    help: "Nothing: a range of concurrencies is measured wherever -c gives its end.",
+    read: (settings, _text, reader) => {
+      reader.deprecate(RANGE);
+      // Like perf_analyzer, only if the option comes after the range.
+      if (settings.given.has(RANGE)) refuseBoth(reader);
+    },
+  },
+  {
+    names: ["-z"],
+    help: "The same as --input-data zero.",
+    read: (settings, _text, reader) => {
+      reader.deprecate("--input-data=zero");
+      settings.inputData = [...settings.inputData, "zero"];
+    },
+  },
+  {
+    names: ["--data-directory"],
+    value: "DIR",
+    help: "The same as --input-data with a directory.",
+    read: (settings, text, reader) => {
+      reader.deprecate("--input-data");
+      if (fileSystem().existsSync(text)) settings.inputData = [...settings.inputData, text];
+      else reader.refuse("failed to open file for reading provided data", "Give an existing directory.");
+    },
+  },
+];
+
+/** An end of the range of concurrencies; undefined (and a problem) when there is none or the range was given. */
+function readEnd(settings: Settings, reader: ValueReader): number | undefined {
+  reader.deprecate(RANGE);
+  if (!settings.given.has(RANGE)) return reader.integer();
+  refuseBoth(reader);
+  return undefined;
+}
+
+function refuseBoth(reader: ValueReader): void {
+  const message = "Cannot use both Concurrency and DeprecatedConcurrency inference load modes.";
+  reader.refuse(message, `Give ${RANGE} alone.`);
+}

@@ -1,0 +1,71 @@
+import type { Plan, TargetPlan } from "../../../plan/plan.ts";
+import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../../service/embedded/target.ts";
+import { option, type UngroupedOption } from "./option.ts";
+import { giveOneOf, on, text } from "./readers.ts";
+import type { ValueReader } from "./value-reader.ts";
+
+const SERVICE_KINDS = ["triton", "openai"] as const;
+
+/** The original's kinds that nothing here measures yet. */
+const LATER_KINDS: readonly string[] = ["tfserving", "torchserve", "triton_c_api", "dynamic_grpc"];
+
+/** What is measured. */
+export const GENERAL: readonly UngroupedOption[] = [
+  option("target.model", {
+    names: ["-m"],
+    value: "MODEL",
+    help: "Model to measure. Required.",
+    parse: text,
+    of: modelOf,
+  }),
+  option("target.modelVersion", {
+    names: ["-x"],
+    isForTensors: true,
+    value: "VERSION",
+    defaultText: "the server's choice",
+    help: "Version of the model.",
+    parse: text,
+  }),
+  option("outputs.verbosity", {
+    names: ["-v"],
+    help: "Print each window as it is measured. Twice (-v -v): requests and responses too.",
+    parse: (_reader, before) => (before === 0 ? 1 : 2),
+  }),
+  option("isVersion", { names: ["--version"], help: "Print the version and exit.", parse: on }),
+  option("serviceKind", {
+    names: ["--service-kind"],
+    choices: SERVICE_KINDS,
+    help: "What the server is: triton; or openai, which gets the payloads of --input-data at --endpoint and streams where a payload asks for it.",
+    parse: readServiceKind,
+    of: ({ target }) => (payloadPathOf(target) === undefined ? undefined : "openai"),
+  }),
+  option("endpoint", {
+    names: ["--endpoint"],
+    value: "PATH",
+    help: "Path that payloads are sent to, such as v1/chat/completions. Needs --service-kind openai.",
+    parse: text,
+    of: ({ target }) => payloadPathOf(target),
+  }),
+];
+
+/** The path of a target that takes payloads; undefined for one that takes tensors. */
+export function payloadPathOf(target: TargetPlan): string | undefined {
+  if ("endpoint" in target) return target.endpoint;
+  return "llmPath" in target ? target.llmPath : undefined;
+}
+
+/** An embedded target is the same server as `rampart mock`. */
+function modelOf({ target }: Plan): string {
+  if ("model" in target) return target.model;
+  return payloadPathOf(target) === undefined ? EMBEDDED_MODEL : EMBEDDED_LLM;
+}
+
+function readServiceKind(reader: ValueReader): (typeof SERVICE_KINDS)[number] | undefined {
+  const kind = SERVICE_KINDS.find((one) => one === reader.text);
+  const hint = giveOneOf(SERVICE_KINDS);
+  const message = `--service-kind ${reader.text} is not supported yet`;
+  // Without the value, which the message has.
+  if (LATER_KINDS.includes(reader.text)) reader.findings.problems.push({ path: reader.name, message, hint });
+  else if (kind === undefined) reader.fail(`Unsupported type provided: '${reader.text}'.`, hint);
+  return kind;
+}

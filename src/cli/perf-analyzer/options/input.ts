@@ -1,0 +1,115 @@
+import type { InputsPlan } from "../../../plan/plan.ts";
+import { fileSystem } from "../../../runtime/files.ts";
+import { option, type UngroupedOption } from "./option.ts";
+import { choice, count, text, whole } from "./readers.ts";
+import type { ValueReader } from "./value-reader.ts";
+
+/** What is sent. */
+export const INPUT: readonly UngroupedOption[] = [
+  option("target.batchSize", {
+    names: ["-b"],
+    label: "-b (batch size)",
+    value: "N",
+    help: "Batch size of each request.",
+    parse: count(),
+  }),
+  option("inputData", {
+    names: ["--input-data"],
+    value: "random|zero|PATH",
+    defaultText: "random",
+    isRepeatable: true,
+    help: "Data of requests: made up, JSON files (repeat the flag for several) or a directory with a file per input.",
+    parse: readInputData,
+    of: ({ inputs }) => sourcesOf(inputs),
+  }),
+  option("target.shapes", {
+    names: ["--shape"],
+    isForTensors: true,
+    value: "NAME:D1,D2,...",
+    isRepeatable: true,
+    help: "Shape of an input whose size varies, without the batch dimension.",
+    parse: readShape,
+    format: (shapes) => Object.entries(shapes).map(([name, sizes]) => `${name}:${sizes.join()}`),
+  }),
+  option("inputs.stringLength", {
+    names: ["--string-length"],
+    isForTensors: true,
+    value: "N",
+    unit: "characters",
+    help: "Length of random strings.",
+    parse: count("The value must be > 0"),
+  }),
+  option("inputs.stringData", {
+    names: ["--string-data"],
+    isForTensors: true,
+    value: "TEXT",
+    help: "Use this text for every string element.",
+    parse: text,
+  }),
+  option("target.sharedMemory", {
+    names: ["--shared-memory"],
+    isForTensors: true,
+    ...choice(["system", "cuda", "none"]),
+    help: "Put tensors into memory shared with a server on this machine, the system's or a GPU's, and send only their places.",
+  }),
+  option("target.outputSharedMemoryBytes", {
+    names: ["--output-shared-memory-size"],
+    isForTensors: true,
+    value: "BYTES",
+    unit: "bytes",
+    help: "Shared memory for one batch item of an output of type BYTES or of varying shape.",
+    parse: whole((value) => value >= 0, "The value must be >= 0.", "Give bytes."),
+  }),
+  option("target.inputTensorFormat", {
+    names: ["--input-tensor-format"],
+    isForTensors: true,
+    ...choice(["binary", "json"], { ignoresCase: true }),
+    help: "How input tensors are sent over HTTP.",
+  }),
+  option("target.outputTensorFormat", {
+    names: ["--output-tensor-format"],
+    isForTensors: true,
+    ...choice(["binary", "json"], { ignoresCase: true }),
+    help: "How output tensors are asked for over HTTP.",
+  }),
+];
+
+function readInputData(reader: ValueReader, before: readonly string[]): readonly string[] | undefined {
+  const { text: source } = reader;
+  if (source === "random") return undefined;
+  if (source === "zero" || fileSystem().existsSync(source)) return [...before, source];
+  reader.fail(
+    `Unsupported type provided: '${source}'. The available options are 'zero', 'random', path to a directory, or a json file.`,
+    "Give zero, random or an existing path.",
+  );
+  return undefined;
+}
+
+/** Prompts that are made up have no option: a file of payloads stands for them. */
+function sourcesOf(inputs: InputsPlan): readonly string[] {
+  if ("files" in inputs) return inputs.files;
+  if ("directory" in inputs) return [inputs.directory];
+  if ("tokenizer" in inputs) return ["payloads.json"];
+  if ("file" in inputs) return [inputs.file, ...(inputs.moreFiles ?? [])];
+  return inputs.kind === "zero" ? ["zero"] : [];
+}
+
+type Shapes = Readonly<Record<string, readonly number[]>>;
+
+/** `NAME:D1,D2,…`, added to the shapes. */
+function readShape(reader: ValueReader, before: Shapes): Shapes | undefined {
+  const colon = reader.text.lastIndexOf(":");
+  if (colon < 0) {
+    reader.fail("There must be a colon after input name.", "Write for example --shape INPUT0:3,224,224.");
+    return undefined;
+  }
+  const read = reader.text
+    .slice(colon + 1)
+    .split(",")
+    .map((size) => reader.integer(size));
+  const sizes = read.filter((size) => size !== undefined);
+  if (sizes.length < read.length) return undefined;
+  if (sizes.every((size) => size > 0)) return { ...before, [reader.text.slice(0, colon)]: sizes };
+  reader.fail("The dimensions of input tensor must be > 0.", "Give the size of every dimension.");
+  return undefined;
+}

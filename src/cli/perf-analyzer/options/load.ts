@@ -1,0 +1,147 @@
+import type { LevelsPlan } from "../../../plan/load-plan.ts";
+import type { Plan } from "../../../plan/plan.ts";
+import type { RangeValue, Settings } from "../settings.ts";
+import { option, type UngroupedOption } from "./option.ts";
+import { choice, count, existingFile, on } from "./readers.ts";
+import type { ValueReader } from "./value-reader.ts";
+
+/** perf_analyzer's words. */
+export const START_MESSAGE = "The start of the search range must be > 0";
+
+/** When requests are sent. */
+export const LOAD: readonly UngroupedOption[] = [
+  option("concurrency", {
+    names: ["--concurrency-range"],
+    value: "START[:END[:STEP]]",
+    unit: "requests",
+    defaultText: "1",
+    help: "Concurrency levels to measure. END 0: rise until --latency-threshold is met.",
+    parse: readConcurrency,
+    of: ({ load }) => ("overMs" in load ? { start: Math.max(load.start, load.end) } : levelsOf(load, "concurrency")),
+    format: formatRange,
+  }),
+  option("requestRate", {
+    names: ["--request-rate-range"],
+    value: "START[:END[:STEP]]",
+    unit: "requests per second",
+    help: "Request rates to measure instead of concurrencies.",
+    parse: (reader) => {
+      const range = readRange(reader, "decimal");
+      if (range !== undefined) checkRange(reader, range, `Failed to parse --request-rate-range. ${START_MESSAGE}.`);
+      return range;
+    },
+    of: ({ load }) => levelsOf(load, "request-rate"),
+    format: formatRange,
+  }),
+  option("distribution", {
+    names: ["--request-distribution"],
+    ...choice(["constant", "poisson"], {
+      rule: (given) => `Unsupported type provided: '${given}'. Choices are 'poisson' or 'constant'.`,
+    }),
+    help: "Spacing of requests with --request-rate-range.",
+    of: ({ load }) => ("distribution" in load && load.distribution === "poisson" ? "poisson" : undefined),
+  }),
+  option("intervalsFile", {
+    names: ["--request-intervals"],
+    value: "FILE",
+    unit: "microseconds, one per line",
+    help: "Send requests at these gaps, over and over.",
+    parse: existingFile(
+      "The value must be a valid file path",
+      "Give an existing file with one time interval in microseconds per line.",
+    ),
+    of: ({ load }) => ("file" in load ? load.file : undefined),
+  }),
+  option("isFixedSchedule", {
+    names: ["--fixed-schedule"],
+    help: "Send every entry of --input-data once, at the time in milliseconds that its field 'timestamp' gives.",
+    parse: on,
+    of: ({ load }) => load.kind === "fixed-schedule",
+  }),
+  option("periodic", {
+    names: ["--periodic-concurrency-range"],
+    value: "START:END[:STEP]",
+    unit: "requests",
+    help: "Send START requests over streams, then STEP more (default 1) each time all requests of the last group have --request-period responses, until END are sent. Needs --profile-export-file.",
+    parse: readPeriodicRange,
+    of: ({ load }) => ("periodResponses" in load ? load : undefined),
+    format: formatRange,
+  }),
+  option("periodResponses", {
+    names: ["--request-period"],
+    value: "N",
+    unit: "responses",
+    help: "Responses of each request before --periodic-concurrency-range sends more.",
+    parse: count("The value must be > 0"),
+    of: ({ load }) => ("periodResponses" in load ? load.periodResponses : undefined),
+  }),
+  option("sessionConcurrency", {
+    names: ["--session-concurrency"],
+    value: "N",
+    unit: "conversations",
+    help: "Run every conversation of --input-data once, N at a time; each turn carries the history. Needs --service-kind openai and payloads with a session_id; their field 'delay' is the pause in milliseconds before the next turn.",
+    parse: count("Session concurrency must be > 0."),
+    of: ({ load }) => ("concurrency" in load ? load.concurrency : undefined),
+  }),
+];
+
+function readConcurrency(
+  reader: ValueReader,
+  before: RangeValue | undefined,
+  settings: Settings,
+): RangeValue | undefined {
+  const range = readRange(reader, "integer");
+  if (range === undefined) return undefined;
+  checkRange(reader, range, START_MESSAGE);
+  // Like in perf_analyzer, an end that -c set before stays if this option has no end.
+  const isFirst = !settings.given.has(reader.name);
+  return { ...range, end: range.end ?? (isFirst ? before?.end : undefined) };
+}
+
+/** Reads a range of whole or decimal numbers. */
+function readRange(reader: ValueReader, kind: "integer" | "decimal"): RangeValue | undefined {
+  const parts = reader.text.split(":");
+  if (parts.length > 3) {
+    reader.fail("The value does not match <start:end:step>.", `Write for example ${reader.name} 1:8:2.`);
+    return undefined;
+  }
+  const numbers = parts.map((part) => reader[kind](part));
+  const [start, end, step] = numbers;
+  return start === undefined || numbers.includes(undefined) ? undefined : { start, end, step };
+}
+
+/** @param startMessage the original's words for a start that is not above 0 */
+function checkRange(reader: ValueReader, { start, end, step }: RangeValue, startMessage: string): void {
+  if (start <= 0) reader.refuse(startMessage, `Write for example ${reader.name} 1:8:2.`);
+  if (end !== undefined && end < 0) reader.fail("The end of the search range must be >= 0.", "Give 0 for no end.");
+  if (step !== undefined && step <= 0)
+    reader.fail("The step of the search range must be > 0.", "Give a step of 1 or more.");
+}
+
+function readPeriodicRange(reader: ValueReader): { start: number; end: number; step: number } | undefined {
+  const range = readRange(reader, "integer");
+  if (range === undefined) return undefined;
+  const { start, end, step = 1 } = range;
+  const fail = (rule: string): void => reader.fail(rule, `Write for example ${reader.name} 10:50:10.`);
+  if (end === undefined) fail("Both <start> and <end> values must be provided.");
+  else if (start <= 0) fail("The <start> value must be > 0.");
+  else if (step <= 0) fail("The <step> value must be > 0.");
+  else if (start > end) fail("The <start> must be <= <end>.");
+  else if ((end - start) % step !== 0) fail("The <step> value must be a factor of the range size (<end> - <start>).");
+  else return { start, end, step };
+  return undefined;
+}
+
+/** The levels of a load of one kind as a range: of a list its first value. */
+function levelsOf(load: Plan["load"], kind: "concurrency" | "request-rate"): RangeValue | undefined {
+  return load.kind === kind ? toRange(load.levels) : undefined;
+}
+
+function toRange(levels: LevelsPlan): RangeValue | undefined {
+  if (levels.kind === "list") return levels.values[0] === undefined ? undefined : { start: levels.values[0] };
+  return { start: levels.start, end: levels.isThreadLimited === true ? 0 : (levels.end ?? 0), step: levels.step };
+}
+
+function formatRange({ start, end, step }: RangeValue): string {
+  return [start, end, step].filter((part) => part !== undefined).join(":");
+}

@@ -1,0 +1,143 @@
+import type { Plan } from "../../../plan/plan.ts";
+import { CONCURRENCY_THREADS, defaultLanes, SCHEDULE_THREADS } from "../threads.ts";
+import { payloadPathOf } from "./general.ts";
+import { option, type UngroupedOption } from "./option.ts";
+import { choice, count, decimal, on, whole } from "./readers.ts";
+
+const readPercentile = whole(
+  (value) => value === -1 || (value > 0 && value < 100),
+  "The value must be -1 for not reporting or in range (0, 100).",
+  "Give 1 to 99.",
+);
+const readLimit = whole(
+  (value) => value >= 0,
+  "The value must be >= 0 msecs.",
+  "Give 0 for no limit, or milliseconds.",
+);
+
+/** What counts as a measurement, and how requests are sent. */
+export const MEASUREMENT: readonly UngroupedOption[] = [
+  option("measurement.mode.windowMs", {
+    names: ["--measurement-interval", "-p"],
+    value: "MSEC",
+    unit: "milliseconds",
+    help: "Length of a time window. Like perf_analyzer's, a window lasts 1.2 times as long.",
+    parse: count("The value must be > 0 msec."),
+  }),
+  option("measurementMode", {
+    names: ["--measurement-mode"],
+    ...choice(["time_windows", "count_windows"]),
+    help: "What ends a window: time, or a number of requests.",
+    of: ({ measurement: { mode } }) => ("requestsPerWindow" in mode ? "count_windows" : undefined),
+  }),
+  option("measurement.mode.requestsPerWindow", {
+    names: ["--measurement-request-count"],
+    value: "N",
+    help: "Fewest requests in a window with count_windows.",
+    parse: count(),
+  }),
+  option("requestCount", {
+    names: ["--request-count"],
+    value: "N",
+    help: "Send exactly N requests and measure them all, without windows.",
+    parse: count(),
+    of: requestCountOf,
+  }),
+  option("measurement.warmupRequests", {
+    names: ["--warmup-request-count"],
+    value: "N",
+    help: "Requests to send first and leave out of the measurement.",
+    parse: whole((value) => value >= 0, "The value must be >= 0.", "Give 0 or more."),
+  }),
+  option("measurement.mode.stabilityPct", {
+    names: ["--stability-percentage", "-s"],
+    value: "PERCENT",
+    help: "The most that three windows in a row may differ.",
+    parse: decimal((value) => value >= 0, "The value must be >= 0.0.", "Give 0 or more."),
+  }),
+  option("measurement.mode.maxTrials", {
+    names: ["--max-trials", "-r"],
+    value: "N",
+    help: "Most windows per level.",
+    parse: count(),
+  }),
+  option("measurement.percentile", {
+    names: ["--percentile"],
+    value: "P",
+    defaultText: "-1, the average",
+    help: "Latency percentile, 1 to 99, to stabilise and report on.",
+    parse: (reader) => toNull(-1, readPercentile(reader)),
+  }),
+  option("measurement.latencyLimitMs", {
+    names: ["--latency-threshold", "-l"],
+    value: "MSEC",
+    unit: "milliseconds",
+    defaultText: "0, none",
+    help: "Stop at the level whose latency reaches this.",
+    parse: (reader) => toNull(0, readLimit(reader)),
+  }),
+  option("isBinarySearch", {
+    names: ["--binary-search"],
+    help: "Find the highest level under --latency-threshold by bisection; STEP is its precision.",
+    parse: on,
+    of: ({ load }) => "search" in load && load.search === "binary",
+  }),
+  option("isAsync", {
+    names: ["--async", "-a"],
+    help: "Several requests in flight per thread.",
+    parse: on,
+    of: isAsync,
+  }),
+  option("isSync", {
+    names: ["--sync"],
+    help: "One request in flight per thread. The default.",
+    parse: on,
+    of: ({ client, target }) => client.callMode === "sync" && !target.isStreaming,
+  }),
+  option("maxThreads", {
+    names: ["--max-threads"],
+    value: "N",
+    defaultText: `${CONCURRENCY_THREADS}, or ${SCHEDULE_THREADS} with request rates`,
+    help: "Most threads; each has its connection and, with --sync, one request in flight.",
+    parse: count(),
+    of: maxThreadsOf,
+  }),
+  option("client.isMpi", {
+    names: ["--enable-mpi"],
+    help: "Under mpirun (Open MPI): all ranks begin each level together and measure it until it is stable for all of them.",
+    parse: on,
+  }),
+];
+
+/** A plan has null where the option has a number that stands for none. */
+function toNull(none: number, value: number | undefined): number | null | undefined {
+  return value === none ? null : value;
+}
+
+/** The requests of a single level that are counted; a group of requests that grows counts its own. */
+function requestCountOf({ load, measurement: { mode } }: Plan): number | undefined {
+  if (!("count" in mode) || "periodResponses" in load || hasManyLevels(load)) return undefined;
+  return mode.count ?? undefined;
+}
+
+/** Whether a load has a range of levels as perf_analyzer's rules see it, to which an end that is left open does not count. */
+export function hasManyLevels(load: Plan["load"]): boolean {
+  if (!("levels" in load) || load.levels.kind !== "range") return false;
+  const { start, end, isThreadLimited } = load.levels;
+  return isThreadLimited !== true && start < (end ?? 0);
+}
+
+/** The threads that differ from perf_analyzer's default; with an end that is left open they are what ends the levels. */
+function maxThreadsOf({ client, load }: Plan): number | undefined {
+  const range = "levels" in load && load.levels.kind === "range" ? load.levels : undefined;
+  const isLimit = range?.isThreadLimited === true;
+  const threads = isLimit ? range.end : client.maxLanes;
+  const preset = isLimit ? CONCURRENCY_THREADS : defaultLanes(load, client.callMode);
+  return threads === null || threads === preset ? undefined : threads;
+}
+
+/** Streams are asynchronous by themselves, and payloads are sent so only, where a plan leaves it open. */
+function isAsync({ client, target }: Plan): boolean {
+  if (target.isStreaming) return false;
+  return client.callMode === "async" || (client.callMode === "auto" && payloadPathOf(target) !== undefined);
+}

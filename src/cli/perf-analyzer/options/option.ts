@@ -1,0 +1,91 @@
+import type { Plan } from "../../../plan/plan.ts";
+import type { Option } from "../../options/option.ts";
+import { putValue, type ValueAt, valueAt } from "../../options/place.ts";
+import { Settings } from "../settings.ts";
+import type { ValueReader } from "./value-reader.ts";
+
+/** An option of perf_analyzer, or one that Rampart adds. */
+export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
+  /** What messages call it. Default: its names. */
+  readonly label?: string;
+  /**
+   * Set for options that this version recognises but cannot obey: values that mean the same as leaving the option out. Any other value is
+   * refused.
+   */
+  readonly onlyValues?: readonly string[];
+  /** It has no meaning where requests are payloads. */
+  readonly isForTensors?: boolean;
+  /** Whether its setting is another one than the default. */
+  readonly isChanged?: (settings: Settings) => boolean;
+  /** Names and values that make a plan of this kind; empty where the option's default does. Absent: no plan asks for it. */
+  readonly print?: (plan: Plan) => readonly string[];
+  /** Sets the settings to what a plan says. */
+  readonly adopt?: (settings: Settings, plan: Plan) => void;
+}
+
+/** An option without its heading, which the table gives to a whole list. */
+export type UngroupedOption = Omit<PerfAnalyzerOption, "group">;
+
+/** A setting, and where it stands: `client.kind`. */
+export type Place<T = Settings> = {
+  [K in keyof T & string]: NonNullable<T[K]> extends Part ? K | `${K}.${Place<NonNullable<T[K]>>}` : K;
+}[keyof T & string];
+
+/** Has places in it: neither a value nor a list of them. */
+type Part = object & { readonly [Symbol.iterator]?: never };
+
+/** An option that sets one setting. */
+interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "adopt" | "isChanged"> {
+  /**
+   * Reads a value. Undefined leaves the setting as it is.
+   * @param before what the setting is so far: options that add up build on it
+   */
+  readonly parse: (reader: ValueReader, before: V, settings: Settings) => V | undefined;
+  /** The setting's value in a plan; undefined for what the option cannot say. Default: what stands in the plan at the same place. */
+  readonly of?: (plan: Plan) => V | undefined;
+  /** A value as a user types it; several for an option that is repeated. A switch: how often. Default: as JavaScript prints it. */
+  readonly format?: (value: NonNullable<V>) => string | readonly string[];
+}
+
+const INITIAL = new Settings();
+
+/**
+ * Makes an option from a setting and how it is read and written. Its default in help, what is printed of a plan and what is adopted from
+ * one follow from these. @param at where the setting stands
+ */
+export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>>): UngroupedOption {
+  type V = ValueAt<P, Settings>;
+  const { parse, of = (plan) => valueAt(plan, at) as V, format = formatPlainly, ...rest } = entry;
+  const value = entry.value ?? entry.choices?.join("|");
+  const words = (one: V | undefined): readonly string[] =>
+    one === null || one === undefined ? [] : [format(one)].flat();
+  const initial = words(valueAt(INITIAL, at) as V);
+  const isInitial = (one: readonly string[]): boolean => one.join("\0") === initial.join("\0");
+  const defaultText = entry.defaultText ?? (value === undefined ? "" : initial.join());
+  const [name] = entry.names;
+  return {
+    ...rest,
+    ...(value === undefined ? {} : { value }),
+    ...(defaultText === "" ? {} : { defaultText }),
+    read: (settings, _text, reader) => {
+      const read = parse(reader, valueAt(settings, at) as V, settings);
+      if (read !== undefined) putValue(settings, at, read);
+    },
+    isChanged: (settings) => !isInitial(words(valueAt(settings, at) as V)),
+    print: (plan) => {
+      const printed = words(of(plan));
+      if (isInitial(printed)) return [];
+      if (value !== undefined) return printed.flatMap((word) => [name, word]);
+      const times = printed[0] === "true" ? 1 : Number(printed[0]);
+      return Array.from({ length: times }, () => name);
+    },
+    adopt: (settings, plan) => {
+      const adopted = of(plan);
+      if (adopted !== undefined) putValue(settings, at, adopted);
+    },
+  };
+}
+
+function formatPlainly(value: unknown): string | string[] {
+  return Array.isArray(value) ? value.map(String) : String(value);
+}

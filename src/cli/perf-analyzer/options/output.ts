@@ -1,0 +1,19 @@
+import { fileSystem } from "../../../runtime/files.ts";
+import { option, type UngroupedOption } from "./option.ts";
+import { on, text } from "./readers.ts";
+
+/** What is written. */
+export const OUTPUT: readonly UngroupedOption[] = [
+  option("outputs.csvFile", { names: ["-f"], value: "FILE", help: "Write the results as CSV.", parse: text }),
+  option("outputs.isVerboseCsv", { names: ["--verbose-csv"], help: "More columns in the CSV.", parse: on }),
+  option("outputs.profileExportFile", {
+    names: ["--profile-export-file"],
+    value: "FILE",
+    help: "Write every request as JSON; the file must not exist yet.",
+    parse: (reader) => {
+      if (fileSystem().existsSync(reader.text))
+        reader.fail("Path must not already exist.", "Remove it or give another path.");
+      return reader.text;
+    },
+  }),
+];

@@ -1,0 +1,79 @@
+import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
+import { toOutputPath } from "../../output-files.ts";
+import { option, type UngroupedOption } from "./option.ts";
+import { choice, decimal, on, whole } from "./readers.ts";
+import type { ValueReader } from "./value-reader.ts";
+
+/** What Rampart adds. */
+export const OWN: readonly UngroupedOption[] = [
+  option("isHelp", { names: ["--help", "-h"], isOwn: true, help: "Print this help and exit.", parse: on }),
+  option("isDryRun", {
+    names: ["--dry-run"],
+    isOwn: true,
+    help: "Print the plan as JSON and exit; no server is asked.",
+    parse: on,
+  }),
+  option("client.kind", {
+    names: ["--client"],
+    isOwn: true,
+    ...choice(["own", "undici", "grpc-js"], { rule: (given) => `Unsupported type provided: '${given}'.` }),
+    help: "What sends the requests: Rampart's client, or a general one to compare with.",
+  }),
+  option("client.stallTimeoutMs", {
+    names: ["--stall-timeout"],
+    isOwn: true,
+    value: "SEC",
+    unit: "seconds",
+    help: "A request without a byte for this long has failed.",
+    parse: secondsToMs("Give seconds, for example 30."),
+    format: formatSeconds,
+  }),
+  option("client.requestTimeoutMs", {
+    names: ["--request-timeout"],
+    isOwn: true,
+    value: "SEC",
+    unit: "seconds",
+    help: "A request without its complete response for this long has failed, however often bytes arrive.",
+    parse: secondsToMs("Give seconds, for example 300."),
+    format: formatSeconds,
+  }),
+  option("client.maxResponseBytes", {
+    names: ["--max-response-bytes"],
+    isOwn: true,
+    value: "N",
+    unit: "bytes",
+    defaultText: String(DEFAULT_MAX_RESPONSE_BYTES),
+    help: "A request whose response is longer has failed: its body, or all messages for it, decompressed.",
+    parse: whole(
+      (value) => value > 0 && value <= MOST_RESPONSE_BYTES,
+      `The value must be from 1 to ${MOST_RESPONSE_BYTES} bytes.`,
+      "Give bytes, for example 1000000000.",
+    ),
+  }),
+  option("failures.maxRatio", {
+    names: ["--max-failure-ratio"],
+    isOwn: true,
+    value: "RATIO",
+    help: "Share of failed requests, 0 to 1, that does not end the run.",
+    parse: decimal((value) => value >= 0 && value <= 1, "The value must be from 0 to 1.", "Give for example 0.01."),
+  }),
+  option("outputs.jsonFile", {
+    names: ["--json"],
+    isOwn: true,
+    value: "FILE",
+    help: "Write Rampart's own report too: all requests of the run, confidence, histograms, the client's CPU and lag.",
+    parse: ({ text }) => toOutputPath(text),
+  }),
+];
+
+function secondsToMs(hint: string): (reader: ValueReader) => number | undefined {
+  const read = decimal((value) => value > 0, "The value must be > 0 seconds.", hint);
+  return (reader) => {
+    const seconds = read(reader);
+    return seconds === undefined ? undefined : seconds * 1000;
+  };
+}
+
+function formatSeconds(ms: number): string {
+  return String(ms / 1000);
+}

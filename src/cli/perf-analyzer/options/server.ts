@@ -1,0 +1,127 @@
+import type { ComposingModelPlan, Plan, RequestParameterPlan } from "../../../plan/plan.ts";
+import { isParameterValue, PARAMETER_TYPES } from "../../../service/triton/parameters.ts";
+import { defaultUrl } from "../default-url.ts";
+import { option, type UngroupedOption } from "./option.ts";
+import { choice, on, text } from "./readers.ts";
+import type { ValueReader } from "./value-reader.ts";
+
+/** Where requests go, and what goes with each. */
+export const SERVER: readonly UngroupedOption[] = [
+  option("target.url", {
+    names: ["-u"],
+    value: "URL",
+    defaultText: `${defaultUrl("http")}, or ${defaultUrl("grpc")} with gRPC`,
+    help: "Server: host:port, http://host:port or https://host:port.",
+    parse: text,
+    of: urlOf,
+  }),
+  option("target.protocol", {
+    names: ["-i"],
+    label: "-i (protocol)",
+    ...choice(["http", "grpc"], { rule: () => "The value should be either HTTP or gRPC.", ignoresCase: true }),
+    help: "Protocol.",
+  }),
+  option("target.isStreaming", {
+    names: ["--streaming"],
+    help: "Use gRPC's bidirectional stream (needs -i grpc); with --service-kind openai, accept events.",
+    parse: on,
+  }),
+  option("target.headers", {
+    names: ["-H"],
+    label: "-H (header)",
+    value: "NAME:VALUE",
+    isRepeatable: true,
+    help: "Header to send with every request; with gRPC, metadata.",
+    parse: readHeader,
+    format: (headers) => headers.map(([name, value]) => `${name}: ${value}`),
+  }),
+  option("target.parameters", {
+    names: ["--request-parameter"],
+    value: "NAME:VALUE:TYPE",
+    isRepeatable: true,
+    help: "Parameter of every request; TYPE is bool, int, uint, double or string. gRPC only.",
+    parse: readParameter,
+    format: (parameters) => Object.entries(parameters).map(([name, { type, value }]) => `${name}:${value}:${type}`),
+  }),
+  option("target.compression", {
+    names: ["--grpc-compression-algorithm"],
+    ...choice(["gzip", "deflate", "none"]),
+    help: "Compress requests that get shorter. gRPC only.",
+  }),
+  option("target.composingModels", {
+    names: ["--bls-composing-models"],
+    isForTensors: true,
+    value: "NAME[:VERSION],...",
+    isRepeatable: true,
+    help: "Models that a BLS model calls, to report their server times too. Those of an ensemble are found without it.",
+    parse: readComposingModels,
+    format: (models) => models.map(({ name, version }) => (version === "" ? name : `${name}:${version}`)),
+  }),
+];
+
+/** An embedded target has the address of `rampart mock` with its default ports. */
+function urlOf({ target }: Plan): string | undefined {
+  if (!("url" in target)) return undefined;
+  const { url, protocol, tls } = target;
+  if (protocol === "http" && tls.isEnabled && !url.includes("://")) return `https://${url}`;
+  return url === defaultUrl(protocol) ? undefined : url;
+}
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const LINE_BREAK = /[\r\n\0]/;
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
+function readHeader(reader: ValueReader, before: Headers): Headers | undefined {
+  const { text: header } = reader;
+  const colon = header.indexOf(":");
+  const name = header.slice(0, Math.max(0, colon));
+  let problem = "";
+  if (colon <= 0) problem = "There must be a colon after the header's name.";
+  else if (!HEADER_NAME.test(name)) problem = "The part before the colon is not a header's name.";
+  else if (LINE_BREAK.test(header)) problem = "A header cannot contain a line break.";
+  if (problem === "") return [...before, [name, header.slice(colon + 1).trim()]];
+  reader.fail(problem, "Write for example -H 'Authorization: Bearer abc'.");
+  return undefined;
+}
+
+type Parameters = Readonly<Record<string, RequestParameterPlan>>;
+
+/** `NAME:VALUE:TYPE`, added to the parameters. */
+function readParameter(reader: ValueReader, before: Parameters): Parameters | undefined {
+  const [name = "", value = "", type, ...more] = reader.text.split(":");
+  if (name === "" || type === undefined || more.length > 0) {
+    const hint = "Write for example --request-parameter max_tokens:256:int.";
+    reader.fail("The value does not match <name:value:type>.", hint);
+    return undefined;
+  }
+  const parameter = { type, value } as RequestParameterPlan;
+  if (!PARAMETER_TYPES.includes(parameter.type))
+    reader.fail(`Unsupported type provided: '${type}'.`, `Give one of the types ${PARAMETER_TYPES.join(", ")}.`);
+  else if (!isParameterValue(parameter))
+    reader.fail(
+      `'${value}' is no ${type}.`,
+      "Give a value of the type: true or false, a whole number of 64 bits, or a decimal number.",
+    );
+  else return { ...before, [name]: parameter };
+  return undefined;
+}
+
+/** `NAME[:VERSION],…`, added to the composing models; blanks do not count. */
+function readComposingModels(
+  reader: ValueReader,
+  before: readonly ComposingModelPlan[],
+): readonly ComposingModelPlan[] | undefined {
+  const models = [...before];
+  for (const entry of reader.text.split(",")) {
+    const [name = "", version, ...more] = entry.split(":").map((part) => part.trim());
+    const isVersion = version === undefined || /^[1-9][0-9]*$/.test(version);
+    if (name === "" || !isVersion || more.length > 0) {
+      const hint = "Write for example --bls-composing-models modelA:3,modelB.";
+      reader.fail(`'${entry}' is no model's name with or without a version.`, hint);
+      return undefined;
+    }
+    models.push({ name, version: version ?? "" });
+  }
+  return models;
+}

@@ -1,0 +1,33 @@
+import { DEPRECATED } from "./deprecated.ts";
+import { GENERAL } from "./general.ts";
+import { INPUT } from "./input.ts";
+import { LOAD } from "./load.ts";
+import { MEASUREMENT } from "./measurement.ts";
+import type { PerfAnalyzerOption, UngroupedOption } from "./option.ts";
+import { OUTPUT } from "./output.ts";
+import { OWN } from "./own.ts";
+import { REFUSED } from "./refused.ts";
+import { SEQUENCES } from "./sequences.ts";
+import { SERVER } from "./server.ts";
+import { TELEMETRY } from "./telemetry.ts";
+import { TLS } from "./tls.ts";
+
+/** Every option of perf_analyzer mode, in the order of the help. Parsing, help, rules and the way back from a plan are made from these. */
+export const OPTIONS: readonly PerfAnalyzerOption[] = [
+  ...inGroup("What to measure", GENERAL),
+  ...inGroup("Load and measurement", [...LOAD, ...SEQUENCES, ...MEASUREMENT]),
+  ...inGroup("Input data", INPUT),
+  ...inGroup("Server", [...SERVER, ...TLS]),
+  ...inGroup("The server's metrics, and its trace settings during the run (set back afterwards)", TELEMETRY),
+  ...inGroup("Results", OUTPUT),
+  ...inGroup("Deprecated", DEPRECATED),
+  ...inGroup("Of Rampart's own", OWN),
+  ...inGroup(
+    "Recognised, but refused with exit code 99 unless they have their default value, until they are supported",
+    REFUSED,
+  ),
+];
+
+function inGroup(group: string, options: readonly UngroupedOption[]): PerfAnalyzerOption[] {
+  return options.map((option) => ({ ...option, group }));
+}

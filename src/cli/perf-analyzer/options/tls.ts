@@ -1,0 +1,97 @@
+import type { Plan, TlsPlan } from "../../../plan/plan.ts";
+import { option, type UngroupedOption } from "./option.ts";
+import { choice, existingFile, on } from "./readers.ts";
+
+const FILE = {
+  value: "FILE",
+  parse: existingFile("The value must be a valid file path.", "Give an existing file."),
+} as const;
+const FILE_TYPE = choice(["PEM", "DER"]);
+const PEER = choice(["0", "1"], { rule: () => "The value must be either 0 or 1." });
+const HOST = choice(["0", "1", "2"], { rule: () => "The value must be either 0, 1, or 2." });
+
+/** TLS: gRPC's options, and those of https. */
+export const TLS: readonly UngroupedOption[] = [
+  option("sslGrpc.isEnabled", {
+    names: ["--ssl-grpc-use-ssl"],
+    help: "Use TLS with gRPC.",
+    parse: on,
+    of: (plan) => grpcTls(plan)?.isEnabled,
+  }),
+  option("sslGrpc.caFile", {
+    names: ["--ssl-grpc-root-certifications-file"],
+    ...FILE,
+    help: "PEM of the authorities to trust with gRPC.",
+    of: (plan) => grpcTls(plan)?.caFile,
+  }),
+  option("sslGrpc.keyFile", {
+    names: ["--ssl-grpc-private-key-file"],
+    ...FILE,
+    help: "PEM of the client's private key with gRPC.",
+    of: (plan) => grpcTls(plan)?.keyFile,
+  }),
+  option("sslGrpc.certFile", {
+    names: ["--ssl-grpc-certificate-chain-file"],
+    ...FILE,
+    help: "PEM of the client's certificates with gRPC.",
+    of: (plan) => grpcTls(plan)?.certFile,
+  }),
+  option("sslHttps.verifyPeer", {
+    names: ["--ssl-https-verify-peer"],
+    choices: PEER.choices,
+    help: "0: accept a server's certificate whoever signed it.",
+    parse: (reader) => isNot0(PEER.parse(reader)),
+    of: (plan) => httpsTls(plan)?.verifyPeer,
+    format: (isOn) => (isOn ? "1" : "0"),
+  }),
+  option("sslHttps.verifyHost", {
+    names: ["--ssl-https-verify-host"],
+    choices: HOST.choices,
+    help: "0: accept a server's certificate whatever name is in it. 1 means the same as 2.",
+    parse: (reader) => isNot0(HOST.parse(reader)),
+    of: (plan) => httpsTls(plan)?.verifyHost,
+    format: (isOn) => (isOn ? "2" : "0"),
+  }),
+  option("sslHttps.caFile", {
+    names: ["--ssl-https-ca-certificates-file"],
+    ...FILE,
+    help: "PEM of the authorities to trust with https://.",
+    of: (plan) => httpsTls(plan)?.caFile,
+  }),
+  option("sslHttps.certFile", {
+    names: ["--ssl-https-client-certificate-file"],
+    ...FILE,
+    help: "The client's certificate with https://.",
+    of: (plan) => httpsTls(plan)?.certFile,
+  }),
+  option("sslHttps.certType", {
+    names: ["--ssl-https-client-certificate-type"],
+    ...FILE_TYPE,
+    help: "Form of that file.",
+    of: (plan) => httpsTls(plan)?.certType,
+  }),
+  option("sslHttps.keyFile", {
+    names: ["--ssl-https-private-key-file"],
+    ...FILE,
+    help: "The client's private key with https://.",
+    of: (plan) => httpsTls(plan)?.keyFile,
+  }),
+  option("sslHttps.keyType", {
+    names: ["--ssl-https-private-key-type"],
+    ...FILE_TYPE,
+    help: "Form of that file.",
+    of: (plan) => httpsTls(plan)?.keyType,
+  }),
+];
+
+function isNot0(value: string | undefined): boolean | undefined {
+  return value === undefined ? undefined : value !== "0";
+}
+
+function grpcTls({ target }: Plan): TlsPlan | undefined {
+  return "tls" in target && target.protocol === "grpc" ? target.tls : undefined;
+}
+
+function httpsTls({ target }: Plan): TlsPlan | undefined {
+  return "tls" in target && target.protocol === "http" ? target.tls : undefined;
+}

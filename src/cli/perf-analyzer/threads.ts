@@ -1,0 +1,19 @@
+import type { LoadPlan } from "../../plan/load-plan.ts";
+import type { CallModePlan } from "../../plan/plan.ts";
+
+/** perf_analyzer's worker threads, which are lanes here. */
+
+/** The most there are with concurrency, unless a level asks for more. */
+export const CONCURRENCY_THREADS = 16;
+/** The most there are where requests are scheduled. */
+export const SCHEDULE_THREADS = 4;
+
+/** The most lanes of a load without --max-threads; null: as many as it needs. */
+export function defaultLanes(load: LoadPlan, callMode: CallModePlan): number | null {
+  if (load.kind === "session-concurrency") return null;
+  if (load.kind !== "concurrency") return SCHEDULE_THREADS;
+  if (callMode === "sync") return null;
+  const { levels } = load;
+  const end = levels.kind === "list" || levels.isThreadLimited === true ? 1 : (levels.end ?? 1);
+  return Math.max(CONCURRENCY_THREADS, end);
+}

@@ -1,0 +1,11 @@
+/** Defaults of every front door where a user does not say. */
+
+/** How a level is measured: perf_analyzer's windows. */
+export const DEFAULT_WINDOWS: {
+  readonly windowMs: number;
+  readonly stabilityPct: number;
+  readonly maxTrials: number;
+} = { windowMs: 5000, stabilityPct: 10, maxTrials: 10 };
+
+/** A request without a byte for this long has failed. */
+export const DEFAULT_STALL_TIMEOUT_MS = 60_000;
