@@ -3,8 +3,7 @@ import { defaultOf } from "../../src/cli/genai-perf/help.ts";
 import { describeOption, type GenaiFlag } from "../../src/cli/genai-perf/options/genai-option.ts";
 import { flagsOf, type SubcommandName } from "../../src/cli/genai-perf/options/subcommands.ts";
 import type { Option } from "../../src/cli/options/option.ts";
-import { FLAG_HELP, type FlagGroup } from "../../src/cli/perf-analyzer/flag-help.ts";
-import { flagName, laterFlags, OBEYED_FLAGS } from "../../src/cli/perf-analyzer/flags.ts";
+import { OPTIONS } from "../../src/cli/perf-analyzer/options/table.ts";
 import { formatTable } from "./table.ts";
 
 /** The option lists of the guides, made from the option tables of the commands. */
@@ -20,38 +19,9 @@ type ListedOption = Pick<Option<never, never>, "names" | "help" | "isRepeatable"
   readonly defaultText?: string | undefined;
 };
 
-const PERF_ANALYZER_GROUPS: Readonly<Record<FlagGroup, string>> = {
-  general: "What to measure",
-  measurement: "Load and measurement",
-  input: "Input data",
-  server: "Server",
-  telemetry: "The server's metrics and trace settings",
-  output: "Results",
-  deprecated: "Deprecated",
-  rampart: "Rampart's own",
-};
-
-/** Every option of perf_analyzer mode. */
+/** Every option of perf_analyzer mode. Values that are choices show them. */
 export function listPerfAnalyzerOptions(): string {
-  const options = OBEYED_FLAGS.flatMap((flag): ListedOption[] => {
-    const said = FLAG_HELP[flagName(flag)];
-    if (said === undefined) return [];
-    const [first, ...others] = [
-      ...(flag.short === undefined ? [] : [`-${flag.short}`]),
-      ...(flag.name === "" ? [] : [`--${flag.name}`]),
-    ] as [string, ...string[]];
-    const { value, isOwn = false } = flag;
-    const { help, unit, default: defaultText, isRepeatable = false } = said;
-    const group = PERF_ANALYZER_GROUPS[said.group];
-    return [{ names: [first, ...others], group, value, isOwn, help, unit, defaultText, isRepeatable }];
-  });
-  const later = laterFlags().map((flag) => `\`${flagName(flag)}\``);
-  const groups = formatGroups(options.toSorted((a, b) => placeOf(a) - placeOf(b)));
-  return `${groups}\n\nRecognised, but refused unless they have their default value: ${later.join(", ")}.`;
-}
-
-function placeOf({ group }: ListedOption): number {
-  return Object.values(PERF_ANALYZER_GROUPS).indexOf(group);
+  return formatGroups(OPTIONS.map(({ choices: _, ...option }) => option));
 }
 
 /** Every option of GenAI-Perf mode: those of `profile`, then what the other subcommands add. */
