@@ -100,6 +100,21 @@ test("the guide of the house lists the folders of src, and no others", () => {
   assert.deepEqual(listed.sort(), folders.map(({ name }) => name).sort());
 });
 
+test("the guide of the house names files and folders that exist", () => {
+  const inSource = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
+  const all = [...inSource, ...readdirSync(ROOT), ...readdirSync(join(ROOT, "test"))];
+  const named = [...read("src/README.md").matchAll(/`([a-z][\w./-]*(?:\.ts|\/))`/g)].map((match) => match[1] as string);
+  assert.ok(named.length > 40);
+  const isThere = (name: string): boolean => {
+    const path = name.replace(/^(src|test)\/|\/$/g, "");
+    return path === "src" || path === "test" || all.some((other) => other === path || other.endsWith(`/${path}`));
+  };
+  assert.deepEqual(
+    named.filter((name) => !isThere(name.replace(/\/$/, ""))),
+    [],
+  );
+});
+
 test("the scenarios of the guides compile", () => {
   const cache = join(ROOT, ".cache");
   mkdirSync(cache, { recursive: true });
