@@ -10,12 +10,12 @@ import { conformance, goStub, llama, type ServerKind, startServers, tritonFor } 
  * `npm test [-- --only bun,deno,node,executable,checks,golden] [--all]`: types, lint, format, and the tests. Prints `N passed` for each group
  * and ends with `N passed, N failed`.
  *
- * Every unit test runs on Bun and every end-to-end test on the executable, which is what users run. Deno and Node run the tests of what
- * can differ between runtimes ({@link RUNTIME_TESTS}), and all three run an end-to-end smoke test from source. `--all` runs everything
- * everywhere.
+ * Every unit test runs on Bun; every end-to-end test and the tests of the command ({@link COMMAND_TESTS}) run on the executable, which is
+ * what users run. Deno and Node run the tests of what can differ between runtimes ({@link RUNTIME_TESTS}), and all three run an end-to-end
+ * smoke test from source. `--all` runs everything everywhere.
  *
- * Most tests wait more than they compute, so two lanes run beside each other: in one the unit tests, runtime after runtime; in the other
- * the tests of the command and the golden transcripts. Each has servers of its own, because tests of the command count their requests.
+ * Most tests wait more than they compute, so three lanes run beside each other: Bun's unit tests; those of Deno, then of Node; the tests of
+ * the command and the golden transcripts. Each has servers of its own, because tests count their requests.
  */
 
 const binaries = join(root, "node_modules", ".bin");
@@ -31,7 +31,7 @@ type Group = Runtime | "checks" | "executable" | "golden";
 const RUNTIMES: readonly Runtime[] = ["bun", "deno", "node"];
 const GROUPS: readonly Group[] = ["checks", ...RUNTIMES, "executable", "golden"];
 
-/** Tests of the command as a process, which the runtimes run among the unit tests. */
+/** Tests of the command as a process. Bun runs them among the unit tests only where the executable is not tested. */
 const COMMAND_TESTS = [
   "./test/cli/mock.test.ts",
   "./test/cli/perf-analyzer/effects-processes.test.ts",
@@ -51,15 +51,12 @@ const RUNTIME_TESTS: readonly string[] = [
   "cli/mock",
   "cli/output-",
   "cli/perf-analyzer/effects-processes",
-  "cli/perf-analyzer/effects-shared-memory",
-  "cli/run-exit-codes",
   "cli/signals",
   "fuzz/clients",
   "inputs/prompts/prompt-thread",
   "mock/",
   "run/ends",
   "run/measured-run",
-  "run/parts",
   "run/peers/mpi-peers",
   "run/run-plan",
   "run/send/burst-sharing",
@@ -87,8 +84,11 @@ const SMOKE_TESTS: readonly string[] = [
 /** End-to-end tests of the executable only: other programs start it, or it takes them long. */
 const EXECUTABLE_TESTS: readonly string[] = ["real-clients.test.ts", "real-genai-perf.test.ts"];
 
-/** Unit tests that may not run beside tests of the command, because these look for what is left in shared memory under the same names. */
-const SHARED_MEMORY_TESTS: readonly string[] = ["./test/servers/stub.test.ts"];
+/** Unit tests that may not run beside each other nor beside tests of the command: all of them use the same names of shared memory. */
+const SHARED_MEMORY_TESTS: readonly string[] = [
+  "./test/cli/perf-analyzer/effects-shared-memory.test.ts",
+  "./test/servers/stub.test.ts",
+];
 
 /** The models of Triton that unit tests ask for. */
 const UNIT_MODELS =
@@ -117,7 +117,9 @@ async function runAll(): Promise<boolean> {
   if (wanted.includes("executable") || wanted.includes("golden")) add("checks", [await runCompile()]);
   // They are listed in this order, whichever lane ends first.
   for (const name of ["servers", ...RUNTIMES, "executable", "golden transcripts"]) results.set(name, []);
-  await Promise.all([runUnitLane(), runCommandLane()]);
+  const unitTests = listUnitTests().filter((file) => !SHARED_MEMORY_TESTS.includes(file));
+  add("checks", [checkRuntimeTests(unitTests)]);
+  await Promise.all([runUnitLane(["bun"], unitTests), runUnitLane(["deno", "node"], unitTests), runCommandLane()]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
   return printResults(results);
@@ -139,16 +141,19 @@ function runCompile(): Promise<TestCase> {
   return runCheck("the executable compiles and runs", [join(binaries, "node"), "compile/compile.ts"]);
 }
 
-async function runUnitLane(): Promise<void> {
-  const runtimes = RUNTIMES.filter((runtime) => wanted.includes(runtime));
+async function runUnitLane(lane: readonly Runtime[], files: readonly string[]): Promise<void> {
+  const runtimes = lane.filter((runtime) => wanted.includes(runtime));
   if (runtimes.length === 0) return;
-  await withServers([tritonFor("unit tests", UNIT_MODELS), goStub, conformance], async (env) => {
-    const files = listUnitTests().filter((file) => !SHARED_MEMORY_TESTS.includes(file));
-    add("checks", [checkRuntimeTests(files)]);
+  const triton = tritonFor(`unit tests on ${runtimes.join(" and ")}`, UNIT_MODELS);
+  await withServers([triton, goStub, conformance], async (env) => {
     for (const runtime of runtimes) {
-      const isWanted = (file: string): boolean =>
-        values.all || runtime === "bun" || RUNTIME_TESTS.some((path) => file.startsWith(path));
-      add(runtime, await runUnitTests(runtime, "unit tests", files.filter(isWanted), env));
+      const isForRuntime = (file: string): boolean => RUNTIME_TESTS.some((path) => file.startsWith(path));
+      const isForBun = (file: string): boolean => !(COMMAND_TESTS.includes(file) && wanted.includes("executable"));
+      const isWanted = (file: string): boolean => values.all || (runtime === "bun" ? isForBun : isForRuntime)(file);
+      // Processes start several times faster from the executable, which is Bun too.
+      const isCompiled = runtime === "bun" && wanted.includes("executable") && !values.all;
+      const settings = isCompiled ? { ...env, RAMPART_COMMAND: executable } : env;
+      add(runtime, await runUnitTests(runtime, "unit tests", files.filter(isWanted), settings));
     }
   });
 }
@@ -228,7 +233,8 @@ function isEndToEndTestOfSource(file: string): boolean {
 
 async function runGolden(env: Env): Promise<TestCase[]> {
   const junit = join(work, "golden.xml");
-  const command = [...nodeTest(junit), "./test/golden/golden.test.ts"];
+  const files = ["compare", "mismatches", "golden"].map((name) => `./test/golden/${name}.test.ts`);
+  const command = [...nodeTest(junit), ...files];
   const settings = { ...NODE_ENV, ...env, RAMPART_COMMAND: `${executable} perf_analyzer` };
   return runTests({ name: "golden transcripts", command, env: settings, junit });
 }

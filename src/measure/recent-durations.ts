@@ -1,18 +1,16 @@
 import type { Histogram } from "hdr-histogram-js";
 import { createHistogram, recordUs } from "./latency-histogram.ts";
 
-/** Durations of the last seconds as HDR histograms: what a live view shows, at a cost that does not grow with their number. */
-
 const SECONDS = 5;
 const SIGNIFICANT_DIGITS = 2;
 
-/** One histogram for each of the last five seconds. */
+/** HDR histograms of the durations in the last five seconds, for the live view. Constant cost for any number of durations. */
 export class RecentDurations {
   private readonly seconds = Array.from({ length: SECONDS }, () => createHistogram(SIGNIFICANT_DIGITS));
   private readonly merged = createHistogram(SIGNIFICANT_DIGITS);
   private current = 0;
 
-  /** @param durationNs below 1 us counts as 1 us, above an hour as an hour; NaN is skipped */
+  /** @param durationNs below 1 us counts as 1 us, above an hour as an hour; NaN is ignored */
   add(durationNs: number): void {
     if (Number.isNaN(durationNs)) return;
     recordUs(this.histogram, Math.round(durationNs / 1000));
@@ -29,7 +27,7 @@ export class RecentDurations {
     for (const second of this.seconds) second.reset();
   }
 
-  /** Percentiles in nanoseconds, up to 1 % above the recorded ones; undefined when nothing was recorded. @param ratios 0 to 1 */
+  /** Returns percentiles in nanoseconds, up to 1 % above the recorded ones; undefined without durations. @param ratios 0 to 1 */
   quantilesNs(ratios: readonly number[]): number[] | undefined {
     const { merged } = this;
     merged.reset();

@@ -17,7 +17,7 @@ export interface EmbeddedServer {
 export async function startEmbedded(plan: MockPlan): Promise<EmbeddedServer> {
   const worker = startWorker({ role: "mock", data: undefined });
   const fail = (reason: string): RunError =>
-    new RunError("internal", `the embedded target did not start: ${reason}`, "Report this.");
+    new RunError("internal", `the embedded target did not start: ${reason}`, "Report this as a bug.");
   const calls = new WorkerCalls(worker, ERROR_FORM);
   const timer = setTimeout(() => calls.fail(fail(`no answer within ${START_TIMEOUT_MS} ms`)), START_TIMEOUT_MS);
   const ports = await calls

@@ -1,5 +1,5 @@
 import { RunError } from "../plan/problem.ts";
-import { sleepMs } from "../runtime/clock.ts";
+import { type Clock, sleepMs, systemClock } from "../runtime/clock.ts";
 
 /**
  * After Ctrl-C or SIGTERM a run ends within 5 s with its report. Requests in flight get the first of these times to complete, and each
@@ -23,9 +23,11 @@ export class RunSignal {
   private readonly settle: () => void;
   private readonly settleFailed: () => void;
   private readonly settleInterrupted: () => void;
+  private readonly clock: Clock;
   private hasStopped = false;
 
-  constructor() {
+  constructor(clock = systemClock) {
+    this.clock = clock;
     const stopping = Promise.withResolvers<void>();
     this.stopped = stopping.promise;
     this.settle = stopping.resolve;
@@ -59,7 +61,7 @@ export class RunSignal {
   /** Waits for a step of the setup. Rejects with `RunError` when the user interrupts first, because there is nothing to report. */
   async unlessInterrupted<T>(step: Promise<T>): Promise<T> {
     // Give the step time to finish, so that its changes on the server can be undone, but do not wait for one that hangs.
-    const waited = this.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS));
+    const waited = this.interrupted.then(() => sleepMs(INTERRUPTED_GRACE_MS, this.clock));
     const given = await Promise.race([step, waited]).catch((error: unknown) => {
       if (!this.isInterrupted) throw error;
     });

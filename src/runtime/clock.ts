@@ -1,5 +1,7 @@
+import { type FineWait, waitFinely } from "./fine-wait.ts";
+
 /**
- * Returns monotonic time in nanoseconds since this thread'"'"'s time origin: the clock of all measurements. A float64, exact below 2^53 ns
+ * Returns monotonic time in nanoseconds since this thread's time origin: the clock of all measurements. A float64, exact below 2^53 ns
  * (104 days).
  */
 export function nowNs(): number {
@@ -14,24 +16,71 @@ export function toEpochNs(monotonicNs: number): bigint {
   return originEpochNs + BigInt(Math.round(monotonicNs));
 }
 
+/** Cancels a timer that has not fired yet; otherwise it does nothing. */
+export type Cancel = () => void;
+
+/** The time and the timers that pacing and windows run on. Tests hand in one whose time they set. */
+export interface Clock {
+  /** Monotonic nanoseconds, see {@link nowNs}. */
+  nowNs(): number;
+  /**
+   * Calls `action` after at least `delayMs` milliseconds, however many.
+   * @param isBackground the timer does not keep the process alive; default false
+   */
+  after(delayMs: number, action: () => void, isBackground?: boolean): Cancel;
+  /** Calls `action` every `periodMs` milliseconds. @param isBackground see {@link Clock.after} */
+  every(periodMs: number, action: () => void, isBackground?: boolean): Cancel;
+  /** Calls `action` in the next turn of the event loop, after what has arrived is read. */
+  nextTurn(action: () => void): Cancel;
+  /** Waits finer than milliseconds; undefined where the runtime has none. */
+  readonly waitFinely: FineWait | undefined;
+}
+
+/** The clock of this thread. */
+export const systemClock: Clock = {
+  nowNs,
+  after: startTimer,
+  every: (periodMs, action, isBackground = false) => {
+    const interval = setInterval(action, periodMs);
+    if (isBackground) interval.unref?.();
+    return () => clearInterval(interval);
+  },
+  nextTurn: (action) => {
+    const immediate = setImmediate(action);
+    return () => clearImmediate(immediate);
+  },
+  waitFinely,
+};
+
 /** Longer timeouts overflow the timer and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Resolves after at least `delayMs` milliseconds (0 or more). */
-export function sleepMs(delayMs: number): Promise<void> {
-  return sleepUnless(delayMs, new Promise(() => {}));
+function startTimer(delayMs: number, action: () => void, isBackground = false): Cancel {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const start = (restMs: number): void => {
+    timer = setTimeout(
+      () => (restMs > MAX_TIMER_MS ? start(restMs - MAX_TIMER_MS) : action()),
+      Math.min(restMs, MAX_TIMER_MS),
+    );
+    if (isBackground) timer.unref?.();
+  };
+  start(delayMs);
+  return () => clearTimeout(timer);
+}
+
+/** Resolves after at least `delayMs` milliseconds (0 or more). @param clock default: this thread's */
+export function sleepMs(delayMs: number, clock: Clock = systemClock): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(delayMs, resolve);
+  });
 }
 
 /** Like {@link sleepMs}, but resolves as soon as `earlier` does. Clears the timer then, so that it does not keep the process alive. */
-export async function sleepUnless(delayMs: number, earlier: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+export async function sleepUnless(delayMs: number, earlier: Promise<unknown>, clock = systemClock): Promise<void> {
+  let cancel: Cancel = () => {};
   const slept = new Promise<void>((resolve) => {
-    const sleep = (restMs: number): void => {
-      const stretchMs = Math.min(restMs, MAX_TIMER_MS);
-      timer = setTimeout(() => (restMs > stretchMs ? sleep(restMs - stretchMs) : resolve()), stretchMs);
-    };
-    sleep(delayMs);
+    cancel = clock.after(delayMs, resolve);
   });
   await Promise.race([slept, earlier]);
-  clearTimeout(timer);
+  cancel();
 }

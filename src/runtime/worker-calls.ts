@@ -1,30 +1,28 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 
-/** How threads ask each other: every call has one reply, and tasks arrive in the order in which they were sent. */
-
 /** The other side of a call. */
 export type CallPort = MessagePort | Worker;
 
-/** The thread itself failed, not what it was asked to do. */
+/** The thread failed, not its task. */
 export class WorkerError extends Error {
   override readonly name = "WorkerError";
 }
 
-/** Errors on their way between threads, of which a message would keep only the text. */
+/** Serializes errors between threads, because a message would keep only their text. */
 export interface ErrorForm<S> {
   send(error: unknown): S;
   receive(sent: S): Error;
 }
 
 interface Asked {
-  /** Absent where nobody waits for the reply. */
+  /** Absent when no reply is needed. */
   readonly id?: number;
   readonly task: unknown;
 }
 
 type Reply<S> = { readonly id?: number; readonly value: unknown } | { readonly id?: number; readonly error: S };
 
-/** The asking side. */
+/** Calls to another thread. Every call has one reply; tasks arrive in the order of sending. */
 export class WorkerCalls<S> {
   private readonly port: CallPort;
   private readonly errors: ErrorForm<S>;
@@ -45,7 +43,7 @@ export class WorkerCalls<S> {
     port.on("exit", () => this.fail(new WorkerError("it ended")));
   }
 
-  /** Resolves with the reply. Rejects with what the other side threw, and with `WorkerError` when the thread ends. */
+  /** Resolves with the reply. Rejects with the error that the task threw, or with `WorkerError` when the thread ends. */
   call<R>(task: unknown): Promise<R> {
     if (this.end !== undefined) return Promise.reject(this.end);
     const id = this.nextId++;
@@ -55,12 +53,12 @@ export class WorkerCalls<S> {
     return waiting.promise as Promise<R>;
   }
 
-  /** Sends a task that needs no reply. Should it fail, every call fails. @param transfer buffers that are handed over */
+  /** Sends a task that needs no reply. If it fails, every call fails. @param transfer buffers to transfer */
   post(task: unknown, transfer: readonly ArrayBuffer[] = []): void {
     if (this.end === undefined) this.port.postMessage({ task } satisfies Asked, transfer);
   }
 
-  /** Every call rejects with this, those that wait and later ones. Only the first failure counts. */
+  /** Rejects every pending and later call. Only the first failure counts. */
   fail(error: Error): void {
     this.end ??= error;
     for (const { reject } of this.waiting.values()) reject(this.end);
@@ -78,8 +76,8 @@ export class WorkerCalls<S> {
 }
 
 /**
- * The answering side.
- * @param handle does a task; its result is the reply, unless nobody waits for it
+ * Serves the calls of another thread.
+ * @param handle runs a task; its result is the reply, if one is needed
  */
 export function serveCalls<T, S>(port: MessagePort, handle: (task: T) => unknown, errors: ErrorForm<S>): void {
   port.on("message", async ({ id, task }: Asked) => {

@@ -1,6 +1,6 @@
 import { LatencyTally } from "../measure/latency-tally.ts";
 import type { ClientHealth } from "../measure/window.ts";
-import { nowNs } from "../runtime/clock.ts";
+import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { type CoreWait, openCoreWait } from "../runtime/core-wait.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 
@@ -15,21 +15,26 @@ let isCoreWaitOpen = false;
 
 /** Monitors the measuring thread: CPU time, waits for a core, and event-loop lag. See {@link ClientHealth}. */
 export class HealthMonitor {
-  private timer: ReturnType<typeof setInterval> | undefined;
+  private readonly clock: Clock;
+  private cancelTicks: Cancel | undefined;
   private lastTickNs = 0;
   private startNs = 0;
   private startCpuUs = 0;
   private startWaitNs: number | undefined;
   private lag = new LatencyTally();
 
+  constructor(clock = systemClock) {
+    this.clock = clock;
+  }
+
   /** Starts or restarts monitoring. */
   start(): void {
-    if (this.timer === undefined) {
-      this.timer = setInterval(() => this.tick(nowNs()), TICK_NS / 1e6);
-      this.timer.unref?.();
-      this.lastTickNs = nowNs();
+    const { clock } = this;
+    if (this.cancelTicks === undefined) {
+      this.cancelTicks = clock.every(TICK_NS / 1e6, () => this.tick(clock.nowNs()), true);
+      this.lastTickNs = clock.nowNs();
     }
-    this.startNs = nowNs();
+    this.startNs = clock.nowNs();
     this.startCpuUs = cpuUs();
     this.startWaitNs = coreWaitNs();
     this.lag = new LatencyTally();
@@ -38,7 +43,7 @@ export class HealthMonitor {
   /** Returns the health since the start, and restarts. */
   take(): ClientHealth {
     const { lag, startWaitNs } = this;
-    const wallNs = nowNs() - this.startNs;
+    const wallNs = this.clock.nowNs() - this.startNs;
     const usedUs = cpuUs() - this.startCpuUs;
     const waitNs = startWaitNs === undefined ? undefined : (coreWaitNs() ?? startWaitNs) - startWaitNs;
     const health: ClientHealth = {
@@ -53,7 +58,7 @@ export class HealthMonitor {
   }
 
   stop(): void {
-    if (this.timer !== undefined) clearInterval(this.timer);
+    this.cancelTicks?.();
   }
 
   /** A late tick also counts for the ticks that it skipped, because events at those times would have waited too. */

@@ -1,11 +1,8 @@
 import { GpuTally } from "../measure/gpu-tally.ts";
 import { messageOf } from "../plan/problem.ts";
-import { nowNs } from "../runtime/clock.ts";
+import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { Exposition } from "./exposition.ts";
 import { missingFamilies, readGpuMetrics } from "./gpu-metrics.ts";
-
-/** Longer timeouts overflow the timer and fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A warning about GPU metrics. Each kind is reported once. */
 export type MetricsWarning =
@@ -21,6 +18,8 @@ export interface MetricsPollerOptions {
   /** Fetches the metrics as text; rejects with the reason for a failure. Called again only after it has settled. */
   fetch(): Promise<string>;
   warn(warning: MetricsWarning): void;
+  /** Default: this thread's. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -31,7 +30,8 @@ export class MetricsPoller {
   private readonly options: MetricsPollerOptions;
   private readonly exposition = new Exposition();
   private tally = new GpuTally();
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly clock: Clock;
+  private cancelTimer: Cancel | undefined;
   private isRunning = false;
   /** Number of starts and stops, to drop scrapes that began before the latest. */
   private generation = 0;
@@ -40,6 +40,7 @@ export class MetricsPoller {
 
   constructor(options: MetricsPollerOptions) {
     this.options = options;
+    this.clock = options.clock ?? systemClock;
   }
 
   /** Starts scraping, at once and then at the interval. Drops earlier readings. */
@@ -62,12 +63,12 @@ export class MetricsPoller {
   stop(): void {
     this.isRunning = false;
     this.generation++;
-    clearTimeout(this.timer);
+    this.cancelTimer?.();
   }
 
   private async poll(): Promise<void> {
-    const { generation } = this;
-    const startNs = nowNs();
+    const { generation, clock } = this;
+    const startNs = clock.nowNs();
     const outcome = await this.fetch();
     if (!this.isRunning) return;
     if (generation !== this.generation) {
@@ -75,8 +76,8 @@ export class MetricsPoller {
       return;
     }
     const { intervalMs } = this.options;
-    const tookMs = (nowNs() - startNs) / 1e6;
-    this.timer = setTimeout(() => void this.poll(), Math.min(MAX_TIMER_MS, Math.max(0, intervalMs - tookMs)));
+    const tookMs = (clock.nowNs() - startNs) / 1e6;
+    this.cancelTimer = clock.after(Math.max(0, intervalMs - tookMs), () => void this.poll());
     this.add(outcome);
     if (tookMs > intervalMs) this.warn([{ kind: "metrics-slow", tookMs: Math.floor(tookMs), intervalMs }]);
   }

@@ -22,13 +22,11 @@ const refused: Transcript = {
   name: "refused",
   exitCode: 99,
   names: ["--percentile", "10"],
-  stdout: ["Request concurrency: 1"],
-  stderr: [],
+  stdout: [],
+  stderr: ["Error: --percentile is 10"],
   csv: undefined,
   composingCsv: {},
 };
-
-const failed: Transcript = { ...refused, name: "failed", names: ["Thread [0] had error: no"] };
 
 const good: Outcome = {
   exitCode: 0,
@@ -102,18 +100,38 @@ const cases: { title: string; transcript: Transcript; outcome: Outcome; differen
       "  + rows by throughput: ascending",
     ],
   },
-  { title: "an error found early", transcript: refused, outcome: refusal, differences: [] },
+  { title: "an error", transcript: refused, outcome: refusal, differences: [] },
   {
-    title: "an error that names another value",
+    title: "another text and another value",
     transcript: refused,
     outcome: { ...refusal, stderr: "Error: --percentile is 100\n" },
-    differences: ["stderr:", "  - 10", "  + Error: --percentile is 100"],
+    differences: [
+      "stderr:",
+      "  - Error: --percentile is 10",
+      "  + Error: --percentile is 100",
+      "stderr does not name 10",
+    ],
   },
   {
-    title: "a failed request without what was printed before it",
-    transcript: failed,
-    outcome: { ...refusal, stderr: "Thread [0] had error: no\n" },
+    title: "an error found before anything is printed",
+    transcript: { ...refused, stdout: ["Request concurrency: 1"] },
+    outcome: refusal,
     differences: ["stdout:", "  - Request concurrency: 1"],
+  },
+  {
+    title: "no hint at how to go on after a failed request, nor help",
+    transcript: refused,
+    outcome: {
+      ...refusal,
+      stderr: `${refusal.stderr}Raise --max-failure-ratio to measure in spite of failed requests.\nSee rampart perf_analyzer --help.\n`,
+    },
+    differences: [],
+  },
+  {
+    title: "help as one line, whatever it says",
+    transcript: { ...refused, stdout: ["Usage: …"] },
+    outcome: { ...refusal, stdout: "Usage: rampart perf_analyzer -m MODEL\n\n  -b N\n" },
+    differences: [],
   },
 ];
 

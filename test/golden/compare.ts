@@ -28,10 +28,11 @@ export function compare(transcript: Transcript, outcome: Outcome): string[] {
     differences.push(`exit code ${outcome.exitCode ?? "none in time"} instead of ${transcript.exitCode}`);
   }
   const stdout = dropAccidents(normaliseStdout(outcome.stdout, context), transcript.stdout);
-  if (!(isRefusal(transcript) && stdout.length === 0)) {
-    differences.push(...titled("stdout", diffLines(transcript.stdout, stdout)));
-  }
-  differences.push(...titled("stderr", compareStderr(transcript, outcome.stderr)));
+  differences.push(...titled("stdout", diffLines(transcript.stdout, stdout)));
+  differences.push(...titled("stderr", diffLines(transcript.stderr, normaliseStderr(outcome.stderr, context))));
+  differences.push(
+    ...transcript.names.filter((name) => !namesIt(outcome.stderr, name)).map((name) => `stderr does not name ${name}`),
+  );
   const csv = outcome.csv === undefined ? undefined : normaliseCsv(outcome.csv);
   differences.push(...titled("csv", diffLines(transcript.csv ?? [], csv ?? [])));
   for (const name of new Set([...Object.keys(transcript.composingCsv), ...Object.keys(outcome.composingCsv)])) {
@@ -42,28 +43,6 @@ export function compare(transcript: Transcript, outcome: Outcome): string[] {
   const profile = outcome.profile === undefined ? undefined : normaliseProfile(outcome.profile, context);
   differences.push(...titled("profile export", diffLines(transcript.profile ?? [], profile ?? [])));
   return differences;
-}
-
-/** An error that need not wait for the server's answers may be found before anything is printed, other than in the original. */
-function isRefusal(transcript: Transcript): boolean {
-  return transcript.names.length > 0 && !transcript.names.some((name) => name.startsWith("Thread ["));
-}
-
-/** An error's text may be better than the original's, as long as it names the same things. */
-function compareStderr(transcript: Transcript, stderr: string): string[] {
-  if (transcript.names.length === 0) {
-    return diffLines(transcript.stderr, normaliseStderr(stderr, readContext(transcript.args)));
-  }
-  const missing = transcript.names.filter((name) => !namesIt(stderr, name)).map((name) => `- ${name}`);
-  return missing.length === 0
-    ? []
-    : [
-        ...missing,
-        ...stderr
-          .trim()
-          .split("\n")
-          .map((line) => `+ ${line}`),
-      ];
 }
 
 /** Whether `text` has `name` as whole words: `0` is not named by `10`. */

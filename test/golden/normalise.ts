@@ -42,8 +42,12 @@ const NUMBER = /(?<![\w.[])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/g;
 const REPORT_LINE =
   /^(?:\*\*\* Measurement|Request (?:concurrency|Rate)|Concurrency: |Inferences\/Second| {2}(?:Batch size|Service Kind|Sending|Using|Stabilizing|Measurement|Latency limit|Pass \[|Client: |Server: )| {4}(?:Request count|Throughput|Avg |p\d+ latency|Inference count|Execution count|Successful))/;
 
+/** What the text of `--help` is read as: its own tests look at what it says. */
+const HELP = "Usage: …";
+
 /** The lines of stdout. The settings block and the lines that name a level keep their numbers. */
 export function normaliseStdout(text: string, context: Context): string[] {
+  if (text.startsWith("Usage: ")) return [HELP];
   const lines: string[] = [];
   let hasLoadStarted = false;
   let passes = 0;
@@ -72,6 +76,8 @@ function normaliseMeasured(line: string, context: Context): string {
 /** What stderr says about small samples depends on the machine. */
 const SMALL_SAMPLE = "Server average accounted time was larger than client average wait time";
 const ONE_REQUEST = /^WARNING: Pass contained only one request\b.*$/;
+/** What Rampart adds to a failed request: how to measure in spite of it. */
+const RATIO_HINT = /^\w+ --max-failure-ratio to measure in spite of failed requests\.$/;
 /** What Rampart adds to an error: where help is. */
 const HELP_LINE = /^See .* --help\.$/;
 
@@ -88,7 +94,7 @@ export function normaliseStderr(text: string, context: Context): string[] {
     if (/^(?:Error|error): /.test(line)) isUsage = false;
     if (isUsage || line === "" || line.startsWith("rampart: ") || line.startsWith("  ") || HELP_LINE.test(line))
       continue;
-    if (line.startsWith(SMALL_SAMPLE) || line.startsWith("Give --max-failure-ratio")) continue;
+    if (line.startsWith(SMALL_SAMPLE) || RATIO_HINT.test(line)) continue;
     if (context.isVerboseExtra && !/^(?:Error|error|WARNING)/.test(line)) continue;
     if (line.startsWith("WARNING: "))
       warnings.add(line.replace(ONE_REQUEST, "WARNING: Pass contained only one request"));

@@ -38,12 +38,6 @@ export function readCovered(): string[] {
   return JSON.parse(readFileSync(new URL("./covered.json", import.meta.url), "utf8")) as string[];
 }
 
-/** The names of the transcripts that README.md lists as mismatches, one in the first cell of each row of its table. */
-export function readListedMismatches(): string[] {
-  const readme = readFileSync(new URL("./README.md", import.meta.url), "utf8");
-  return [...readme.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1] ?? "");
-}
-
 /** Reads `transcripts/<name>/`. */
 export function readTranscript(name: string): Transcript {
   const file = JSON.parse(readFileSync(join(folder, name, "command.json"), "utf8")) as CommandFile;

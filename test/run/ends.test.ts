@@ -8,6 +8,7 @@ import { startPlan } from "../../src/run/run-plan.ts";
 import { RequestFeed } from "../../src/run/send/feed.ts";
 import { createRandom } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";
+import { FakeClock } from "../runtime/fake-clock.ts";
 import { withServer } from "./kserve-server.ts";
 import { type FakeClient, makeDataset, makeDriver, makeService } from "./send/fake-client.ts";
 import { checkSequences, type SequenceRequest } from "./send/sequence-traffic.ts";
@@ -102,15 +103,16 @@ test("a closed loop ends a sequence that lost its connection before the level wa
 });
 
 test("a change of schedules that waits for answers is given up when the run stops", LIMIT, async () => {
-  const { driver, client } = makeDriver({ laneCount: 1, isSync: false });
+  const clock = new FakeClock();
+  const { driver, client } = makeDriver({ clock, laneCount: 1, isSync: false });
   await driver.start({ kind: "scheduled", arrivals: () => 0 }, 1);
-  await until(() => client.active.length === 1);
+  await clock.advanceMs(1);
   const changed = driver.start({ kind: "scheduled", arrivals: () => 0 }, ENDLESS);
   await new Promise((resolve) => setImmediate(resolve));
   const stopped = driver.stop();
   answerAll(client);
   await Promise.all([changed, stopped]);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await clock.advanceMs(1000);
   assert.equal(client.sent.length, 1, "the next schedule began after the stop");
   driver.close();
 });

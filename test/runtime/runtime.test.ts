@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ERROR_FORM } from "../../src/plan/sent-error.ts";
 import { nowNs, sleepMs, sleepUnless, toEpochNs } from "../../src/runtime/clock.ts";
 import { fileSystem } from "../../src/runtime/files.ts";
 import { entryModule, isExecutable, runtimeName, runtimeVersion } from "../../src/runtime/runtime.ts";
+import { WorkerCalls } from "../../src/runtime/worker-calls.ts";
 import { startWorker } from "../../src/runtime/workers.ts";
 
 /** What every runtime offers in the same way. */
@@ -59,14 +61,9 @@ test("the CPU time of this thread can be told", () => {
 });
 
 test("a thread runs worker.ts in its role and ends", { timeout: 20_000 }, async () => {
-  const worker = startWorker({
-    role: "mock",
-    data: { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
-  });
-  const ports = await new Promise<{ httpPort: number; grpcPort: number }>((resolve, reject) => {
-    worker.once("message", resolve);
-    worker.once("error", reject);
-  });
+  const worker = startWorker({ role: "mock", data: undefined });
+  const plan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
+  const ports = await new WorkerCalls(worker, ERROR_FORM).call<{ httpPort: number; grpcPort: number }>(plan);
   const response = await fetch(`http://127.0.0.1:${ports.httpPort}/v2`);
   assert.equal(((await response.json()) as { name: string }).name, "rampart-mock");
   await worker.terminate();

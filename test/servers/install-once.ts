@@ -29,12 +29,25 @@ if not list(pathlib.Path(folder).glob(f"libpython{version}.so*")) or not (3, 8) 
 print(json.dumps({"version": version, "home": sys.base_prefix, "libraryFolder": folder}))
 `;
 
+/** What this process is installing, by name. */
+const installing = new Map<string, Promise<string>>();
+
 /**
  * Fills a folder of the cache once and gives its path; `doneFile` in it says that it is complete. Two processes may call it at the same
  * time, because each fills a draft of its own and the first to finish renames it into place.
  * @throws what `fill` throws
  */
-export async function installOnce(
+export function installOnce(
+  name: string,
+  doneFile: string,
+  fill: (draft: string, folder: string) => Promise<void>,
+): Promise<string> {
+  const installed = installing.get(name) ?? install(name, doneFile, fill).finally(() => installing.delete(name));
+  installing.set(name, installed);
+  return installed;
+}
+
+async function install(
   name: string,
   doneFile: string,
   fill: (draft: string, folder: string) => Promise<void>,

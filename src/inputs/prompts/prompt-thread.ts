@@ -13,7 +13,7 @@ export interface PromptTask {
   readonly order: DataOrder;
 }
 
-/** The thread's side. */
+/** Runs in the thread: creates prompts on request. */
 export function servePrompts(port: MessagePort): void {
   const make = async ({ planJson, order }: PromptTask): Promise<Dataset> => {
     const { makePromptDataset } = await import("./prompt-dataset.ts");

@@ -7,7 +7,7 @@ import type { WindowResult } from "../../measure/window.ts";
 import type { MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import { formatDurationNs } from "../../plan/units.ts";
 import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
-import { nowNs, sleepUnless } from "../../runtime/clock.ts";
+import { type Clock, sleepUnless } from "../../runtime/clock.ts";
 import type { LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
 import { WindowCutter } from "./window-cutter.ts";
@@ -75,7 +75,7 @@ export class LevelRun {
       this.context.tokens?.resume();
       await this.waitForWindow(mode);
       if (signal.isStopped) break;
-      const window = await this.windows.cut(nowNs());
+      const window = await this.windows.cut(this.clock.nowNs());
       this.context.checkFailures();
       trials++;
       recent.push(window);
@@ -134,7 +134,7 @@ export class LevelRun {
     // Nothing happens after the last response, so the window ends with it.
     const { lastEndNs } = this.meter;
     const hasEnd = !signal.isStopped && lastEndNs > this.windows.startNs;
-    const window = await this.windows.cut(hasEnd ? lastEndNs : nowNs());
+    const window = await this.windows.cut(hasEnd ? lastEndNs : this.clock.nowNs());
     return this.finish(window, []);
   }
 
@@ -142,14 +142,14 @@ export class LevelRun {
     const { driver, signal } = this.context;
     const { timeline } = this.meter;
     const stopNs = this.windows.startNs + durationMs * 1e6;
-    await sleepUnless(Math.max(0, (stopNs - nowNs()) / 1e6), signal.stopped);
+    await sleepUnless(Math.max(0, (stopNs - this.clock.nowNs()) / 1e6), signal.stopped, this.clock);
     const laneCount = driver.activeLanes;
     const givenUp = graceMs === undefined ? undefined : await this.awaitLast(graceMs);
     driver.drain();
     this.meter.timeline = undefined;
     const isWhole = graceMs !== undefined && !signal.isStopped;
     // After sending has stopped, only responses extend the window, not the wait for missing ones.
-    const endNs = isWhole ? Math.max(stopNs, this.meter.lastEndNs) : nowNs();
+    const endNs = isWhole ? Math.max(stopNs, this.meter.lastEndNs) : this.clock.nowNs();
     const buckets = timeline?.finish(endNs, this.windows.openSentNs()) ?? [];
     const afterEndNs = givenUp === undefined ? 0 : givenUp.count * Math.max(0, givenUp.atNs - endNs);
     return this.finish(await this.windows.cut(endNs, { laneCount, afterEndNs }), buckets);
@@ -159,9 +159,9 @@ export class LevelRun {
   private async awaitLast(graceMs: number): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
     const { driver, signal } = this.context;
     this.delayedByLimit = driver.delayedByLimit;
-    await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]));
+    await sleepUnless(graceMs, Promise.race([driver.stop(), signal.stopped]), this.clock);
     if (driver.outstanding === 0 || signal.isStopped) return undefined;
-    const givenUp = { count: driver.outstanding, atNs: nowNs() };
+    const givenUp = { count: driver.outstanding, atNs: this.clock.nowNs() };
     driver.cancelAll(
       `cancelled without its answer when the grace period of ${formatDurationNs(graceMs * 1e6)} was over`,
     );
@@ -180,7 +180,7 @@ export class LevelRun {
 
   /** Returns the result of a stopped run: the recent windows and the current one. */
   private async partial(recent: readonly WindowResult[], trials: number): Promise<LevelResult> {
-    const last = await this.windows.cut(nowNs());
+    const last = await this.windows.cut(this.clock.nowNs());
     this.windowCount = recent.length + 1;
     // Windows without responses are part of the measured time.
     return this.result("partial", mergeWindows([...recent, last]), trials, {});
@@ -219,14 +219,18 @@ export class LevelRun {
   ): Promise<void> {
     const { driver, signal } = this.context;
     if (mode.kind === "time-windows") {
-      await sleepUnless(mode.windowMs * WINDOW_STRETCH, signal.stopped);
+      await sleepUnless(mode.windowMs * WINDOW_STRETCH, signal.stopped, this.clock);
       return;
     }
     do {
-      await sleepUnless(COUNT_POLL_MS, signal.stopped);
+      await sleepUnless(COUNT_POLL_MS, signal.stopped, this.clock);
       driver.drain();
       this.context.checkFailures();
     } while (!signal.isStopped && this.meter.collected < mode.requestsPerWindow);
+  }
+
+  private get clock(): Clock {
+    return this.context.driver.clock;
   }
 
   private get batchSize(): number {

@@ -1,5 +1,5 @@
 import { type ServerDelta, subtractCounters } from "../../measure/server-delta.ts";
-import { nowNs, sleepMs } from "../../runtime/clock.ts";
+import { sleepMs, systemClock } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { Session } from "../target/session.ts";
 
@@ -23,15 +23,16 @@ export async function awaitDelta(
   session: Session,
   before: readonly ServerCounters[],
   successCount: number,
+  clock = systemClock,
 ): Promise<SettledDelta | undefined> {
   const { model, composing } = session.service;
   const called = { name: model.name, version: model.version, composing };
-  const giveUpNs = nowNs() + COUNTER_LAG_MS * 1e6;
+  const giveUpNs = clock.nowNs() + COUNTER_LAG_MS * 1e6;
   for (;;) {
     const after = await session.counters();
     if (after === undefined) return undefined;
     const delta = subtractCounters(before, after, called);
-    if ((delta?.successCount ?? 0) >= successCount || nowNs() > giveUpNs) return { delta, after };
-    await sleepMs(COUNTER_POLL_MS);
+    if ((delta?.successCount ?? 0) >= successCount || clock.nowNs() > giveUpNs) return { delta, after };
+    await sleepMs(COUNTER_POLL_MS, clock);
   }
 }

@@ -46,7 +46,7 @@ export async function warmUp({
   policy.isWarmingUp = true;
   await Promise.race([driver.start(drive, durationMs > 0 ? Number.POSITIVE_INFINITY : count), signal.stopped]);
   if (durationMs > 0) {
-    await sleepUnless(durationMs, signal.stopped);
+    await sleepUnless(durationMs, signal.stopped, driver.clock);
     driver.quota = Math.max(0, count - (driver.sentCount - sentCount));
   }
   await Promise.race([driver.finished(), signal.stopped]);

@@ -2,7 +2,7 @@ import { NO_OPEN_REQUESTS, type OpenRequests, sumOpenRequests } from "../../meas
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import { toWindowResult, type WindowResult, WindowTally } from "../../measure/window.ts";
-import { nowNs, toEpochNs } from "../../runtime/clock.ts";
+import { toEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
 import type { LevelContext } from "./level-context.ts";
 import type { LevelMeter } from "./level-meter.ts";
@@ -39,7 +39,7 @@ export class WindowCutter {
     observer.onRecordsCut?.(undefined);
     this.context.tokens?.reset();
     this.meter.begin(() => new WindowTally({ isScheduled, countsReading: wire === "http", isDecoupled }));
-    this.startNs = nowNs();
+    this.startNs = driver.clock.nowNs();
     this.sentBefore = driver.sentCount;
     this.openBefore = sumOpenRequests(this.openSentNs(), this.startNs);
     this.startTimeline();
@@ -49,7 +49,7 @@ export class WindowCutter {
     [this.countersBefore] = await Promise.all([session.counters(), isReady]);
     // Without load, the time for reading the counters must not be part of the window.
     if (driver.activeLanes > 0) return;
-    this.startNs = nowNs();
+    this.startNs = driver.clock.nowNs();
     this.startTimeline();
   }
 
@@ -98,7 +98,7 @@ export class WindowCutter {
     // With nothing outstanding, the counters must include every request; under load, any increase is enough.
     const expected =
       plan.measurement.mode.kind === "requests" && driver.outstanding === 0 ? completed : Math.min(1, completed);
-    const settled = await awaitDelta(session, before, expected).catch((error: unknown) => {
+    const settled = await awaitDelta(session, before, expected, driver.clock).catch((error: unknown) => {
       // The measurement counts without the server's times.
       this.context.fail(error);
     });

@@ -1,4 +1,4 @@
-import { sleepMs } from "../../runtime/clock.ts";
+import { type Clock, sleepMs, systemClock } from "../../runtime/clock.ts";
 import type { MpiWorld } from "../../runtime/mpi.ts";
 import type { Peers, Stoppable } from "./peers.ts";
 
@@ -25,11 +25,13 @@ export class MpiPeers implements Peers {
   readonly count: number;
   private readonly world: MpiWorld;
   private readonly tell: (line: string) => void;
+  private readonly clock: Clock;
   private readonly peers: Peer[] = [];
   private level = 0;
   private hasEnded = false;
 
-  constructor(world: MpiWorld, tell: (line: string) => void) {
+  constructor(world: MpiWorld, tell: (line: string) => void, clock = systemClock) {
+    this.clock = clock;
     this.world = world;
     this.tell = tell;
     this.count = world.size;
@@ -80,7 +82,7 @@ export class MpiPeers implements Peers {
     for (;;) {
       this.receiveAll();
       if (signal.isStopped || this.isMetByAll(isMet)) return;
-      await sleepMs(POLL_MS);
+      await sleepMs(POLL_MS, this.clock);
     }
   }
 

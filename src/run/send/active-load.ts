@@ -1,9 +1,11 @@
 import type { Sequences } from "../../load/sequences.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { Slots } from "./slots.ts";
 
 /** The driver's interface for loads. */
 export interface Sender {
+  readonly clock: Clock;
   /** Slot `s` belongs to lane `s % laneCount`. */
   readonly laneCount: number;
   /** Whether a lane waits for its response before the next send. */

@@ -1,3 +1,5 @@
+import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
+
 const FIRST_DELAY_MS = 20;
 const MAX_DELAY_MS = 1000;
 
@@ -6,11 +8,13 @@ export class Backoff {
   private readonly onReady: (slot: number) => void;
   /** By slot: failures in a row. */
   private readonly failures: number[] = [];
-  private readonly timers = new Map<number, ReturnType<typeof setTimeout>>();
+  private readonly timers = new Map<number, Cancel>();
+  private readonly clock: Clock;
 
   /** @param onReady called with a slot after its delay */
-  constructor(onReady: (slot: number) => void) {
+  constructor(onReady: (slot: number) => void, clock = systemClock) {
     this.onReady = onReady;
+    this.clock = clock;
   }
 
   isWaiting(slot: number): boolean {
@@ -29,13 +33,13 @@ export class Backoff {
       this.timers.delete(slot);
       this.onReady(slot);
     };
-    this.timers.set(slot, setTimeout(ready, Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures)));
+    this.timers.set(slot, this.clock.after(Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures), ready));
   }
 
   /** Cancels all delays. Returns the slots that were waiting. */
   clear(): number[] {
     const slots = [...this.timers.keys()];
-    for (const timer of this.timers.values()) clearTimeout(timer);
+    for (const cancel of this.timers.values()) cancel();
     this.timers.clear();
     return slots;
   }

@@ -1,12 +1,9 @@
 import type { CancellationPlan } from "../../plan/cancellation.ts";
 import { formatDurationNs } from "../../plan/units.ts";
-import { nowNs } from "../../runtime/clock.ts";
+import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
 import { createRandomFor, type Random } from "../../runtime/random.ts";
 import type { Call } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
-
-/** Longer timeouts overflow the timer and fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Cancels a percentage of the requests, each some time after it was sent, unless it has ended. */
 export class Canceller {
@@ -16,13 +13,15 @@ export class Canceller {
   private readonly delayNs: number;
   private readonly random: Random;
   private readonly failure: Failure;
+  private readonly clock: Clock;
   private cancel: (slot: number, failure: Failure) => void = () => {};
   /** By slot: whether to cancel its request. */
   private readonly chosen: boolean[] = [];
   /** By slot: stops its timer. */
-  private readonly waits = new Map<number, () => void>();
+  private readonly waits = new Map<number, Cancel>();
 
-  constructor({ sharePct, delayMs, seed }: CancellationPlan) {
+  constructor({ sharePct, delayMs, seed }: CancellationPlan, clock = systemClock) {
+    this.clock = clock;
     this.sharePct = sharePct;
     this.delayNs = delayMs * 1e6;
     this.random = createRandomFor(seed, "cancellation");
@@ -56,18 +55,12 @@ export class Canceller {
 
   private waitFor(call: Call): void {
     const { slot } = call;
-    const restMs = Math.ceil((call.sendEndNs + this.delayNs - nowNs()) / 1e6);
+    const { clock } = this;
+    const restMs = Math.ceil((call.sendEndNs + this.delayNs - clock.nowNs()) / 1e6);
     const end = (): void => {
       this.waits.delete(slot);
       this.cancel(slot, this.failure);
     };
-    if (restMs <= 0) {
-      const immediate = setImmediate(end);
-      this.waits.set(slot, () => clearImmediate(immediate));
-      return;
-    }
-    const isLast = restMs <= MAX_TIMER_MS;
-    const timer = setTimeout(isLast ? end : () => this.waitFor(call), Math.min(restMs, MAX_TIMER_MS));
-    this.waits.set(slot, () => clearTimeout(timer));
+    this.waits.set(slot, restMs <= 0 ? clock.nextTurn(end) : clock.after(restMs, end));
   }
 }

@@ -1,5 +1,5 @@
 import type { Drive } from "../../load/load-mode.ts";
-import { nowNs } from "../../runtime/clock.ts";
+import type { Cancel } from "../../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { SendSlice } from "./send-slice.ts";
 
@@ -10,7 +10,7 @@ export class ClosedLoad implements ActiveLoad {
   private readonly sender: Sender;
   /** Slots below this keep a request outstanding. */
   private target = 0;
-  private rampTimer: ReturnType<typeof setInterval> | undefined;
+  private cancelRamp: Cancel | undefined;
   /**
    * Read first, then send. When tokens of many streams arrive at once, a request sent between two reads would make the tokens read after it
    * look late. A delayed request's own times count from its send.
@@ -18,7 +18,7 @@ export class ClosedLoad implements ActiveLoad {
   readsFirst = false;
   /** Slots that send after the reads. */
   private waiting: number[] = [];
-  private immediate: NodeJS.Immediate | undefined;
+  private cancelTurn: Cancel | undefined;
 
   constructor(sender: Sender) {
     this.sender = sender;
@@ -51,10 +51,11 @@ export class ClosedLoad implements ActiveLoad {
     this.stopRamp();
     await this.sender.reserve(drive.maxConcurrency);
     this.sender.shareSteps();
-    const startNs = nowNs();
-    const adjust = (): void => this.reach(drive.concurrencyAt(nowNs() - startNs));
+    const { clock } = this.sender;
+    const startNs = clock.nowNs();
+    const adjust = (): void => this.reach(drive.concurrencyAt(clock.nowNs() - startNs));
     adjust();
-    this.rampTimer = setInterval(() => this.sender.guard(adjust), RAMP_STEP_MS);
+    this.cancelRamp = clock.every(RAMP_STEP_MS, () => this.sender.guard(adjust));
   }
 
   next(slot: number): void {
@@ -66,10 +67,10 @@ export class ClosedLoad implements ActiveLoad {
   }
 
   private sendWaiting(): void {
-    this.clearImmediate();
+    this.clearTurn();
     const { waiting, sender } = this;
     this.waiting = [];
-    const slice = new SendSlice();
+    const slice = new SendSlice(sender.clock);
     let next = 0;
     for (; next < waiting.length && slice.takeOne(); next++) {
       const slot = waiting[next] as number;
@@ -83,19 +84,19 @@ export class ClosedLoad implements ActiveLoad {
   }
 
   private scheduleWaiting(): void {
-    this.immediate ??= setImmediate(() => this.sender.guard(() => this.sendWaiting()));
+    this.cancelTurn ??= this.sender.clock.nextTurn(() => this.sender.guard(() => this.sendWaiting()));
   }
 
   stop(): void {
     this.stopRamp();
-    this.clearImmediate();
+    this.clearTurn();
     this.waiting = [];
     this.reach(0);
   }
 
-  private clearImmediate(): void {
-    if (this.immediate !== undefined) clearImmediate(this.immediate);
-    this.immediate = undefined;
+  private clearTurn(): void {
+    this.cancelTurn?.();
+    this.cancelTurn = undefined;
   }
 
   private reach(target: number): void {
@@ -118,7 +119,7 @@ export class ClosedLoad implements ActiveLoad {
   }
 
   private stopRamp(): void {
-    if (this.rampTimer !== undefined) clearInterval(this.rampTimer);
-    this.rampTimer = undefined;
+    this.cancelRamp?.();
+    this.cancelRamp = undefined;
   }
 }

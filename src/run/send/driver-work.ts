@@ -1,4 +1,5 @@
 import type { RecordColumns } from "../../measure/records.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { CreateAnswerCheck } from "../../transport/answer-check.ts";
 import type { Call, ClientOptions, LoadClient } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
@@ -18,6 +19,8 @@ export interface DriverOptions extends LaneOptions {
   readonly createClient: (options: ClientOptions) => LoadClient;
   /** Cancels some requests; absent: none. */
   readonly canceller?: Canceller | undefined;
+  /** What paces requests and windows. Default: this thread's clock. */
+  readonly clock?: Clock;
 }
 
 /** What the driver sends, and callbacks for the results. */

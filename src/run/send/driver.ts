@@ -1,6 +1,7 @@
 import type { Drive } from "../../load/load-mode.ts";
 import type { Sequences } from "../../load/sequences.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
 import { isConnectionFailure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
@@ -27,6 +28,7 @@ export class Driver implements Sender {
   sentCount = 0;
   quota = Number.POSITIVE_INFINITY;
   readonly slots = new Slots();
+  readonly clock: Clock;
   private lanes: LaneOptions;
   private work: DriverWork | undefined;
   private feed: RequestFeed | undefined;
@@ -45,10 +47,7 @@ export class Driver implements Sender {
   private isClosed = false;
   /** Number of starts and stops, so that an outdated change of load is dropped. */
   private turn = 0;
-  private readonly backoff = new Backoff((slot) => {
-    this.guard(() => this.load.next(slot));
-    this.client.flush();
-  });
+  private readonly backoff: Backoff;
   private firstReady: Promise<void> = Promise.resolve();
   private opening: Promise<unknown> = Promise.resolve();
   private outstandingCount = 0;
@@ -56,16 +55,17 @@ export class Driver implements Sender {
   private onFinished: (() => void) | undefined;
 
   constructor(options: DriverOptions) {
-    const { stallTimeoutNs, requestTimeoutNs, maxResponseBytes, createClient, canceller, ...lanes } = options;
-    this.lanes = lanes;
+    const { requestTimeoutNs, createClient, canceller, clock = systemClock } = options;
+    this.clock = clock;
+    this.lanes = options;
     this.canceller = canceller;
     const driver = this;
     this.client = createClient({
       get laneCount() {
         return driver.laneCount;
       },
-      stallTimeoutNs,
-      maxResponseBytes,
+      stallTimeoutNs: options.stallTimeoutNs,
+      maxResponseBytes: options.maxResponseBytes,
       get keepBodies() {
         return driver.work?.needsBodies !== false;
       },
@@ -76,9 +76,13 @@ export class Driver implements Sender {
       onSent: canceller === undefined ? undefined : (call) => canceller.sent(call),
       onResponse: (call) => this.guard(() => this.load.onResponse?.(call.slot, call.messageCount)),
     });
-    this.ended = new EndedRequests(this.client);
+    this.backoff = new Backoff((slot) => {
+      this.guard(() => this.load.next(slot));
+      this.client.flush();
+    }, clock);
+    this.ended = new EndedRequests(this.client, clock);
     this.requestTimeout =
-      requestTimeoutNs === undefined ? undefined : new RequestTimeout(this.client, requestTimeoutNs);
+      requestTimeoutNs === undefined ? undefined : new RequestTimeout(this.client, requestTimeoutNs, clock);
     canceller?.attach((slot, failure) => this.client.cancel(slot, failure));
   }
 

@@ -1,5 +1,4 @@
-import { nowNs } from "../../runtime/clock.ts";
-import { waitFinely } from "../../runtime/fine-wait.ts";
+import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
 import { runtimeName } from "../../runtime/runtime.ts";
 
 /** Time before the due time at which to set a timer, because timers fire late. In nanoseconds. */
@@ -7,8 +6,6 @@ const TIMER_MARGIN_NS = runtimeName === "deno" ? 2.4e6 : 1.2e6;
 /** Minimum sleep, in nanoseconds. */
 const MIN_FINE_WAIT_NS = 20e3;
 const HOLD_MS = 1e9;
-/** Longer timeouts overflow the timer and fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Fires at a given time: uses a timer while it is far, then a finer wait or, when the runtime has none, `setImmediate` in a loop, so that
@@ -16,16 +13,18 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  */
 export class DueTimer {
   private readonly onDue: () => void;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private turn: ReturnType<typeof setImmediate> | undefined;
+  private readonly clock: Clock;
+  private cancelTimer: Cancel | undefined;
+  private cancelTurn: Cancel | undefined;
   /** Number of fine waits; only the latest may fire. */
   private waits = 0;
   /** Keeps the process alive, which fine waits do not. */
-  private hold: ReturnType<typeof setInterval> | undefined;
+  private endHold: Cancel | undefined;
   private dueNs = Number.POSITIVE_INFINITY;
 
-  constructor(onDue: () => void) {
+  constructor(onDue: () => void, clock = systemClock) {
     this.onDue = onDue;
+    this.clock = clock;
   }
 
   /** Sets the time, replacing the previous one. Infinity: never. */
@@ -40,45 +39,43 @@ export class DueTimer {
   }
 
   private arm(): void {
-    if (this.timer !== undefined) clearTimeout(this.timer);
-    this.timer = undefined;
+    this.cancelTimer?.();
+    this.cancelTimer = undefined;
+    const { clock } = this;
     const waits = ++this.waits;
     if (this.dueNs === Number.POSITIVE_INFINITY) {
       this.rest();
       return;
     }
-    const waitNs = this.dueNs - nowNs();
+    const waitNs = this.dueNs - clock.nowNs();
     if (waitNs - TIMER_MARGIN_NS >= 1e6) {
-      this.timer = setTimeout(
-        () => {
-          this.timer = undefined;
-          this.arm();
-        },
-        Math.min(MAX_TIMER_MS, Math.floor((waitNs - TIMER_MARGIN_NS) / 1e6)),
-      );
-    } else if (waitFinely !== undefined && waitNs >= MIN_FINE_WAIT_NS) {
-      this.hold ??= setInterval(() => {}, HOLD_MS);
-      waitFinely(waitNs, () => {
+      this.cancelTimer = clock.after(Math.floor((waitNs - TIMER_MARGIN_NS) / 1e6), () => {
+        this.cancelTimer = undefined;
+        this.arm();
+      });
+    } else if (clock.waitFinely !== undefined && waitNs >= MIN_FINE_WAIT_NS) {
+      this.endHold ??= clock.every(HOLD_MS, () => {});
+      clock.waitFinely(waitNs, () => {
         if (waits === this.waits) this.poll();
       });
     } else {
-      this.turn ??= setImmediate(() => {
-        this.turn = undefined;
+      this.cancelTurn ??= clock.nextTurn(() => {
+        this.cancelTurn = undefined;
         this.poll();
       });
     }
   }
 
   private rest(): void {
-    if (this.turn !== undefined) clearImmediate(this.turn);
-    this.turn = undefined;
-    if (this.hold !== undefined) clearInterval(this.hold);
-    this.hold = undefined;
+    this.cancelTurn?.();
+    this.cancelTurn = undefined;
+    this.endHold?.();
+    this.endHold = undefined;
   }
 
   private poll(): void {
     if (this.dueNs === Number.POSITIVE_INFINITY) return;
-    if (nowNs() >= this.dueNs) {
+    if (this.clock.nowNs() >= this.dueNs) {
       this.dueNs = Number.POSITIVE_INFINITY;
       this.onDue();
     } else {

@@ -1,5 +1,5 @@
 import { RecordColumns } from "../../measure/records.ts";
-import { nowNs } from "../../runtime/clock.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
 import { type Failure, isCancelled } from "../../transport/failure.ts";
 import type { DriverWork } from "./driver-work.ts";
@@ -22,15 +22,17 @@ export class EndedRequests implements EndedCounts {
   completedCount = 0;
   failedCount = 0;
   cancelledCount = 0;
-  lastSuccessNs = nowNs();
+  lastSuccessNs: number;
   private readonly client: LoadClient;
   private work: DriverWork | undefined;
   private records: RecordColumns | undefined;
-  private readonly waiting = new WaitingAnswers((call, slots, lane) => this.judgeWaiting(call, slots, lane));
+  private readonly waiting: WaitingAnswers;
 
   /** @param client attributes failures to servers */
-  constructor(client: LoadClient) {
+  constructor(client: LoadClient, clock: Clock) {
     this.client = client;
+    this.lastSuccessNs = clock.nowNs();
+    this.waiting = new WaitingAnswers((call, slots, lane) => this.judgeWaiting(call, slots, lane), { clock });
   }
 
   /** Sets the work, before the first request ends. */

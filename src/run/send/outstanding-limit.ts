@@ -1,15 +1,17 @@
 import type { DelayedRequests } from "../../result/run-result.ts";
-import { nowNs } from "../../runtime/clock.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 
 /** A limit on a schedule's outstanding requests, and statistics of the delayed ones. */
 export class OutstandingLimit {
   readonly most: number;
+  private readonly clock: Clock;
   /** Whether the schedule waits because of it. */
   private isReached = false;
   private count = 0;
   private longestNs = 0;
 
-  constructor(most: number) {
+  constructor(most: number, clock = systemClock) {
+    this.clock = clock;
     this.most = most;
   }
 
@@ -17,7 +19,7 @@ export class OutstandingLimit {
   countSent(dueNs: number): boolean {
     if (!this.isReached) return false;
     this.count++;
-    this.longestNs = Math.max(this.longestNs, nowNs() - dueNs);
+    this.longestNs = Math.max(this.longestNs, this.clock.nowNs() - dueNs);
     return true;
   }
 
@@ -28,7 +30,7 @@ export class OutstandingLimit {
 
   /** @param firstDueNs due time of the next request, waiting or future */
   delayedByLimit(firstDueNs: number): DelayedRequests {
-    const waitsNs = this.isReached ? nowNs() - firstDueNs : 0;
+    const waitsNs = this.isReached ? this.clock.nowNs() - firstDueNs : 0;
     return { count: this.count, longestNs: Math.max(this.longestNs, waitsNs) };
   }
 }

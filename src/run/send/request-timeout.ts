@@ -1,10 +1,7 @@
 import { formatDurationNs } from "../../plan/units.ts";
-import { nowNs } from "../../runtime/clock.ts";
+import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
 import type { LoadClient } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
-
-/** Longer timeouts overflow the timer and fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Fails requests without a complete response within the request timeout, even if bytes arrive. Checks all calls from a timer that is set
@@ -14,15 +11,15 @@ export class RequestTimeout {
   private readonly client: Pick<LoadClient, "calls" | "cancel">;
   private readonly timeoutNs: number;
   private readonly failure: Failure;
-  private readonly clockNs: () => number;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly clock: Clock;
+  private cancelTimer: Cancel | undefined;
   private isWatching = false;
 
-  /** @param timeoutNs since the send @param clockNs default: the run's clock */
-  constructor(client: Pick<LoadClient, "calls" | "cancel">, timeoutNs: number, clockNs: () => number = nowNs) {
+  /** @param timeoutNs since the send */
+  constructor(client: Pick<LoadClient, "calls" | "cancel">, timeoutNs: number, clock = systemClock) {
     this.client = client;
     this.timeoutNs = timeoutNs;
-    this.clockNs = clockNs;
+    this.clock = clock;
     this.failure = { kind: "timeout", message: `no complete answer within ${formatDurationNs(timeoutNs)}` };
   }
 
@@ -30,17 +27,17 @@ export class RequestTimeout {
   start(): void {
     if (this.isWatching) return;
     this.isWatching = true;
-    this.waitUntil(this.clockNs() + this.timeoutNs);
+    this.waitUntil(this.clock.nowNs() + this.timeoutNs);
   }
 
   stop(): void {
     this.isWatching = false;
-    clearTimeout(this.timer);
+    this.cancelTimer?.();
   }
 
   /** Fails overdue requests. Returns the earliest time at which another may be overdue. */
   check(): number {
-    const currentNs = this.clockNs();
+    const currentNs = this.clock.nowNs();
     let oldestNs = currentNs;
     // A cancelled request may be followed by a new one on the same slot, which is younger than all others.
     for (const { slot, isActive, sendStartNs } of this.client.calls) {
@@ -52,10 +49,11 @@ export class RequestTimeout {
   }
 
   private waitUntil(dueNs: number): void {
-    const restMs = Math.ceil((dueNs - this.clockNs()) / 1e6);
+    const restMs = Math.ceil((dueNs - this.clock.nowNs()) / 1e6);
     // Read what has arrived first, so that a busy client does not blame the server.
-    const look = (): void => void setImmediate(() => this.isWatching && this.waitUntil(this.check()));
-    this.timer = setTimeout(look, Math.min(MAX_TIMER_MS, Math.max(1, restMs)));
-    this.timer.unref?.();
+    const look = (): void => {
+      this.cancelTimer = this.clock.nextTurn(() => this.isWatching && this.waitUntil(this.check()));
+    };
+    this.cancelTimer = this.clock.after(Math.max(1, restMs), look, true);
   }
 }

@@ -1,7 +1,7 @@
 import type { Arrivals } from "../../load/arrivals.ts";
 import { DueHeap } from "../../load/due-heap.ts";
 import { Pacer } from "../../load/pacer.ts";
-import { nowNs } from "../../runtime/clock.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 
 /**
  * Like perf_analyzer, a request counts as delayed when it was due before its lane began to wait for it; waking up late does not count. This
@@ -9,15 +9,18 @@ import { nowNs } from "../../runtime/clock.ts";
  */
 const DELAY_TOLERANCE_NS = 1e6;
 
-/** The due times of lanes, starting when it is created. Times are {@link nowNs} nanoseconds. */
+/** The due times of lanes, starting when it is created. Times are the clock's nanoseconds. */
 export class Schedule {
-  private readonly startNs = nowNs();
+  private readonly clock: Clock;
+  private readonly startNs: number;
   private readonly heap = new DueHeap();
   private readonly pacer: Pacer;
   /** By lane: whether its next request was already due when the previous one was sent. */
   private readonly behind: boolean[] = [];
 
-  constructor(arrivals: Arrivals, laneCount: number) {
+  constructor(arrivals: Arrivals, laneCount: number, clock = systemClock) {
+    this.clock = clock;
+    this.startNs = clock.nowNs();
     this.pacer = new Pacer(arrivals, laneCount);
     for (let lane = 0; lane < laneCount; lane++) this.push(lane, this.nextDueNs(lane));
   }
@@ -51,6 +54,6 @@ export class Schedule {
 
   /** Whether a request with this due time is late now. */
   isLate(dueNs: number): boolean {
-    return nowNs() - dueNs > DELAY_TOLERANCE_NS;
+    return this.clock.nowNs() - dueNs > DELAY_TOLERANCE_NS;
   }
 }

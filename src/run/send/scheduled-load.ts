@@ -1,7 +1,6 @@
 import type { Arrivals } from "../../load/arrivals.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { yieldBackgroundThreads } from "../../runtime/background-threads.ts";
-import { nowNs } from "../../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { DueTimer } from "./due-timer.ts";
 import type { LaneOptions } from "./lanes.ts";
@@ -44,8 +43,8 @@ export class ScheduledLoad implements ActiveLoad {
   constructor(sender: Sender, deal: SequenceDeal | undefined, maxOutstanding: number | undefined) {
     this.sender = sender;
     this.deal = deal;
-    this.limit = maxOutstanding === undefined ? undefined : new OutstandingLimit(maxOutstanding);
-    this.timer = new DueTimer(() => sender.guard(() => this.tick()));
+    this.limit = maxOutstanding === undefined ? undefined : new OutstandingLimit(maxOutstanding, sender.clock);
+    this.timer = new DueTimer(() => sender.guard(() => this.tick()), sender.clock);
   }
 
   get activeLanes(): number {
@@ -58,12 +57,12 @@ export class ScheduledLoad implements ActiveLoad {
 
   /** Starts a schedule. Nothing may be outstanding. */
   start(arrivals: Arrivals): void {
-    const { laneCount, slots } = this.sender;
+    const { laneCount, slots, clock } = this.sender;
     this.sender.setActiveLanes(laneCount);
     slots.grow(laneCount);
     slots.deal(laneCount);
     yieldBackgroundThreads();
-    this.schedule = new Schedule(arrivals, laneCount);
+    this.schedule = new Schedule(arrivals, laneCount, clock);
     this.timer.set(this.schedule.firstDueNs);
   }
 
@@ -90,7 +89,7 @@ export class ScheduledLoad implements ActiveLoad {
   private tick(): void {
     const { schedule, limit } = this;
     if (schedule === undefined) return;
-    const tickNs = nowNs();
+    const tickNs = this.sender.clock.nowNs();
     while (schedule.firstDueNs <= tickNs && this.sender.quota > 0 && this.hasRoom) {
       const dueNs = schedule.firstDueNs;
       const lane = schedule.pop();
@@ -133,7 +132,7 @@ export class ScheduledLoad implements ActiveLoad {
   }
 
   private sendOrWait(schedule: Schedule, lane: number, dueNs: number): void {
-    if (dueNs <= nowNs()) {
+    if (dueNs <= this.sender.clock.nowNs()) {
       this.sendDue(schedule, lane, dueNs, schedule.isBehind(lane));
       return;
     }

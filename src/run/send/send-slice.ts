@@ -1,4 +1,4 @@
-import { nowNs } from "../../runtime/clock.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 
 const SLICE_NS = 1e6;
 const LEAST_IN_SLICE = 32;
@@ -9,11 +9,17 @@ const LEAST_IN_SLICE = 32;
  * them look late.
  */
 export class SendSlice {
-  private readonly endNs = nowNs() + SLICE_NS;
+  private readonly clock: Clock;
+  private readonly endNs: number;
   private sentCount = 0;
+
+  constructor(clock = systemClock) {
+    this.clock = clock;
+    this.endNs = clock.nowNs() + SLICE_NS;
+  }
 
   /** Whether one more request may be sent in this slice; counts it. */
   takeOne(): boolean {
-    return this.sentCount++ < LEAST_IN_SLICE || nowNs() < this.endNs;
+    return this.sentCount++ < LEAST_IN_SLICE || this.clock.nowNs() < this.endNs;
   }
 }

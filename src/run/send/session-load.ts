@@ -1,5 +1,5 @@
 import { DueHeap } from "../../load/due-heap.ts";
-import { nowNs } from "../../runtime/clock.ts";
+import type { Cancel } from "../../runtime/clock.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import { DueTimer } from "./due-timer.ts";
 import { SendSlice } from "./send-slice.ts";
@@ -27,9 +27,9 @@ export class SessionLoad implements ActiveLoad {
   /** Slots by due time of the next turn. */
   private readonly due = new DueHeap();
   private judged: JudgedTurn[] = [];
-  private immediate: ReturnType<typeof setImmediate> | undefined;
+  private cancelPrepare: Cancel | undefined;
   /** Starts the remaining slots. */
-  private starting: ReturnType<typeof setImmediate> | undefined;
+  private cancelStart: Cancel | undefined;
   /** Slots whose turn got no response. */
   private readonly lost = new Set<number>();
   private concurrency = 0;
@@ -37,7 +37,7 @@ export class SessionLoad implements ActiveLoad {
   constructor(sender: Sender, sessions: SessionFeed) {
     this.sender = sender;
     this.sessions = sessions;
-    this.timer = new DueTimer(() => sender.guard(() => this.tick()));
+    this.timer = new DueTimer(() => sender.guard(() => this.tick()), sender.clock);
     sessions.listen((slot, outcome, endNs) => this.endTurn(slot, outcome, endNs));
   }
 
@@ -54,12 +54,14 @@ export class SessionLoad implements ActiveLoad {
   }
 
   private beginFrom(first: number): void {
-    this.starting = undefined;
-    const slice = new SendSlice();
+    this.cancelStart = undefined;
+    const { sender } = this;
+    const slice = new SendSlice(sender.clock);
     let slot = first;
     for (; slot < this.concurrency && slice.takeOne(); slot++) this.begin(slot);
-    this.sender.flush();
-    if (slot < this.concurrency) this.starting = setImmediate(() => this.sender.guard(() => this.beginFrom(slot)));
+    sender.flush();
+    if (slot < this.concurrency)
+      this.cancelStart = sender.clock.nextTurn(() => sender.guard(() => this.beginFrom(slot)));
   }
 
   /** Continues only after a request without a response; other responses are judged later. */
@@ -70,10 +72,10 @@ export class SessionLoad implements ActiveLoad {
   stop(): void {
     this.concurrency = 0;
     this.timer.clear();
-    if (this.immediate !== undefined) clearImmediate(this.immediate);
-    this.immediate = undefined;
-    if (this.starting !== undefined) clearImmediate(this.starting);
-    this.starting = undefined;
+    this.cancelPrepare?.();
+    this.cancelPrepare = undefined;
+    this.cancelStart?.();
+    this.cancelStart = undefined;
     this.judged = [];
   }
 
@@ -89,8 +91,8 @@ export class SessionLoad implements ActiveLoad {
       return;
     }
     this.judged.push({ slot, isAnswered: outcome === "answered", endNs });
-    this.immediate ??= setImmediate(() => {
-      this.immediate = undefined;
+    this.cancelPrepare ??= this.sender.clock.nextTurn(() => {
+      this.cancelPrepare = undefined;
       this.sender.guard(() => this.prepareNext());
     });
   }
@@ -115,11 +117,12 @@ export class SessionLoad implements ActiveLoad {
   /** Sends what is due. The timer fires again at once if that is too much for one slice. */
   private tick(): void {
     if (this.concurrency === 0) return;
-    const { due } = this;
-    const slice = new SendSlice();
-    for (let dueNs = due.firstDueNs; dueNs <= nowNs() && slice.takeOne(); dueNs = due.firstDueNs)
-      this.sender.send(due.pop(), 0, dueNs, nowNs() - dueNs > DELAY_TOLERANCE_NS);
-    this.sender.flush();
+    const { due, sender } = this;
+    const { clock } = sender;
+    const slice = new SendSlice(clock);
+    for (let dueNs = due.firstDueNs; dueNs <= clock.nowNs() && slice.takeOne(); dueNs = due.firstDueNs)
+      sender.send(due.pop(), 0, dueNs, clock.nowNs() - dueNs > DELAY_TOLERANCE_NS);
+    sender.flush();
     this.timer.set(due.firstDueNs);
   }
 }

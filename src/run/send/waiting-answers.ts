@@ -1,4 +1,4 @@
-import { nowNs } from "../../runtime/clock.ts";
+import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
 import { Call } from "../../transport/client.ts";
 import { Slots } from "./slots.ts";
 
@@ -36,12 +36,14 @@ export class WaitingAnswers {
   private order: number[] = [];
   private first = 0;
   private byteCount = 0;
-  private timer: NodeJS.Immediate | undefined;
+  private readonly clock: Clock;
+  private cancelTurn: Cancel | undefined;
 
-  /** @param most default: 4,096 responses, 8 MiB */
-  constructor(judge: JudgeAnswer, most: WaitingLimits = MOST_WAITING) {
+  /** @param options.most default: 4,096 responses, 8 MiB */
+  constructor(judge: JudgeAnswer, { most = MOST_WAITING, clock = systemClock } = {}) {
     this.judge = judge;
     this.most = most;
+    this.clock = clock;
   }
 
   /** Adds an ended request. Its slot may be used again. */
@@ -62,23 +64,24 @@ export class WaitingAnswers {
     this.byteCount += size;
     this.order.push(row);
     // One turn of the event loop later, so that due sends go first.
-    this.timer ??= setImmediate(() => {
-      this.timer = setImmediate(() => this.judgeSome());
+    this.cancelTurn ??= this.clock.nextTurn(() => {
+      this.cancelTurn = this.clock.nextTurn(() => this.judgeSome());
     });
   }
 
   /** Judges all deferred requests. */
   flush(): void {
-    if (this.timer !== undefined) clearImmediate(this.timer);
-    this.timer = undefined;
+    this.cancelTurn?.();
+    this.cancelTurn = undefined;
     while (this.count > 0) this.judgeFirst();
   }
 
   private judgeSome(): void {
-    this.timer = undefined;
-    const endNs = nowNs() + SLICE_NS;
-    while (this.count > 0 && nowNs() < endNs) this.judgeFirst();
-    if (this.count > 0) this.timer = setImmediate(() => this.judgeSome());
+    const { clock } = this;
+    this.cancelTurn = undefined;
+    const endNs = clock.nowNs() + SLICE_NS;
+    while (this.count > 0 && clock.nowNs() < endNs) this.judgeFirst();
+    if (this.count > 0) this.cancelTurn = clock.nextTurn(() => this.judgeSome());
   }
 
   private get count(): number {

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { joinPeers } from "../../../src/run/peers/join-peers.ts";
 import { MpiPeers } from "../../../src/run/peers/mpi-peers.ts";
-import { ALONE } from "../../../src/run/peers/peers.ts";
 import type { MpiWorld } from "../../../src/runtime/mpi.ts";
-import { makePlan } from "../../plan/make-plan.ts";
+import { FakeClock } from "../../runtime/fake-clock.ts";
 
 /** Ranks of a job within one process, over a network of arrays. */
 
@@ -32,7 +30,7 @@ function makeRanks(size: number): Rank[] {
       },
     };
     const made: Rank = {
-      peers: new MpiPeers(world, (line) => told.push(line)),
+      peers: new MpiPeers(world, (line) => told.push(line), clock),
       told,
       signal: { isStopped: false },
       isFinal: false,
@@ -43,9 +41,24 @@ function makeRanks(size: number): Rank[] {
 
 const PENDING = Symbol("pending");
 
+/** All ranks poll by it, so that the test decides how long they wait. */
+const clock = new FakeClock();
+
 /** What a promise has come to after a while, during which a rank polls many times. */
-function after<T>(promise: Promise<T>): Promise<T | typeof PENDING> {
-  return Promise.race([promise, new Promise<typeof PENDING>((resolve) => setTimeout(() => resolve(PENDING), 30))]);
+async function after<T>(promise: Promise<T>): Promise<T | typeof PENDING> {
+  let found: T | typeof PENDING = PENDING;
+  void promise.then((value) => {
+    found = value;
+  });
+  await clock.advanceMs(30);
+  return found;
+}
+
+/** The results of ranks that wait for each other. */
+async function all<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  const results = Promise.all(promises);
+  await clock.advanceMs(30);
+  return results;
 }
 
 const begin = ({ peers, signal }: Rank): Promise<void> => peers.waitForAll(signal);
@@ -57,18 +70,18 @@ describe("the ranks of a job", () => {
     assert.equal(first.peers.count, 3);
     const waiting = [begin(first), begin(second)];
     for (const promise of waiting) assert.equal(await after(promise), PENDING);
-    await Promise.all([...waiting, begin(third)]);
+    await all<unknown>([...waiting, begin(third)]);
   });
 
   test("are stable when each of them is, after the same window", async () => {
     const ranks = makeRanks(3);
-    await Promise.all(ranks.map(begin));
+    await all<unknown>(ranks.map(begin));
     for (const [verdicts, areAll] of [
       [[true, false, true], false],
       [[false, true, false], false],
       [[true, true, true], true],
     ] as const)
-      assert.deepEqual(await Promise.all(ranks.map((rank, index) => judge(rank, verdicts[index] as boolean))), [
+      assert.deepEqual(await all<unknown>(ranks.map((rank, index) => judge(rank, verdicts[index] as boolean))), [
         areAll,
         areAll,
         areAll,
@@ -77,44 +90,44 @@ describe("the ranks of a job", () => {
 
   test("wait for the slowest's window", async () => {
     const [first, second] = makeRanks(2) as [Rank, Rank];
-    await Promise.all([begin(first), begin(second)]);
+    await all<unknown>([begin(first), begin(second)]);
     const early = judge(first, true);
     assert.equal(await after(early), PENDING);
-    assert.deepEqual(await Promise.all([early, judge(second, true)]), [true, true]);
+    assert.deepEqual(await all<unknown>([early, judge(second, true)]), [true, true]);
   });
 
   test("do not wait for windows of one that went on to the next level, and are waited for by it", async () => {
     const [first, second] = makeRanks(2) as [Rank, Rank];
-    await Promise.all([begin(first), begin(second)]);
-    assert.deepEqual(await Promise.all([judge(first, false), judge(second, false)]), [false, false]);
+    await all<unknown>([begin(first), begin(second)]);
+    assert.deepEqual(await all<unknown>([judge(first, false), judge(second, false)]), [false, false]);
     const next = begin(first);
-    assert.equal(await judge(second, false), false);
-    assert.equal(await judge(second, true), true);
+    assert.equal(await after(judge(second, false)), false);
+    assert.equal(await after(judge(second, true)), true);
     assert.equal(await after(next), PENDING);
-    await Promise.all([next, begin(second)]);
+    await all<unknown>([next, begin(second)]);
     // What was said of the level before counts no more.
-    assert.deepEqual(await Promise.all([judge(first, true), judge(second, false)]), [false, false]);
-    assert.deepEqual(await Promise.all([judge(first, true), judge(second, true)]), [true, true]);
+    assert.deepEqual(await all<unknown>([judge(first, true), judge(second, false)]), [false, false]);
+    assert.deepEqual(await all<unknown>([judge(first, true), judge(second, true)]), [true, true]);
   });
 
   test("end together: load goes on until the last one has nothing more to measure", async () => {
     const [first, second] = makeRanks(2) as [Rank, Rank];
-    await Promise.all([begin(first), begin(second)]);
+    await all<unknown>([begin(first), begin(second)]);
     const end = first.peers.waitForEnd(first.signal);
     assert.equal(await after(end), PENDING);
     // Who has ended is not waited for.
-    assert.equal(await judge(second, false), false);
-    assert.equal(await judge(second, true), true);
-    await begin(second);
-    await Promise.all([end, second.peers.waitForEnd(second.signal)]);
+    assert.equal(await after(judge(second, false)), false);
+    assert.equal(await after(judge(second, true)), true);
+    await after(begin(second));
+    await all<unknown>([end, second.peers.waitForEnd(second.signal)]);
     assert.deepEqual([first.told, second.told], [[], []]);
   });
 
   test("leave MPI when all have closed, without a word after a common end", async () => {
     const ranks = makeRanks(2) as [Rank, Rank];
-    await Promise.all(ranks.map(begin));
-    await Promise.all(ranks.map(({ peers, signal }) => peers.waitForEnd(signal)));
-    await Promise.all(ranks.map(({ peers }) => peers.close()));
+    await all<unknown>(ranks.map(begin));
+    await all<unknown>(ranks.map(({ peers, signal }) => peers.waitForEnd(signal)));
+    await all<unknown>(ranks.map(({ peers }) => peers.close()));
     assert.deepEqual(
       ranks.map(({ isFinal, told }) => [isFinal, told]),
       [
@@ -128,13 +141,14 @@ describe("the ranks of a job", () => {
     const [first, second, third] = makeRanks(3) as [Rank, Rank, Rank];
     const waiting = [begin(first), begin(third)];
     const closing = second.peers.close();
-    await Promise.all(waiting);
-    assert.deepEqual(await Promise.all([judge(first, true), judge(third, true)]), [true, true]);
+    await all<unknown>(waiting);
+    assert.deepEqual(await all<unknown>([judge(first, true), judge(third, true)]), [true, true]);
     for (const { told } of [first, third])
       assert.deepEqual(told, ["rampart: rank 1 has ended early: from here on its load is missing."]);
     assert.equal(await after(closing), PENDING);
     assert.equal(second.isFinal, false, "MPI's end waits for all, so that it must come last");
-    await Promise.all([first, third].map(({ peers, signal }) => peers.waitForEnd(signal)));
+    await all<unknown>([first, third].map(({ peers, signal }) => peers.waitForEnd(signal)));
+    await clock.advanceMs(30);
     await closing;
     assert.equal(second.isFinal, true);
   });
@@ -149,19 +163,8 @@ describe("the ranks of a job", () => {
       const waiting = wait(first);
       assert.equal(await after(waiting as Promise<unknown>), PENDING);
       first.signal.isStopped = true;
+      await clock.advanceMs(30);
       await waiting;
     }
   });
-});
-
-test("a process alone waits for nobody", async () => {
-  const told: string[] = [];
-  const peers = await joinPeers(makePlan(), (line) => told.push(line));
-  assert.equal(peers, ALONE);
-  assert.deepEqual(told, []);
-  await peers.waitForAll({ isStopped: false });
-  assert.equal(await peers.areAllStable(true, { isStopped: false }), true);
-  assert.equal(await peers.areAllStable(false, { isStopped: false }), false);
-  await peers.waitForEnd({ isStopped: false });
-  await peers.close();
 });

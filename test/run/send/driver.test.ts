@@ -1,20 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { RECORD_DELAYED, RECORD_FAILED } from "../../../src/measure/records.ts";
+import { RECORD_FAILED } from "../../../src/measure/records.ts";
 import { BurstSharing } from "../../../src/run/send/burst-sharing.ts";
-import { RequestFeed } from "../../../src/run/send/feed.ts";
-import { nowNs } from "../../../src/runtime/clock.ts";
-import { makeDataset, makeDriver, makeService } from "./fake-client.ts";
+import { FakeClock } from "../../runtime/fake-clock.ts";
+import { makeDriver, scheduled } from "./fake-client.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 const closed = (concurrency: number): { kind: "closed"; concurrency: number } => ({ kind: "closed", concurrency });
-
-/** Arrivals at the given times since the start, in milliseconds, and none after them. */
-function scheduled(...dueMs: number[]): { kind: "scheduled"; arrivals: () => number } {
-  let index = 0;
-  return { kind: "scheduled", arrivals: () => (index < dueMs.length ? (dueMs[index++] as number) * 1e6 : 1e18) };
-}
 
 /** Resolves once `isMet`; looks at every turn of the event loop. */
 async function until(isMet: () => boolean): Promise<void> {
@@ -191,88 +184,13 @@ test("a server's refusal is followed by the next request at once, a lost connect
 });
 
 test("a pause after a lost connection ends with the run", async () => {
-  const { driver, client } = makeDriver();
+  const clock = new FakeClock();
+  const { driver, client } = makeDriver({ clock });
   await driver.start(closed(1), ENDLESS);
   client.answer(0, { kind: "connect", message: "refused" });
   await driver.stop();
-  await new Promise((resolve) => setTimeout(resolve, 40)); // the pause would have been 20 ms
+  await clock.advanceMs(1000);
   assert.equal(client.sent.length, 1);
-});
-
-test("a schedule sends when requests are due, not before, by lanes in turn", async () => {
-  const { driver, client } = makeDriver({ laneCount: 2, isSync: false });
-  const startMs = performance.now();
-  await driver.start(scheduled(5, 6, 25), 3);
-  assert.equal(client.sent.length, 0);
-  await until(() => client.sent.length === 2);
-  assert.ok(performance.now() - startMs >= 6);
-  await until(() => client.sent.length === 3);
-  assert.ok(performance.now() - startMs >= 25);
-  assert.deepEqual(
-    client.sent.map(({ slot }) => slot % 2),
-    [0, 1, 0],
-  );
-  assert.equal(client.maxActive, 3, "an open loop does not wait for answers");
-  for (const slot of client.active) client.answer(slot);
-  await driver.finished();
-  driver.close();
-});
-
-test("a synchronous schedule waits for the lane's answer and catches up, marking what was late", async () => {
-  const { driver, client, flags } = makeDriver({ laneCount: 1 });
-  await driver.start(scheduled(1, 2, 3), 3);
-  await until(() => client.sent.length === 1);
-  await new Promise((resolve) => setTimeout(resolve, 15));
-  assert.equal(client.sent.length, 1);
-  client.answer(0);
-  assert.equal(client.sent.length, 2, "what was due meanwhile is sent at once");
-  client.answer(0);
-  client.answer(0);
-  await driver.finished();
-  driver.drain();
-  assert.deepEqual(flags.slice(1), [RECORD_DELAYED, RECORD_DELAYED]);
-  driver.close();
-});
-
-test("being woken late is no delay, being due before the lane comes to wait is one", async () => {
-  const { driver, client, flags } = makeDriver({ laneCount: 1, isSync: false });
-  const startMs = performance.now();
-  await driver.start(scheduled(5, 8, 80), 3);
-  // The event loop stands still over both of the first two.
-  while (performance.now() - startMs < 30);
-  await until(() => client.sent.length === 3);
-  for (const slot of client.active) client.answer(slot);
-  await driver.finished();
-  driver.drain();
-  assert.deepEqual(flags, [0, RECORD_DELAYED, 0]);
-  driver.close();
-});
-
-test("a ramp follows its concurrency over time", async () => {
-  const { driver, client } = makeDriver();
-  const startMs = performance.now();
-  const concurrencyAt = (elapsedNs: number): number => (elapsedNs < 30e6 ? 1 : 3);
-  await driver.start({ kind: "ramp", maxConcurrency: 3, concurrencyAt }, ENDLESS);
-  assert.deepEqual(client.active, [0]);
-  await until(() => client.active.length === 3);
-  assert.ok(performance.now() - startMs >= 29);
-  client.answer(2);
-  assert.equal(client.active.length, 3);
-  driver.close();
-});
-
-test("a ramp sends every step of the data once before any comes again", async () => {
-  const feed = new RequestFeed(makeService(), makeDataset(8), { usesIds: false });
-  const { driver, client } = makeDriver({ feed });
-  const concurrencyAt = (elapsedNs: number): number => (elapsedNs < 10e6 ? 1 : 3);
-  await driver.start({ kind: "ramp", maxConcurrency: 3, concurrencyAt }, 8);
-  client.answer(0);
-  await until(() => client.active.length === 3);
-  while (client.active.length > 0) client.answer(client.active[0] as number);
-  await driver.finished();
-  const steps = client.sent.map(({ request }) => (request.payload as Uint8Array)[0]);
-  assert.deepEqual(steps, [0, 1, 2, 3, 4, 5, 6, 7]);
-  driver.close();
 });
 
 test("connections are asked for ahead of the first request", async () => {
@@ -287,14 +205,14 @@ test("connections are asked for ahead of the first request", async () => {
 
 for (const isSync of [true, false]) {
   test(`a slot that waits after a lost connection has one place in the next schedule (${isSync ? "sync" : "async"})`, async () => {
-    const { driver, client } = makeDriver({ laneCount: 1, isSync });
+    const clock = new FakeClock();
+    const { driver, client } = makeDriver({ clock, laneCount: 1, isSync });
     await driver.start(scheduled(0), ENDLESS);
-    await until(() => client.active.length === 1);
+    await clock.advanceMs(1);
     client.answer(0, { kind: "closed", message: "gone" });
     await driver.start(scheduled(5, 30, 31, 32), ENDLESS);
-    await until(() => client.active.length === (isSync ? 1 : 4));
     // A request on a slot that has one would make the fake client throw.
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    await clock.advanceMs(1000);
     assert.equal(client.active.length, isSync ? 1 : 4);
     driver.close();
   });
@@ -325,80 +243,5 @@ test("a load waits for connections that are being opened, whoever asked for them
   assert.equal(isReady, false);
   opened.resolve();
   await ready;
-  driver.close();
-});
-
-test("where reads come first, the next requests leave after all that has arrived is read, and none after a stop", async () => {
-  const { driver, client } = makeDriver({ readsFirst: true });
-  await driver.start(closed(3), ENDLESS);
-  client.answer(0);
-  client.answer(2);
-  assert.deepEqual([client.active, client.sent.length, driver.outstanding], [[1], 3, 1]);
-  await until(() => client.sent.length === 5);
-  assert.deepEqual(client.active, [0, 1, 2]);
-  client.answer(1);
-  const stopped = driver.stop();
-  client.answer(0);
-  client.answer(2);
-  await stopped;
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual([client.active, client.sent.length], [[], 5]);
-  // The same slots can go on later, each once.
-  await driver.start(closed(2), ENDLESS);
-  assert.deepEqual([client.active, client.sent.length], [[0, 1], 7]);
-  driver.close();
-});
-
-/** 32 of it last longer than a slice. */
-function takeLong(): void {
-  const endNs = nowNs() + 0.1e6;
-  while (nowNs() < endNs);
-}
-
-test("where reads come first, many requests leave in slices, with what has arrived read between", async () => {
-  const { driver, client } = makeDriver({ readsFirst: true });
-  driver.shareBursts(new BurstSharing(takeLong, { nowNs: () => 0, cpuNs: () => 0 }));
-  await driver.start(closed(100), ENDLESS);
-  const atOnce = client.sent.length;
-  assert.ok(atOnce >= 32 && atOnce < 100, `${atOnce} sent at once`);
-  client.answer(0);
-  await until(() => client.active.length === 100);
-  const slots = client.sent.map(({ slot }) => slot);
-  assert.deepEqual(
-    slots.slice(0, 100).toSorted((a, b) => a - b),
-    slots.slice(0, 100),
-    "the slot that is free again waits for its turn",
-  );
-  assert.deepEqual(slots.slice(100), [0]);
-  const stopped = driver.stop();
-  for (const slot of client.active) client.answer(slot);
-  await stopped;
-  assert.equal(client.sent.length, 101);
-  driver.close();
-});
-
-test("a stop takes back what waits for the next slice", async () => {
-  const { driver, client } = makeDriver({ readsFirst: true });
-  driver.shareBursts(new BurstSharing(takeLong, { nowNs: () => 0, cpuNs: () => 0 }));
-  await driver.start(closed(100), ENDLESS);
-  const sent = client.sent.length;
-  const stopped = driver.stop();
-  for (const slot of client.active) client.answer(slot);
-  await stopped;
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(client.sent.length, sent);
-  driver.close();
-});
-
-test("where reads come first, a quota ends the run after its last request", async () => {
-  const { driver, client } = makeDriver({ readsFirst: true });
-  await driver.start(closed(2), 3);
-  client.answer(0);
-  client.answer(1);
-  await until(() => client.sent.length === 3);
-  assert.deepEqual(client.active.length, 1);
-  client.answer(client.active[0] as number);
-  await driver.finished();
-  assert.equal(driver.ended.completedCount, 3);
   driver.close();
 });

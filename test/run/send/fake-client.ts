@@ -3,7 +3,7 @@ import type { RecordColumns } from "../../../src/measure/records.ts";
 import { Driver } from "../../../src/run/send/driver.ts";
 import type { DriverOptions, DriverWork } from "../../../src/run/send/driver-work.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
-import { nowNs } from "../../../src/runtime/clock.ts";
+import { type Clock, systemClock } from "../../../src/runtime/clock.ts";
 import type { Service } from "../../../src/service/service.ts";
 import { Call, type LoadClient, type OnDone } from "../../../src/transport/client.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
@@ -17,6 +17,7 @@ export interface SentRequest {
   readonly slot: number;
   readonly request: WireRequest;
   readonly id: string | undefined;
+  readonly atNs: number;
 }
 
 /** A client whose requests end when the test says so. */
@@ -28,9 +29,11 @@ export class FakeClient implements LoadClient {
   maxActive = 0;
   isClosed = false;
   private readonly onDone: OnDone;
+  private readonly clock: Clock;
 
-  constructor(onDone: OnDone) {
+  constructor(onDone: OnDone, clock = systemClock) {
     this.onDone = onDone;
+    this.clock = clock;
   }
 
   get active(): number[] {
@@ -48,8 +51,10 @@ export class FakeClient implements LoadClient {
     if (call.isActive) throw new Error(`slot ${slot} is busy`);
     call.isActive = true;
     call.failure = undefined;
-    call.sendStartNs = nowNs();
-    this.sent.push({ slot, request, id: stamp === undefined ? undefined : new TextDecoder().decode(stamp) });
+    call.sendStartNs = this.clock.nowNs();
+    call.sendEndNs = call.sendStartNs;
+    const id = stamp === undefined ? undefined : new TextDecoder().decode(stamp);
+    this.sent.push({ slot, request, id, atNs: call.sendStartNs });
     this.maxActive = Math.max(this.maxActive, this.active.length);
   }
 
@@ -70,7 +75,7 @@ export class FakeClient implements LoadClient {
     if (!call.isActive) throw new Error(`slot ${slot} has no request`);
     call.isActive = false;
     call.failure = failure;
-    call.endNs = nowNs();
+    call.endNs = this.clock.nowNs();
     this.onDone(call);
   }
 }
@@ -122,6 +127,15 @@ export function makeDataset(stepCount: number, isFromJson = true): Dataset {
   return { streams: [steps], isFromJson, warnings: [] };
 }
 
+/** Arrivals at the given times since the start, in milliseconds, and none after them. */
+export function scheduled(...dueMs: number[]): { kind: "scheduled"; arrivals: () => number } {
+  let index = 0;
+  return {
+    kind: "scheduled",
+    arrivals: () => (index < dueMs.length ? (dueMs[index++] as number) * 1e6 : Number.POSITIVE_INFINITY),
+  };
+}
+
 /** A driver with what it sent, recorded and called failed. */
 export interface DriverUnderTest {
   readonly driver: Driver;
@@ -162,7 +176,7 @@ export function makeDriver(
     stallTimeoutNs: 1e9,
     maxResponseBytes: 1e6,
     createClient: ({ onDone }) => {
-      client = new FakeClient(onDone);
+      client = new FakeClient(onDone, options.clock);
       return client;
     },
     ...options,

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { RECORD_DELAYED } from "../../../src/measure/records.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
+import { FakeClock } from "../../runtime/fake-clock.ts";
 import { type DriverUnderTest, makeDataset, makeDriver, makeService } from "./fake-client.ts";
 
 /** Schedules with a limit of requests outstanding: what waits, in which order it goes, and what is told of it. */
@@ -13,32 +14,25 @@ function scheduled(maxOutstanding: number, ...dueMs: number[]) {
   return { kind: "scheduled", arrivals, maxOutstanding } as const;
 }
 
-/** Resolves once `isMet`; looks at every turn of the event loop. */
-async function until(isMet: () => boolean): Promise<void> {
-  while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Lets the given time pass, whatever it takes of turns. */
-async function pass(ms: number): Promise<void> {
-  const startMs = performance.now();
-  await until(() => performance.now() - startMs >= ms);
+interface Numbered extends DriverUnderTest {
+  readonly clock: FakeClock;
 }
 
 /** A driver whose requests hold the number of their step. */
-function makeNumbered(isSync: boolean, laneCount: number, stepCount: number): DriverUnderTest {
+function makeNumbered(isSync: boolean, laneCount: number, stepCount = 6): Numbered {
   const feed = new RequestFeed(makeService(), makeDataset(stepCount), { usesIds: false });
-  return makeDriver({ laneCount, isSync, feed });
+  const clock = new FakeClock();
+  return { ...makeDriver({ clock, laneCount, isSync, feed }), clock };
 }
 
 const sentSteps = ({ client }: DriverUnderTest): unknown[] =>
   client.sent.map(({ request }) => (request.payload as Uint8Array)[0]);
 
 test("what is due while so many are outstanding waits, and goes with the next answer in its order", async () => {
-  const made = makeNumbered(false, 4, 6);
-  const { driver, client, flags } = made;
+  const made = makeNumbered(false, 4);
+  const { driver, client, clock, flags } = made;
   await driver.start(scheduled(2, 1, 2, 3, 4, 5, 6), 6);
-  await until(() => client.sent.length === 2);
-  await pass(12);
+  await clock.advanceMs(14);
   assert.deepEqual(sentSteps(made), [0, 1], "nothing goes beyond the limit");
   client.answer(client.active[1] as number);
   assert.deepEqual(sentSteps(made), [0, 1, 2], "the answer brings the next one, at once");
@@ -51,19 +45,18 @@ test("what is due while so many are outstanding waits, and goes with the next an
   assert.equal(client.maxActive, 2);
   const { count = 0, longestNs = 0 } = driver.delayedByLimit ?? {};
   assert.equal(count, 4);
-  // The third was due at 3 ms, and went after the 12 ms that followed the second's at 2 ms.
-  assert.ok(longestNs > 8e6, `${longestNs}`);
+  assert.equal(longestNs, 11e6, "the third was due at 3 ms, and went at 14 ms");
   assert.equal(flags.filter((flag) => flag === RECORD_DELAYED).length, 4);
   driver.close();
 });
 
 test("a limit that is never reached holds nothing back", async () => {
-  const { driver, client } = makeDriver({ laneCount: 2, isSync: false });
+  const { driver, client, clock } = makeNumbered(false, 2);
   await driver.start(scheduled(2, 1, 2, 30), 3);
-  await until(() => client.sent.length === 2);
+  await clock.advanceMs(10);
   client.answer(client.active[0] as number);
   client.answer(client.active[0] as number);
-  await until(() => client.sent.length === 3);
+  await clock.advanceMs(20);
   client.answer(client.active[0] as number);
   await driver.finished();
   assert.deepEqual(driver.delayedByLimit, { count: 0, longestNs: 0 });
@@ -71,34 +64,33 @@ test("a limit that is never reached holds nothing back", async () => {
 });
 
 test("a schedule without a limit tells of none", async () => {
-  const { driver, client } = makeDriver({ laneCount: 2, isSync: false });
+  const { driver, client, clock } = makeNumbered(false, 2);
   const { maxOutstanding: _, ...endless } = scheduled(1, 1, 2, 3);
   await driver.start(endless, 3);
-  await until(() => client.active.length === 3);
+  await clock.advanceMs(3);
+  assert.equal(client.active.length, 3);
   assert.equal(driver.delayedByLimit, undefined);
   driver.close();
 });
 
 test("what still waits counts with its wait so far", async () => {
-  const { driver, client } = makeDriver({ laneCount: 1, isSync: false });
+  const { driver, client, clock } = makeNumbered(false, 1);
   await driver.start(scheduled(1, 0, 1), 2);
-  await until(() => client.active.length === 1);
-  await pass(15);
-  const { count, longestNs = 0 } = driver.delayedByLimit ?? {};
-  assert.equal(count, 0);
-  assert.ok(longestNs > 10e6, `${longestNs}`);
+  await clock.advanceMs(15);
+  assert.equal(client.active.length, 1);
+  assert.deepEqual(driver.delayedByLimit, { count: 0, longestNs: 14e6 });
   driver.close();
 });
 
 test("a failed request makes room as an answer does, also when its connection was lost", async () => {
-  const { driver, client } = makeDriver({ laneCount: 2, isSync: false });
+  const { driver, client, clock } = makeNumbered(false, 2);
   await driver.start(scheduled(1, 0, 1, 2), 3);
-  await until(() => client.sent.length === 1);
-  await pass(4);
+  await clock.advanceMs(5);
   client.answer(client.active[0] as number, { kind: "http", status: 500, message: "no" });
   assert.equal(client.sent.length, 2);
   client.answer(client.active[0] as number, { kind: "closed", message: "gone" });
-  await until(() => client.sent.length === 3);
+  await clock.advanceMs(20);
+  assert.equal(client.sent.length, 3, "a lost connection waits 20 ms");
   client.answer(client.active[0] as number);
   await driver.finished();
   assert.deepEqual([driver.sentCount, driver.ended.failedCount, client.maxActive], [3, 2, 1]);
@@ -106,9 +98,9 @@ test("a failed request makes room as an answer does, also when its connection wa
 });
 
 test("stopping leaves what waits unsent", async () => {
-  const { driver, client } = makeDriver({ laneCount: 2, isSync: false });
+  const { driver, client, clock } = makeNumbered(false, 2);
   await driver.start(scheduled(1, 0, 0, 0), 3);
-  await until(() => client.active.length === 1);
+  await clock.advanceMs(1);
   const stopped = driver.stop();
   client.answer(client.active[0] as number);
   await stopped;
@@ -126,9 +118,10 @@ for (const isSync of [true, false]) {
         async (most, lanes, order) => {
           const count = 24;
           const made = makeNumbered(isSync, lanes, count);
-          const { driver, client } = made;
+          const { driver, client, clock } = made;
           await driver.start(scheduled(most, ...new Array<number>(count).fill(0)), count);
-          await until(() => client.active.length === Math.min(most, isSync ? lanes : most));
+          await clock.advanceMs(1);
+          assert.equal(client.active.length, Math.min(most, isSync ? lanes : most));
           for (const pick of order) {
             const { active } = client;
             if (active.length > 0) client.answer(active[pick % active.length] as number);

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { RequestTimeout } from "../../../src/run/send/request-timeout.ts";
 import { Call } from "../../../src/transport/client.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
+import { FakeClock } from "../../runtime/fake-clock.ts";
 
 /** Which requests are overdue, and when the next look is due. Times are in seconds here. */
 
@@ -22,13 +23,13 @@ function makeWatch(sentAtSec: readonly (number | undefined)[], onCancel: (call: 
     cancelled.push([slot, failure]);
     onCancel(call);
   };
-  let currentNs = 0;
-  const watch = new RequestTimeout({ calls, cancel }, 2 * SEC, () => currentNs);
+  const clock = new FakeClock();
+  const watch = new RequestTimeout({ calls, cancel }, 2 * SEC, clock);
   const checkAt = (atSec: number): number => {
-    currentNs = atSec * SEC;
+    clock.spendMs(atSec * 1000);
     return watch.check() / SEC;
   };
-  return { checkAt, cancelled };
+  return { clock, watch, calls, checkAt, cancelled };
 }
 
 describe("a request timeout of 2 s", () => {
@@ -65,5 +66,27 @@ describe("a request timeout of 2 s", () => {
     });
     assert.equal(checkAt(2), 4);
     assert.equal(cancelled.length, 1);
+  });
+
+  test("is found by itself when the request is overdue, and the next one too", async () => {
+    const { clock, watch, calls, cancelled } = makeWatch([0, 1]);
+    watch.start();
+    watch.start();
+    await clock.advanceMs(1999);
+    assert.equal(cancelled.length, 0);
+    await clock.advanceMs(2);
+    assert.deepEqual(
+      cancelled.map(([slot]) => slot),
+      [0],
+    );
+    Object.assign(calls[0] as Call, { isActive: true, sendStartNs: clock.nowNs() });
+    await clock.advanceMs(1000);
+    assert.deepEqual(
+      cancelled.map(([slot]) => slot),
+      [0, 1],
+    );
+    watch.stop();
+    await clock.advanceMs(10_000);
+    assert.deepEqual([cancelled.length, clock.timerCount], [2, 0]);
   });
 });

@@ -66,10 +66,11 @@ for (const { name, most, bodyBytes, waiting: mostWaiting } of LIMITS)
   test(`answers that wait are limited ${name}, and looked into in the order in which they came, each with its own body`, () => {
     const judged: number[] = [];
     const bodies: (number | undefined)[] = [];
-    const waiting = new WaitingAnswers((call) => {
+    const judge = (call: Call): void => {
       judged.push(call.endNs);
       bodies.push(call.body?.[0]);
-    }, most);
+    };
+    const waiting = new WaitingAnswers(judge, { most });
     const slots = new Slots();
     slots.grow(1);
     const call = new Call(0);

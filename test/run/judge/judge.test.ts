@@ -2,22 +2,22 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import type { ClientPlan, Plan } from "../../src/plan/plan.ts";
-import { DEFAULT_TLS } from "../../src/plan/tls.ts";
-import type { RunObserver } from "../../src/result/observer.ts";
-import type { RunResult } from "../../src/result/run-result.ts";
-import { startPlan } from "../../src/run/run-plan.ts";
-import { encodeMessage, type ProtoObject } from "../../src/service/protobuf/message.ts";
+import type { ClientPlan, Plan } from "../../../src/plan/plan.ts";
+import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
+import type { RunObserver } from "../../../src/result/observer.ts";
+import type { RunResult } from "../../../src/result/run-result.ts";
+import { startPlan } from "../../../src/run/run-plan.ts";
+import { encodeMessage, type ProtoObject } from "../../../src/service/protobuf/message.ts";
 import {
   INFER_RESPONSE,
   MODEL_CONFIG_RESPONSE,
   MODEL_METADATA,
   SERVER_METADATA,
   STREAM_INFER_RESPONSE,
-} from "../../src/service/triton/messages.ts";
-import { makePlan, type PlanChange } from "../plan/make-plan.ts";
-import { startAnsweringServer } from "../servers/answering-server.ts";
-import { startGrpcAnsweringServer } from "../servers/grpc-answering-server.ts";
+} from "../../../src/service/triton/messages.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { startAnsweringServer } from "../../servers/answering-server.ts";
+import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
 
 /** Runs against servers that answer with success but not with an answer, whatever is exported of it and whichever client sends. */
 
@@ -227,7 +227,7 @@ async function runChat(answer: (response: ServerResponse) => void, observer: Run
     else response.writeHead(200, EVENTS).end('data: {"choices":[]}\n\ndata: [DONE]\n\n');
   });
   try {
-    const file = new URL("./payloads.fixture.json", import.meta.url).pathname;
+    const file = new URL("../payloads.fixture.json", import.meta.url).pathname;
     const target = {
       kind: "openai",
       url: server.url,

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as v from "valibot";
+import { gammaArrivals, rampArrivals } from "../../src/load/arrivals.ts";
+import { requestRateMode } from "../../src/load/request-rate.ts";
+
+test("a request rate makes arrivals anew for each level", () => {
+  for (const distribution of ["constant", "poisson"] as const) {
+    const load = requestRateMode.prepare({
+      kind: "request-rate",
+      levels: { kind: "list", values: [10] },
+      search: "linear",
+      distribution,
+      seed: 3,
+    });
+    assert.equal(load.search.unit, "request-rate");
+    const times = [0, 1].map(() => {
+      const drive = load.drive(10, []);
+      assert.equal(drive.kind, "scheduled");
+      return Array.from({ length: 5 }, (drive as Extract<typeof drive, { kind: "scheduled" }>).arrivals);
+    });
+    assert.deepEqual(times[0], times[1]);
+  }
+});
+
+test("a request rate hands on its limit of requests outstanding, its gaps and its ramp", () => {
+  const load = requestRateMode.prepare({
+    kind: "request-rate",
+    levels: { kind: "list", values: [10] },
+    search: "linear",
+    distribution: "gamma",
+    seed: 3,
+    smoothness: 0.25,
+    maxOutstanding: 5,
+    ramp: { fromPerSec: 0, overMs: 1000 },
+  });
+  const drive = load.drive(10, []);
+  assert.ok(drive.kind === "scheduled");
+  assert.equal(drive.maxOutstanding, 5);
+  const expected = rampArrivals(gammaArrivals(10, 0.25, 3), 10, { fromPerSec: 0, overMs: 1000 });
+  assert.deepEqual(Array.from({ length: 20 }, drive.arrivals), Array.from({ length: 20 }, expected));
+});
+
+const VALID = {
+  kind: "request-rate",
+  levels: { kind: "list", values: [0.5] },
+  search: "linear",
+  distribution: "poisson",
+  seed: 1,
+};
+const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
+  ["a rate below 1", true, {}],
+  ["rate 0", false, { levels: { kind: "list", values: [0] } }],
+  ["an unknown distribution", false, { distribution: "normal" }],
+  ["half a seed", false, { seed: 0.5 }],
+  ["a smoothness", true, { distribution: "gamma", smoothness: 0.5 }],
+  ["smoothness 0", false, { smoothness: 0 }],
+  ["one outstanding", true, { maxOutstanding: 1 }],
+  ["none outstanding", false, { maxOutstanding: 0 }],
+  ["a ramp from 0", true, { ramp: { fromPerSec: 0, overMs: 1 } }],
+  ["a ramp from below 0", false, { ramp: { fromPerSec: -1, overMs: 1 } }],
+  ["a ramp in no time", false, { ramp: { fromPerSec: 0, overMs: 0 } }],
+];
+for (const [name, isAccepted, change] of SCHEMAS)
+  test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
+    assert.equal(v.is(requestRateMode.schema(v), { ...VALID, ...change }), isAccepted);
+  });

@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as v from "valibot";
+import { sessionConcurrencyMode } from "../../src/load/session-concurrency.ts";
+
+test("sessions are held at one level, so many at once", () => {
+  const load = sessionConcurrencyMode.prepare({ kind: "session-concurrency", concurrency: 3 });
+  assert.deepEqual(load.search, { unit: "concurrency", levels: { kind: "list", values: [3] }, search: "linear" });
+  assert.deepEqual(load.drive(3, []), { kind: "sessions", concurrency: 3 });
+});
+
+const VALID = { kind: "session-concurrency", concurrency: 1 };
+const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
+  ["one session", true, {}],
+  ["no session", false, { concurrency: 0 }],
+];
+for (const [name, isAccepted, change] of SCHEMAS)
+  test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
+    assert.equal(v.is(sessionConcurrencyMode.schema(v), { ...VALID, ...change }), isAccepted);
+  });

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import * as fc from "fast-check";
+import { checkLittlesLaw, explainLittlesLaw, InFlightTime, meanInFlight } from "../../src/measure/in-flight.ts";
+import { makeWindow, type WindowParts } from "./make-window.ts";
+
+test("the mean number in flight is the time in flight over the window's", () => {
+  assert.equal(meanInFlight(makeWindow({ durationNs: 2e9, inFlightSumNs: 5e9 })), 2.5);
+  assert.equal(meanInFlight(makeWindow({ durationNs: 0, inFlightSumNs: 5e9 })), 0);
+});
+
+/** Ten requests of 100 ms in a second: one in flight on average. */
+const steady: WindowParts = { latenciesNs: new Array(10).fill(100e6) };
+
+describe("Little's law", () => {
+  for (const [name, inFlightMean, isKept] of [
+    ["is kept where both agree", 1, true],
+    ["is kept within a tenth of the larger", 1.11, true],
+    ["is broken by more", 1.12, false],
+    ["is broken by less", 0.89, false],
+  ] as const)
+    test(name, () => {
+      const window = makeWindow({ ...steady, inFlightSumNs: inFlightMean * 1e9 });
+      assert.deepEqual(checkLittlesLaw(window), { inFlightMean, expectedMean: 1, isKept });
+      assert.equal(explainLittlesLaw(window) === undefined, isKept);
+    });
+
+  const causes: readonly (readonly [cause: RegExp, parts: WindowParts])[] = [
+    [/^throughput × average latency is 1 requests in flight, 2 were: the 5 requests that failed/, { failedCount: 5 }],
+    [/not steady: 0 requests were in flight at the start and 40 at the end/, { openAfterCount: 40 }],
+    [/short beside the latency/, { openBeforeCount: 2, openAfterCount: 2 }],
+  ];
+  for (const [cause, parts] of causes)
+    test(`names the cause: ${cause.source.slice(-30)}`, () => {
+      assert.match(explainLittlesLaw(makeWindow({ ...steady, inFlightSumNs: 2e9, ...parts })) ?? "", cause);
+    });
+
+  test("has nothing to compare where nothing was answered", () => {
+    assert.equal(explainLittlesLaw(makeWindow({ latenciesNs: [], inFlightSumNs: 2e9 })), undefined);
+  });
+});
+
+test("the time in flight in each stretch is the sum of each request's time within it", () => {
+  const request = fc.tuple(fc.integer({ min: -50, max: 400 }), fc.integer({ min: 0, max: 300 }));
+  fc.assert(
+    fc.property(fc.array(request, { maxLength: 30 }), (requests) => {
+      const startNs = 1000;
+      const time = new InFlightTime(startNs, 100);
+      for (const [from, length] of requests) time.add(startNs + from, startNs + from + length);
+      const expected = Array.from({ length: 8 }, (_, index) =>
+        requests.reduce((sum, [from, length]) => {
+          const begin = Math.max(from, index * 100);
+          return sum + Math.max(0, Math.min(from + length, (index + 1) * 100) - begin);
+        }, 0),
+      );
+      assert.deepEqual(time.sumsNs(8), expected);
+    }),
+  );
+});

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LatencyTally } from "../../src/measure/latency-tally.ts";
+import {
+  confidenceRanks,
+  errorRatio,
+  estimatePercentile,
+  inferPerSec,
+  lateCount,
+  responsesPerSec,
+  saturationReason,
+  sentPerSec,
+  sequencesPerSec,
+  stabilizingLatencyNs,
+} from "../../src/measure/metrics.ts";
+import { makeWindow } from "./make-window.ts";
+
+test("throughput counts batch items and is computed in single precision", () => {
+  const window = makeWindow({ durationNs: 3e9, latenciesNs: new Array(10).fill(1e6) });
+  assert.equal(inferPerSec(window, 4), Math.fround(40 / 3));
+  assert.equal(sentPerSec(makeWindow({ durationNs: 2e9, sentCount: 10 })), 5);
+});
+
+test("error ratio and the latency that counts", () => {
+  assert.equal(errorRatio(makeWindow({ latenciesNs: [1, 1, 1], failedCount: 1 })), 0.25);
+  assert.equal(errorRatio(makeWindow({ latenciesNs: [] })), 0);
+  const window = makeWindow({ latenciesNs: [1_500_700, 2_500_800] });
+  assert.equal(stabilizingLatencyNs(window, null), 2_000_750);
+  assert.equal(stabilizingLatencyNs(window, 99), 2_500_000);
+});
+
+test("the tool says when it, not the server, was the limit", () => {
+  assert.equal(saturationReason(makeWindow()), undefined);
+  assert.equal(
+    saturationReason(makeWindow({ health: { loopLagMaxNs: 500e6 } })),
+    undefined,
+    "one late timer is no limit",
+  );
+  assert.match(saturationReason(makeWindow({ health: { cpuRatio: 0.93 } })) ?? "", /used 93 % of a core/);
+  assert.equal(saturationReason(makeWindow({ health: { cpuRatio: 0.2, coreWaitRatio: 0.6 } })), undefined);
+  assert.match(
+    saturationReason(makeWindow({ health: { cpuRatio: 0.15, coreWaitRatio: 0.77 } })) ?? "",
+    /used 15 % of a core and waited for one 77 % of the time/,
+  );
+  assert.match(
+    saturationReason(makeWindow({ health: { loopLagMeanNs: 25e6, loopLagMaxNs: 80e6 } })) ?? "",
+    /25\.0 ms late on average \(at most 80\.0 ms\)/,
+  );
+});
+
+test("responses and sequences have rates of their own", () => {
+  const window = makeWindow({ durationNs: 4e9, responseCount: 30, sequenceCount: 2 });
+  assert.deepEqual([responsesPerSec(window), sequencesPerSec(window)], [7.5, 0.5]);
+});
+
+test("a request is late from 1 ms on", () => {
+  assert.equal(lateCount(makeWindow({ sendDelayNs: [0, 0.9e6, 1e6, 5e6] })), 2);
+  assert.equal(lateCount(makeWindow()), 0);
+});
+
+const RANKS: readonly (readonly [count: number, percentile: number, low: number, high: number, isReliable: boolean])[] =
+  [
+    [100, 50, 40, 60, true],
+    [1000, 99, 983, 997, true],
+    [100, 99, 97, 99, false],
+    [10, 1, 0, 1, false],
+    [1, 50, 0, 0, false],
+  ];
+for (const [count, percentile, low, high, isReliable] of RANKS)
+  test(`p${percentile} of ${count} samples lies between ranks ${low} and ${high}`, () => {
+    assert.deepEqual(confidenceRanks(count, percentile), { low, high, isReliable });
+  });
+
+test("a percentile's interval holds it", () => {
+  const tally = new LatencyTally();
+  tally.addAll(
+    Float64Array.from({ length: 1000 }, (_, i) => (i + 1) * 1e6),
+    0,
+    1000,
+  );
+  const { us, lowUs, highUs, isReliable } = estimatePercentile(tally, 90);
+  assert.ok(lowUs < us && us < highUs && isReliable, `${lowUs} ${us} ${highUs}`);
+});

@@ -1,0 +1,27 @@
+import type { AnswerTimes } from "../../../src/measure/tokens/answer-times.ts";
+import { type AnsweredRequest, TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+
+/** Measured requests for tests. */
+
+/** An answer whose content came at these milliseconds after the send, a token each unless said otherwise. */
+export function makeTimes(contentMs: readonly number[], others: Partial<AnswerTimes> = {}): AnswerTimes {
+  const contentNs = contentMs.map((ms) => ms * 1e6);
+  return {
+    contentNs,
+    eventCount: contentNs.length,
+    firstOutputNs: contentNs[0] ?? Number.NaN,
+    firstReasoningNs: Number.NaN,
+    outputTokens: contentNs.length,
+    reasoningTokens: 0,
+    ...others,
+  };
+}
+
+/** Columns of these requests, sent at 0 with 7 tokens of input unless said otherwise. */
+export function makeColumns(
+  ...requests: readonly (Pick<AnsweredRequest, "times"> & Partial<AnsweredRequest>)[]
+): TokenColumns {
+  const columns = new TokenColumns();
+  for (const request of requests) columns.add({ sendNs: 0, inputTokens: 7, ...request });
+  return columns;
+}

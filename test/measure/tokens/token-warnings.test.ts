@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
+import {
+  countUnmarkedEnds,
+  explainNoText,
+  explainUnstreamed,
+  isCountedOtherwise,
+  tokenWarnings,
+} from "../../../src/measure/tokens/token-warnings.ts";
+import { makeColumns, makeTimes } from "./make-columns.ts";
+
+const usageOf = (promptTokens: number, completionTokens: number) => ({
+  promptTokens,
+  completionTokens,
+  reasoningTokens: undefined,
+});
+
+function withEnds(...isMarked: boolean[]): TokenColumns {
+  const columns = makeColumns({ times: makeTimes([50, 60]) });
+  for (const marked of isMarked) columns.addEnd({ isMarked: marked, mark: "[DONE]", eventCount: 1 });
+  return columns;
+}
+
+function withFailures(): TokenColumns {
+  const columns = makeColumns({ times: makeTimes([50, 60]) });
+  columns.addFailures(2, "boom");
+  return columns;
+}
+
+const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expected: readonly RegExp[]])[] = [
+  ["nothing", makeColumns({ times: makeTimes([50, 60, 70]) }), []],
+  [
+    "an answer that was not streamed",
+    makeColumns({ times: makeTimes([50]), lacksStream: true }),
+    [/^1 of 1 answers were not streamed/],
+  ],
+  [
+    "tokens that came together",
+    makeColumns({ times: makeTimes([50, 60], { outputTokens: 11, eventCount: 2 }) }),
+    [/^90 % of the tokens came together/],
+  ],
+  [
+    "another count of output",
+    makeColumns({ times: makeTimes([50, 60, 70]), usage: usageOf(7, 9) }),
+    [/^the server counts 9 output tokens where the client counts 3/],
+  ],
+  [
+    "another count of input",
+    makeColumns({ times: makeTimes([50, 60, 70]), usage: usageOf(17, 3) }),
+    [/^the server counts 17 input tokens where the client counts 7: its chat template/],
+  ],
+  [
+    "answers that are too short",
+    makeColumns({ times: makeTimes([50, 60, 70]), requestedTokens: 30 }),
+    [/^1 of 1 answers have another length than was asked for, 3\.0 tokens on average and not 30\.0: the model ended/],
+  ],
+  ["a token too few, counted anew", makeColumns({ times: makeTimes([50, 60, 70]), requestedTokens: 4 }), []],
+  [
+    "reasoning before the answer",
+    makeColumns({ times: makeTimes([50, 60, 70], { firstReasoningNs: 20e6, reasoningTokens: 2 }) }),
+    [/^1 of 1 answers began with reasoning/],
+  ],
+  [
+    "streams without their end among others",
+    withEnds(true, false),
+    [/^1 of 2 streams ended without their end mark \(\[DONE\]\): .* count as failed$/],
+  ],
+  ["streams that never have an end", withEnds(false), [/no stream of this server had one/]],
+  ["failed requests", withFailures(), [/^of 3 requests 2 failed .* the first failure: boom$/]],
+];
+for (const [name, columns, expected] of WARNINGS)
+  test(`${expected.length === 0 ? "does not warn" : "warns"} of ${name}`, () => {
+    const found = tokenWarnings(columns);
+    assert.equal(found.length, expected.length, found.join("\n"));
+    for (const [index, pattern] of expected.entries()) assert.match(found[index] as string, pattern);
+  });
+
+test("counts that differ by 2 % or less agree", () => {
+  const times = makeTimes([50, 60], { outputTokens: 98 });
+  assert.equal(isCountedOtherwise(makeColumns({ times, usage: usageOf(7, 100) })), false);
+  assert.equal(isCountedOtherwise(makeColumns({ times, usage: usageOf(7, 101) })), true);
+  assert.equal(isCountedOtherwise(makeColumns({ times })), false);
+});
+
+test("unmarked ends are counted only where there is a mark", () => {
+  assert.equal(countUnmarkedEnds(makeColumns()), undefined);
+  assert.equal(countUnmarkedEnds(withEnds(true, false, false)), 2);
+});
+
+test("nothing to measure is explained only where all answers call tools", () => {
+  const calls = makeColumns({ times: makeTimes([]), callsTools: true });
+  assert.match(explainNoText(calls) ?? "", /^all 1 answers only call tools/);
+  assert.equal(explainNoText(makeColumns({ times: makeTimes([]) })), undefined);
+  assert.equal(explainNoText(makeColumns({ times: makeTimes([50]) })), undefined);
+  assert.equal(explainUnstreamed(makeColumns({ times: makeTimes([50]) })), undefined);
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FailurePolicy } from "../../../src/run/judge/failure-policy.ts";
+import { RunSignal } from "../../../src/run/run-signal.ts";
+import type { EndedCounts } from "../../../src/run/send/ended-requests.ts";
+import { nowNs } from "../../../src/runtime/clock.ts";
+import type { FailureKind } from "../../../src/transport/failure.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+
+function makePolicy(
+  maxRatio: number | null,
+  counts: Partial<EndedCounts> = {},
+): { policy: FailurePolicy; signal: RunSignal } {
+  const signal = new RunSignal();
+  const ended = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: nowNs(), ...counts };
+  const plan = makePlan({ failures: { maxRatio }, client: { stallTimeoutMs: 100 } });
+  const sent = { outstanding: 0, sentCount: 0, quota: Number.POSITIVE_INFINITY };
+  return { policy: new FailurePolicy(plan, signal, ended, sent), signal };
+}
+
+for (const [kind, errorKind] of [
+  ["connect", "unreachable"],
+  ["closed", "unreachable"],
+  ["stalled", "stalled"],
+  ["http", "failed-request"],
+  ["validation", "failed-request"],
+] as const) {
+  test(`without patience the first '${kind}' failure ends the run as ${errorKind}`, () => {
+    const { policy, signal } = makePolicy(0);
+    policy.add({ kind, message: "why" }, 3);
+    assert.deepEqual([signal.error?.kind, signal.error?.message, signal.isStopped], [errorKind, "why", true]);
+    assert.deepEqual(policy.laneErrors, [{ lane: 3, message: "why" }]);
+  });
+}
+
+test("requests that were aborted when the run ended blame nobody", () => {
+  const { policy, signal } = makePolicy(0);
+  policy.add({ kind: "aborted", message: "x" }, 0);
+  assert.deepEqual([signal.isStopped, policy.laneErrors.length, policy.log.total], [false, 0, 1]);
+});
+
+test("the first failure of each lane is kept, for 64 lanes at most", () => {
+  const { policy } = makePolicy(null);
+  for (let i = 0; i < 200; i++) policy.add({ kind: "http", message: String(i) }, i % 100);
+  assert.equal(policy.laneErrors.length, 64);
+  assert.deepEqual(policy.laneErrors[1], { lane: 1, message: "1" });
+});
+
+test("a share of failures above the limit ends the run, at the limit it does not", () => {
+  for (const [failedCount, isStopped] of [
+    [10, false],
+    [11, true],
+  ] as const) {
+    const { policy, signal } = makePolicy(0.1, { completedCount: 100 - failedCount, failedCount });
+    policy.add({ kind: "http", message: "no luck" }, 0);
+    policy.checkRatio();
+    assert.equal(signal.isStopped, isStopped);
+    if (isStopped)
+      assert.match(
+        signal.error?.message ?? "",
+        /11 of 100 requests failed, more than the 10 % allowed; for example: no luck/,
+      );
+  }
+  const { policy, signal } = makePolicy(null, { failedCount: 100 });
+  policy.checkRatio();
+  assert.equal(signal.isStopped, false);
+});
+
+test("a share of failures that is certain to be above the limit ends the run at that failure, but not in a warm-up", () => {
+  for (const isWarmingUp of [false, true]) {
+    const { policy, signal } = makePolicy(0.1, { completedCount: 10, failedCount: 90 });
+    policy.isWarmingUp = isWarmingUp;
+    policy.add({ kind: "http", message: "no luck" }, 0);
+    assert.equal(signal.error?.message.startsWith("90 of 100 requests failed"), isWarmingUp ? undefined : true);
+    if (!isWarmingUp) assert.match(signal.error?.hint ?? "", /^Raise \{failures\.maxRatio\}/);
+  }
+});
+
+test("failures that are counted only still end the run when the target is gone", () => {
+  const longAgo = nowNs() - 60e9;
+  const silent = makePolicy(null, { lastSuccessNs: longAgo });
+  for (let i = 0; i < 2; i++) silent.policy.add({ kind: "stalled", message: "no byte" }, 0);
+  assert.equal(silent.signal.error?.kind, "stalled");
+  const lively = makePolicy(null, { lastSuccessNs: nowNs() });
+  lively.policy.add({ kind: "stalled", message: "no byte" }, 0);
+  assert.equal(lively.signal.isStopped, false);
+  for (const kind of ["http", "grpc", "model", "validation"] as FailureKind[]) {
+    const { policy, signal } = makePolicy(null, { lastSuccessNs: longAgo });
+    for (let i = 0; i < 50; i++) policy.add({ kind, message: "x" }, 0);
+    assert.equal(signal.isStopped, false, kind);
+  }
+});
+
+for (const { name, kind, losses, isAway } of [
+  { name: "two connections lost, long apart, among many that wait", kind: "closed", losses: 2, isAway: false },
+  { name: "connections lost again and again", kind: "closed", losses: 9, isAway: true },
+  { name: "a server that cannot be connected to", kind: "connect", losses: 2, isAway: true },
+] as const) {
+  test(`without a success for 5 s: ${name}`, () => {
+    const clock = performance.now;
+    const baseMs = performance.now();
+    let elapsedMs = 0;
+    performance.now = () => baseMs + elapsedMs;
+    try {
+      const { policy, signal } = makePolicy(null, { lastSuccessNs: baseMs * 1e6 - 1 });
+      for (let i = 0; i < losses; i++) {
+        elapsedMs = (i * 6000) / (losses - 1);
+        policy.add({ kind, message: "lost" }, i);
+      }
+      assert.equal(signal.error?.kind, isAway ? "unreachable" : undefined);
+    } finally {
+      performance.now = clock;
+    }
+  });
+}

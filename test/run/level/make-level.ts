@@ -1,0 +1,119 @@
+import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
+import type { RunObserver } from "../../../src/result/observer.ts";
+import type { LevelContext } from "../../../src/run/level/level-context.ts";
+import { LevelMeter } from "../../../src/run/level/level-meter.ts";
+import { ALONE } from "../../../src/run/peers/peers.ts";
+import { RunSignal } from "../../../src/run/run-signal.ts";
+import { Driver } from "../../../src/run/send/driver.ts";
+import type { DriverOptions } from "../../../src/run/send/driver-work.ts";
+import { RequestFeed } from "../../../src/run/send/feed.ts";
+import type { ServerCounters } from "../../../src/service/statistics.ts";
+import { HealthMonitor } from "../../../src/telemetry/health-monitor.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { FakeClock } from "../../runtime/fake-clock.ts";
+import { FakeClient, makeDataset, makeService } from "../send/fake-client.ts";
+
+/** A level on a fake clock, against a server that answers each request after a time that the test sets. */
+
+/** How a level is made; everything has a default. */
+export interface LevelParts {
+  readonly mode?: MeasurementModePlan;
+  readonly latencyLimitMs?: number;
+  readonly observer?: RunObserver;
+  readonly counters?: () => Promise<ServerCounters[] | undefined>;
+  readonly isAsync?: boolean;
+}
+
+/** What {@link makeLevel} gives. */
+export interface LevelUnderTest {
+  readonly clock: FakeClock;
+  readonly context: LevelContext;
+  readonly meter: LevelMeter;
+  readonly driver: Driver;
+  readonly client: FakeClient;
+  readonly signal: RunSignal;
+  /** How long the server takes; Infinity: it does not answer. */
+  readonly server: { latencyMs: number };
+  readonly errors: readonly unknown[];
+}
+
+/** Makes a level whose driver runs as soon as it is started. The server takes 10 ms for a request at first. */
+export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
+  const clock = new FakeClock({ startNs: 50e9 });
+  const server = { latencyMs: 10 };
+  const errors: unknown[] = [];
+  let client: FakeClient | undefined;
+  const createClient: DriverOptions["createClient"] = ({ onDone }) => {
+    const made = new FakeClient(onDone, clock);
+    const send = made.send.bind(made);
+    made.send = (slot, request, stamp) => {
+      send(slot, request, stamp);
+      const { sent } = made;
+      const count = sent.length;
+      if (Number.isFinite(server.latencyMs))
+        clock.after(server.latencyMs, () => {
+          const latest = sent.findLastIndex((other) => other.slot === slot);
+          if (made.calls[slot]?.isActive === true && latest === count - 1) made.answer(slot);
+        });
+    };
+    client = made;
+    return made;
+  };
+  const lanes = { laneCount: 2 ** 30, isSync: true, keepsOrder: false, sequenceCount: 4, isSerial: false };
+  const driver = new Driver({ ...lanes, stallTimeoutNs: 1e9, maxResponseBytes: 1e6, createClient, clock });
+  const meter = new LevelMeter();
+  const service = makeService();
+  driver.take({
+    feed: new RequestFeed(service, makeDataset(1), { usesIds: false }),
+    needsBodies: false,
+    canWait: false,
+    onRecords: (records, count) => meter.add(records, count),
+    judge: (call) => call.failure,
+    onFailure: () => {},
+    onError: (error) => errors.push(error),
+  });
+  const { mode, latencyLimitMs } = parts;
+  const signal = new RunSignal();
+  const context: LevelContext = {
+    plan: makePlan({
+      measurement: {
+        ...(mode === undefined ? {} : { mode }),
+        ...(latencyLimitMs === undefined ? {} : { latencyLimitMs }),
+      },
+    }),
+    session: {
+      service,
+      dataset: makeDataset(1),
+      warnings: [],
+      shared: undefined,
+      counters: parts.counters ?? (() => Promise.resolve(undefined)),
+    },
+    driver,
+    health: new HealthMonitor(clock),
+    signal,
+    peers: ALONE,
+    observer: parts.observer ?? {},
+    poller: undefined,
+    tokens: undefined,
+    unit: "concurrency",
+    isScheduled: false,
+    canLanesWait: false,
+    isAsync: parts.isAsync ?? false,
+    checkFailures: () => {},
+    fail: (error) => errors.push(error),
+    warnOfVersions: () => {},
+  };
+  return { clock, context, meter, driver, client: client as unknown as FakeClient, signal, server, errors };
+}
+
+/** Moves the clock on until the promise settles, for at most this long. */
+export async function settleWithin<T>(clock: FakeClock, limitMs: number, promise: Promise<T>): Promise<T> {
+  let isOver = false;
+  const settled = promise.finally(() => {
+    isOver = true;
+  });
+  settled.catch(() => {});
+  for (let ms = 0; ms < limitMs && !isOver; ms += 10) await clock.advanceMs(10);
+  if (!isOver) throw new Error(`nothing came of it within ${limitMs} ms`);
+  return settled;
+}

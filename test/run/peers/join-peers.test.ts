@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { joinPeers } from "../../../src/run/peers/join-peers.ts";
+import { ALONE } from "../../../src/run/peers/peers.ts";
+import { isMpiRank } from "../../../src/runtime/mpi.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+
+test("a plan that asks for no others is alone, and nothing is said of it", async () => {
+  const told: string[] = [];
+  assert.equal(await joinPeers(makePlan(), (line) => told.push(line)), ALONE);
+  assert.deepEqual(told, []);
+});
+
+test("a process that mpirun did not start is alone, and says so", async () => {
+  assert.equal(isMpiRank(), false);
+  const told: string[] = [];
+  assert.equal(await joinPeers(makePlan({ client: { isMpi: true } }), (line) => told.push(line)), ALONE);
+  assert.equal(told.length, 1);
+  assert.match(told[0] ?? "", /this process was not started by mpirun/);
+});

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RunObserver } from "../../src/result/observer.ts";
+import type { RunResult } from "../../src/result/run-result.ts";
+import { RunSignal } from "../../src/run/run-signal.ts";
+import { openScrapes } from "../../src/run/scrapes.ts";
+import { findDeadPort } from "../golden/dead-port.ts";
+import { startMetricsStub } from "../servers/metrics-stub.ts";
+
+const LIMIT = { timeout: 30_000 };
+
+/** Runs a level while the pages are read. Gives the result, and what the user was told. */
+async function runAround(urls: readonly string[], isAsked: boolean) {
+  const told: string[] = [];
+  const levels: number[] = [];
+  const observer: RunObserver = {
+    onWarning: (warning) => told.push(warning.kind === "metrics-unreachable" ? warning.url : warning.kind),
+    onLevelStart: (_unit, level) => levels.push(level),
+  };
+  const scrapes = openScrapes({ urls, intervalMs: 10_000, isAsked }, observer, new RunSignal());
+  const { scrape } = await scrapes.around(async (running) => {
+    running.onLevelStart?.("concurrency", 1, true);
+    running.onLevelStart?.("concurrency", 2, false);
+    running.onLevelStart?.("concurrency", 3, false);
+    return {} as RunResult;
+  });
+  assert.deepEqual(levels, [1, 2, 3], "the run's own observer is told of every level");
+  return { scrape, told };
+}
+
+test("pages are read around a run, and their change is in the result", LIMIT, async () => {
+  const stub = await startMetricsStub({ text: (scrape) => `# TYPE done counter\ndone ${10 * scrape}\n` });
+  try {
+    const { scrape, told } = await runAround([stub.url], true);
+    assert.deepEqual(told, []);
+    const [endpoint] = scrape?.endpoints ?? [];
+    assert.equal(endpoint?.url, stub.url);
+    assert.ok(stub.scrapes.length >= 3, `${stub.scrapes.length} readings: to look, at the start and at the end`);
+    assert.deepEqual(
+      endpoint?.families.map(({ name }) => name),
+      ["done"],
+    );
+  } finally {
+    await stub.stop();
+  }
+});
+
+test("a page that is not there is told where somebody asked for it, and leaves the others alone", LIMIT, async () => {
+  const stub = await startMetricsStub();
+  const dead = `127.0.0.1:${await findDeadPort()}/metrics`;
+  try {
+    const asked = await runAround([dead, stub.url], true);
+    assert.deepEqual(asked.told, [dead]);
+    assert.deepEqual(
+      asked.scrape?.endpoints.map(({ url }) => url),
+      [dead, stub.url],
+    );
+    assert.deepEqual(await runAround([dead], false), { scrape: undefined, told: [] });
+  } finally {
+    await stub.stop();
+  }
+});
+
+test("a run that fails keeps its error", LIMIT, async () => {
+  const stub = await startMetricsStub();
+  const scrapes = openScrapes({ urls: [stub.url], intervalMs: 10_000, isAsked: true }, {}, new RunSignal());
+  try {
+    await assert.rejects(
+      scrapes.around(() => Promise.reject(new Error("no run"))),
+      /^Error: no run$/,
+    );
+  } finally {
+    await stub.stop();
+  }
+});

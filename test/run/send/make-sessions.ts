@@ -1,0 +1,37 @@
+import type { DataStep, Dataset } from "../../../src/inputs/dataset.ts";
+import { SessionFeed } from "../../../src/run/send/session-feed.ts";
+import type { Conversation } from "../../../src/service/service.ts";
+import { makeService } from "./fake-client.ts";
+
+/** Sessions of so many turns; a turn's byte is its number, counted through all sessions. */
+function makeSessions(...turnCounts: number[]): Dataset {
+  let value = 0;
+  const streams = turnCounts.map((count, session) =>
+    Array.from(
+      { length: count },
+      (_, turn): DataStep => ({
+        inputs: new Map([["IN", { bytes: Uint8Array.of(value++) }]]),
+        expected: new Map(),
+        sessionId: `s${session}`,
+        ...(turn === 0 ? { delayMs: 5 } : {}),
+      }),
+    ),
+  );
+  return { streams, isFromJson: true, warnings: [] };
+}
+
+/** A conversation that puts the last answer behind what it asks; the answer "?" cannot be read. */
+function openConversation(): Conversation {
+  let heard: number[] = [];
+  return {
+    ask: (tensors) => tensors.map((tensor) => ({ ...tensor, bytes: Uint8Array.of(...tensor.bytes, ...heard) })),
+    hear: (reads) => {
+      heard = [...(reads[0] ?? [])];
+      return heard[0] === 63 ? "unreadable" : undefined;
+    },
+  };
+}
+
+/** A feed of sessions of so many turns. */
+export const makeSessionFeed = (...turnCounts: number[]): SessionFeed =>
+  new SessionFeed(makeService(), makeSessions(...turnCounts), openConversation);

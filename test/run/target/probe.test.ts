@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startMock } from "../../../src/mock/server.ts";
+import { RunError } from "../../../src/plan/problem.ts";
+import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
+import { DEFAULT_TRITON_TARGET } from "../../../src/plan/triton-target.ts";
+import { probeModels } from "../../../src/run/target/probe.ts";
+import { findDeadPort } from "../../golden/dead-port.ts";
+
+const LIMIT = { timeout: 30_000 };
+const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
+const triton = (protocol: "http" | "grpc", port: number) =>
+  ({ ...DEFAULT_TRITON_TARGET, kind: "triton", url: `127.0.0.1:${port}`, protocol, model: "" }) as const;
+
+test("a server tells its models over each protocol", LIMIT, async () => {
+  const mock = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  try {
+    const http = await probeModels(triton("http", mock.httpPort));
+    assert.ok(http.length > 0);
+    assert.deepEqual(await probeModels(triton("grpc", mock.grpcPort)), http);
+    const openai = await probeModels({
+      kind: "openai",
+      url: `127.0.0.1:${mock.httpPort}`,
+      protocol: "http",
+      endpoint: "v1/chat/completions",
+      model: "",
+      batchSize: 1,
+      isStreaming: false,
+      headers: [],
+      tls: DEFAULT_TLS,
+    });
+    assert.ok(openai.length > 0);
+  } finally {
+    await mock.stop();
+  }
+});
+
+test("a server that cannot be asked is an error with its address", LIMIT, async () => {
+  const port = await findDeadPort();
+  await assert.rejects(probeModels(triton("http", port)), (error: unknown) => {
+    assert.ok(error instanceof RunError);
+    assert.equal(error.kind, "unreachable");
+    assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${port}`));
+    return true;
+  });
+});
