@@ -287,6 +287,34 @@ test("the top level holds only what it may", () => {
   assert.deepEqual(unknown, []);
 });
 
+/** What stands in strings and templates of a source: their text without what is put into templates. */
+function textsOf(text: string): string[] {
+  const tokens = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
+  return (text.match(tokens) ?? []).filter((token) => !token.startsWith("/")).map((token) => token.slice(1, -1));
+}
+
+/** Flags of other programs in hints: they are not Rampart's, whoever reads them. */
+const FOREIGN_FLAGS = /ulimit -n|jq -c/g;
+
+/** Flags of a command line that stand in a source's strings, long or of one letter. Custom properties of CSS look like them. */
+function flagsIn(text: string): string[] {
+  return textsOf(text).flatMap((string) => {
+    const own = string.replace(FOREIGN_FLAGS, "").replace(/var\(--[a-z]+\)|--[a-z]+:/g, "");
+    return own.match(/(?<![\w-])(--[a-z][\w-]*|-[a-zA-Z](?![\w-]))/g) ?? [];
+  });
+}
+
+test("no source below the front doors names a flag: users of a scenario have none", () => {
+  // The wizard is a front door too, and prints command lines.
+  const named = sources
+    .filter(({ path }) => path.includes("/") && !/^(cli|wizard)\//.test(path))
+    .flatMap(({ path, text }) => flagsIn(text).map((flag) => `${path}: ${flag}`));
+  assert.deepEqual(named, []);
+  const sample =
+    'f("Give --shape or -u."); // not --this\nconst t = `a --csv`; const css = "var(--x)"; g("a - b, x-y, -1");';
+  assert.deepEqual(flagsIn(sample), ["--shape", "-u", "--csv"]);
+});
+
 test("only the entries set an exit code", () => {
   const setters = sources.filter(({ path, code }) => !ENTRIES.includes(path) && /\bprocess\.exit(Code)?\b/.test(code));
   assert.deepEqual(

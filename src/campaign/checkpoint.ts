@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { parseOutsideJson } from "../plan/json-depth.ts";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import { formatPythonJson, type PythonJson } from "../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
 import { writeOutput } from "../report/output-file.ts";
@@ -53,7 +54,7 @@ export class Checkpoint {
     // Not only once something was measured.
     await access(folder, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return;
-      const hint = "Give another folder with --checkpoint-dir.";
+      const hint = `Give another folder with ${setting("checkpoint.folder")}.`;
       throw new UserError([{ path: checkpoint.path, message: `cannot be written: ${messageOf(error)}`, hint }]);
     });
     return checkpoint;
@@ -94,7 +95,7 @@ export class Checkpoint {
       await mkdir(this.folder, { recursive: true });
       writeOutput(this.path, text);
     } catch (error) {
-      const hint = "Give another folder with --checkpoint-dir.";
+      const hint = `Give another folder with ${setting("checkpoint.folder")}.`;
       throw new RunError("output", `${this.path} cannot be written: ${messageOf(error)}`, hint);
     }
     await this.read();
@@ -120,7 +121,7 @@ export class Checkpoint {
   }
 
   private refuse(message: string): UserError {
-    const hint = "Delete it to begin anew, or give another folder with --checkpoint-dir.";
+    const hint = `Delete it to start again, or give another folder with ${setting("checkpoint.folder")}.`;
     return new UserError([{ path: this.path, message, hint }]);
   }
 }

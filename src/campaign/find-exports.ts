@@ -1,6 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 
 /** The results of one host: a profile export and the JSON report beside it. */
 export interface HostFiles {
@@ -46,7 +47,7 @@ export function findExports(folder: string): FoundExports {
     const message = "holds no folder with a profile_export.json and its profile_export_genai_perf.json";
     const hint =
       "Copy each host's results, or its artifact folder, into a folder of its own below it, both files together.";
-    throw new UserError([{ path: "--input-directory", message, value: folder, hint }]);
+    throw new UserError([{ path: setting("merge.folder"), message, value: folder, hint }]);
   }
   return { hosts, skipped };
 }

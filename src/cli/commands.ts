@@ -6,6 +6,7 @@ import { EXIT, withOutputFailure } from "./exit-codes.ts";
 import { guardIo } from "./guarded-io.ts";
 import type { Topic } from "./help/topics.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
+import { wordingIo } from "./setting-names.ts";
 import { VERSION } from "./version.ts";
 
 /** A subcommand; loaded when it is called. */
@@ -69,7 +70,7 @@ function notYet(name: string, summary: string, exitCode: number): Command {
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
 export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {
   registerArguments(args);
-  const io = guardIo(rawIo);
+  const io = wordingIo("scenario", guardIo(rawIo));
   // Linked as one of the tools it stands for, the executable is that tool.
   const linked = findCommand(invokedAs);
   const [name, ...rest] = args;

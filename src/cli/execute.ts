@@ -8,7 +8,7 @@ import { broadcast, type RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { ALONE, type Peers } from "../run/peers/peers.ts";
 import { startPlan } from "../run/run-plan.ts";
-import { nameSettingsIn, nameSettingsOf } from "./setting-names.ts";
+import { type FrontDoor, wordError, wordResult } from "./setting-names.ts";
 
 /** The signals that end a run in order. */
 export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
@@ -33,19 +33,26 @@ export interface ExecutedPlan {
   readonly outputError: RunError | undefined;
 }
 
+/** How a front door runs its plan. */
+export interface ExecuteOptions {
+  /** In whose words the result and errors are. */
+  readonly door: FrontDoor;
+  /** Called at the first Ctrl-C. */
+  readonly onInterrupt: (signal: EndSignal) => void;
+  /** Who measures with it; left open. Default: nobody. */
+  readonly peers?: Peers;
+  /** Measures the tokens of answers; left open. Default: one of the run's own. */
+  readonly meter?: TokenLink;
+}
+
 /**
  * Runs a plan with its reports. A report that cannot be written ends neither the run nor the others.
- * @param onInterrupt called at the first Ctrl-C
- * @param peers with whom; it is left open
- * @param meter measures the tokens of answers; it is left open. Default: one of the run's own
  * @throws UserError for a plan that cannot be run, RunError when the target does not let it begin
  */
 export async function executePlan(
   plan: Plan,
   io: CommandIo,
-  onInterrupt: (signal: EndSignal) => void,
-  peers: Peers = ALONE,
-  meter?: TokenLink,
+  { door, onInterrupt, peers = ALONE, meter }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   let reports: GuardedReport[] = [];
   // Until there is something to report a Ctrl-C ends the process as it always does.
@@ -62,8 +69,7 @@ export async function executePlan(
     const { createReports } = await import("../report/reports.ts");
     const warn = ({ message }: RunError): void => io.err(`rampart: ${message}; the run continues without it\n`);
     reports = (await createReports(plan, io)).map((report) => guardReport(report, warn));
-    const observer = broadcast(reports);
-    return { ...observer, onPrepared: (prepared) => observer.onPrepared?.(nameSettingsIn(prepared)) };
+    return broadcast(reports);
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
   const running = startPlan(plan, openReports, check, peers, meter);
@@ -74,33 +80,26 @@ export async function executePlan(
     for (const report of reports) report.discard?.();
     if (!(error instanceof UserError) && outputFilesOf(plan).length > 0)
       (await import("../report/earlier-files.ts")).removeEarlierFiles(plan);
-    if (!(error instanceof RunError)) throw error;
-    const hint = await hintOf(plan, error.failure);
-    throw hint === undefined ? nameSettingsOf(error, plan.outputs.style) : withHint(error, hint);
+    const hint = error instanceof RunError ? await hintOf(plan, error.facts.failure, door) : undefined;
+    throw wordError(door, hint === undefined ? error : (error as RunError).reword((error as RunError).message, hint));
   } finally {
     stopListening();
   }
-  result = { ...result, prepared: nameSettingsIn(result.prepared) };
-  if (result.error !== undefined) result = { ...result, error: nameSettingsOf(result.error, plan.outputs.style) };
-  result = await withHintOf(result);
+  result = wordResult(door, await withHintOf(result, door));
   for (const report of reports) report.finish(result);
   return { result, outputError: joinOutputErrors(reports.flatMap(({ error }) => error ?? [])) };
 }
 
 /** Where no request succeeded: what to change, if that is known. */
-async function withHintOf(result: RunResult): Promise<RunResult> {
+async function withHintOf(result: RunResult, door: FrontDoor): Promise<RunResult> {
   if (result.completedCount > 0 || result.isInterrupted) return result;
   const failure = result.failures.find(({ kind }) => kind !== "aborted" && kind !== "cancelled");
   const facts = failure && { kind: failure.kind, status: failure.status, message: failure.example };
-  const hint = await hintOf(result.prepared.plan, facts);
+  const hint = await hintOf(result.prepared.plan, facts, door);
   if (hint === undefined) return result;
-  return { ...result, hint, error: result.error && withHint(result.error, hint) };
+  return { ...result, hint, error: result.error?.reword(result.error.message, hint) };
 }
 
-async function hintOf(plan: Plan, failure: FailureFacts | undefined): Promise<string | undefined> {
-  return failure && (await import("./failure-hints.ts")).findHint(plan, failure);
-}
-
-function withHint({ kind, message, failure }: RunError, hint: string): RunError {
-  return new RunError(kind, message, hint, failure);
+async function hintOf(plan: Plan, failure: FailureFacts | undefined, door: FrontDoor): Promise<string | undefined> {
+  return failure && (await import("./failure-hints.ts")).findHint(plan, failure, door);
 }

@@ -2,7 +2,6 @@ import { RunError, UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { printProblems } from "./flags.ts";
-import { nameSettingsOf } from "./setting-names.ts";
 
 /**
  * Runs a command of Rampart's own: what a user can mend, and a target that is away, become text and an exit code.
@@ -17,9 +16,8 @@ export async function explainErrors(command: string, io: TextSink, body: () => P
       return EXIT.usage;
     }
     if (error instanceof RunError) {
-      const { message, hint, kind } = nameSettingsOf(error);
-      io.err(`rampart: ${message}. ${hint}\n`);
-      return exitCodeOf(kind);
+      io.err(`rampart: ${error.message}. ${error.hint}\n`);
+      return exitCodeOf(error.kind);
     }
     throw error;
   }

@@ -17,6 +17,7 @@ import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPath } from "./output-files.ts";
+import { wordingIo } from "./setting-names.ts";
 
 /** `rampart run x.ts`, and a scenario that is the program itself. */
 
@@ -83,7 +84,7 @@ export async function runEntryScenario(
   rawIo: CommandIo,
 ): Promise<number> {
   registerArguments(args);
-  const io = guardIo(rawIo);
+  const io = wordingIo("scenario", guardIo(rawIo));
   const file = fileURLToPath(url);
   return explainErrors(file, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
@@ -111,7 +112,10 @@ async function runLoaded(
   const reportIo = besideJson(io, plan.outputs.jsonFile);
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`);
-  const { result, outputError } = await withoutErrorsOf(file, executePlan(plan, reportIo, onInterrupt));
+  const { result, outputError } = await withoutErrorsOf(
+    file,
+    executePlan(plan, reportIo, { door: "scenario", onInterrupt }),
+  );
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);

@@ -1,4 +1,5 @@
 import { type Problem, UserError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import type { ModelInfo, Service } from "../service/service.ts";
 import { formatShape, joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
@@ -90,7 +91,7 @@ function missing({ name }: TensorSpec, path: string): Problem {
   return {
     path: path === "" ? `input ${name}` : path,
     message: `unable to find data for input '${name}'`,
-    hint: "Give data for it with --input-data.",
+    hint: `Give data for it in ${setting("inputs.data")}.`,
   };
 }
 
@@ -98,7 +99,7 @@ function mixed(name: string, lacks: DataStep): Problem {
   return {
     path: placeOf(lacks, name),
     message: `optional input '${name}' has data in some items of a batch and not in others; you cannot use different set of optional inputs for each individual batch`,
-    hint: "Give it in every entry of --input-data or in none, or use a batch size of 1.",
+    hint: "Give it in every entry of the data or in none, or use a batch size of 1.",
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Problem, UserError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, formatShape, type TensorSpec, tensorBytes } from "../service/tensor.ts";
 import type { Dataset, StepTensor } from "./dataset.ts";
@@ -53,7 +54,7 @@ function checkInput(input: TensorSpec, options: GenerateOptions): Problem[] {
       {
         path: `input ${input.name}`,
         message: `can not generate data for shape tensor '${input.name}', user-provided data is needed`,
-        hint: "Give its values in a JSON file with --input-data.",
+        hint: `Give its values in a JSON file, and name that in ${setting("inputs.data")}.`,
       },
     ];
   }

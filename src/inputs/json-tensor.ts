@@ -1,3 +1,4 @@
+import { setting } from "../plan/setting-names.ts";
 import { fromJsonElements, splitBytesElements } from "../service/json-tensors.ts";
 import {
   type Datatype,
@@ -172,11 +173,11 @@ function checkTensor(content: Content, shape: readonly number[], spec: TensorSpe
   const count = elementCount(shape);
   if (count < 0) {
     return {
-      problem: `The variable-sized tensor "${spec.name}" with model shape ${formatShape(modelShape)} needs to have its shape fully defined. See the --shape option`,
-      hint: 'Add "shape" to the tensor or give --shape.',
+      problem: `The variable-sized tensor "${spec.name}" with model shape ${formatShape(modelShape)} needs to have its shape fully defined. See the ${setting("target.shapes")} option`,
+      hint: `Add "shape" to the tensor, or give ${setting("target.shapes")}.`,
     };
   }
-  // A shape in the file overrides --shape, but not the model's shape.
+  // A shape in the file overrides the one in the plan, but not the model's shape.
   const fits =
     shape.length === modelShape.length && modelShape.every((dim, index) => dim === -1 || dim === shape[index]);
   if (!fits) {

@@ -1,6 +1,9 @@
 import type { Problem } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { formatShape, type TensorSpec } from "../service/tensor.ts";
+
+const SHAPES = setting("target.shapes");
 
 /** Shapes from the user, by input name. */
 export type ShapeOverrides = Readonly<Record<string, readonly number[]>>;
@@ -23,7 +26,7 @@ export function applyShapes<M extends ModelInfo>(model: M, shapes: ShapeOverride
   for (const name of Object.keys(shapes)) {
     if (model.inputs.some((input) => input.name === name)) continue;
     warnings.push(
-      `--shape ${name}:${shapes[name]?.join(",")} has no effect: model '${model.name}' has no input '${name}'.`,
+      `the shape ${shapes[name]?.join(",")} that ${SHAPES} gives input '${name}' has no effect: model '${model.name}' has no such input.`,
     );
   }
   return { model: { ...model, inputs }, warnings };
@@ -34,7 +37,7 @@ function applyShape(input: TensorSpec, given: readonly number[] | undefined, war
   if (input.shape.some((dim) => dim < 0)) return { ...input, shape: given, modelShape: input.shape };
   if (given.join() !== input.shape.join()) {
     warnings.push(
-      `--shape ${input.name}:${given.join(",")} has no effect: the model fixes its shape to ${formatShape(input.shape)}.`,
+      `the shape ${given.join(",")} that ${SHAPES} gives input '${input.name}' has no effect: the model fixes it to ${formatShape(input.shape)}.`,
     );
   }
   return input;
@@ -46,6 +49,6 @@ export function dynamicShapeProblem(input: TensorSpec): Problem {
     path: `input ${input.name}`,
     message: `input ${input.name} contains dynamic shape, provide shapes to send along with the request`,
     value: formatShape(input.shape),
-    hint: `Give its size, for example --shape ${input.name}:${input.shape.map((dim) => (dim < 0 ? 8 : dim)).join(",")}.`,
+    hint: `Give it a shape with ${SHAPES}, for example ${input.shape.map((dim) => (dim < 0 ? 8 : dim)).join(",")}.`,
   };
 }

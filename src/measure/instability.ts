@@ -1,3 +1,5 @@
+import type { MeasurementModePlan } from "../plan/plan.ts";
+import { setting } from "../plan/setting-names.ts";
 import { formatDurationNs } from "../plan/units.ts";
 import { saturationReason } from "./metrics.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
@@ -80,6 +82,23 @@ export function explainInstability(
   const worst = Math.max(instability.throughputRatio, instability.isThroughputOnly ? 0 : instability.latencyRatio);
   if (worst <= 2 * toleranceRatio) return { moved, cause: `${idle}; it went up and down`, remedy: "wider-tolerance" };
   return { moved, cause: `${idle}; it went up and down`, remedy: "longer-windows" };
+}
+
+/** What to change so that the level becomes stable; a sentence. */
+export function describeRemedy(remedy: Remedy, mode: MeasurementModePlan): string {
+  const windows = setting(
+    mode.kind === "count-windows" ? "measurement.mode.requestsPerWindow" : "measurement.mode.windowMs",
+  );
+  switch (remedy) {
+    case "less-load":
+      return "Lower the load, or give the client more of the machine.";
+    case "longer-windows":
+      return `Raise ${windows}.`;
+    case "more-trials":
+      return `Raise ${setting("measurement.mode.maxTrials")} or ${setting("measurement.warmupRequests")}.`;
+    case "wider-tolerance":
+      return `Raise ${setting("measurement.mode.stabilityPct")} a little, or ${windows}.`;
+  }
 }
 
 function isThroughputWorse({ throughputRatio, latencyRatio, isThroughputOnly }: Instability): boolean {

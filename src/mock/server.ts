@@ -3,6 +3,7 @@ import type { Http2Server, Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { MockPlan } from "../plan/mock.ts";
 import { messageOf, UserError } from "../plan/problem.ts";
+import { type SettingPath, setting } from "../plan/setting-names.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { createGrpcServer } from "./grpc-server.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -35,8 +36,8 @@ export async function startMock(plan: MockPlan, address: MockAddress): Promise<M
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });
-  const httpPort = await listen(http, address.host, address.httpPort, "--http-port");
-  const grpcPort = await listen(grpc, address.host, address.grpcPort, "--grpc-port");
+  const httpPort = await listen(http, address.host, address.httpPort, "mock.httpPort");
+  const grpcPort = await listen(grpc, address.host, address.grpcPort, "mock.grpcPort");
   return {
     httpPort,
     grpcPort,
@@ -48,13 +49,13 @@ export async function startMock(plan: MockPlan, address: MockAddress): Promise<M
   };
 }
 
-function listen(server: Server | Http2Server, host: string, port: number, flag: string): Promise<number> {
+function listen(server: Server | Http2Server, host: string, port: number, path: SettingPath): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
       reject(
         new UserError([
           {
-            path: flag,
+            path: setting(path),
             message: `cannot listen on ${host}:${port}: ${messageOf(error)}`,
             hint: "Choose another port, or 0 for a free one.",
           },

@@ -1,4 +1,5 @@
 import type { AssertionPlan } from "./assertions.ts";
+import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import type { MockPlan } from "./mock.ts";
@@ -25,6 +26,7 @@ export interface Plan {
   readonly telemetry: TelemetryPlan;
   readonly assertions: readonly AssertionPlan[];
   readonly outputs: OutputsPlan;
+  readonly behaviour?: BehaviourPlan;
 }
 
 /** The server to measure. */

@@ -1,6 +1,6 @@
 /** A problem with the user's input, in a form that every front end can print. */
 export interface Problem {
-  /** The flag (`--concurrency-range`), the plan's path (`load.end`), or the file and place (`inputs.json, data[2]`). */
+  /** A setting that `setting()` marks, the front end's name of it, the plan's path (`load.end`), or the file and place (`inputs.json, data[2]`). */
   readonly path: string;
   /** One sentence without the path and without a full stop. */
   readonly message: string;
@@ -56,19 +56,37 @@ export interface FailureFacts {
   readonly status?: number | undefined;
 }
 
+/** Errors that a front end words in its own way. */
+export type RunErrorCode =
+  /** No request succeeded while a level was measured. */
+  | "no-valid-requests"
+  /** The tensors could not be put into shared memory. */
+  | "shared-memory";
+
+/** Facts that a front end needs to word an error. */
+export interface RunErrorFacts {
+  readonly code?: RunErrorCode | undefined;
+  /** The request that failed before the load began; absent for all other errors. */
+  readonly failure?: FailureFacts | undefined;
+}
+
 /** A run failed, for example because the target is unreachable, rejects requests, or lacks a feature. */
 export class RunError extends Error {
   readonly kind: RunErrorKind;
   readonly hint: string;
-  /** The request that failed before the load began; absent for other errors. */
-  readonly failure?: FailureFacts | undefined;
+  readonly facts: RunErrorFacts;
 
-  constructor(kind: RunErrorKind, message: string, hint: string, failure?: FailureFacts) {
+  constructor(kind: RunErrorKind, message: string, hint: string, facts: RunErrorFacts = {}) {
     super(message);
-    this.failure = failure;
     this.name = "RunError";
     this.kind = kind;
     this.hint = hint;
+    this.facts = facts;
+  }
+
+  /** The same error in other words. */
+  reword(message: string, hint = this.hint): RunError {
+    return new RunError(this.kind, message, hint, this.facts);
   }
 }
 

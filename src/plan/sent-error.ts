@@ -1,15 +1,24 @@
-import { messageOf, type Problem, RunError, type RunErrorKind, UserError } from "./problem.ts";
+import { messageOf, type Problem, RunError, type RunErrorFacts, type RunErrorKind, UserError } from "./problem.ts";
 
 /** A serialized error, because a message between threads would keep only its text. */
 export type SentError =
   | { readonly kind: "user"; readonly problems: readonly Problem[] }
-  | { readonly kind: "run"; readonly run: RunErrorKind; readonly message: string; readonly hint: string }
+  | {
+      readonly kind: "run";
+      readonly run: RunErrorKind;
+      readonly message: string;
+      readonly hint: string;
+      readonly facts: RunErrorFacts;
+    }
   | { readonly kind: "other"; readonly message: string };
 
 /** Serializes an error for another thread. */
 function sendError(error: unknown): SentError {
   if (error instanceof UserError) return { kind: "user", problems: error.problems };
-  if (error instanceof RunError) return { kind: "run", run: error.kind, message: error.message, hint: error.hint };
+  if (error instanceof RunError) {
+    const { kind: run, message, hint, facts } = error;
+    return { kind: "run", run, message, hint, facts };
+  }
   return { kind: "other", message: messageOf(error) };
 }
 
@@ -19,7 +28,7 @@ function receiveError(sent: SentError): Error {
     case "user":
       return new UserError(sent.problems);
     case "run":
-      return new RunError(sent.run, sent.message, sent.hint);
+      return new RunError(sent.run, sent.message, sent.hint, sent.facts);
     case "other":
       return new Error(sent.message);
   }

@@ -1,30 +1,44 @@
 /**
- * Settings that errors of a run refer to. An error names a setting by its path in the Plan, in braces; each front end replaces it with its
- * own name: a field of a scenario, or a flag.
+ * Texts from below the front ends name a setting by its path in the Plan, marked with {@link setting}. The front end that the user typed
+ * into puts its own name there: a field of a scenario, or a flag.
  */
-export type SettingPath =
-  | "client.requestTimeoutMs"
-  | "client.stallTimeoutMs"
-  | "failures.maxRatio"
-  | "load.periodResponses"
-  | "measurement.mode.windowMs"
-  | "sequences.idCount"
-  | "target.composingModels"
-  | "target.inputTensorFormat"
-  | "target.isStreaming"
-  | "target.outputSharedMemoryBytes"
-  | "target.outputTensorFormat"
-  | "target.sharedMemory";
 
-/** A front end's names for the settings. */
-export type SettingNames = Readonly<Record<SettingPath, string>>;
-
-/** Returns the placeholder of a setting for an error text. */
-export function setting(path: SettingPath): string {
-  return `{${path}}`;
+/** The settings that texts speak of, by the part of the Plan that they are in; with `=`, one value of a setting. */
+interface Settings {
+  checkpoint: "folder";
+  client: "callMode=async" | "isMpi" | "maxLanes" | "requestTimeoutMs" | "stallTimeoutMs";
+  failures: "maxRatio";
+  inputs: "count" | "data" | "file" | "file=other" | "file=rankings" | "format" | "tokenizer";
+  "inputs.audio": "channelCount" | "depthsBits" | "lengthS" | "sampleRatesHz";
+  load: "concurrency" | "kind=sessions" | "periodResponses";
+  measurement: "warmupRequests";
+  "measurement.mode": "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
+  merge: "folder";
+  mock: "grpcPort" | "httpPort";
+  outputs: "csvFile" | "folder" | "jsonFile" | "profileExportFile" | "recordsFile";
+  /** What `rampart run` may change about a scenario. */
+  overrides: "client" | "url";
+  sequences: "concurrent" | "idCount";
+  target: "apiKeyEnv" | "composingModels" | "isStreaming" | "shapes" | "url";
+  "telemetry.metrics": "intervalMs";
+  "telemetry.trace": "count" | "file" | "levels" | "logFrequency" | "rate";
 }
 
-/** Replaces the placeholders in a text with the front end's names. */
-export function nameSettings(text: string, names: SettingNames): string {
-  return text.replace(/\{([a-zA-Z.]+)\}/g, (whole, path: string) => names[path as SettingPath] ?? whole);
+type TensorSetting = "inputTensorFormat" | "outputSharedMemoryBytes" | "outputTensorFormat" | "sharedMemory";
+type TargetValue = "kind=openai" | "kind=triton" | "protocol=grpc" | "protocol=http" | "tls=false" | "tls=true";
+
+/** A setting's path: `client.stallTimeoutMs`, `target.protocol=grpc`. */
+export type SettingPath =
+  | { [Part in keyof Settings]: `${Part}.${Settings[Part]}` }[keyof Settings]
+  | `target.${TensorSetting | TargetValue | "url=http" | "url=https"}`;
+
+/** Returns the placeholder of a setting for a text. */
+export function setting(path: SettingPath): string {
+  return `{setting:${path}}`;
+}
+
+/** Replaces the placeholders in a text. @param nameOf returns the front end's name of a setting */
+export function nameSettings(text: string, nameOf: (path: SettingPath) => string): string {
+  if (!text.includes("{setting:")) return text;
+  return text.replace(/\{setting:([\w.=-]+)\}/g, (_mark, path: string) => nameOf(path as SettingPath));
 }

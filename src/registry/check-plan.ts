@@ -37,6 +37,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
   const stability = { stabilityPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), maxTrials: count };
   const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
+  const yes = v.exactOptional(v.literal(true));
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
@@ -97,6 +98,14 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       recordsFile: v.optional(v.string()),
       isLive: v.optional(v.boolean()),
     }),
+    behaviour: v.exactOptional(
+      v.strictObject({
+        queriesThroughOwnClient: yes,
+        skipsRehearsal: yes,
+        skipsRunCounters: yes,
+        measuresLevelsOnce: yes,
+      }),
+    ),
   });
 }
 
@@ -248,9 +257,8 @@ function checkTogether(plan: Plan): Problem[] {
   if (load.kind === "session-concurrency" && plan.inputs.kind !== "payloads" && !hasSessions(plan.inputs)) {
     problems.push({
       path: "load.kind",
-      message: "sessions are of payloads that name them",
-      value: load.kind,
-      hint: "Use inputs of kind payloads, or another load.",
+      message: "a load of sessions needs payloads, or prompts that make up sessions",
+      hint: "Use such inputs, or another load.",
     });
   }
   if (isWhole || load.kind === "periodic-concurrency") {
@@ -259,7 +267,7 @@ function checkTogether(plan: Plan): Problem[] {
       if (value === 0) continue;
       problems.push({
         path: `measurement.${name}`,
-        message: "a load that has a number of requests of its own has none to spare",
+        message: "this load already fixes the number of requests, so warm-up requests cannot be added",
         value: String(value),
         hint: "Leave the warm-up out.",
       });

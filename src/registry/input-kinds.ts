@@ -5,6 +5,7 @@ import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import type { PromptsPlan } from "../plan/prompts.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
+import { setting } from "../plan/setting-names.ts";
 import type { ModelInfo } from "../service/service.ts";
 
 /** A source of request data. `P` is its part of the plan. */
@@ -70,7 +71,7 @@ export function loadInputs({ inputs, load }: Plan, model: ModelInfo): Dataset | 
   const isTimed = load.kind === "fixed-schedule";
   if (isTimed && inputs.kind !== "json" && inputs.kind !== "payloads") {
     const hint = "Give a JSON file whose entries have a 'timestamp' in milliseconds.";
-    throw new UserError([{ path: "inputs", message: "a fixed schedule needs data with times", hint }]);
+    throw new UserError([{ path: setting("inputs.data"), message: "a fixed schedule needs data with times", hint }]);
   }
   const kind = INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>;
   if (load.kind === "session-concurrency")
@@ -91,7 +92,7 @@ async function loadSessions(loading: Dataset | Promise<Dataset>, concurrency: nu
   if (count >= concurrency) return dataset;
   throw new UserError([
     {
-      path: "load.concurrency",
+      path: setting("load.concurrency"),
       message: `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`,
       hint: "Please add more unique session IDs to the file or lower the session concurrency level.",
     },

@@ -17,7 +17,7 @@ const EVENTS = [
   "onPrepared",
   "onLevelStart",
   "onWindow",
-  "onWindowError",
+  "onEmptyWindow",
   "onAllStable",
   "onLevelEnd",
   "onRecord",

@@ -1,5 +1,6 @@
 import type { Stats } from "node:fs";
 import type { Plan } from "../plan/plan.ts";
+import { setting } from "../plan/setting-names.ts";
 import { fileSystem } from "../runtime/files.ts";
 
 /** Where a path leads, and whether what is there may be replaced. What it needs is loaded when a path is asked about: most runs write no file. */
@@ -14,14 +15,14 @@ export type OutputPlace =
   /** Written to: a pipe, a terminal, a device, or a file in a folder in which nothing can be renamed. */
   | { readonly kind: "stream"; readonly path: string; readonly isRegular: boolean };
 
-/** The files that a plan writes, by their flags. @param csvFlag what the front door calls that of the CSV */
-export function outputFilesOf({ outputs }: Plan, csvFlag = "--csv"): (readonly [flag: string, path: string])[] {
+/** The files that a plan writes, each with its setting for a text to users. */
+export function outputFilesOf({ outputs }: Plan): (readonly [name: string, path: string])[] {
   const { jsonFile, csvFile, profileExportFile, recordsFile = "" } = outputs;
   const files = [
-    ["--json", jsonFile],
-    [csvFlag, csvFile],
-    ["--profile-export-file", profileExportFile],
-    ["--records-file", recordsFile],
+    [setting("outputs.jsonFile"), jsonFile],
+    [setting("outputs.csvFile"), csvFile],
+    [setting("outputs.profileExportFile"), profileExportFile],
+    [setting("outputs.recordsFile"), recordsFile],
   ] as const;
   return files.filter(([, path]) => path !== "");
 }

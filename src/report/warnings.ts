@@ -1,3 +1,4 @@
+import { setting } from "../plan/setting-names.ts";
 import type { RunWarning } from "../result/observer.ts";
 
 /** Warnings that come up during a run, as lines for stderr without a line break. */
@@ -8,8 +9,7 @@ export function formatPerfAnalyzerWarning(warning: RunWarning): string {
     case "metrics-missing":
       return `WARNING: Unable to parse '${warning.family}' metric.`;
     case "metrics-slow":
-      // The original names a flag that it does not have.
-      return `WARNING: Triton metrics endpoint latency (${warning.tookMs}ms) is larger than the querying interval (${warning.intervalMs}ms). Please try a larger querying interval via \`--metrics-interval\`.`;
+      return `WARNING: Triton metrics endpoint latency (${warning.tookMs}ms) is larger than the querying interval (${warning.intervalMs}ms). Please try a larger querying interval via \`${setting("telemetry.metrics.intervalMs")}\`.`;
     case "many-versions":
       return `WARNING: Multiple versions of model ${warning.model} are loaded in the triton server, and the version to use was unspecified. The stats for that model may be inaccurate.`;
     default:

@@ -56,8 +56,8 @@ export interface RunObserver {
   onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void;
   /** @param latencyNs the latency that stability looks at */
   onWindow?(trial: number, window: WindowResult, latencyNs: number): void;
-  /** A window without a measurement. */
-  onWindowError?(trial: number, message: string): void;
+  /** A window in which no request succeeded. */
+  onEmptyWindow?(trial: number): void;
   /** All processes that measure together are stable. */
   onAllStable?(): void;
   onLevelEnd?(result: LevelResult): void;
@@ -80,7 +80,7 @@ const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onPrepared: true,
   onLevelStart: true,
   onWindow: true,
-  onWindowError: true,
+  onEmptyWindow: true,
   onAllStable: true,
   onLevelEnd: true,
   onRecord: true,

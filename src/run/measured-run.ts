@@ -121,18 +121,16 @@ export class MeasuredRun {
         this.startNs = nowNs();
       }
       this.tokens?.begin(this.plan, this.startNs);
-      // The other styles must not query more than the original tools do.
-      if (this.plan.outputs.style === "rampart") before = await this.session.counters();
-      const { outputs, measurement } = this.plan;
-      // perf_analyzer measures each level once.
-      const isConfirmed = outputs.style === "rampart" && measurement.latencyLimitMs !== null;
+      const { behaviour = {}, measurement } = this.plan;
+      if (behaviour.skipsRunCounters !== true) before = await this.session.counters();
+      const isConfirmed = behaviour.measuresLevelsOnce !== true && measurement.latencyLimitMs !== null;
       const runLevel: RunLevel = (level, repeat) => this.runLevel(level, repeat);
       await searchLevels(this.load.search, this.signal, runLevel, { isConfirmed });
       // Keep up the load until then, because other ranks still measure.
       if (!this.signal.isStopped) await this.parts.peers.waitForEnd(this.signal);
     } catch (error) {
       if (error instanceof UserError) throw error;
-      this.signal.fail(explainEnd(error, this.plan, this.driver.ended, this.policy.log));
+      this.signal.fail(explainEnd(error, this.driver.ended, this.policy.log));
     }
     await this.shutDown();
     return this.toResult(await this.serverDelta(before));

@@ -1,5 +1,3 @@
-import { levelAt } from "../load/levels.ts";
-import type { PreparedLoad } from "../load/load-mode.ts";
 import type { TokenLink, TokenThread } from "../measure/tokens/token-thread.ts";
 import type { CancellationPlan } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -31,9 +29,9 @@ export interface RunningPlan {
 
 /**
  * Starts a plan's run: connects to the target and sends the first request as soon as possible.
- * @param openObserver creates the run's observer, once, before any report; may reject
- * @param check rejects when the plan is not valid. Called before any report, but not where it would delay the first request: front ends
- *   validate user input themselves, so this only guards against their defects
+ * @param openObserver creates the run's observer, once, before the target is contacted; may reject
+ * @param check rejects when the plan is not valid. Called outside of measured time, after the load has begun: front ends validate user
+ *   input themselves, so this only guards against their defects
  * @param peers the other processes of the measurement; default: none
  * @param meter measures the tokens of responses and stays open; default: a separate thread for the run, if the plan measures tokens
  */
@@ -59,9 +57,8 @@ async function runPlan(
   const load = prepareLoad(plan.load);
   const { stallTimeoutMs, requestTimeoutMs } = plan.client;
   checkOpenFiles(plan, load.search);
-  const firstConcurrency = peers.count > 1 ? undefined : concurrencyAtOnce(plan, load);
-  let observer = firstConcurrency === undefined ? await openObserver() : undefined;
-  const target = await openTarget(plan, observer ?? {}, load.search, signal);
+  const observer = await openObserver();
+  const target = await openTarget(plan, observer, load.search, signal);
   let restoreTrace: (() => Promise<void>) | undefined;
   let metrics: ServerMetrics | undefined;
   // The thread loads its tokenizer while the server is queried and the data is created.
@@ -94,8 +91,6 @@ async function runPlan(
       const feed = await createFeed(plan, load.search, session, lanes);
       const tokens = meter ?? (openingTokens && (await signal.unlessInterrupted(openingTokens)).link);
       const startNs = nowNs();
-      if (firstConcurrency !== undefined) await driver.sendFirst(feed, firstConcurrency);
-      observer ??= await openObserver();
       if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
       const { MeasuredRun } = await import("./measured-run.ts");
       const poller = metrics?.poller;
@@ -117,7 +112,7 @@ async function runPlan(
     metrics?.close();
     if (openingTokens !== undefined) await closeTokens(openingTokens);
     await restoreTrace?.();
-    for (const reason of await target.close()) observer?.onWarning?.({ kind: "memory-kept", reason });
+    for (const reason of await target.close()) observer.onWarning?.({ kind: "memory-kept", reason });
   }
 }
 
@@ -125,8 +120,8 @@ async function runPlan(
  * Whether to rehearse: requests to a language model are few and long, so JIT compilation during them would be visible in the time to first
  * token.
  */
-function isRehearsed({ target, client, outputs }: Plan): boolean {
-  return target.kind === "openai" && client.kind === "own" && outputs.style !== "perf_analyzer";
+function isRehearsed({ target, client, behaviour }: Plan): boolean {
+  return target.kind === "openai" && client.kind === "own" && behaviour?.skipsRehearsal !== true;
 }
 
 /** @param atEnd registers what to undo after the run */
@@ -176,25 +171,11 @@ async function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMet
   return openServerMetrics(plan, (warning) => observer.onWarning?.(warning));
 }
 
-/**
- * Returns the concurrency of the first level when its first request may be sent before anything is measured or reported: windows begin
- * later, requests are not counted, and the server's counters are not needed before. Otherwise undefined.
- */
-function concurrencyAtOnce({ measurement, outputs, telemetry }: Plan, load: PreparedLoad): number | undefined {
-  const { mode, warmupRequests, warmupMs = 0 } = measurement;
-  // From a change of the server's settings on, Ctrl-C must be handled.
-  if (telemetry.trace !== null) return undefined;
-  if (mode.kind !== "time-windows" && mode.kind !== "count-windows") return undefined;
-  if (warmupRequests + warmupMs > 0 || outputs.style !== "perf_analyzer" || outputs.verbosity === 2) return undefined;
-  const drive = load.drive(levelAt(load.search.levels, 0) ?? 1, []);
-  return drive.kind === "closed" ? drive.concurrency : undefined;
-}
-
 /** perf_analyzer traces requests over HTTP only. */
 function isTracing({ outputs, target }: Plan): boolean {
   return outputs.verbosity === 2 && target.protocol === "http";
 }
 
-function traceSend(request: WireRequest, session: Session | undefined, observer: RunObserver | undefined): void {
-  if (session !== undefined) observer?.onTrace?.({ kind: "request", text: session.service.codec.describe(request) });
+function traceSend(request: WireRequest, session: Session | undefined, observer: RunObserver): void {
+  if (session !== undefined) observer.onTrace?.({ kind: "request", text: session.service.codec.describe(request) });
 }

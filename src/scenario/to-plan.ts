@@ -6,6 +6,7 @@ import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
 import { maskSecrets, registerHeaders, registerPlan, registerUrl } from "../plan/secrets.ts";
+import { setting } from "../plan/setting-names.ts";
 import { showValue } from "../plan/show-value.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
@@ -266,7 +267,9 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   const protocol = target.options.protocol ?? "http";
   const client = overrides.client ?? definition.client ?? "own";
   const [path, other] =
-    overrides.client === undefined ? ["client", "the scenario"] : ["--client", "the scenario's target"];
+    overrides.client === undefined
+      ? ["client", "the scenario"]
+      : [setting("overrides.client"), "the scenario's target"];
   if (client === "undici" && protocol === "grpc")
     problems.push({ path, message: `undici speaks HTTP, ${other} gRPC`, value: client, hint: "Use own or grpc-js." });
   if (client === "grpc-js" && protocol === "http")
@@ -275,7 +278,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   const isEmbedded = target.kind === "embedded" || target.kind === "embedded-llm";
   if (overrides.url !== undefined && isEmbedded)
     problems.push({
-      path: "--url",
+      path: setting("overrides.url"),
       message: `the scenario's target is ${target.kind === "embedded" ? "embedded()" : "embeddedLlm()"} and has no address`,
       value: overrides.url,
       hint: "Leave it out, or give the scenario a triton(…) target.",
@@ -291,7 +294,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     if (value === 0 || !["fixed-schedule", "periodic", "sessions"].includes(load.kind)) continue;
     problems.push({
       path: name,
-      message: "a load that has a number of requests of its own has none to spare",
+      message: "this load already fixes the number of requests, so warm-up requests cannot be added",
       value: String(value),
       hint: "Leave it out.",
     });

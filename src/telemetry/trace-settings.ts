@@ -1,4 +1,5 @@
 import { messageOf, RunError } from "../plan/problem.ts";
+import { type SettingPath, setting } from "../plan/setting-names.ts";
 import type { TracePlan } from "../plan/telemetry.ts";
 import type { TraceValues } from "../service/service.ts";
 
@@ -9,13 +10,13 @@ export interface TraceAccess {
   write(values: TraceValues): Promise<TraceValues>;
 }
 
-/** Flags by the setting's name in the protocol. */
-const FLAGS: Readonly<Record<string, string>> = {
-  log_frequency: "--log-frequency",
-  trace_count: "--trace-count",
-  trace_file: "--trace-file",
-  trace_level: "--trace-level",
-  trace_rate: "--trace-rate",
+/** The plan's settings by their names in the protocol. */
+const SETTINGS: Readonly<Record<string, SettingPath>> = {
+  log_frequency: "telemetry.trace.logFrequency",
+  trace_count: "telemetry.trace.count",
+  trace_file: "telemetry.trace.file",
+  trace_level: "telemetry.trace.levels",
+  trace_rate: "telemetry.trace.rate",
 };
 
 /** Returns the settings that a plan requests, by their names in the protocol. */
@@ -29,10 +30,13 @@ export function toTraceValues({ file, levels, rate, count, logFrequency }: Trace
   };
 }
 
-/** Returns the flags that request the settings, with their values. */
+/** Returns the settings with their values, for a text. */
 export function describeTrace(values: TraceValues): string {
   return Object.entries(values)
-    .map(([name, value]) => `${FLAGS[name] ?? name} ${value.join(",")}`)
+    .map(([name, value]) => {
+      const path = SETTINGS[name];
+      return `${path === undefined ? name : setting(path)} ${value.join(",")}`;
+    })
     .join(", ");
 }
 
@@ -106,7 +110,7 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
 function toRunError(asked: TraceValues, refused: readonly Refused[]): RunError {
   const list = refused.map(({ name, why }) => `${describeTrace(pick(asked, { [name]: [] }))}: ${why}`).join("; ");
   const hint =
-    "Omit the setting, or use a value that the server accepts. To trace, start the server with --trace-config mode=triton --trace-config triton,file=PATH.";
+    "Omit the setting, or use a value that the server accepts. To trace, start the server with mode=triton and triton,file=PATH in its trace-config.";
   return new RunError("refused", `failed to set ${list}`, hint);
 }
 

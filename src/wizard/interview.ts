@@ -161,9 +161,7 @@ export class Interview {
     } catch (error) {
       if (!(error instanceof RunError || error instanceof UserError)) throw error;
       if (this.manner === "ask") return this.askAfterFailure(messageOf(error));
-      throw error instanceof RunError
-        ? new RunError(error.kind, error.message, `${error.hint} ${NO_SERVER_HINT}`)
-        : error;
+      throw error instanceof RunError ? error.reword(error.message, `${error.hint} ${NO_SERVER_HINT}`) : error;
     }
     if (this.models.some(({ refusal }) => refusal === "")) return "done";
     throw new RunError("refused", `${url} has no model ready that can be measured`, "Load one on the server.");

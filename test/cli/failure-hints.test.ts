@@ -4,7 +4,8 @@ import { describe, test } from "node:test";
 import { wordHint } from "../../src/cli/failure-hints.ts";
 import type { Diagnosis } from "../../src/run/judge/diagnosis.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
-import { inFolder, type ProcessResult, runRampart } from "./rampart-process.ts";
+import { runRampart } from "./rampart-process.ts";
+import { runGenaiPerf, runPerfAnalyzer, runScenario } from "./three-doors.ts";
 
 /** Hints where users are wrong most: in each front door's words, and printed by each. */
 
@@ -28,7 +29,7 @@ describe("hints are one line in the words of", () => {
   for (const diagnosis of DIAGNOSES) {
     for (const protocol of ["http", "grpc"] as const) {
       test(`scenarios: ${diagnosis.code}, ${protocol}`, () => {
-        const hint = wordHint(diagnosis, "rampart", protocol);
+        const hint = wordHint(diagnosis, "scenario", protocol);
         assert.match(hint, /^[^\n]+\.$/);
         assert.doesNotMatch(hint, /(^|\s)--?[a-z]/i);
       });
@@ -41,31 +42,6 @@ describe("hints are one line in the words of", () => {
     }
   }
 });
-
-const PAYLOADS = '{"data":[{"payload":[{"model":"m","messages":[{"role":"user","content":"x"}]}]}]}';
-
-function runPerfAnalyzer(url: string, ...more: string[]): Promise<ProcessResult> {
-  const kind = ["--service-kind", "openai", "--async", "--endpoint", "v1/chat/completions"];
-  const args = ["-m", "m", ...kind, "--input-data", "in.json", "--request-count", "2", "-u", url, ...more];
-  return inFolder({ "in.json": PAYLOADS }, (cwd) => runRampart(["perf_analyzer", ...args], { cwd }));
-}
-
-function runGenaiPerf(url: string): Promise<ProcessResult> {
-  const args = ["-m", "m", "--endpoint-type", "chat", "--request-count", "2", "--num-dataset-entries", "1"];
-  const input = ["--tokenizer", "none", "--input-file", "in.jsonl"];
-  return inFolder({ "in.jsonl": '{"text":"x"}' }, (cwd) =>
-    runRampart(["genai-perf", "profile", ...args, ...input, "--url", url], { cwd }),
-  );
-}
-
-function runScenario(url: string, options = ""): Promise<ProcessResult> {
-  const text = `import { defineScenario, hold, openai, payloads } from "rampart";
-export default defineScenario({ name: "x", target: openai("${url}", { model: "m", tokenizer: "none"${options} }),
-  inputs: payloads("in.json"), load: hold(1, { requests: 2 }) });`;
-  return inFolder({ "x.ts": text, "in.json": PAYLOADS }, (cwd) =>
-    runRampart(["run", "x.ts"], { cwd, env: { HINT_KEY: "k" } }),
-  );
-}
 
 async function withServer(
   answer: (response: ServerResponse) => void,
@@ -104,7 +80,7 @@ describe("a run in which nothing succeeds ends with its hint", () => {
         const early = await runRampart(["perf_analyzer", "-m", "m", "-u", url]);
         assert.match(early.err, /^ {2}The server redirects to https:\/\/elsewhere\/v1: .*-u/m);
         assert.equal(early.code, 99);
-        assert.match((await runPerfAnalyzer(url, "--max-failure-ratio", "1")).err, /The server redirects to /);
+        assert.match((await runPerfAnalyzer(url, ["--max-failure-ratio", "1"])).err, /The server redirects to /);
       },
     ));
 

@@ -1,73 +1,154 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, test } from "node:test";
-import { nameSettingsOf } from "../../src/cli/setting-names.ts";
-import { RunError } from "../../src/plan/problem.ts";
-import { setting } from "../../src/plan/setting-names.ts";
+import { type FrontDoor, wordError, wordFor, wordingIo, wordProblem } from "../../src/cli/setting-names.ts";
+import { RunError, UserError } from "../../src/plan/problem.ts";
+import { type SettingPath, setting } from "../../src/plan/setting-names.ts";
 import { withServer } from "../run/kserve-server.ts";
+import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
 import { runCommand } from "./perf-analyzer/run-command.ts";
-import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
+import { inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
+import { runGenaiPerf, runPerfAnalyzer, runScenario } from "./three-doors.ts";
 
-/** Errors of a run name settings as the user's front door does: fields in scenarios, flags in compatible modes. */
+/** Texts name settings as the user's front door does: fields in scenarios, flags in compatible modes. */
 
 const LIMIT = { timeout: 60_000 };
+const DOORS: readonly FrontDoor[] = ["scenario", "perf_analyzer", "genai-perf"];
 
-describe("an error names the setting as", () => {
-  const error = new RunError(
-    "failed-request",
-    `more than ${setting("failures.maxRatio")}`,
-    `Raise ${setting("client.stallTimeoutMs")}.`,
-  );
-  const cases = [
-    ["rampart", "more than maxFailureRatio", "Raise stallTimeout."],
-    ["perf_analyzer", "more than --max-failure-ratio", "Raise --stall-timeout."],
-    ["genai-perf", "more than --max-failure-ratio", "Raise --stall-timeout."],
-  ] as const;
-  for (const [style, message, hint] of cases) {
-    test(`${style} does`, () => {
-      const named = nameSettingsOf(error, style);
-      assert.deepEqual([named.kind, named.message, named.hint], ["failed-request", message, hint]);
+const NAMED: readonly (readonly [SettingPath, scenario: string, perfAnalyzer: string, genaiPerf: string])[] = [
+  ["client.stallTimeoutMs", "stallTimeout", "--stall-timeout", "--stall-timeout"],
+  ["inputs.data", "inputs", "--input-data", "--input-file"],
+  ["inputs.tokenizer", "target.tokenizer", "inputs.tokenizer", "--tokenizer"],
+  ["measurement.mode.windowMs", "stability.window", "--measurement-interval", "--measurement-interval"],
+  ["outputs.csvFile", "--csv", "-f", "-f after --"],
+  ["target.shapes", "shapes", "--shape", "--shape after --"],
+  ["target.url", "the target's address", "-u", "--url"],
+];
+
+describe("a text names a setting in each front door's own terms:", () => {
+  for (const [path, ...names] of NAMED)
+    test(path, () => {
+      const text = `Raise ${setting(path)}, not {${path}}.`;
+      const worded = DOORS.map((door) => wordFor(door, text));
+      assert.deepEqual(
+        worded,
+        names.map((name) => `Raise ${name}, not {${path}}.`),
+      );
     });
-  }
 });
 
-test("a failed share of requests and a silent server are explained in each front door's words", LIMIT, async () => {
-  await withServer({ onInfer: () => "no luck" }, async (server) => {
-    const flags = ["-m", "simple", "-u", server.url, "--request-count", "50", "--max-failure-ratio", "0.1"];
-    const { err } = await runCommand(flags);
-    assert.match(err, /^Raise --max-failure-ratio or look at the server\.$/m);
-    const text = scenarioText({
-      target: `triton("${server.url}", { model: "simple" })`,
-      load: "hold(1, { requests: 50 })",
-      maxFailureRatio: "0.1",
+test("errors and problems are worded whole, and keep what else they have", () => {
+  const facts = { code: "no-valid-requests", failure: { kind: "http", message: "no", status: 503 } } as const;
+  const error = new RunError(
+    "stalled",
+    `over ${setting("target.url")}`,
+    `Use ${setting("target.kind=triton")}.`,
+    facts,
+  );
+  const worded = wordError("perf_analyzer", error) as RunError;
+  assert.deepEqual(
+    [worded.kind, worded.message, worded.hint, worded.facts],
+    ["stalled", "over -u", "Use --service-kind triton.", facts],
+  );
+  const problem = { path: setting("outputs.jsonFile"), message: "is taken", value: "{setting:x}", hint: "Move it." };
+  assert.deepEqual(wordProblem("scenario", problem), { ...problem, path: "--json" });
+  const { problems } = wordError("scenario", new UserError([problem])) as UserError;
+  assert.equal(problems[0]?.path, "--json");
+  const defect = new TypeError("oops");
+  assert.equal(wordError("scenario", defect), defect);
+});
+
+test("what is printed through a front door is in its words", () => {
+  const printed: string[] = [];
+  const io = { out: (text: string) => printed.push(`out ${text}`), err: (text: string) => printed.push(`err ${text}`) };
+  const worded = wordingIo("genai-perf", io);
+  worded.out(setting("target.url"));
+  worded.err(setting("client.requestTimeoutMs"));
+  assert.deepEqual(printed, ["out --url", "err --request-timeout"]);
+});
+
+/** What a scenario's text must not have, and what a command line's must not. */
+const FLAG = /(?<![\w-])--?[a-z]/i;
+const FIELD = /maxFailureRatio|stallTimeout|requestTimeout|apiKeyEnv|openai\(|tls: |\{setting/;
+
+/** The same failure, and how each front door says what to change. */
+interface FailureCase {
+  readonly name: string;
+  readonly answer: Answer;
+  /** After the server's address. */
+  readonly path?: string;
+  readonly flags?: readonly string[];
+  readonly fields?: string;
+  readonly scenario: RegExp;
+  readonly perfAnalyzer: RegExp;
+  readonly genaiPerf: RegExp;
+}
+
+const FAILURES: readonly FailureCase[] = [
+  {
+    name: "a key is missing",
+    answer: (response) => response.writeHead(401).end("no"),
+    scenario: /give it with apiKeyEnv: "NAME" /,
+    perfAnalyzer: /give it with -H "Authorization: Bearer KEY"\./,
+    genaiPerf: /give it with --api-key-env NAME /,
+  },
+  {
+    name: "the address has the path's beginning",
+    answer: (response) => response.writeHead(404).end(),
+    path: "/v1",
+    scenario: /leave \/v1 out of the target's address\./,
+    perfAnalyzer: /leave \/v1 out of -u\./,
+    genaiPerf: /leave \/v1 out of --url\./,
+  },
+  {
+    name: "the server redirects",
+    answer: (response) => response.writeHead(307, { location: "https://elsewhere/v1" }).end(),
+    scenario: /so change the target's address to lead there\./,
+    perfAnalyzer: /so change -u to lead there\./,
+    genaiPerf: /so change --url to lead there\./,
+  },
+  {
+    name: "more requests fail than are allowed",
+    answer: (response) => response.writeHead(500).end("no luck"),
+    flags: ["--max-failure-ratio", "0.1"],
+    fields: ", maxFailureRatio: 0.1",
+    scenario: /more than the 10 % allowed.* Raise maxFailureRatio or look at the server\./,
+    perfAnalyzer: /^Raise --max-failure-ratio or look at the server\.$/m,
+    genaiPerf: /more than the 10 % allowed[\s\S]*Raise --max-failure-ratio or look at the server\./,
+  },
+];
+
+describe("a failure is explained in each front door's terms:", () => {
+  for (const { name, answer, path = "", flags = [], fields = "", ...said } of FAILURES)
+    test(name, LIMIT, async () => {
+      const server = await startAnsweringServer(answer);
+      try {
+        const url = `${server.url}${path}`;
+        const scenario = await runScenario(url, "", fields);
+        assert.match(scenario.err, said.scenario);
+        assert.doesNotMatch(scenario.err, FLAG);
+        for (const [ran, wanted] of [
+          [await runPerfAnalyzer(url, flags), said.perfAnalyzer],
+          [await runGenaiPerf(url, flags), said.genaiPerf],
+        ] as const) {
+          assert.match(ran.err, wanted);
+          assert.doesNotMatch(ran.err, FIELD);
+        }
+      } finally {
+        server.close();
+      }
     });
-    await inFolder({ "x.ts": text }, async (cwd) => {
+});
+
+test("an input whose shape varies is explained in the terms of both front doors that send tensors", LIMIT, async () => {
+  await withServer({ inputs: [{ name: "IN", datatype: "FP32", dims: [-1, 4] }] }, async (server) => {
+    const { err } = await runCommand(["-m", "simple", "-u", server.url, "--request-count", "2"]);
+    assert.match(err, /Give it a shape with --shape, for example 8,4\./);
+    const target = `triton("${server.url}", { model: "simple" })`;
+    await inFolder({ "x.ts": scenarioText({ target, load: "hold(1, { requests: 2 })" }) }, async (cwd) => {
       const ran = await runRampart(["run", "x.ts"], { cwd });
-      assert.equal(ran.code, 69, ran.err);
-      assert.match(ran.err, /6 of 6 requests failed, more than the 10 % allowed/);
-      assert.match(ran.err, /Raise maxFailureRatio or look at the server/);
-      assert.doesNotMatch(ran.err, /--/);
+      assert.match(ran.err, /Give it a shape with shapes, for example 8,4\./);
+      assert.doesNotMatch(ran.err.replace("rampart run --help", ""), FLAG);
     });
   });
-});
-
-describe("no code below the front doors names a flag of a command line", () => {
-  // A note that only ranks of MPI can meet.
-  const allowed = /--enable-mpi/;
-  for (const folder of ["run", "service", "load"]) {
-    test(`src/${folder}`, () => {
-      const found: string[] = [];
-      const root = join(ROOT, "src", folder);
-      assert.ok(existsSync(root));
-      for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
-        if (!name.endsWith(".ts")) continue;
-        for (const line of readFileSync(join(root, name), "utf8").split("\n"))
-          if (/["'`][^"'`]*--[a-z]{2,}/.test(line) && !/^\s*(\/?\*|\/\/)/.test(line) && !allowed.test(line))
-            found.push(`${name}: ${line.trim()}`);
-      }
-      assert.deepEqual(found, []);
-    });
-  }
 });

@@ -181,7 +181,10 @@ test("given shapes change inputs that vary, and those only", () => {
     [[3, 4], [4]],
   );
   assert.equal(warnings.length, 2);
-  assert.match(warnings[0] ?? "", /--shape F:5 has no effect: the model fixes its shape to \[4\]/);
-  assert.match(warnings[1] ?? "", /model 'model' has no input 'X'/);
+  assert.match(
+    warnings[0] ?? "",
+    /^the shape 5 that \{setting:target\.shapes\} gives input 'F' has no effect: the model fixes it to \[4\]\.$/,
+  );
+  assert.match(warnings[1] ?? "", /^the shape 1 .* input 'X' has no effect: model 'model' has no such input\.$/);
   assert.deepEqual(applyShapes(varying, { F: [4] }).warnings, []);
 });

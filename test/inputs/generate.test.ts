@@ -99,7 +99,7 @@ test("inputs whose size varies and shape tensors are refused, all at once", () =
         error.problems[0]?.message ?? "",
         /input A contains dynamic shape, provide shapes to send along with the request/,
       );
-      assert.match(error.problems[0]?.hint ?? "", /--shape A:8,4/);
+      assert.match(error.problems[0]?.hint ?? "", /\{setting:target\.shapes\}, for example 8,4\./);
       return true;
     },
   );

@@ -93,7 +93,7 @@ test("nested arrays say their shape", async () => {
   }
 });
 
-test("the shape in a file stands above the one of --shape", async () => {
+test("the shape in a file takes precedence over the one in the plan", async () => {
   const { model } = applyShapes(varying, { IN: [4, 4] });
   const elements = new Array(16).fill(1);
   const dataset = await read({ data: [{ IN: { content: elements, shape: [2, 8] } }, { IN: elements }] }, model);

@@ -5,10 +5,10 @@ import { broadcast } from "../../src/result/observer.ts";
 test("joined observers are all told, and want records when one of them does", () => {
   const told: string[] = [];
   const joined = broadcast([
-    { onWindowError: (trial) => told.push(`a${trial}`) },
-    { onWindowError: (trial) => told.push(`b${trial}`) },
+    { onEmptyWindow: (trial) => told.push(`a${trial}`) },
+    { onEmptyWindow: (trial) => told.push(`b${trial}`) },
   ]);
-  joined.onWindowError?.(4, "x");
+  joined.onEmptyWindow?.(4);
   assert.deepEqual(told, ["a4", "b4"]);
   assert.equal(joined.onRecord, undefined);
   assert.notEqual(broadcast([{}, { onRecord: () => {} }]).onRecord, undefined);

@@ -56,6 +56,7 @@ async function run(answer: Answer): Promise<Ran> {
       measurement: { mode: { kind: "requests", count: 8 } },
       client: { callMode: "async" },
       outputs: { style: "genai-perf", profileExportFile },
+      behaviour: { skipsRunCounters: true },
     }),
     target: targetAt(server.url),
     inputs: { kind: "payloads", file },

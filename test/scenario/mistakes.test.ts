@@ -192,15 +192,20 @@ const loads: readonly Mistake[] = [
     "a warm-up ahead of a fixed schedule",
     { load: fixedSchedule(), inputs: json("a.json"), warmupRequests: 2 },
     "warmupRequests",
-    /none to spare/,
+    /already fixes the number of requests/,
   ],
-  ["a warm-up ahead of sessions", { load: sessions(2), warmupRequests: 2 }, "warmupRequests", /none to spare/],
+  [
+    "a warm-up ahead of sessions",
+    { load: sessions(2), warmupRequests: 2 },
+    "warmupRequests",
+    /already fixes the number of requests/,
+  ],
   ["no sessions at once", { load: sessions(0) }, "load.0", /1 or more/],
   [
     "a warm-up by time ahead of a fixed schedule",
     { load: fixedSchedule(), inputs: json("a.json"), warmupFor: "1 s" },
     "warmupFor",
-    /none to spare/,
+    /already fixes the number of requests/,
   ],
   ["half a seed", { load: rate(1, { seed: 0.5 }) }, "load.seed", /whole number/],
 ];
@@ -317,11 +322,11 @@ describe("mistakes are told all at once", () => {
     );
   });
 
-  test("those of the command line by their flags", () => {
+  test("those of the command line as overrides", () => {
     const problems = problemsOf({ ...least, target: embedded() }, { url: "h:1", client: "grpc-js" });
     assert.deepEqual(
       problems.map(({ path }) => path),
-      ["--client", "--url"],
+      ["{setting:overrides.client}", "{setting:overrides.url}"],
     );
   });
 });

@@ -406,7 +406,7 @@ describe("a load's plan", () => {
     const checked = load as CheckedLoad;
     assert.deepEqual(toLoadPlan(checked, "/folder"), { kind: "session-concurrency", concurrency: 4 });
     assert.deepEqual(toExtentPlan(checked), { kind: "requests", count: null });
-    assert.throws(() => planOf({ load }), /sessions are of payloads/);
+    assert.throws(() => planOf({ load }), /a load of sessions needs payloads/);
   });
 });
 

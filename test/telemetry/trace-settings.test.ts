@@ -54,7 +54,7 @@ test("a plan's settings by their names in the protocol; what it leaves alone is 
   });
   assert.equal(
     describeTrace(values),
-    "--log-frequency 0, --trace-count -1, --trace-file f, --trace-level TENSORS, --trace-rate 2",
+    "{setting:telemetry.trace.logFrequency} 0, {setting:telemetry.trace.count} -1, {setting:telemetry.trace.file} f, {setting:telemetry.trace.levels} TENSORS, {setting:telemetry.trace.rate} 2",
   );
   assert.deepEqual(toTraceValues(NO_TRACE), {});
 });
@@ -75,7 +75,10 @@ test("a refused setting is named with the server's words, and the others are set
   await assert.rejects(setTrace(ASKED, server), (error) => {
     assert.ok(error instanceof RunError);
     assert.equal(error.kind, "refused");
-    assert.equal(error.message, "failed to set --trace-level TIMESTAMPS,TENSORS: trace file name is not given");
+    assert.equal(
+      error.message,
+      "failed to set {setting:telemetry.trace.levels} TIMESTAMPS,TENSORS: trace file name is not given",
+    );
     return true;
   });
   assert.deepEqual(server.settings, FORMER);
@@ -88,7 +91,8 @@ test("all refused settings are named, and what is not to be changed is not even 
   });
   const asked = { log_frequency: ["1"], trace_file: ["f"], trace_rate: ["0"] };
   await assert.rejects(setTrace(asked, server), {
-    message: "failed to set --trace-file f: location can not be updated; --trace-rate 0: must be non-zero",
+    message:
+      "failed to set {setting:telemetry.trace.file} f: location can not be updated; {setting:telemetry.trace.rate} 0: must be non-zero",
   });
   assert.deepEqual(server.settings, FORMER);
   assert.deepEqual(server.writes.at(-1), { log_frequency: ["0"] });
@@ -104,12 +108,12 @@ test("a setting that the server passes over is refused too", async () => {
   const { log_frequency: _, ...older } = FORMER;
   const server = new Server(undefined, older);
   await assert.rejects(setTrace({ ...ASKED, log_frequency: ["3"] }, server), {
-    message: "failed to set --log-frequency 3: the server has no such setting",
+    message: "failed to set {setting:telemetry.trace.logFrequency} 3: the server has no such setting",
   });
   assert.deepEqual(server.settings, older);
   const stubborn: TraceAccess = { read: async () => FORMER, write: async () => FORMER };
   await assert.rejects(setTrace({ trace_rate: ["5"] }, stubborn), {
-    message: "failed to set --trace-rate 5: the server keeps it at 1000",
+    message: "failed to set {setting:telemetry.trace.rate} 5: the server keeps it at 1000",
   });
 });
 

@@ -1,5 +1,6 @@
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import type { CommandIo } from "../execute.ts";
+import { wordingIo } from "../setting-names.ts";
 import { VERSION } from "../version.ts";
 import { EXIT } from "./exit-codes.ts";
 import { formatHelp } from "./help.ts";
@@ -17,7 +18,8 @@ import { formatUsageError } from "./usage.ts";
 /** `rampart genai-perf …`, and the executable linked as `genai-perf`. */
 
 /** Runs the command. Returns the exit code: 0 done, 1 failed, 2 wrong usage. */
-export async function runGenaiPerf(args: readonly string[], _command: string, io: CommandIo): Promise<number> {
+export async function runGenaiPerf(args: readonly string[], _command: string, plainIo: CommandIo): Promise<number> {
+  const io = wordingIo("genai-perf", plainIo);
   const parsed = parseCommand(args);
   switch (parsed.kind) {
     case "help":

@@ -1,11 +1,14 @@
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
+import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/levels.ts";
 import type { LaneError, RunResult } from "../../result/run-result.ts";
 import { joinPeers } from "../../run/peers/join-peers.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { besideJson, findReadOutputs, inputFilesOf } from "../output-files.ts";
+import { wordingIo } from "../setting-names.ts";
 import { VERSION } from "../version.ts";
 import { parseOptions, readSettings } from "./read-settings.ts";
 import { toPlan } from "./to-plan.ts";
@@ -17,7 +20,8 @@ const SIGNAL_NUMBERS: Readonly<Record<EndSignal, number>> = { SIGHUP: 1, SIGINT:
 const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
 
 /** Runs the command. @param command how it was called, for help. Returns the exit code. */
-export async function runPerfAnalyzer(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+export async function runPerfAnalyzer(args: readonly string[], command: string, plainIo: CommandIo): Promise<number> {
+  const io = wordingIo("perf_analyzer", plainIo);
   const { settings, problems, warnings, lines } = readSettings(parseOptions(args));
   for (const line of lines) io.err(`${line}\n`);
   if (settings.isHelp) {
@@ -30,7 +34,7 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
     return EXIT.measured;
   }
   const built = toPlan(settings);
-  const read = findReadOutputs(outputFilesOf(built.plan, "-f"), inputFilesOf(built.plan));
+  const read = findReadOutputs(outputFilesOf(built.plan), inputFilesOf(built.plan)).map(nameInMessage);
   const allProblems = [...problems, ...built.problems, ...read];
   if (allProblems.length > 0) {
     printProblems(allProblems, command, io);
@@ -59,7 +63,7 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
       reportIo.out(
         `Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`,
       );
-    const { result, outputError } = await executePlan(plan, reportIo, onInterrupt, peers);
+    const { result, outputError } = await executePlan(plan, reportIo, { door: "perf_analyzer", onInterrupt, peers });
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
@@ -69,6 +73,11 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
     // The first rank that exits with an error makes mpirun end the others: all have said what they have to say by then.
     await peers.close();
   }
+}
+
+/** The messages of perf_analyzer's rules name their flags themselves. */
+function nameInMessage(problem: Problem): Problem {
+  return { ...problem, message: `${problem.path} ${problem.message}` };
 }
 
 function printProblems(problems: readonly Problem[], command: string, io: CommandIo): void {
@@ -82,8 +91,9 @@ function printProblems(problems: readonly Problem[], command: string, io: Comman
 
 function conclude(result: RunResult, io: CommandIo): number {
   if (result.error !== undefined) {
-    if (result.laneErrors.length > 0) printLaneErrors(result, io);
-    else io.err(`error: ${result.error.message}\n  ${result.error.hint}\n`);
+    const error = wordLikeOriginal(result.error);
+    if (result.laneErrors.length > 0) printLaneErrors(result, error, io);
+    else printRunError(error, io);
     return EXIT.error;
   }
   if (result.isInterrupted) {
@@ -105,21 +115,20 @@ function conclude(result: RunResult, io: CommandIo): number {
   return EXIT.measured;
 }
 
-function printLaneErrors(result: RunResult, io: CommandIo): void {
+function printLaneErrors(result: RunResult, { message: reason, hint }: RunError, io: CommandIo): void {
   const isAsync = result.prepared.callMode === "async";
   io.err(
     isAsync
       ? "Failed to retrieve results from inference request.\n"
       : "Failed to maintain requested inference load. Worker thread(s) failed to generate concurrent requests.\n",
   );
-  for (const error of result.laneErrors) io.err(`Thread [${error.lane}] had error: ${wordAsOriginal(error, result)}\n`);
-  const reason = result.error?.message ?? "";
+  for (const error of result.laneErrors) io.err(`Thread [${error.lane}] had error: ${wordLaneError(error, result)}\n`);
   if (!result.laneErrors.some(({ message }) => message === reason)) io.err(`rampart: ${reason}\n`);
-  io.err(`\n${result.error?.hint ?? ""}\n`);
+  io.err(`\n${hint}\n`);
 }
 
 /** A failure's message as the original's client for the kind of service says it. */
-function wordAsOriginal({ message, status, answer }: LaneError, { prepared }: RunResult): string {
+function wordLaneError({ message, status, answer }: LaneError, { prepared }: RunResult): string {
   const isOpenAi = "endpoint" in prepared.plan.target;
   return isOpenAi && answer !== undefined ? `OpenAI response returns HTTP code ${status}: ${answer}` : message;
 }
@@ -133,8 +142,27 @@ function explain(error: unknown, io: CommandIo): number {
     return EXIT.error;
   }
   if (error instanceof RunError) {
-    io.err(`error: ${error.message}\n  ${error.hint}\n`);
+    printRunError(wordLikeOriginal(error), io);
     return EXIT.error;
   }
   throw error;
+}
+
+function printRunError({ message, hint }: RunError, io: CommandIo): void {
+  io.err(`error: ${message}\n  ${hint}\n`);
+}
+
+/** The error with the original's message, where scripts may look for it. */
+function wordLikeOriginal(error: RunError): RunError {
+  switch (error.facts.code) {
+    case "shared-memory":
+      return error.reword(`Unable to init infer data manager: ${error.message}`);
+    case "no-valid-requests":
+      return error.reword(
+        NO_VALID_REQUESTS,
+        `Raise ${setting("measurement.mode.windowMs")}, or find out why no request ends in time.`,
+      );
+    default:
+      return error;
+  }
 }

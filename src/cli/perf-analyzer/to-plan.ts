@@ -54,6 +54,12 @@ export function toPlan(settings: Settings): PlanFromFlags {
     telemetry: toTelemetry(settings, warnings),
     assertions: [],
     outputs: settings.outputs,
+    behaviour: {
+      queriesThroughOwnClient: true,
+      skipsRehearsal: true,
+      skipsRunCounters: true,
+      measuresLevelsOnce: true,
+    },
   };
   registerPlan(plan);
   return { plan, problems: checkTogether(settings), warnings };

@@ -1,4 +1,5 @@
 import { type Problem, UserError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex, drawNormal, type Random } from "../../runtime/random.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 import type { Spread } from "../prompts/lengths.ts";
@@ -31,19 +32,31 @@ export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount, f
     problems.push({ path, message, value: String(value), hint });
   };
   if (lengthS.mean < SHORTEST_S) {
-    add("--audio-length-mean", "is too short", lengthS.mean, `Give ${SHORTEST_S} seconds or more.`);
+    add(setting("inputs.audio.lengthS"), "is too short", lengthS.mean, `Give ${SHORTEST_S} seconds or more.`);
   }
   const depth = depthsBits.find((bits) => !DEPTHS_BITS.includes(bits));
-  if (depth !== undefined) add("--audio-depths", "is not a bit depth", depth, `Choose from ${DEPTHS_BITS.join(", ")}.`);
+  if (depth !== undefined)
+    add(setting("inputs.audio.depthsBits"), "is not a bit depth", depth, `Choose from ${DEPTHS_BITS.join(", ")}.`);
   const rate = sampleRatesHz.find((hz) => !(hz >= 1));
-  if (rate !== undefined) add("--audio-sample-rates", "is not a sample rate", rate / 1000, "Give kHz, such as 16.");
+  if (rate !== undefined)
+    add(setting("inputs.audio.sampleRatesHz"), "is not a sample rate", rate / 1000, "Give kHz, such as 16.");
   const unsupported = sampleRatesHz.find((hz) => hz >= 1 && !(MP3_RATES_HZ as readonly number[]).includes(hz));
   if (format === "mp3" && unsupported !== undefined) {
     const known = MP3_RATES_HZ.map((hz) => hz / 1000).join(", ");
-    add("--audio-sample-rates", "is not a sample rate of MP3", unsupported / 1000, `Choose from ${known} kHz.`);
+    add(
+      setting("inputs.audio.sampleRatesHz"),
+      "is not a sample rate of MP3",
+      unsupported / 1000,
+      `Choose from ${known} kHz.`,
+    );
   }
   if (channelCount !== 1 && channelCount !== 2) {
-    add("--audio-num-channels", "is not a number of channels", channelCount, "Choose 1 (mono) or 2 (stereo).");
+    add(
+      setting("inputs.audio.channelCount"),
+      "is not a number of channels",
+      channelCount,
+      "Choose 1 (mono) or 2 (stereo).",
+    );
   }
   return problems;
 }

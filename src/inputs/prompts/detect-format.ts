@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { UserError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { Json } from "../../service/openai/prompt-entry.ts";
 import { LIST_KEYS } from "./conversations.ts";
 import { isObject } from "./json-lines.ts";
@@ -39,10 +40,10 @@ function detectRecord(path: string, record: Readonly<Record<string, Json>>): Exc
   if (LIST_KEYS.some((key) => Array.isArray(record[key]))) return "sharegpt";
   throw new UserError([
     {
-      path: "--input-file",
+      path: setting("inputs.file"),
       message: `${path} has an unknown format: its first line has neither text, image, audio nor ${PAYLOAD_KEYS.join(", ")} nor a list of messages`,
       value: keys.slice(0, 10).join(", ") || "no keys",
-      hint: 'Write {"text": "…"} on each line, or give the format with --input-format.',
+      hint: `Write {"text": "…"} on each line, or give the format with ${setting("inputs.format")}.`,
     },
   ]);
 }

@@ -1,4 +1,5 @@
 import { UserError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { readConversations } from "./conversations.ts";
@@ -28,7 +29,7 @@ export async function* createEntries(
   const { source } = settings;
   throw new UserError([
     source.kind === "synthetic"
-      ? { path: "--num-dataset-entries", message: "leaves no request to send", hint: "Give at least 1." }
+      ? { path: setting("inputs.count"), message: "leaves no request to send", hint: "Give at least 1." }
       : { path: source.path, message: "has no requests", hint: "Give a file with at least one request." },
   ]);
 }

@@ -1,5 +1,6 @@
 import { UserError } from "../../plan/problem.ts";
 import type { PromptsPlan } from "../../plan/prompts.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { createPayload, type PayloadFormat, type PayloadSettings } from "../../service/openai/payload.ts";
 import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
@@ -7,6 +8,8 @@ import type { DataOrder, DataStep, Dataset } from "../dataset.ts";
 import { groupBySession, toPayloadInputs } from "../payload-list.ts";
 import { createEntries } from "./entries.ts";
 import { DEFAULT_PROMPTS, type PromptSettings } from "./settings.ts";
+
+const SESSIONS = setting("load.kind=sessions");
 
 /**
  * Creates all requests of a plan's prompts, before the run.
@@ -39,8 +42,8 @@ function checkSession({ file }: PromptsPlan, entry: PromptEntry, order: DataOrde
   const isTurn = entry.sessionId !== undefined || entry.delayMs !== undefined;
   if (isTurn === (order === "in-sessions")) return;
   const [message, hint] = isTurn
-    ? ["has requests with sessions or delays", "Use sessions(…) as the load, or omit session_id and delay."]
-    : ["has requests without a session", "Give every request a session_id, or use another load than sessions(…)."];
+    ? ["has requests with sessions or delays", `Use ${SESSIONS}, or omit session_id and delay.`]
+    : ["has requests without a session", `Give every request a session_id, or do not use ${SESSIONS}.`];
   throw new UserError([{ path: "inputs", message, ...(file === "" ? {} : { value: file }), hint }]);
 }
 

@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf, UserError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 import type { AudioClip, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { readPromptText, readStrings } from "./fields.ts";
@@ -34,7 +35,7 @@ export async function* readRankings(path: string, maker: PromptMaker): AsyncGene
       {
         path,
         message: "Both 'queries.jsonl' and 'passages.jsonl' must be present in the input datasets",
-        hint: `Give a folder with ${missing.join(" and ")}, or synthetic:queries,passages.`,
+        hint: `Give a folder with ${missing.join(" and ")}, or ${setting("inputs.file=rankings")}.`,
       },
     ]);
   }
@@ -114,7 +115,7 @@ async function readContent(record: JsonRecord, path: string) {
         path: record.place,
         message: "has neither 'text' nor 'text_input', 'image' or 'audio'",
         value: Object.keys(record.value).join(", ") || "no keys",
-        hint: 'Write {"text": "…"}, or use payload:FILE or conversations:FILE for other formats.',
+        hint: `Write {"text": "…"}, or for other formats ${setting("inputs.file=other")}.`,
       },
     ]);
   }

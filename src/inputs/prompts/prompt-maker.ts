@@ -1,4 +1,5 @@
 import { UserError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex, type Random } from "../../runtime/random.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
@@ -140,9 +141,9 @@ export class PromptMaker {
     if (this.tokenizer === undefined) {
       throw new UserError([
         {
-          path: "--tokenizer",
+          path: setting("inputs.tokenizer"),
           message: "is needed to generate prompts, because their length is counted in tokens",
-          hint: "Give a tokenizer, or give the prompts with --input-file.",
+          hint: `Give a tokenizer, or give the prompts with ${setting("inputs.file")}.`,
         },
       ]);
     }

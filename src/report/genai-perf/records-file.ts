@@ -4,6 +4,7 @@ import type { Prompt } from "../../measure/tokens/prompt.ts";
 import { type AnsweredRequest, toMetricInput } from "../../measure/tokens/token-columns.ts";
 import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { OutputFile } from "../output-file.ts";
 
@@ -130,7 +131,7 @@ export class RecordsFile implements RequestFile {
     try {
       return action();
     } catch (error) {
-      const hint = "Give another path with --records-file.";
+      const hint = `Give another path with ${setting("outputs.recordsFile")}.`;
       throw new RunError("output", `${this.path} cannot be written: ${messageOf(error)}`, hint);
     }
   }

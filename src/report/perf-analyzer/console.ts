@@ -11,6 +11,7 @@ import {
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { RunWarning, TraceEvent } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
@@ -18,7 +19,7 @@ import type { Report, TextSink } from "../report.ts";
 import { describeResends } from "../resend-note.ts";
 import { formatPerfAnalyzerWarning } from "../warnings.ts";
 import { formatGpuSection } from "./gpu-section.ts";
-import { printedLevels, reportedPercentiles } from "./levels.ts";
+import { NO_VALID_REQUESTS, printedLevels, reportedPercentiles } from "./levels.ts";
 import { firstResponseNote, scheduleNotes, silentNote, unstableNotes } from "./notes.ts";
 import { formatServerSection } from "./server-section.ts";
 import { formatSettings } from "./settings-section.ts";
@@ -96,8 +97,8 @@ class PerfAnalyzerConsole implements Report {
     if (this.plan.outputs.verbosity > 0) this.sink.out("All models on all MPI ranks are stable\n");
   }
 
-  onWindowError(trial: number, message: string): void {
-    if (this.plan.outputs.verbosity > 0) this.sink.out(`  Pass [${trial}] cb::Error: ${message}\n`);
+  onEmptyWindow(trial: number): void {
+    if (this.plan.outputs.verbosity > 0) this.sink.out(`  Pass [${trial}] cb::Error: ${NO_VALID_REQUESTS}\n`);
   }
 
   onLevelEnd(result: LevelResult): void {
@@ -150,8 +151,8 @@ class PerfAnalyzerConsole implements Report {
   private explainUnstable(result: LevelResult): string {
     const { mode } = this.plan.measurement;
     if (result.unit === "request-rate") return "Failed to obtain stable measurement.";
-    const flag = mode.kind === "count-windows" ? "--measurement-request-count" : "--measurement-interval";
-    return `Failed to obtain stable measurement within ${result.trials} measurement windows for concurrency ${result.level}. Please try to increase the ${flag}.`;
+    const path = mode.kind === "count-windows" ? "measurement.mode.requestsPerWindow" : "measurement.mode.windowMs";
+    return `Failed to obtain stable measurement within ${result.trials} measurement windows for concurrency ${result.level}. Please try to increase the ${setting(path)}.`;
   }
 
   private note(line: string): void {

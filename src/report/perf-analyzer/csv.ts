@@ -2,6 +2,7 @@ import { GpuTally } from "../../measure/gpu-tally.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { writeOutput } from "../output-file.ts";
@@ -40,7 +41,7 @@ function writeCsv(path: string, text: string): void {
     throw new RunError(
       "output",
       `failed to write ${path}: ${messageOf(error)}`,
-      "Give a path that can be written with -f.",
+      `Give a path that can be written with ${setting("outputs.csvFile")}.`,
     );
   }
 }
@@ -127,7 +128,7 @@ function serverColumns(window: LevelResult["window"], isCached: boolean, sink: T
   const networkNs = Math.max(0, waitNs - times.accountedNs);
   if (networkNs === 0) {
     sink.err(
-      "Server average accounted time was larger than client average wait time due to small sample size. Increase the measurement interval with `--measurement-interval`.\n",
+      `Server average accounted time was larger than client average wait time due to small sample size. Increase the measurement interval with \`${setting("measurement.mode.windowMs")}\`.\n`,
     );
   }
   return [networkNs, ...times.columnsNs(isCached)].map(toWholeUs);

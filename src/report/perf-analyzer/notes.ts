@@ -1,8 +1,9 @@
-import { explainInstability, type Remedy } from "../../measure/instability.ts";
+import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import { explainShortfall, type RateShortfall } from "../../measure/rate-shortfall.ts";
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
 import { askedRate, scheduledRate } from "../scheduled-rate.ts";
@@ -10,12 +11,11 @@ import { reportedPercentiles } from "./levels.ts";
 
 /** What Rampart adds to perf_analyzer's text: sentences for stderr that say what the numbers do not. Each is a line without its end. */
 
-/** What moved in a level that did not become stable, whose fault it was, and which flag would help. */
-export function unstableNotes({ instability, window, unit, level }: LevelResult, plan: Plan): string[] {
+/** What moved in a level that did not become stable, whose fault it was, and which setting would help. */
+export function unstableNotes({ instability, window, level }: LevelResult, plan: Plan): string[] {
   if (instability === undefined) return [];
   const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level));
-  const isCounted = plan.measurement.mode.kind === "count-windows";
-  return [`${moved}.`, `${cause}. ${adviseFlag(remedy, unit, isCounted)}`];
+  return [`${moved}.`, `${cause}. ${describeRemedy(remedy, plan.measurement.mode)}`];
 }
 
 /** What a schedule was meant to send, what it sent and what kept it; nothing when it was kept. */
@@ -28,8 +28,8 @@ export function scheduleNotes({ window, level, unit }: LevelResult, prepared: Pr
 }
 
 const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], string>> = {
-  lanes: "Give --async, or raise --max-threads.",
-  sequences: "Raise --num-of-sequences, or lower the rate.",
+  lanes: `Give ${setting("client.callMode=async")}, or raise ${setting("client.maxLanes")}.`,
+  sequences: `Raise ${setting("sequences.concurrent")}, or lower the rate.`,
   other: "Lower the rate, or give the client more of the machine.",
 };
 
@@ -51,20 +51,8 @@ export function silentNote({ window, outcome }: LevelResult, { target, outputs, 
   const { profileExportFile } = outputs;
   const place =
     profileExportFile === ""
-      ? "give --profile-export-file to have the requests"
+      ? `give ${setting("outputs.profileExportFile")} to have the requests`
       : `the requests are in ${profileExportFile}`;
   const end = `${outcome === "over-limit" ? limit : ""}${place}`;
   return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}${first}; ${outcome === "partial" ? "the run ended early" : end}`;
-}
-
-function adviseFlag(remedy: Remedy, unit: LevelResult["unit"], isCounted: boolean): string {
-  const windowFlag = isCounted ? "--measurement-request-count" : "--measurement-interval (-p)";
-  const loadFlag = unit === "request-rate" ? "--request-rate-range" : "--concurrency-range";
-  const advice: Readonly<Record<Remedy, string>> = {
-    "less-load": `Lower ${loadFlag}, or give the client more of the machine.`,
-    "longer-windows": `Raise ${windowFlag}.`,
-    "more-trials": "Raise --max-trials (-r), or send --warmup-request-count requests first.",
-    "wider-tolerance": `Raise --stability-percentage (-s) a little, or ${windowFlag}.`,
-  };
-  return advice[remedy];
 }

@@ -35,7 +35,7 @@ export function formatPlotPage(text: PageText, { plots, leftOut }: PlotSet, libr
 <div><h1>${escapeHtml(text.title)}</h1><p>${escapeHtml(text.subtitle)}</p></div>
 <button id="theme" type="button" aria-label="Light or dark">◐</button>
 </header>
-<noscript><p class="note">Plots are drawn by JavaScript, which is off. --plot-formats svg writes them as pictures.</p></noscript>
+<noscript><p class="note">These plots need JavaScript, which is off. They can also be written as SVG pictures.</p></noscript>
 <dl>${text.facts.map(({ label, value }) => `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd></div>`).join("")}</dl>
 <main>
 ${formatGroups(plots)}

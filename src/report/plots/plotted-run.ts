@@ -31,7 +31,7 @@ export function asSet(...plots: PlotSet["plots"]): PlotSet {
 export function findLack(runs: readonly PlottedRun[], ...metrics: readonly TokenMetric[]): string | undefined {
   const needsStream = metrics.includes("timeToFirstTokenNs") || metrics.includes("interTokenLatencyNs");
   if (needsStream && !runs.some(({ isStreaming }) => isStreaming))
-    return "answers were not streamed, so that no token has a time of its own (--streaming)";
+    return "the answers were not streamed, so no token has a time of its own";
   for (const metric of metrics)
     if (!runs.some(({ columns }) => columns.metrics[metric].measured().length > 0))
       return LACKS[metric] ?? "it was not measured";
@@ -39,8 +39,8 @@ export function findLack(runs: readonly PlottedRun[], ...metrics: readonly Token
 }
 
 const LACKS: Partial<Readonly<Record<TokenMetric, string>>> = {
-  inputTokens: "input tokens were not counted (--tokenizer)",
-  outputTokens: "output tokens were not counted (--tokenizer)",
+  inputTokens: "input tokens were not counted, as there was no tokenizer",
+  outputTokens: "output tokens were not counted, as there was no tokenizer",
   interTokenLatencyNs: "no answer came in more than one piece with more than one counted token",
 };
 

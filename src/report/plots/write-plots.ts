@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, RunError } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { writeOutput } from "../output-file.ts";
 import { createSvgPainter, readChartLibrary, type SvgPainter } from "./chart-library.ts";
 import { toChartOption } from "./chart-option.ts";
@@ -39,7 +40,7 @@ export async function writePlots(
     await mkdir(folder, { recursive: true });
     for (const [name, content] of files) writeOutput(join(folder, name), content);
   } catch (error) {
-    const hint = "Give another folder with --artifact-dir.";
+    const hint = `Give another folder with ${setting("outputs.folder")}.`;
     throw new RunError("output", `plots cannot be written to ${folder}: ${messageOf(error)}`, hint);
   }
   return files.map(([name]) => join(folder, name));

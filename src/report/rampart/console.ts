@@ -1,6 +1,6 @@
 import { describePart } from "../../load/schedule-part.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { explainInstability, type Remedy } from "../../measure/instability.ts";
+import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import {
   errorRatio,
   estimatePercentile,
@@ -76,8 +76,8 @@ class RampartConsole implements Report {
     this.sink.out(`    window ${trial}: ${throughput} infer/s, ${formatDurationNs(latencyNs)}\n`);
   }
 
-  onWindowError(trial: number, message: string): void {
-    this.sink.out(`    window ${trial}: ${message}\n`);
+  onEmptyWindow(trial: number): void {
+    this.sink.out(`    window ${trial}: no request succeeded\n`);
   }
 
   finish(result: RunResult): void {
@@ -160,7 +160,7 @@ class RampartConsole implements Report {
     }
     if (instability !== undefined) {
       const { moved, cause, remedy } = explainInstability(instability, window, askedRate(this.plan, level));
-      notes.push(`not stable: ${moved}`, `${cause}; ${ADVICE[remedy]}`);
+      notes.push(`not stable: ${moved}`, `${cause}. ${describeRemedy(remedy, this.plan.measurement.mode)}`);
     }
     if (result.repeats !== undefined) notes.push(this.formatRepeats(result.repeats));
     if (result.isLatencyUnstable)
@@ -288,16 +288,8 @@ function describeOutcome({ outcome }: LevelResult): string {
   return outcome === "over-limit" ? "over the latency limit" : "";
 }
 
-/** What a scenario's author can do about a level that is not stable. */
-const ADVICE: Readonly<Record<Remedy, string>> = {
-  "less-load": "a lower load, or more of the machine for the client, would help",
-  "longer-windows": "longer windows would help: stability: { window: … }",
-  "more-trials": "more windows would help: stability: { trials: … }, or warmupRequests",
-  "wider-tolerance": "a wider tolerance would help: stability: { percent: … }",
-};
-
 function formatTotals(result: RunResult): string {
-  const cancelled = result.cancelledCount === 0 ? "" : `, ${formatCount(result.cancelledCount)} given up`;
+  const cancelled = result.cancelledCount === 0 ? "" : `, ${formatCount(result.cancelledCount)} cancelled`;
   const server =
     result.server === undefined
       ? ""
@@ -316,6 +308,6 @@ function formatFailures(result: RunResult): string {
     formatCount(count),
     example,
   ]);
-  const title = result.cancelledCount === 0 ? "failed requests" : "failed or given up";
+  const title = result.cancelledCount === 0 ? "failed requests" : "failed or cancelled";
   return formatTable([title, "count", "for example"], rows);
 }

@@ -14,6 +14,7 @@ import { judge } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeRepeats } from "../load-notes.ts";
 import { writeOutput } from "../output-file.ts";
@@ -38,7 +39,7 @@ export function createJsonReport(plan: Plan): Report {
         throw new RunError(
           "output",
           `failed to write ${plan.outputs.jsonFile}: ${messageOf(error)}`,
-          "Give a path that can be written with --json.",
+          `Give a path that can be written with ${setting("outputs.jsonFile")}.`,
         );
       }
     },

@@ -55,7 +55,7 @@ export class FailurePolicy {
         new RunError(
           kindOf(failure),
           message,
-          `Raise ${setting("failures.maxRatio")} to measure in spite of failed requests.`,
+          `Raise ${setting("failures.maxRatio")} to measure despite failed requests.`,
         ),
       );
       return;

@@ -16,7 +16,6 @@ import { WindowCutter } from "./window-cutter.ts";
 const WINDOW_STRETCH = 1.2;
 /** Count windows are checked once per second, so they last whole seconds. */
 const COUNT_POLL_MS = 1000;
-const NO_REQUESTS = "No valid requests recorded within time interval. Please use a larger time window.";
 
 type DurationMode = Extract<MeasurementModePlan, { kind: "duration" }>;
 
@@ -83,7 +82,7 @@ export class LevelRun {
       let isSettled = false;
       if (window.requestCount === 0) {
         judge.add(0, Number.POSITIVE_INFINITY);
-        observer.onWindowError?.(trials, NO_REQUESTS);
+        observer.onEmptyWindow?.(trials);
       } else {
         const latencyNs = stabilizingLatencyNs(window, percentile);
         judge.add(inferPerSec(window, this.batchSize), latencyNs);
@@ -101,7 +100,7 @@ export class LevelRun {
 
   private judged(windows: readonly WindowResult[], judge: StabilityJudge, trials: number): LevelResult {
     this.windowCount = windows.length;
-    if (windows.some(({ requestCount }) => requestCount === 0)) throw new LevelError(NO_REQUESTS);
+    if (windows.some(({ requestCount }) => requestCount === 0)) throw new LevelError();
     const isLatencyUnstable = this.context.isAsync && !judge.isStable && judge.isThroughputStable;
     const isStable = judge.isStable || isLatencyUnstable;
     const window = mergeWindows(windows);
@@ -172,7 +171,7 @@ export class LevelRun {
   private finish(window: WindowResult, timeline: readonly TimelineBucket[]): LevelResult {
     const { signal } = this.context;
     if (signal.isStopped) return this.result("partial", window, 1, { timeline });
-    if (window.requestCount + window.failedCount + window.cancelledCount === 0) throw new LevelError(NO_REQUESTS);
+    if (window.requestCount + window.failedCount + window.cancelledCount === 0) throw new LevelError();
     const { percentile } = this.context.plan.measurement;
     if (window.requestCount > 0) this.context.observer.onWindow?.(1, window, stabilizingLatencyNs(window, percentile));
     return this.result(this.isOverLimit(window) ? "over-limit" : "measured", window, 1, { timeline });
@@ -238,7 +237,11 @@ export class LevelRun {
   }
 }
 
-/** A level without a valid measurement. */
+/** A level in which no request succeeded. */
 export class LevelError extends Error {
   override readonly name = "LevelError";
+
+  constructor() {
+    super("no request succeeded while a level was measured");
+  }
 }

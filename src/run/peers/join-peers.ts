@@ -1,5 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf } from "../../plan/problem.ts";
+import { setting } from "../../plan/setting-names.ts";
 import { ALONE, type Peers } from "./peers.ts";
 
 /**
@@ -10,14 +11,14 @@ export async function joinPeers(plan: Plan, tell: (line: string) => void): Promi
   if (!plan.client.isMpi) return ALONE;
   const { isMpiRank, openMpi } = await import("../../runtime/mpi.ts");
   if (!isMpiRank()) {
-    tell("rampart: --enable-mpi has no effect: this process was not started by mpirun.");
+    tell(`rampart: ${setting("client.isMpi")} has no effect: this process was not started by mpirun.`);
     return ALONE;
   }
   try {
     const { MpiPeers } = await import("./mpi-peers.ts");
     return new MpiPeers(await openMpi(), tell);
   } catch (error) {
-    tell(`rampart: --enable-mpi has no effect, and this rank measures alone: ${messageOf(error)}`);
+    tell(`rampart: ${setting("client.isMpi")} has no effect, and this rank measures alone: ${messageOf(error)}`);
     return ALONE;
   }
 }

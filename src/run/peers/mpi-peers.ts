@@ -111,7 +111,7 @@ export class MpiPeers implements Peers {
       default:
         peer.hasEnded = true;
         if (value === SAID.missing && !this.hasEnded)
-          this.tell(`rampart: rank ${peer.rank} has ended early: from here on its load is missing.`);
+          this.tell(`rampart: rank ${peer.rank} ended early: its load is missing from now on.`);
     }
   }
 }

@@ -28,14 +28,6 @@ export class ClosedLoad implements ActiveLoad {
     return this.target;
   }
 
-  /** Sends the very first request, before `hold`. */
-  sendFirst(concurrency: number): void {
-    this.sender.setActiveLanes(concurrency);
-    this.target = 1;
-    this.sender.send(0, 0, Number.NaN, false);
-    this.sender.flush();
-  }
-
   /** Changes the number of outstanding requests. Resolves when at most that many are outstanding. */
   async hold(concurrency: number): Promise<void> {
     this.stopRamp();

@@ -30,7 +30,7 @@ async function createSessionFeed(service: Session["service"], dataset: Session["
   if (service.conversations === undefined)
     throw new RunError(
       "unsupported",
-      "requests to this kind of server make up no conversations",
+      "this kind of server has no conversations, and sessions consist of them",
       "Measure it with a concurrency or a request rate.",
     );
   const [open, { SessionFeed }] = await Promise.all([service.conversations(), import("./session-feed.ts")]);
@@ -48,7 +48,7 @@ async function createSequences(
   if (plan.load.kind === "fixed-schedule")
     throw new RunError(
       "unsupported",
-      "a fixed schedule has times for entries of the data, and a model with sequences takes whole streams at random",
+      "a fixed schedule gives each entry of the data a time, but a model with sequences is sent whole streams at random",
       "Measure sequences with a concurrency or a request rate.",
     );
   const { Sequences } = await import("../../load/sequences.ts");

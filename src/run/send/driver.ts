@@ -32,8 +32,6 @@ export class Driver implements Sender {
   private lanes: LaneOptions;
   private work: DriverWork | undefined;
   private feed: RequestFeed | undefined;
-  /** A request that ended before `take`. */
-  private early: Call | undefined;
   /** Only the driver sends on it. */
   readonly client: LoadClient;
   /** Counts and records of ended requests. */
@@ -48,7 +46,6 @@ export class Driver implements Sender {
   /** Number of starts and stops, so that an outdated change of load is dropped. */
   private turn = 0;
   private readonly backoff: Backoff;
-  private firstReady: Promise<void> = Promise.resolve();
   private opening: Promise<unknown> = Promise.resolve();
   private outstandingCount = 0;
   private readonly idle = new IdleWait();
@@ -103,9 +100,6 @@ export class Driver implements Sender {
     this.ended.take(work);
     this.feed = work.feed;
     this.closedLoad.readsFirst = work.readsFirst === true;
-    const { early } = this;
-    this.early = undefined;
-    if (early !== undefined) this.done(early);
   }
 
   get laneCount(): number {
@@ -137,15 +131,7 @@ export class Driver implements Sender {
 
   /** Opens the first connection. */
   prepareFirst(): void {
-    this.firstReady = this.reserve(1);
-  }
-
-  /** Sends the first request of a closed load before the rest of a run is prepared; `take` must follow. */
-  async sendFirst(feed: RequestFeed, concurrency: number): Promise<void> {
-    this.feed = feed;
-    await this.firstReady;
-    this.isStopped = false;
-    this.closedLoad.sendFirst(concurrency);
+    void this.reserve(1);
   }
 
   /** Opens the connections of a level, so that its first requests do not wait for them. */
@@ -312,11 +298,7 @@ export class Driver implements Sender {
   }
 
   private done(call: Call): void {
-    const { work } = this;
-    if (work === undefined) {
-      this.early = call;
-      return;
-    }
+    const work = this.work as DriverWork;
     // Like `guard`, without allocating a closure per request.
     try {
       this.conclude(call);

@@ -121,16 +121,16 @@ async function balance(
 }
 
 /** Restricts a service to what works with several servers. @throws RunError when requests cannot be shared */
-function shareAmong(service: Service, { outputs, target }: Plan): Service {
+function shareAmong(service: Service, { behaviour, target }: Plan): Service {
   if (service.isSequence)
     throw new RunError(
       "unsupported",
       `model '${service.model.name}' takes sequences, whose requests must all reach the same server`,
-      "Measure one server, or put something before them that knows of sequences.",
+      "Measure one server, or put a load balancer before them that keeps sequences together.",
     );
   // The counters of one server would look like those of all.
   const warnings = [...service.warnings];
-  if (target.kind === "triton" && outputs.style === "rampart")
+  if (target.kind === "triton" && behaviour?.skipsRunCounters !== true)
     warnings.push("several servers share the load: what each of them counts and times itself is not reported.");
   return { ...service, warnings, composing: [], statistics: () => Promise.resolve(undefined) };
 }
@@ -145,9 +145,8 @@ async function startEmbeddedTarget(
 }
 
 /**
- * Chooses the client for queries: the one of the load, if the plan selects a library. With Rampart's own client it depends on the front
- * end: scenarios query through the libraries; perf_analyzer mode queries through the own client, because loading a library would triple the
- * time to the first request and delay the measuring loop.
+ * Chooses the client for queries: the one of the load, if the plan selects a library. With Rampart's own client, queries go through the
+ * libraries, unless the plan asks for the own client here too: loading a library would triple the time to the first request.
  */
 function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint): Plan["client"]["kind"] {
   // Bun and Deno reject the server name that grpc-js sets for an IP address.
@@ -155,7 +154,7 @@ function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint):
     address.wire !== "http" &&
     endpoint.tls !== undefined &&
     process.getBuiltinModule("node:net").isIP(endpoint.host) !== 0;
-  const usesOwn = plan.client.kind === "own" && (plan.outputs.style === "perf_analyzer" || isBeyondGrpcJs);
+  const usesOwn = plan.client.kind === "own" && (plan.behaviour?.queriesThroughOwnClient === true || isBeyondGrpcJs);
   if (usesOwn) return "own";
   return address.wire === "http" ? "undici" : "grpc-js";
 }
@@ -216,7 +215,7 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
         "unreachable",
         `${failed}${said}: ${server}: ${failure.message}`,
         `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
-        failure,
+        { failure },
       );
     }
     case "stalled":
@@ -227,25 +226,21 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
         `Look at the server, or raise ${setting("client.stallTimeoutMs")}.`,
       );
     case "limit":
-      return new RunError(
-        "refused",
-        `${failed}${failure.message}`,
-        `Look at what ${server} answers to such questions.`,
-      );
+      return new RunError("refused", `${failed}${failure.message}`, `Check what ${server} answers to such requests.`);
     case "http":
     case "grpc":
       return new (isMissingStatus(failure.kind, failure.status) ? MissingCallError : RunError)(
         "refused",
         `${failed}${readServerError(failure.message, body)}`,
         "Check the model's name and version, and that the server has loaded it.",
-        failure,
+        { failure },
       );
     default:
       return new RunError(
         "refused",
         `${failed}${failure.message}`,
         `Is ${server} really the ${address.wire === "http" ? "HTTP" : "gRPC"} address of a KServe v2 server?`,
-        failure,
+        { failure },
       );
   }
 }
@@ -297,7 +292,7 @@ function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Servi
   if (isSequence) {
     if (!isDealt || load.kind !== "concurrency") return [];
     return [
-      "the number of sequences and their serial order are for request rates and have no effect: with a concurrency each request under way is of a sequence of its own.",
+      "the number of sequences and their serial order have no effect with a concurrency: each request in flight belongs to a sequence of its own.",
     ];
   }
   const isShaped =

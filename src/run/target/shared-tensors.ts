@@ -61,8 +61,9 @@ export async function shareTensors({ plan, target, search, service, dataset, ask
       ask,
     });
   } catch (error) {
-    if (!(error instanceof RunError) || plan.outputs.style !== "perf_analyzer") throw error;
-    throw new RunError(error.kind, `Unable to init infer data manager: ${error.message}`, error.hint);
+    if (!(error instanceof RunError)) throw error;
+    const { kind, message, hint, facts } = error;
+    throw new RunError(kind, message, hint, { ...facts, code: "shared-memory" });
   }
 }
 
@@ -133,7 +134,7 @@ export class SharedTensors {
     if (index >= slotCount) {
       throw new RunError(
         "unsupported",
-        `more than ${slotCount} requests outstanding, which have no outputs of their own to validate in shared memory`,
+        `more than ${slotCount} requests are in flight, and each needs a place of its own for outputs that are validated in shared memory`,
         "Lower the load, or leave out validation_data or shared memory.",
       );
     }
@@ -214,7 +215,7 @@ export class SharedTensors {
     this.inputs.length = 0;
     const suffix = `_${process.pid}`;
     this.warnings.push(
-      `the shared memory region ${this.takenName} exists already, of another run, or of one that was killed and left it at the server or in /dev/shm; this run's names end in ${suffix}.`,
+      `the shared memory region ${this.takenName} exists already: another run has it, or one that was killed left it at the server or in /dev/shm. The names of this run end in ${suffix}.`,
     );
     if (await this.shareAs(suffix)) return;
     throw new RunError(
@@ -242,7 +243,7 @@ export class SharedTensors {
     if (sizeBytes === 0) {
       throw new RunError(
         "unsupported",
-        `unable to allocate shared memory of 0 bytes for output '${name}', whose size the model does not tell`,
+        `unable to allocate shared memory of 0 bytes for output '${name}', whose size the model leaves open`,
         `Set ${setting("target.outputSharedMemoryBytes")} to the size of the largest output in bytes.`,
       );
     }

@@ -22,7 +22,7 @@ export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
       return toPem(fileSystem().readFileSync(path));
     } catch (error) {
       const isParsed = !("syscall" in (error as object));
-      const message = isParsed ? `is no ${what}: ${messageOf(error)}` : `cannot be read: ${messageOf(error)}`;
+      const message = isParsed ? `is not a ${what}: ${messageOf(error)}` : `cannot be read: ${messageOf(error)}`;
       problems.push({ path, message, hint: "Give an existing file of its type." });
       return undefined;
     }

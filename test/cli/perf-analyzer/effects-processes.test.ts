@@ -100,7 +100,7 @@ test("--enable-mpi: a rank that fails is not waited for, and the others tell tha
     const { code, out, err } = await runJob([...args, "-u", server.url], [...args, "-u", DEAD_URL]);
     assert.equal(code, 99);
     assert.match(out[0] ?? "", /^Concurrency: 1, throughput: /m);
-    assert.match(err[0] ?? "", /^rampart: rank 1 has ended early: from here on its load is missing\.$/m);
+    assert.match(err[0] ?? "", /^rampart: rank 1 ended early: its load is missing from now on\.$/m);
     assert.match(err[1] ?? "", /^error: failed to get model metadata: /);
   });
 });
@@ -112,7 +112,7 @@ test("--enable-mpi: a rank that fails under load is not waited for either", LIMI
     const { code, out, err } = await runJob([...args, "-u", first.url], [...args, "-u", second.url]);
     assert.equal(code, 99);
     assert.match(out[0] ?? "", /^Concurrency: 1, throughput: /m);
-    assert.match(err[0] ?? "", /^rampart: rank 1 has ended early/);
+    assert.match(err[0] ?? "", /^rampart: rank 1 ended early/);
     assert.match(err[1] ?? "", /Thread \[0\] had error: .*out of order/);
   });
 });

@@ -174,7 +174,7 @@ test("more requests outstanding than there are places for outputs end the run", 
       const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
       const { code, err } = await runCommand([...args, "--async", "--request-rate-range", "1000"]);
       assert.equal(code, 99);
-      assert.match(err, /^error: more than 256 requests outstanding, which have no outputs of their own to validate/m);
+      assert.match(err, /^error: more than 256 requests are in flight, and each needs a place of its own for outputs/m);
       assert.equal(server.maxOutstanding, 256);
       server.release();
     });

@@ -83,6 +83,6 @@ test("a file that is not of its type is named before any server is asked", LIMIT
   const args = ["-m", "simple", "-u", "https://localhost:1", "--ssl-https-private-key-file", clientKeyFile];
   const { code, err } = await runCommand([...args, "--ssl-https-private-key-type", "DER"]);
   assert.equal(code, 99);
-  assert.ok(err.includes(`${clientKeyFile}: is no DER private key: it is PEM`), err);
+  assert.ok(err.includes(`${clientKeyFile}: is not a DER private key: it is PEM`), err);
   assert.doesNotMatch(err, /connect/);
 });

@@ -78,6 +78,12 @@ test("without flags the plan is perf_analyzer's default", () => {
       profileExportFile: "",
       jsonFile: "",
     },
+    behaviour: {
+      queriesThroughOwnClient: true,
+      skipsRehearsal: true,
+      skipsRunCounters: true,
+      measuresLevelsOnce: true,
+    },
   });
   assert.deepEqual(built.warnings, []);
 });

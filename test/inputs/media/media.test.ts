@@ -191,15 +191,15 @@ test("what cannot be made is refused by its flag", () => {
   assert.deepEqual(
     checkAudio(wrong).map(({ path, value }) => [path, value]),
     [
-      ["--audio-length-mean", "0"],
-      ["--audio-depths", "12"],
-      ["--audio-sample-rates", "0"],
-      ["--audio-sample-rates", "96"],
-      ["--audio-num-channels", "3"],
+      ["{setting:inputs.audio.lengthS}", "0"],
+      ["{setting:inputs.audio.depthsBits}", "12"],
+      ["{setting:inputs.audio.sampleRatesHz}", "0"],
+      ["{setting:inputs.audio.sampleRatesHz}", "96"],
+      ["{setting:inputs.audio.channelCount}", "3"],
     ],
   );
   assert.deepEqual(checkAudio(audio), []);
-  assert.throws(() => makeAudio(createRandom(1), wrong, encoders), /--audio-depths: is not a bit depth/);
+  assert.throws(() => makeAudio(createRandom(1), wrong, encoders), /audio\.depthsBits\}: is not a bit depth/);
 });
 
 test("requests get as many images and sounds as asked for, and texts only where wanted", async () => {

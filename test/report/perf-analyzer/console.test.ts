@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { wordingIo } from "../../../src/cli/setting-names.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { createPerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";
 import { formatServerSection } from "../../../src/report/perf-analyzer/server-section.ts";
@@ -17,7 +18,7 @@ function print(
 ): { out: string; err: string } {
   const plan: Plan = makePlan({ ...change, outputs: { style: "perf_analyzer", ...change.outputs } });
   const sink = makeSink();
-  tell(createPerfAnalyzerConsole(plan, sink), makeResult(plan, levels, rest));
+  tell(createPerfAnalyzerConsole(plan, wordingIo("perf_analyzer", sink)), makeResult(plan, levels, rest));
   return sink.printed;
 }
 
@@ -67,18 +68,17 @@ test("gRPC and a percentile change their lines", () => {
   assert.match(verbose.out, /\(marshal 20 usec \+ response wait 950 usec \+ unmarshal 30 usec\)$/m);
 });
 
-test("an unstable level says what moved, whose fault it was and which flag would help", () => {
+test("an unstable level says what moved, whose fault it was and what would help", () => {
   const unstable = (change: Partial<LevelResult>): string =>
     print({ measurement: { mode: { kind: "time-windows", windowMs: 50, stabilityPct: 10, maxTrials: 10 } } }, [
       makeLevel({ outcome: "unstable", instability: makeInstability(), ...change }),
     ]).err;
   assert.match(
     unstable({}),
-    /^rampart: over windows 8 to 10 latency moved by 40 % .*\nrampart: the client was not the limit .*Raise --measurement-interval \(-p\)\.$/m,
+    /^rampart: over windows 8 to 10 latency moved by 40 % .*\nrampart: the client was not the limit .*Raise --measurement-interval\.$/m,
   );
   const window = makeWindow({ latenciesNs: new Array(30).fill(1e6), health: { cpuRatio: 1 } });
-  assert.match(unstable({ window }), /used 100 % of a core\. Lower --concurrency-range, or give the client more/);
-  assert.match(unstable({ window, unit: "request-rate" }), /Lower --request-rate-range/);
+  assert.match(unstable({ window }), /used 100 % of a core\. Lower the load, or give the client more/);
 });
 
 test("the summary stands in the order of the run and leaves out what was not measured", () => {

@@ -179,7 +179,7 @@ test("what there is nothing to draw for is left out with the reason", () => {
   const reasons = new Map(plain.leftOut.map(({ title, reason }) => [title, reason]));
   assert.match(reasons.get("Time to First Token") ?? "", /not streamed/);
   assert.match(reasons.get("Token-to-Token Latency vs Output Token Position") ?? "", /not streamed/);
-  assert.match(reasons.get("Distribution of Input Sequence Lengths to Output Sequence Lengths") ?? "", /--tokenizer/);
+  assert.match(reasons.get("Distribution of Input Sequence Lengths to Output Sequence Lengths") ?? "", /no tokenizer/);
   assert.ok(plain.plots.some(({ title }) => title === "Request Latency"));
   const oneToken = runPlots([makeRun("run", 3, 1, 1e6)]);
   assert.match(

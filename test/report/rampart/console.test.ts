@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { wordingIo } from "../../../src/cli/setting-names.ts";
 import { GpuTally } from "../../../src/measure/gpu-tally.ts";
 import { createRampartConsole } from "../../../src/report/rampart/console.ts";
 import { formatCount, formatPct, formatTable, formatUs } from "../../../src/report/rampart/format.ts";
@@ -13,7 +14,7 @@ import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
 function print(change: PlanChange, levels: readonly LevelResult[], rest: Partial<RunResult> = {}): string {
   const plan = makePlan(change);
   const sink = makeSink();
-  tell(createRampartConsole(plan, sink), makeResult(plan, levels, rest));
+  tell(createRampartConsole(plan, wordingIo("scenario", sink)), makeResult(plan, levels, rest));
   return sink.printed.out;
 }
 
@@ -124,7 +125,7 @@ test("a run that ended early, failures and unstable levels are plain to see", ()
     out,
     /not stable: over windows 8 to 10 latency moved by 40 % \(1 ms, 1\.4 ms, 1\.1 ms\); 10 % is allowed/,
   );
-  assert.match(out, /it went up and down; longer windows would help: stability: \{ window: … \}/);
+  assert.match(out, /it went up and down\. Raise stability\.window\./);
   assert.match(out, /^http 500 +4 +no luck$/m);
   assert.match(print({}, [makeLevel({ isLatencyUnstable: true })]), /only throughput is stable, .*; latency is not$/m);
 });

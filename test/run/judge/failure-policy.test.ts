@@ -72,7 +72,7 @@ test("a share of failures that is certain to be above the limit ends the run at 
     policy.isWarmingUp = isWarmingUp;
     policy.add({ kind: "http", message: "no luck" }, 0);
     assert.equal(signal.error?.message.startsWith("90 of 100 requests failed"), isWarmingUp ? undefined : true);
-    if (!isWarmingUp) assert.match(signal.error?.hint ?? "", /^Raise \{failures\.maxRatio\}/);
+    if (!isWarmingUp) assert.match(signal.error?.hint ?? "", /^Raise \{setting:failures\.maxRatio\}/);
   }
 });
 

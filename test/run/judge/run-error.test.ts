@@ -1,23 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RunError, UserError } from "../../../src/plan/problem.ts";
 import { FailureLog } from "../../../src/run/judge/failure-log.ts";
-import { explainEnd } from "../../../src/run/judge/run-error.ts";
+import { explainEnd, toRunError } from "../../../src/run/judge/run-error.ts";
 import { LevelError } from "../../../src/run/level/level.ts";
-import { makePlan } from "../../plan/make-plan.ts";
 
 const counts = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: 0 };
 
-function explain(style: "perf_analyzer" | "genai-perf" | "rampart", change: Partial<typeof counts> = {}): string {
-  const plan = makePlan({ outputs: { style } });
-  const { message, hint } = explainEnd(new LevelError("no window"), plan, { ...counts, ...change }, new FailureLog());
-  return `${message}. ${hint}`;
-}
-
-test("a level without a request is told in the words of the command that measures it", () => {
-  assert.match(explain("perf_analyzer"), /^no window\. Raise \{measurement\.mode\.windowMs\}/);
-  for (const style of ["rampart", "genai-perf"] as const) {
-    assert.match(explain(style), /^no request ended while a level was measured\. Measure it for longer/);
-    assert.doesNotMatch(explain(style, { completedCount: 3 }), /--/);
-    assert.match(explain(style, { failedCount: 3 }), /^all 3 requests failed/);
+test("an end without a success names failures where there are some, and has its code in either case", () => {
+  for (const [change, message] of [
+    [{}, "no request succeeded while a level was measured"],
+    [{ completedCount: 3, failedCount: 1 }, "no request succeeded while a level was measured"],
+    [{ failedCount: 3 }, "all 3 requests failed: "],
+  ] as const) {
+    const error = explainEnd(new LevelError(), { ...counts, ...change }, new FailureLog());
+    assert.deepEqual([error.kind, error.facts.code, error.message], ["failed-request", "no-valid-requests", message]);
   }
+});
+
+test("other errors keep what they say", () => {
+  const refused = new RunError("refused", "no", "Look.");
+  assert.equal(explainEnd(refused, counts, new FailureLog()), refused);
+  const wrong = toRunError(new UserError([{ path: "in.json", message: "is empty", hint: "Fill it." }]));
+  assert.deepEqual([wrong.kind, wrong.message], ["unsupported", "in.json: is empty. Fill it."]);
+  assert.deepEqual([toRunError(new Error("oops")).kind, toRunError("oops").message], ["internal", "oops"]);
 });

@@ -144,7 +144,7 @@ describe("the ranks of a job", () => {
     await all<unknown>(waiting);
     assert.deepEqual(await all<unknown>([judge(first, true), judge(third, true)]), [true, true]);
     for (const { told } of [first, third])
-      assert.deepEqual(told, ["rampart: rank 1 has ended early: from here on its load is missing."]);
+      assert.deepEqual(told, ["rampart: rank 1 ended early: its load is missing from now on."]);
     assert.equal(await after(closing), PENDING);
     assert.equal(second.isFinal, false, "MPI's end waits for all, so that it must come last");
     await all<unknown>([first, third].map(({ peers, signal }) => peers.waitForEnd(signal)));

@@ -72,7 +72,12 @@ const REFUSED: readonly (readonly [name: string, change: PlanChange, service: Pa
     /^The 'end' concurrency can not be 0/,
   ],
   ["fewer ids than sequences in flight", idRange(2, 3), sequence, /^sequence id range specified is smaller/],
-  ["a fixed schedule of sequences", { load: { kind: "fixed-schedule" } }, sequence, /^a fixed schedule has times/],
+  [
+    "a fixed schedule of sequences",
+    { load: { kind: "fixed-schedule" } },
+    sequence,
+    /^a fixed schedule gives each entry/,
+  ],
 ];
 for (const [name, change, service, message] of REFUSED)
   test(`${name} cannot be fed`, async () => {

@@ -37,41 +37,6 @@ test("the core is shared with others after each request that was sent, and not b
   driver.close();
 });
 
-test("a request sent ahead of the work is recorded when the work comes, and its slot goes on", async () => {
-  const { driver, client, feed, flags, take } = makeDriver({}, false);
-  driver.prepareFirst();
-  await driver.sendFirst(feed, 3);
-  assert.deepEqual([client.active, driver.sentCount], [[0], 1]);
-  client.answer(0);
-  assert.deepEqual([client.sent.length, driver.ended.completedCount], [1, 0]);
-  take();
-  assert.deepEqual([client.active, driver.sentCount, driver.ended.completedCount], [[0], 2, 1]);
-  await driver.start(closed(3), ENDLESS);
-  assert.deepEqual(client.active, [0, 1, 2]);
-  driver.drain();
-  assert.deepEqual(flags, [0]);
-  driver.close();
-});
-
-test("a request sent ahead of the work that is still under way is recorded when it ends", async () => {
-  const { driver, client, feed, failures, take } = makeDriver({}, false);
-  driver.prepareFirst();
-  await driver.sendFirst(feed, 2);
-  take();
-  assert.deepEqual([client.active, driver.outstanding], [[0], 1]);
-  client.answer(0, { kind: "http", status: 500, message: "no" });
-  assert.deepEqual([failures.length, driver.ended.failedCount, client.active], [1, 1, [0]]);
-  driver.close();
-});
-
-test("a driver that never had work closes with a request under way", async () => {
-  const { driver, client, feed } = makeDriver({}, false);
-  driver.prepareFirst();
-  await driver.sendFirst(feed, 1);
-  driver.close();
-  assert.equal(client.isClosed, true);
-});
-
 test("a closed loop never has more outstanding than asked, whatever order answers come in", async () => {
   const answers = fc.array(fc.nat(), { maxLength: 60 });
   await fc.assert(

@@ -80,6 +80,7 @@ async function run(turns: readonly Turn[], answer: Answer, options: Options): Pr
       measurement: { mode: { kind: "requests", count: null } },
       client: { callMode: "async", kind: options.clientKind ?? "own" },
       outputs: { style: "genai-perf", profileExportFile },
+      behaviour: { skipsRunCounters: true },
     }),
     target: {
       kind: "openai",

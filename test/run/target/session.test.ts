@@ -63,7 +63,7 @@ const UNUSED: readonly (readonly [name: string, options: KserveOptions, change: 
     "a number of sequences under a concurrency",
     { isSequence: true },
     { sequences: { ...sequences, concurrent: 9 } },
-    /with a concurrency each request under way is of a sequence of its own/,
+    /no effect with a concurrency: each request in flight belongs to a sequence of its own/,
   ],
 ];
 for (const [name, options, change, warning] of UNUSED)

@@ -87,7 +87,7 @@ test("slots have places of their own where outputs are compared, and no more tha
     [0, 128],
   );
   assert.equal(shared.isPerSlot, true);
-  assert.throws(() => shared.codecOf(3), /more than 3 requests outstanding/);
+  assert.throws(() => shared.codecOf(3), /more than 3 requests are in flight/);
   await shared.close();
 });
 

@@ -58,21 +58,25 @@ describe("files of TLS", () => {
     [
       "an authority that is text",
       { caFile: textFile },
-      /text\.pem: is no PEM file of certificates: no BEGIN CERTIFICATE/,
+      /text\.pem: is not a PEM file of certificates: no BEGIN CERTIFICATE/,
     ],
-    ["an empty authority", { caFile: emptyFile }, /empty\.pem: is no PEM file of certificates/],
-    ["an authority of which one is broken", { caFile: brokenBundle }, /bundle\.pem: is no PEM file of certificates/],
-    ["an authority in DER", { caFile: clientCertDerFile }, /client\.der: is no PEM file of certificates: it is DER/],
-    ["a broken certificate", { certFile: brokenCert }, /broken-cert\.pem: is no PEM certificate: /],
-    ["a key as certificate", { certFile: clientKeyFile }, /client\.key: is no PEM certificate: /],
-    ["a certificate in DER", { certFile: clientCertDerFile }, /client\.der: is no PEM certificate: it is DER/],
-    ["a certificate in PEM", { ...DER, certFile: clientCertFile }, /client\.pem: is no DER certificate: it is PEM/],
-    ["text in DER", { ...DER, certFile: textFile }, /text\.pem: is no DER certificate: /],
-    ["a broken key", { keyFile: brokenKey }, /broken-key\.pem: is no PEM private key: /],
-    ["a certificate as key", { keyFile: clientCertFile }, /client\.pem: is no PEM private key: no BEGIN PRIVATE KEY/],
-    ["a key in DER", { keyFile: clientKeyDerFile }, /client\.pkcs8: is no PEM private key: it is DER/],
-    ["a key in PEM", { ...DER, keyFile: clientKeyFile }, /client\.key: is no DER private key: it is PEM/],
-    ["an encrypted key", { keyFile: encryptedKey }, /encrypted\.key: is no PEM private key: it is encrypted/],
+    ["an empty authority", { caFile: emptyFile }, /empty\.pem: is not a PEM file of certificates/],
+    ["an authority of which one is broken", { caFile: brokenBundle }, /bundle\.pem: is not a PEM file of certificates/],
+    ["an authority in DER", { caFile: clientCertDerFile }, /client\.der: is not a PEM file of certificates: it is DER/],
+    ["a broken certificate", { certFile: brokenCert }, /broken-cert\.pem: is not a PEM certificate: /],
+    ["a key as certificate", { certFile: clientKeyFile }, /client\.key: is not a PEM certificate: /],
+    ["a certificate in DER", { certFile: clientCertDerFile }, /client\.der: is not a PEM certificate: it is DER/],
+    ["a certificate in PEM", { ...DER, certFile: clientCertFile }, /client\.pem: is not a DER certificate: it is PEM/],
+    ["text in DER", { ...DER, certFile: textFile }, /text\.pem: is not a DER certificate: /],
+    ["a broken key", { keyFile: brokenKey }, /broken-key\.pem: is not a PEM private key: /],
+    [
+      "a certificate as key",
+      { keyFile: clientCertFile },
+      /client\.pem: is not a PEM private key: no BEGIN PRIVATE KEY/,
+    ],
+    ["a key in DER", { keyFile: clientKeyDerFile }, /client\.pkcs8: is not a PEM private key: it is DER/],
+    ["a key in PEM", { ...DER, keyFile: clientKeyFile }, /client\.key: is not a DER private key: it is PEM/],
+    ["an encrypted key", { keyFile: encryptedKey }, /encrypted\.key: is not a PEM private key: it is encrypted/],
     ["no file", { keyFile: join(folder, "none") }, /none: cannot be read: /],
     [
       "the key of another certificate",
@@ -93,7 +97,7 @@ describe("files of TLS", () => {
     });
 
   test("are named in every mode, all of them", { timeout: 60_000 }, async () => {
-    const named = /text\.pem: is no PEM file of certificates: [\s\S]*broken-key\.pem: is no PEM private key: /;
+    const named = /text\.pem: is not a PEM file of certificates: [\s\S]*broken-key\.pem: is not a PEM private key: /;
     const https = `--ssl-https-ca-certificates-file ${textFile} --ssl-https-client-certificate-file ${clientCertFile} --ssl-https-private-key-file ${brokenKey}`;
     const http = await runCommand(`-m m -u https://127.0.0.1:1 ${https}`.split(" "));
     assert.equal(http.code, 99);

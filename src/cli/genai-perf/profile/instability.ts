@@ -1,6 +1,7 @@
-import { explainInstability, type Remedy } from "../../../measure/instability.ts";
+import { describeRemedy, explainInstability } from "../../../measure/instability.ts";
 import { askedRate } from "../../../report/scheduled-rate.ts";
 import type { RunResult } from "../../../result/run-result.ts";
+import { wordFor } from "../../setting-names.ts";
 
 /** Measurements by intervals that did not become stable: the original fails on them. */
 
@@ -14,16 +15,10 @@ export function describeInstability({ levels, prepared: { plan } }: RunResult): 
   return levels.flatMap(({ instability, window, level, isLatencyUnstable }) => {
     if (instability !== undefined) {
       const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level));
-      return [`the measurement is not stable: ${moved}; ${cause}. ${ADVICE[remedy]}`];
+      const advice = wordFor("genai-perf", describeRemedy(remedy, plan.measurement.mode));
+      return [`the measurement is not stable: ${moved}; ${cause}. ${advice}`];
     }
     if (!isLatencyUnstable) return [];
     return ["only throughput is stable, which is enough for asynchronous requests; latency is not."];
   });
 }
-
-const ADVICE: Readonly<Record<Remedy, string>> = {
-  "less-load": "Lower the load, or give the client more of the machine.",
-  "longer-windows": "Raise --measurement-interval.",
-  "more-trials": "Raise --measurement-interval, or send --warmup-request-count requests first.",
-  "wider-tolerance": "Raise --stability-percentage a little, or --measurement-interval.",
-};

@@ -9,7 +9,6 @@ import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import { removeOutput } from "../../../report/output-file.ts";
 import type { RunResult } from "../../../result/run-result.ts";
-import { ALONE } from "../../../run/peers/peers.ts";
 import { removingPart } from "../../../run/target/process-end.ts";
 import { type CommandIo, executePlan } from "../../execute.ts";
 import type { GenaiSettings } from "../options/settings.ts";
@@ -112,7 +111,11 @@ async function measureRun({ settings, given, place, io }: ProfileParts, plan: Pl
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const onInterrupt = (signal: string): void =>
     note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
-  const { result: run, outputError } = await executePlan(plan, io, onInterrupt, ALONE, work.link);
+  const { result: run, outputError } = await executePlan(plan, io, {
+    door: "genai-perf",
+    onInterrupt,
+    meter: work.link,
+  });
   if (outputError !== undefined) note(`${outputError.message}. ${outputError.hint}`);
   const doubts = findDoubts(run, settings);
   reportRunNotes(run, settings, doubts, note);

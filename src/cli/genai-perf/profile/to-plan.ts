@@ -68,6 +68,7 @@ export function toProfilePlan(
       recordsFile: rampart.recordsFile,
       isLive: rampart.isLive,
     },
+    behaviour: { skipsRunCounters: true, measuresLevelsOnce: true },
   };
 }
 

@@ -1,5 +1,6 @@
 import { checkAudio } from "../../../inputs/media/synthetic-audio.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
+import { wordProblem } from "../../setting-names.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import { nameOf } from "../options/subcommands.ts";
@@ -79,7 +80,8 @@ const AUDIO_DETAILS = [
 function checkSounds(rules: RuleSet): void {
   const { audio } = rules.settings.input;
   if (hasMadeUpAudio(rules.settings)) {
-    rules.problems.push(...checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) }));
+    const problems = checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) });
+    rules.problems.push(...problems.map((problem) => wordProblem("genai-perf", problem)));
     checkTypes(rules, "input.audio.lengthSec.mean", "sounds", AUDIO_TYPES);
   } else
     for (const at of AUDIO_DETAILS)
