@@ -100,7 +100,7 @@ export function toOutputPath<T extends string | undefined>(path: T): T | typeof 
 }
 
 /** Where a command's text goes: to standard error where standard output holds the JSON report alone. */
-export function besideJson(io: CommandIo, jsonFile: string): CommandIo {
+export function besideJson(io: CommandIo, jsonFile: string | undefined): CommandIo {
   if (jsonFile !== STDOUT_FILE) return io;
   // Defined, not assigned: what the process's own object reads anew each time cannot be assigned to.
   return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;

@@ -109,7 +109,7 @@ async function runLoaded(
     io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
     return EXIT.passed;
   }
-  const reportIo = besideJson(io, plan.outputs.jsonFile);
+  const reportIo = besideJson(io, plan.outputs.files.json);
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`);
   const { result, outputError } = await withoutErrorsOf(
@@ -149,16 +149,18 @@ function areAssertionsMet(plan: Plan, result: RunResult): boolean {
 
 /** Reads the flags. Throws {@link UserError} with everything that is wrong, `found` before included. */
 function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverrides {
-  const csvFile = flags.text("csv");
-  const jsonFile = toOutputPath(flags.text("json"));
-  const profileExportFile = flags.text("profile-export-file");
+  const given = {
+    csv: flags.text("csv"),
+    json: toOutputPath(flags.text("json")),
+    profileExport: flags.text("profile-export-file"),
+  };
   const problems: Problem[] = [
     ...found,
     ...flags.problems,
     ...checkOutputFiles([
-      ["--csv", csvFile],
-      ["--json", jsonFile],
-      ["--profile-export-file", profileExportFile],
+      ["--csv", given.csv],
+      ["--json", given.json],
+      ["--profile-export-file", given.profileExport],
     ]),
   ];
   const stallTimeoutMs = readDurationMs(flags, "stall-timeout", problems);
@@ -170,9 +172,7 @@ function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverri
     stallTimeoutMs,
     requestTimeoutMs,
     verbosity: flags.has("verbose") ? 1 : 0,
-    csvFile,
-    jsonFile,
-    profileExportFile,
+    files: Object.fromEntries(Object.entries(given).filter(([, path]) => (path ?? "") !== "")),
     isLive: flags.has("live"),
   };
 }

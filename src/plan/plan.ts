@@ -217,18 +217,25 @@ export interface FailuresPlan {
   readonly maxRatio: number | null;
 }
 
-/** What to print and write. Empty file names: not written. */
+/** What to print and write. */
 export interface OutputsPlan {
   readonly style: "perf_analyzer" | "genai-perf" | "rampart";
   /** 0, 1 (`-v`: also each window) or 2 (`-v -v`: also requests and responses). */
   readonly verbosity: 0 | 1 | 2;
-  readonly csvFile: string;
+  readonly files: OutputFilesPlan;
+  /** More columns in the CSV. */
   readonly isVerboseCsv: boolean;
-  readonly profileExportFile: string;
-  /** Rampart's own report as JSON. */
-  readonly jsonFile: string;
-  /** File with one line of JSON per request. Absent or empty: not written. */
-  readonly recordsFile?: string | undefined;
   /** Show progress during the run. Default: false. */
   readonly isLive?: boolean | undefined;
+}
+
+/** Paths of the files to write, by the key of their report. Absent: not written. */
+export interface OutputFilesPlan {
+  readonly csv?: string;
+  /** Rampart's own report. */
+  readonly json?: string;
+  /** Each measured request, as perf_analyzer writes them. */
+  readonly profileExport?: string;
+  /** One line of JSON for each request. */
+  readonly records?: string;
 }

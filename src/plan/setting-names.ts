@@ -15,7 +15,8 @@ interface Settings {
   "measurement.mode": "maxTrials" | "requestsPerWindow" | "stabilityPct" | "windowMs";
   merge: "folder";
   mock: "grpcPort" | "httpPort";
-  outputs: "csvFile" | "folder" | "jsonFile" | "profileExportFile" | "recordsFile";
+  outputs: "folder";
+  "outputs.files": "csv" | "json" | "profileExport" | "records";
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "url";
   sequences: "concurrent" | "idCount";

@@ -37,6 +37,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
   const stability = { stabilityPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")), maxTrials: count };
   const of = v.picklist(["latency", "scheduledLatency"], "must be latency or scheduledLatency");
+  const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
   const yes = v.exactOptional(v.literal(true));
   return v.object({
     version: v.literal(1),
@@ -91,11 +92,13 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     outputs: v.object({
       style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
       verbosity: v.picklist([0, 1, 2]),
-      csvFile: v.string(),
+      files: v.object({
+        csv: v.exactOptional(file),
+        json: v.exactOptional(file),
+        profileExport: v.exactOptional(file),
+        records: v.exactOptional(file),
+      }),
       isVerboseCsv: v.boolean(),
-      profileExportFile: v.string(),
-      jsonFile: v.string(),
-      recordsFile: v.optional(v.string()),
       isLive: v.optional(v.boolean()),
     }),
     behaviour: v.exactOptional(

@@ -17,14 +17,14 @@ export type OutputPlace =
 
 /** The files that a plan writes, each with its setting for a text to users. */
 export function outputFilesOf({ outputs }: Plan): (readonly [name: string, path: string])[] {
-  const { jsonFile, csvFile, profileExportFile, recordsFile = "" } = outputs;
+  const { json, csv, profileExport, records } = outputs.files;
   const files = [
-    [setting("outputs.jsonFile"), jsonFile],
-    [setting("outputs.csvFile"), csvFile],
-    [setting("outputs.profileExportFile"), profileExportFile],
-    [setting("outputs.recordsFile"), recordsFile],
+    [setting("outputs.files.json"), json],
+    [setting("outputs.files.csv"), csv],
+    [setting("outputs.files.profileExport"), profileExport],
+    [setting("outputs.files.records"), records],
   ] as const;
-  return files.filter(([, path]) => path !== "");
+  return files.flatMap(([flag, path]) => (path === undefined ? [] : [[flag, path] as const]));
 }
 
 /** Why nothing can be written at a path, in words; undefined when it can. Touches nothing. */

@@ -19,9 +19,9 @@ const UNBOUNDED = [0n, 2n ** 64n - 1n];
 /** Pieces are small, as writing one holds up the requests that are due meanwhile. */
 const FLUSH_CHARACTERS = 64 * 1024;
 
-/** Creates the report for the plan's export file. */
-export function createProfileExport(plan: Plan, sink: TextSink): Report {
-  return new ProfileExport(plan, sink);
+/** Creates the report. @param path of its file */
+export function createProfileExport(plan: Plan, sink: TextSink, path: string): Report {
+  return new ProfileExport(plan, sink, path);
 }
 
 class ProfileExport implements Report {
@@ -45,10 +45,10 @@ class ProfileExport implements Report {
   private isExperimentOpen = false;
   private boundaries: bigint[] = [];
 
-  constructor(plan: Plan, sink: TextSink) {
+  constructor(plan: Plan, sink: TextSink, path: string) {
     this.plan = plan;
     this.sink = sink;
-    this.path = plan.outputs.profileExportFile;
+    this.path = path;
     this.put('{"experiments":[');
   }
 

@@ -1,19 +1,20 @@
-import type { Plan } from "../plan/plan.ts";
+import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
 import type { LiveView } from "./live/live-view.ts";
 import { outputFilesOf } from "./output-place.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import type { Report, TextSink } from "./report.ts";
 
-/** One kind of report: whether a plan asks for it, and how it is made. Those that write files are loaded when asked for. */
+/** A report that follows from the front door. */
 interface ReportKind {
   isWanted(plan: Plan): boolean;
   create(plan: Plan, sink: TextSink): Report | Promise<Report>;
 }
 
-/** All reports, in the order in which they are told of events. A new report is one file and one entry here. */
+type CreateFile = (plan: Plan, sink: TextSink, path: string) => Report;
+
+/** Reports on the terminal, and what happens to earlier files, in the order in which they hear of events. */
 const REPORTS: readonly ReportKind[] = [
   {
-    // Before those that write files.
     isWanted: (plan) => outputFilesOf(plan).length > 0,
     create: async (plan) => (await import("./earlier-files.ts")).createEarlierFiles(plan),
   },
@@ -29,19 +30,17 @@ const REPORTS: readonly ReportKind[] = [
     isWanted: ({ outputs }) => outputs.style === "genai-perf" && !isVerboseProfile(outputs),
     create: async (_plan, sink) => (await import("./genai-perf/run-warnings.ts")).createRunWarnings(sink),
   },
-  {
-    isWanted: (plan) => plan.outputs.csvFile !== "",
-    create: async (plan, sink) => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv(plan, sink),
-  },
-  {
-    isWanted: (plan) => plan.outputs.profileExportFile !== "",
-    create: async (plan, sink) => (await import("./profile-export.ts")).createProfileExport(plan, sink),
-  },
-  {
-    isWanted: (plan) => plan.outputs.jsonFile !== "",
-    create: async (plan) => (await import("./rampart/json.ts")).createJsonReport(plan),
-  },
 ];
+
+/**
+ * Reports that write a file, by their key in the plan's files; each is loaded when asked for. A new one is one file and one line here. Single
+ * requests (`records`) are written where they are measured.
+ */
+const FILE_REPORTS: Readonly<Record<Exclude<keyof OutputFilesPlan, "records">, () => Promise<CreateFile>>> = {
+  csv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
+  profileExport: async () => (await import("./profile-export.ts")).createProfileExport,
+  json: async () => (await import("./rampart/json.ts")).createJsonReport,
+};
 
 /** Whether GenAI-Perf is to show what perf_analyzer prints. */
 function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
@@ -52,7 +51,12 @@ function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
 export async function createReports(plan: Plan, sink: TextSink): Promise<Report[]> {
   const live = plan.outputs.isLive === true ? await createLive(plan, sink) : undefined;
   const reports: Report[] = live === undefined ? [] : [live];
-  for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, live?.sink ?? sink));
+  const out = live?.sink ?? sink;
+  for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
+  for (const [key, load] of Object.entries(FILE_REPORTS)) {
+    const path = plan.outputs.files[key as keyof OutputFilesPlan];
+    if (path !== undefined) reports.push((await load())(plan, out, path));
+  }
   return reports;
 }
 

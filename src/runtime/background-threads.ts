@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
-/** Names of background threads: the JIT compilers of JavaScriptCore and of V8 (Node, Deno), and Bun'"'"'s memory scavenger. */
+/** Names of background threads: the JIT compilers of JavaScriptCore and of V8 (Node, Deno), and Bun's memory scavenger. */
 const BACKGROUND: ReadonlySet<string> = new Set(["JITWorker", "V8Worker", "V8 DefaultWorke", "mi-scavenger"]);
 /**
  * About a sixth of the weight of a normal thread. Much less would hurt when all cores are busy: the garbage collector waits for a
@@ -19,7 +19,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 let checks = 0;
 
 /**
- * Lowers the priority of this process'"'"'s background threads, and of those that start within the next 10 seconds, so that they do not
+ * Lowers the priority of this process's background threads, and of those that start within the next 10 seconds, so that they do not
  * delay the sending thread on a shared core. Call it before every run: idle threads end and new ones start. Linux only; does nothing
  * elsewhere, or when the system does not allow it.
  */
@@ -55,7 +55,7 @@ function lower(thread: string): boolean {
   try {
     const name = readFileSync(`${TASKS}/${thread}/comm`, "utf8");
     if (BACKGROUND.has(name.trim())) setPriority(Number(thread), NICENESS);
-    // A new thread starts with its creator'"'"'s name.
+    // A new thread starts with its creator's name.
     return name !== readFileSync("/proc/self/comm", "utf8");
   } catch {
     // The thread has just ended, or the system does not allow it.

@@ -8,7 +8,7 @@ const MOST_BYTES = 64;
 export type CoreWait = () => number;
 
 /**
- * Opens the kernel'"'"'s count of the calling thread'"'"'s run-queue wait (`run_delay` in /proc/PID/schedstat). Each read takes a few
+ * Opens the kernel's count of the calling thread's run-queue wait (`run_delay` in /proc/PID/schedstat). Each read takes a few
  * microseconds. Returns undefined when the system has no such count; only Linux has.
  */
 export function openCoreWait(): CoreWait | undefined {

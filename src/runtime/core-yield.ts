@@ -7,7 +7,7 @@ const SYMBOLS = { sched_yield: { args: [], result: "i32" } } as const;
 /** Lets other threads that wait for this core run first; returns at once when there are none. */
 export type CoreYield = () => void;
 
-/** Opens the C library'"'"'s `sched_yield`. Returns undefined when native calls are not possible. */
+/** Opens the C library's `sched_yield`. Returns undefined when native calls are not possible. */
 export async function openCoreYield(): Promise<CoreYield | undefined> {
   try {
     return (await openLibrary(LIBRARIES, SYMBOLS)).functions.sched_yield;

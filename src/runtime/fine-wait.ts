@@ -5,7 +5,7 @@ import { runtimeName } from "./runtime.ts";
 export type FineWait = (waitNs: number, then: () => void) => void;
 
 /**
- * Waits with a finer resolution than `setTimeout`; undefined when the runtime cannot. Bun'"'"'s event loop sleeps with nanosecond
+ * Waits with a finer resolution than `setTimeout`; undefined when the runtime cannot. Bun's event loop sleeps with nanosecond
  * resolution, and `Atomics.waitAsync` is the only API that uses it; on Node and Deno the same call has millisecond resolution. A wait
  * cannot be cancelled and does not keep the process alive.
  */
@@ -26,7 +26,7 @@ function waitByAtomics(waitNs: number, then: () => void): void {
   else queueMicrotask(then);
 }
 
-/** Reduces this thread'"'"'s timer slack: by default, Linux may wake a thread 50 us late in order to combine wake-ups. */
+/** Reduces this thread's timer slack: by default, Linux may wake a thread 50 us late in order to combine wake-ups. */
 function tightenTimers(): void {
   if (process.platform !== "linux") return;
   try {

@@ -15,13 +15,13 @@ export class HandshakeLimit {
   private readonly speakers = new Set<string>();
   private readonly silent = new Set<string>();
 
-  /** @param firstMs time from connecting to the server'"'"'s first byte @param nextMs the same, after a handshake without answer */
+  /** @param firstMs time from connecting to the server's first byte @param nextMs the same, after a handshake without answer */
   constructor(firstMs = FIRST_LIMIT_MS, nextMs = NEXT_LIMIT_MS) {
     this.firstMs = firstMs;
     this.nextMs = nextMs;
   }
 
-  /** Destroys a connecting socket when its server sends no byte in time. @param place the server'"'"'s host and port */
+  /** Destroys a connecting socket when its server sends no byte in time. @param place the server's host and port */
   watch(socket: HandshakeSocket, place: string): void {
     if (this.speakers.has(place)) return;
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -19,7 +19,7 @@ export class MpiError extends Error {
   override readonly name = "MpiError";
 }
 
-/** First the name used by `libopenmpi-dev`, a user'"'"'s own library and perf_analyzer, then the name in Open MPI 1.10 to 5. */
+/** First the name used by `libopenmpi-dev`, a user's own library and perf_analyzer, then the name in Open MPI 1.10 to 5. */
 const LIBRARIES = ["libmpi.so", "libmpi.so.40", "libmpi.dylib"];
 const SYMBOLS = {
   MPI_Get_library_version: { args: ["buffer", "buffer"], result: "i32" },
@@ -33,13 +33,13 @@ const SYMBOLS = {
 } as const;
 /** MPI_MAX_LIBRARY_VERSION_STRING. */
 const VERSION_BYTES = 256;
-/** Open MPI'"'"'s MPI_Status has 24 bytes and starts with the sender'"'"'s rank. */
+/** Open MPI's MPI_Status has 24 bytes and starts with the sender's rank. */
 const STATUS_BYTES = 64;
 const ANY_SOURCE = -1;
 const TAG = 0;
 const HELLO = 0;
 
-/** Variables that process managers set for their ranks: Open MPI'"'"'s mpirun, PMIx (also Slurm), and the older PMI. */
+/** Variables that process managers set for their ranks: Open MPI's mpirun, PMIx (also Slurm), and the older PMI. */
 const ENVIRONMENT = ["OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_SIZE"];
 
 /** Whether `mpirun` or a similar tool started this process. In any other process, initialising MPI may exit. */

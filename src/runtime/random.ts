@@ -40,7 +40,7 @@ function rotateLeft(value: number, bits: number): number {
 }
 
 /**
- * Derives a seed for one purpose, so that draws for one purpose do not shift another'"'"'s, and entry 1000 does not depend on the 999
+ * Derives a seed for one purpose, so that draws for one purpose do not shift another's, and entry 1000 does not depend on the 999
  * before it.
  * @param purpose words and numbers, such as `"length", 12`
  */
@@ -64,7 +64,7 @@ export function drawIndex(random: Random, count: number): number {
   return Math.floor(random() * count);
 }
 
-/** Draws from the normal distribution (Marsaglia'"'"'s polar method); returns the mean when the deviation is 0. */
+/** Draws from the normal distribution (Marsaglia's polar method); returns the mean when the deviation is 0. */
 export function drawNormal(random: Random, mean: number, stddev: number): number {
   if (stddev === 0) return mean;
   for (;;) {

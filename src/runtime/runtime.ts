@@ -19,7 +19,7 @@ const globals = globalThis as { Bun?: BunGlobal; Deno?: DenoGlobal };
 export const runtimeName: RuntimeName =
   globals.Bun !== undefined ? "bun" : globals.Deno !== undefined ? "deno" : "node";
 
-/** The runtime'"'"'s version, such as `1.4.5`. */
+/** The runtime's version, such as `1.4.5`. */
 export const runtimeVersion: string = globals.Bun?.version ?? globals.Deno?.version.deno ?? process.versions.node;
 
 /** Whether this is an executable made by `bun build --compile` or `deno compile`. */
@@ -34,7 +34,7 @@ export function entryModule(): string {
 }
 
 /**
- * Ends the start-up phase. Call once, when the actual work begins. Rampart'"'"'s executable starts Bun in the interpreter
+ * Ends the start-up phase. Call once, when the actual work begins. Rampart's executable starts Bun in the interpreter
  * (`--compile-jit-policy`), which leaves both cores to the start; from this call on, code is JIT-compiled as usual.
  */
 export function endStartUp(): void {

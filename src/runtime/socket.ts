@@ -4,7 +4,7 @@ export interface TlsSettings {
   readonly serverName?: string | undefined;
   /** ALPN protocols, in order of preference. */
   readonly alpn: readonly string[];
-  /** Certificate authorities to trust instead of the system'"'"'s. */
+  /** Certificate authorities to trust instead of the system's. */
   readonly caPem?: string | undefined;
   /** Client certificate chain. */
   readonly certPem?: string | undefined;
@@ -36,7 +36,7 @@ export interface SocketHandlers {
   onClose(error: Error | undefined): void;
   /**
    * Called when the peer has closed its side of a plain connection: whether written bytes have had no answer. If so, the connection stays
-   * half open for up to {@link REFUSAL_WAIT_MS} to learn whether the peer'"'"'s host rejects them. Default: false.
+   * half open for up to {@link REFUSAL_WAIT_MS} to learn whether the peer's host rejects them. Default: false.
    */
   isUnanswered?(): boolean;
 }

@@ -1,6 +1,6 @@
 import { REFUSAL_WAIT_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 
-/** The part of Bun'"'"'s TCP socket that is used. */
+/** The part of Bun's TCP socket that is used. */
 interface BunSocket {
   data: BunConnection;
   write(bytes: Uint8Array): number;

@@ -1,6 +1,6 @@
 import { REFUSAL_PROBE_MS, type Socket, type SocketHandlers, type SocketTarget } from "./socket.ts";
 
-/** The part of Deno'"'"'s TCP connection that is used. */
+/** The part of Deno's TCP connection that is used. */
 interface DenoConn {
   read(buffer: Uint8Array): Promise<number | null>;
   write(bytes: Uint8Array): Promise<number>;
@@ -14,7 +14,7 @@ interface DenoConnectApi {
 
 const READ_BUFFER_BYTES = 64 * 1024; // 64 KiB, the usual size of a read on loopback
 
-/** Plain TCP through `Deno.connect`: Deno'"'"'s `node:net` delivers the data of a connection in bursts. */
+/** Plain TCP through `Deno.connect`: Deno's `node:net` delivers the data of a connection in bursts. */
 export function openDenoSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   return new DenoConnection(target, handlers);
 }

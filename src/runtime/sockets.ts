@@ -6,7 +6,7 @@ import { openNodeSocket } from "./sockets-node.ts";
 
 const openPlain: OpenSocket = { bun: openBunSocket, deno: openDenoSocket, node: openNodeSocket }[runtimeName];
 
-/** Opens a connection with this runtime'"'"'s fastest API. TLS uses `node:tls`, the only API with all settings on every runtime. */
+/** Opens a connection with this runtime's fastest API. TLS uses `node:tls`, the only API with all settings on every runtime. */
 export function openSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   return target.tls === undefined ? openPlain(target, handlers) : openNodeSocket(target, handlers);
 }

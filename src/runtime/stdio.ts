@@ -2,7 +2,7 @@ import { fileSystem } from "./files.ts";
 
 /**
  * Writes all of the text synchronously.
- * @throws the system'"'"'s error (`code` is `ENOSPC`, `EPIPE`, …), which no runtime'"'"'s console reports
+ * @throws the system's error (`code` is `ENOSPC`, `EPIPE`, …), which no runtime's console reports
  */
 export function writeStdout(text: string): void {
   writeAll(1, text);

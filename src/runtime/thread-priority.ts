@@ -5,7 +5,7 @@ import { getPriority, setPriority } from "node:os";
 const NICENESS = -10;
 
 /**
- * Raises the calling thread'"'"'s priority, so that it reads data as soon as it arrives. Linux only, and only with permission (root,
+ * Raises the calling thread's priority, so that it reads data as soon as it arrives. Linux only, and only with permission (root,
  * CAP_SYS_NICE or a nice limit); otherwise does nothing. Do not use when the server is on the same machine: next to two busy processes, the
  * server then sent first tokens 2 to 15 ms later, which a report cannot tell from a slow server.
  * @returns restores the priority

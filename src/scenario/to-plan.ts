@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { nearestName } from "../plan/nearest-name.ts";
-import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
+import type { MeasurementModePlan, OutputFilesPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
@@ -37,9 +37,7 @@ export interface PlanOverrides {
   readonly stallTimeoutMs?: number | undefined;
   readonly requestTimeoutMs?: number | undefined;
   readonly verbosity?: Plan["outputs"]["verbosity"];
-  readonly csvFile?: string | undefined;
-  readonly profileExportFile?: string | undefined;
-  readonly jsonFile?: string | undefined;
+  readonly files?: OutputFilesPlan;
   readonly isLive?: boolean | undefined;
 }
 
@@ -140,10 +138,8 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
     outputs: {
       style: "rampart",
       verbosity: overrides.verbosity ?? 0,
-      csvFile: overrides.csvFile ?? "",
+      files: overrides.files ?? {},
       isVerboseCsv: false,
-      profileExportFile: overrides.profileExportFile ?? "",
-      jsonFile: overrides.jsonFile ?? "",
       ...(overrides.isLive === true ? { isLive: true } : {}),
     },
   };

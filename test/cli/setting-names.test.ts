@@ -20,7 +20,7 @@ const NAMED: readonly (readonly [SettingPath, scenario: string, perfAnalyzer: st
   ["inputs.data", "inputs", "--input-data", "--input-file"],
   ["inputs.tokenizer", "target.tokenizer", "inputs.tokenizer", "--tokenizer"],
   ["measurement.mode.windowMs", "stability.window", "--measurement-interval", "--measurement-interval"],
-  ["outputs.csvFile", "--csv", "-f", "-f after --"],
+  ["outputs.files.csv", "--csv", "-f", "-f after --"],
   ["target.shapes", "shapes", "--shape", "--shape after --"],
   ["target.url", "the target's address", "-u", "--url"],
 ];
@@ -50,7 +50,7 @@ test("errors and problems are worded whole, and keep what else they have", () =>
     [worded.kind, worded.message, worded.hint, worded.facts],
     ["stalled", "over -u", "Use --service-kind triton.", facts],
   );
-  const problem = { path: setting("outputs.jsonFile"), message: "is taken", value: "{setting:x}", hint: "Move it." };
+  const problem = { path: setting("outputs.files.json"), message: "is taken", value: "{setting:x}", hint: "Move it." };
   assert.deepEqual(wordProblem("scenario", problem), { ...problem, path: "--json" });
   const { problems } = wordError("scenario", new UserError([problem])) as UserError;
   assert.equal(problems[0]?.path, "--json");

@@ -44,10 +44,8 @@ export function makePlan(change: PlanChange = {}): Plan {
     outputs: {
       style: "rampart",
       verbosity: 0,
-      csvFile: "",
+      files: {},
       isVerboseCsv: false,
-      profileExportFile: "",
-      jsonFile: "",
       ...outputs,
     },
   };

@@ -154,7 +154,7 @@ const unsound: readonly (readonly [path: string, value: unknown, reported?: stri
   ["telemetry.trace", { file: null, levels: null, rate: null, count: -2, logFrequency: null }, "telemetry.trace.count"],
   ["outputs.style", "xml"],
   ["outputs.verbosity", 3],
-  ["outputs.csvFile", null],
+  ["outputs.files.csv", null],
   ["outputs", undefined, "outputs"],
 ];
 

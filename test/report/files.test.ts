@@ -31,21 +31,21 @@ function windowOf(count: number): ReturnType<typeof makeWindow> {
 
 test("CSV rows stand by ascending throughput, whatever the order of the run", () => {
   withFolder((folder) => {
-    const csvFile = join(folder, "out.csv");
-    const plan = makePlan({ outputs: { csvFile } });
+    const csv = join(folder, "out.csv");
+    const plan = makePlan({ outputs: { files: { csv } } });
     const levels = [30, 10, 20].map((count, index) =>
       makeLevel({ level: index + 1, window: windowOf(count), hasServerCounters: false }),
     );
     const unstable = makeLevel({ level: 9, outcome: "unstable" });
     tell(
-      createPerfAnalyzerCsv(plan, makeSink()),
+      createPerfAnalyzerCsv(plan, makeSink(), csv),
       makeResult(
         plan,
         [...levels, unstable].map((level) => ({ ...level, hasServerCounters: false })),
       ),
     );
     assert.equal(
-      readFileSync(csvFile, "utf8"),
+      readFileSync(csv, "utf8"),
       "Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency,p90 latency,p95 latency,p99 latency\n" +
         "2,10,0,0,1000,1000,1000,1000\n3,20,0,0,1000,1000,1000,1000\n1,30,0,0,1000,1000,1000,1000\n",
     );
@@ -54,11 +54,11 @@ test("CSV rows stand by ascending throughput, whatever the order of the run", ()
 
 test("a CSV of a server with statistics keeps its columns where a level has none", () => {
   withFolder((folder) => {
-    const csvFile = join(folder, "out.csv");
-    const plan = makePlan({ outputs: { csvFile, isVerboseCsv: true } });
+    const csv = join(folder, "out.csv");
+    const plan = makePlan({ outputs: { files: { csv }, isVerboseCsv: true } });
     const levels = [makeLevel(), makeLevel({ level: 2, window: windowOf(40) })];
-    tell(createPerfAnalyzerCsv(plan, makeSink()), makeResult(plan, levels));
-    const rows = readFileSync(csvFile, "utf8")
+    tell(createPerfAnalyzerCsv(plan, makeSink(), csv), makeResult(plan, levels));
+    const rows = readFileSync(csv, "utf8")
       .trimEnd()
       .split("\n")
       .map((row) => row.split(","));
@@ -91,8 +91,8 @@ test("a CSV of a server with statistics keeps its columns where a level has none
 
 test("a file that can not be written is an error that names it", () => {
   const path = "/nonexistent/out";
-  const plan = makePlan({ outputs: { csvFile: path, jsonFile: path } });
-  for (const report of [createPerfAnalyzerCsv(plan, makeSink()), createJsonReport(plan)]) {
+  const plan = makePlan({ outputs: { files: { csv: path, json: path } } });
+  for (const report of [createPerfAnalyzerCsv(plan, makeSink(), path), createJsonReport(plan, makeSink(), path)]) {
     assert.throws(
       () => tell(report, makeResult(plan, [makeLevel()])),
       (error: unknown) => error instanceof RunError && error.kind === "output" && error.message.includes(path),
@@ -117,9 +117,9 @@ const record = (ns: bigint, value = 1): RequestRecord => ({
 
 test("a profile export holds the windows' requests and their bounds, and nothing from between", () => {
   withFolder((folder) => {
-    const profileExportFile = join(folder, "profile.json");
-    const plan = makePlan({ outputs: { profileExportFile } });
-    const report = createProfileExport(plan, makeSink());
+    const profileExport = join(folder, "profile.json");
+    const plan = makePlan({ outputs: { files: { profileExport } } });
+    const report = createProfileExport(plan, makeSink(), profileExport);
     report.onLevelStart?.("concurrency", 2, true);
     report.onRecord?.(record(1n));
     report.onLevelStart?.("concurrency", 2, false);
@@ -137,7 +137,7 @@ test("a profile export holds the windows' requests and their bounds, and nothing
     const request = (ns: number): string =>
       `{"timestamp":${ns},"request_inputs":{"IN":[1,2]},"response_timestamps":[${ns + 5}],"response_outputs":[{"OUT":3.0}]}`;
     assert.equal(
-      readFileSync(profileExportFile, "utf8"),
+      readFileSync(profileExport, "utf8"),
       `{"experiments":[{"experiment":{"mode":"concurrency","value":2},"requests":[${[10, 11, 21].map(request).join(",")}],"window_boundaries":[9,20,30]},` +
         `{"experiment":{"mode":"request_rate","value":2.5},"requests":[],"window_boundaries":[]}],"version":"0.0.0","service_kind":"triton","endpoint":""}`,
     );
@@ -147,24 +147,24 @@ test("a profile export holds the windows' requests and their bounds, and nothing
 
 test("a profile export of a run that could not begin leaves nothing behind", () => {
   withFolder((folder) => {
-    const profileExportFile = join(folder, "profile.json");
-    const report = createProfileExport(makePlan({ outputs: { profileExportFile } }), makeSink());
+    const profileExport = join(folder, "profile.json");
+    const report = createProfileExport(makePlan({ outputs: { files: { profileExport } } }), makeSink(), profileExport);
     report.onLevelStart?.("concurrency", 1, false);
     report.discard?.();
     assert.deepEqual(readdirSync(folder), []);
-    assert.equal(existsSync(profileExportFile), false);
+    assert.equal(existsSync(profileExport), false);
   });
 });
 
 test("the JSON report counts requests that were sent again, each of which counts once as sent", () => {
   withFolder((folder) => {
     const jsonFile = join(folder, "out.json");
-    const plan = makePlan({ outputs: { jsonFile } });
+    const plan = makePlan({ outputs: { files: { json: jsonFile } } });
     for (const [resendCount, resent] of [
       [0, {}],
       [2, { resent: 2 }],
     ] as const) {
-      tell(createJsonReport(plan), makeResult(plan, [makeLevel()], { resendCount }));
+      tell(createJsonReport(plan, makeSink(), jsonFile), makeResult(plan, [makeLevel()], { resendCount }));
       const { requests } = JSON.parse(readFileSync(jsonFile, "utf8")) as { requests: object };
       assert.deepEqual(requests, { sent: 30, completed: 30, failed: 0, ...resent });
     }
@@ -175,10 +175,10 @@ test("the JSON report holds the plan, every level and every verdict", () => {
   withFolder((folder) => {
     const jsonFile = join(folder, "out.json");
     const assertions = [{ metric: { kind: "throughput" }, comparison: "above", limit: 31 }] as const;
-    const plan = makePlan({ outputs: { jsonFile }, assertions });
+    const plan = makePlan({ outputs: { files: { json: jsonFile } }, assertions });
     const scheduled = makeWindow({ latenciesNs: [1e6], scheduledNs: [4e6], failedCount: 1 });
     tell(
-      createJsonReport(plan),
+      createJsonReport(plan, makeSink(), jsonFile),
       makeResult(
         plan,
         [makeLevel(), makeLevel({ level: 2, window: scheduled, delayedByLimit: { count: 3, longestNs: 5e6 } })],
@@ -223,9 +223,9 @@ test("the JSON report holds the plan, every level and every verdict", () => {
 const kinds: readonly (readonly [outputs: NonNullable<PlanChange["outputs"]>, count: number])[] = [
   [{ style: "perf_analyzer" }, 1],
   [{ style: "rampart" }, 1],
-  [{ style: "perf_analyzer", csvFile: "x.csv" }, 3],
+  [{ style: "perf_analyzer", files: { csv: "x.csv" } }, 3],
   [{ style: "rampart", isLive: true }, 2],
-  [{ style: "rampart", csvFile: "x.csv", jsonFile: "x.json", profileExportFile: "x.profile" }, 5],
+  [{ style: "rampart", files: { csv: "x.csv", json: "x.json", profileExport: "x.profile" } }, 5],
 ];
 
 for (const [outputs, count] of kinds) {

@@ -180,12 +180,12 @@ test("GenAI-Perf's numbers of random requests agree with each other by its own c
 test("a row of perf_analyzer's CSV agrees with itself", async () => {
   await withFolder(async (folder) => {
     const csvFile = join(folder, "table.csv");
-    const plan = makePlan({ outputs: { csvFile, isVerboseCsv: true } });
+    const plan = makePlan({ outputs: { files: { csv: csvFile }, isVerboseCsv: true } });
     fc.assert(
       fc.property(requests, fc.integer({ min: 100, max: 2000 }), (all, lengthMs) => {
         const window = measureWindow(all, 0, lengthMs * MS, new Timeline(0, lengthMs * MS));
         fc.pre(window.requestCount > 0);
-        createPerfAnalyzerCsv(plan, makeSink()).finish(
+        createPerfAnalyzerCsv(plan, makeSink(), csvFile).finish(
           makeResult(plan, [makeLevel({ window, hasServerCounters: false })]),
         );
         const [header = [], row = []] = readFileSync(csvFile, "utf8")

@@ -55,7 +55,7 @@ async function run(answer: Answer): Promise<Ran> {
     ...makePlan({
       measurement: { mode: { kind: "requests", count: 8 } },
       client: { callMode: "async" },
-      outputs: { style: "genai-perf", profileExportFile },
+      outputs: { style: "genai-perf", files: { profileExport: profileExportFile } },
       behaviour: { skipsRunCounters: true },
     }),
     target: targetAt(server.url),
@@ -63,7 +63,7 @@ async function run(answer: Answer): Promise<Ran> {
   };
   try {
     checkPlan(plan);
-    const report = createProfileExport(plan, { out: () => {}, err: () => {} });
+    const report = createProfileExport(plan, { out: () => {}, err: () => {} }, profileExportFile);
     const running = startPlan(
       plan,
       () => Promise.resolve(report),

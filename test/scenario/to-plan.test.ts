@@ -78,10 +78,8 @@ describe("a scenario's plan", () => {
       outputs: {
         style: "rampart",
         verbosity: 0,
-        csvFile: "",
+        files: {},
         isVerboseCsv: false,
-        profileExportFile: "",
-        jsonFile: "",
       },
     };
     assert.deepEqual(planOf(), expected);
@@ -196,16 +194,14 @@ describe("a scenario's plan", () => {
         stallTimeoutMs: 5,
         requestTimeoutMs: 7,
         verbosity: 1,
-        csvFile: "a.csv",
-        profileExportFile: "b.json",
-        jsonFile: "c.json",
+        files: { csv: "a.csv", profileExport: "b.json", json: "c.json" },
       },
     );
     assert.equal(plan.target.kind === "triton" && plan.target.url, "other:2");
     const { kind, stallTimeoutMs, requestTimeoutMs } = plan.client;
     assert.deepEqual([kind, stallTimeoutMs, requestTimeoutMs], ["undici", 5, 7]);
-    const { csvFile, profileExportFile, jsonFile, verbosity } = plan.outputs;
-    assert.deepEqual([csvFile, profileExportFile, jsonFile, verbosity], ["a.csv", "b.json", "c.json", 1]);
+    const { files, verbosity } = plan.outputs;
+    assert.deepEqual([files, verbosity], [{ csv: "a.csv", profileExport: "b.json", json: "c.json" }, 1]);
   });
 
   test("is plain data that survives JSON and passes the check of plans", () => {

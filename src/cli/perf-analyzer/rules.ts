@@ -61,7 +61,7 @@ function loadRules(settings: Settings): Rule[] {
       "Add -i grpc --streaming.",
     ],
     [
-      periodic !== undefined && outputs.profileExportFile === "",
+      periodic !== undefined && outputs.files.profileExport === undefined,
       "--profile-export-file",
       "Must provide --profile-export-file when using the --periodic-concurrency-range option.",
       "Name the file for the measured requests.",
@@ -222,14 +222,20 @@ function hasManyLevels(range: RangeValue | undefined): boolean {
 }
 
 /** Output files are refused before a run, not after it. */
-function outputRules({ jsonFile, csvFile, profileExportFile }: Settings["outputs"]): Rule[] {
+function outputRules({ files: { json, csv, profileExport } }: Settings["outputs"]): Rule[] {
   const files = [
-    ["--json", jsonFile, "failed to open file for outputting the JSON report"],
-    ["-f", csvFile, "failed to open file for outputting the report"],
-    ["--profile-export-file", profileExportFile, "failed to open file for outputting raw profile data"],
+    ["--json", json, "failed to open file for outputting the JSON report"],
+    ["-f", csv, "failed to open file for outputting the report"],
+    ["--profile-export-file", profileExport, "failed to open file for outputting raw profile data"],
   ] as const;
   const hint = "Give a path in an existing folder that can be written.";
-  return files.map(([flag, path, message]) => [path !== "" && !isWritable(path), flag, message, hint, path]);
+  return files.map(([flag, path, message]) => [
+    path !== undefined && !isWritable(path),
+    flag,
+    message,
+    hint,
+    path ?? "",
+  ]);
 }
 
 /** The rules of `--service-kind openai`, where requests are payloads from a file. */

@@ -77,10 +77,8 @@ export class Settings {
   outputs: OutputsPlan = {
     style: "perf_analyzer",
     verbosity: 0,
-    csvFile: "",
+    files: {},
     isVerboseCsv: false,
-    profileExportFile: "",
-    jsonFile: "",
   };
 
   isDryRun = false;

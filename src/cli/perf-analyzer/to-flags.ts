@@ -54,7 +54,7 @@ function loadNotes({ load, outputs }: Plan): Note[] {
     isOtherRate && "only a scenario has gamma-distributed gaps, a limit of requests in flight or a rate that changes",
     "part" in load && "only a scenario sends a part of a schedule, or sends it at another speed",
     "periodResponses" in load &&
-      outputs.profileExportFile === "" &&
+      outputs.files.profileExport === undefined &&
       "--periodic-concurrency-range needs a --profile-export-file",
   ];
 }

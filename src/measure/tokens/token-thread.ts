@@ -175,7 +175,7 @@ export class TokenLink {
     this.answers.forgetPrompts();
     const run: MeteredRun = {
       plan: measurement.tokens as TokensPlan,
-      recordsFile: outputs.recordsFile ?? "",
+      recordsFile: outputs.files.records ?? "",
       model: target.kind === "embedded" ? "" : target.model,
       originEpochNs: toEpochNs(0),
       startEpochNs: toEpochNs(startNs),

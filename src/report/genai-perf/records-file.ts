@@ -131,7 +131,7 @@ export class RecordsFile implements RequestFile {
     try {
       return action();
     } catch (error) {
-      const hint = `Give another path with ${setting("outputs.recordsFile")}.`;
+      const hint = `Give another path with ${setting("outputs.files.records")}.`;
       throw new RunError("output", `${this.path} cannot be written: ${messageOf(error)}`, hint);
     }
   }

@@ -15,8 +15,8 @@ import { meanServerTimes } from "./server-columns.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
-/** Creates the report for the plan's CSV file. */
-export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
+/** Creates the report. @param path of its file; those of composing models stand beside it */
+export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string): Report {
   return {
     finish: (result) => {
       const levels = printedLevels(result);
@@ -24,10 +24,9 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink): Report {
       const sorted = sortByThroughput(levels, plan.target.batchSize);
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
       const text = [formatHeader(plan, result), ...rows].map((row) => `${row.join(",")}\n`).join("");
-      const { csvFile } = plan.outputs;
-      writeCsv(csvFile, text);
+      writeCsv(path, text);
       const { levelUnit, service } = result.prepared;
-      const parts = { csvFile, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
+      const parts = { csvFile: path, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
       const { isResponseCacheEnabled } = service;
       for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled })) writeCsv(file.path, file.text);
     },
@@ -41,7 +40,7 @@ function writeCsv(path: string, text: string): void {
     throw new RunError(
       "output",
       `failed to write ${path}: ${messageOf(error)}`,
-      `Give a path that can be written with ${setting("outputs.csvFile")}.`,
+      `Give a path that can be written with ${setting("outputs.files.csv")}.`,
     );
   }
 }

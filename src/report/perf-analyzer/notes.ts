@@ -48,11 +48,11 @@ export function silentNote({ window, outcome }: LevelResult, { target, outputs, 
   const latencyUs = `latency avg ${toWholeUs(latency.meanNs)} usec, p99 ${latency.percentileUs(99)} usec`;
   const first = responseCount === requestCount ? "" : `; ${firstResponseNote(window, measurement.percentile)}`;
   const limit = `the latency is over the limit of ${measurement.latencyLimitMs} msec; `;
-  const { profileExportFile } = outputs;
+  const { profileExport } = outputs.files;
   const place =
-    profileExportFile === ""
-      ? `give ${setting("outputs.profileExportFile")} to have the requests`
-      : `the requests are in ${profileExportFile}`;
+    profileExport === undefined
+      ? `give ${setting("outputs.files.profileExport")} to have the requests`
+      : `the requests are in ${profileExport}`;
   const end = `${outcome === "over-limit" ? limit : ""}${place}`;
   return `${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}${first}; ${outcome === "partial" ? "the run ended early" : end}`;
 }

@@ -18,7 +18,7 @@ import { setting } from "../../plan/setting-names.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { describeRepeats } from "../load-notes.ts";
 import { writeOutput } from "../output-file.ts";
-import type { Report } from "../report.ts";
+import type { Report, TextSink } from "../report.ts";
 import { toClientJson } from "./client.ts";
 import { toGpuJson } from "./gpus.ts";
 import { toInFlightJson } from "./in-flight.ts";
@@ -29,17 +29,17 @@ import { toTokensJson } from "./tokens.ts";
 const SIGNIFICANT_DIGITS = 3;
 const PERCENTILES = [50, 75, 90, 95, 99, 99.9];
 
-/** Creates the report for the plan's JSON file. */
-export function createJsonReport(plan: Plan): Report {
+/** Creates the report. @param path of its file */
+export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Report {
   return {
     finish: (result) => {
       try {
-        writeOutput(plan.outputs.jsonFile, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`);
+        writeOutput(path, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`);
       } catch (error) {
         throw new RunError(
           "output",
-          `failed to write ${plan.outputs.jsonFile}: ${messageOf(error)}`,
-          `Give a path that can be written with ${setting("outputs.jsonFile")}.`,
+          `failed to write ${path}: ${messageOf(error)}`,
+          `Give a path that can be written with ${setting("outputs.files.json")}.`,
         );
       }
     },

@@ -8,7 +8,7 @@ interface BunFfi {
   toArrayBuffer(address: number, byteOffset: number, byteLength: number): ArrayBuffer;
 }
 
-/** Addresses are passed as 64-bit integers, because Bun'"'"'s own `ptr` results are floats. */
+/** Addresses are passed as 64-bit integers, because Bun's own `ptr` results are floats. */
 const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   i32: "i32",
   u32: "u32",

@@ -1,6 +1,6 @@
 import type { NativeBackend, NativeResult, NativeSignature, NativeSymbols, NativeType, RawFunction } from "./native.ts";
 
-/** The part of Deno'"'"'s FFI that is used. */
+/** The part of Deno's FFI that is used. */
 interface DenoFfi {
   dlopen(name: string, symbols: Record<string, object>): { readonly symbols: Record<string, RawFunction> };
   readonly UnsafePointer: { create(address: bigint): object | null };
@@ -8,7 +8,7 @@ interface DenoFfi {
   readonly UnsafePointerView: { copyInto(pointer: object | null, destination: Uint8Array): void };
 }
 
-/** Addresses are passed as 64-bit integers, because Deno'"'"'s own pointers are objects. */
+/** Addresses are passed as 64-bit integers, because Deno's own pointers are objects. */
 const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   i32: "i32",
   u32: "u32",

@@ -16,7 +16,7 @@ interface Koffi {
   view(address: bigint, sizeBytes: number): ArrayBuffer;
 }
 
-/** Addresses are passed as 64-bit integers, because koffi'"'"'s own pointers are typed. */
+/** Addresses are passed as 64-bit integers, because koffi's own pointers are typed. */
 const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   i32: "int32_t",
   u32: "uint32_t",
@@ -42,7 +42,7 @@ export function openNodeBackend(): NativeBackend {
   };
 }
 
-/** A dynamic name hides koffi'"'"'s native part from bundlers. */
+/** A dynamic name hides koffi's native part from bundlers. */
 function loadKoffi(): Koffi {
   try {
     return createRequire(import.meta.url)("koffi") as Koffi;

@@ -59,8 +59,8 @@ let loader: Promise<Loader> | undefined;
 /**
  * Opens the first of these libraries that can be opened, with its symbols visible to libraries opened later. Works on every runtime and in
  * an executable, on 64-bit Linux and macOS. Load this module with `await import()`, only where a feature needs it.
- * @param names for the dynamic loader'"'"'s search, or paths
- * @throws NativeError with the loader'"'"'s reason, or the missing symbol
+ * @param names for the dynamic loader's search, or paths
+ * @throws NativeError with the loader's reason, or the missing symbol
  */
 export async function openLibrary<const Symbols extends NativeSymbols>(
   names: readonly string[],
@@ -148,7 +148,7 @@ async function loadBackend(): Promise<NativeBackend> {
   }
 }
 
-/** Converts a function'"'"'s results to the types in its signature, and checks the number of arguments. */
+/** Converts a function's results to the types in its signature, and checks the number of arguments. */
 function bind<Signature extends NativeSignature>(raw: RawFunction, signature: Signature): NativeFunction<Signature> {
   const { args: types, result } = signature;
   const call = (...args: (number | bigint | Uint8Array)[]): number | bigint | undefined => {

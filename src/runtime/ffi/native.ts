@@ -18,7 +18,7 @@ export type NativeSymbols = Readonly<Record<string, NativeSignature>>;
 
 /** The native calls of a runtime. It may return numbers as bigint and vice versa; `ffi.ts` converts them. */
 export interface NativeBackend {
-  /** Opens functions of one of the system'"'"'s own libraries. @throws when it cannot be opened */
+  /** Opens functions of one of the system's own libraries. @throws when it cannot be opened */
   openSystemLibrary(name: string, symbols: NativeSymbols): Record<string, RawFunction>;
   /** Returns the function at an address. */
   functionAt(address: bigint, signature: NativeSignature): RawFunction;

@@ -73,10 +73,8 @@ test("without flags the plan is perf_analyzer's default", () => {
     outputs: {
       style: "perf_analyzer",
       verbosity: 0,
-      csvFile: "",
+      files: {},
       isVerboseCsv: false,
-      profileExportFile: "",
-      jsonFile: "",
     },
     behaviour: {
       queriesThroughOwnClient: true,

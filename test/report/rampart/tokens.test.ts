@@ -98,13 +98,15 @@ describe("tokens in the report for people", () => {
 test("the report for programs has the client's lag and what it does to the figures", async () => {
   await withFolder(async (folder) => {
     const jsonFile = join(folder, "report.json");
-    const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { jsonFile } });
+    const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });
     const window = makeWindow({
       latenciesNs: [1e9],
       sendMeanNs: 1e6,
       health: { loopLagMeanNs: 24e6, loopLagP99Ns: 30e6 },
     });
-    createJsonReport(plan).finish(makeResult(plan, [{ ...makeLevel({ window }), tokens: makeTokens() }]));
+    createJsonReport(plan, makeSink(), jsonFile).finish(
+      makeResult(plan, [{ ...makeLevel({ window }), tokens: makeTokens() }]),
+    );
     const { client } = JSON.parse(await readFile(jsonFile, "utf8")).levels[0];
     assert.deepEqual([client.loopLagMeanMs, client.loopLagP99Ms, client.coreWaitRatio], [24, 30, null]);
     assert.deepEqual(client.lagBias[0], { figure: "timeToFirstToken", statistic: "mean", reportedMs: 250, biasMs: 25 });
@@ -115,8 +117,8 @@ test("the report for programs has the client's lag and what it does to the figur
 test("tokens in the report for programs have units in their names", async () => {
   await withFolder(async (folder) => {
     const jsonFile = join(folder, "report.json");
-    const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { jsonFile } });
-    createJsonReport(plan).finish(makeResult(plan, [{ ...makeLevel(), tokens: makeTokens() }]));
+    const plan = makePlan({ measurement: { tokens: TOKENS }, outputs: { files: { json: jsonFile } } });
+    createJsonReport(plan, makeSink(), jsonFile).finish(makeResult(plan, [{ ...makeLevel(), tokens: makeTokens() }]));
     const { levels } = JSON.parse(await readFile(jsonFile, "utf8")) as {
       levels: { tokens: Record<string, unknown> & { metrics: Record<string, Record<string, number>> } }[];
     };

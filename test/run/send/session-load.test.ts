@@ -79,7 +79,7 @@ async function run(turns: readonly Turn[], answer: Answer, options: Options): Pr
       load: { kind: "session-concurrency", concurrency },
       measurement: { mode: { kind: "requests", count: null } },
       client: { callMode: "async", kind: options.clientKind ?? "own" },
-      outputs: { style: "genai-perf", profileExportFile },
+      outputs: { style: "genai-perf", files: { profileExport: profileExportFile } },
       behaviour: { skipsRunCounters: true },
     }),
     target: {
@@ -91,7 +91,7 @@ async function run(turns: readonly Turn[], answer: Answer, options: Options): Pr
   };
   try {
     checkPlan(plan);
-    const report = createProfileExport(plan, { out: () => {}, err: () => {} });
+    const report = createProfileExport(plan, { out: () => {}, err: () => {} }, profileExportFile);
     const running = startPlan(
       plan,
       () => Promise.resolve(report),

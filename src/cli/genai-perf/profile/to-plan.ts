@@ -61,11 +61,11 @@ export function toProfilePlan(
     outputs: {
       style: "genai-perf",
       verbosity: 0,
-      csvFile: "",
+      files: {
+        profileExport: files.profileExportFile,
+        ...(rampart.recordsFile === "" ? {} : { records: rampart.recordsFile }),
+      },
       isVerboseCsv: false,
-      profileExportFile: files.profileExportFile,
-      jsonFile: "",
-      recordsFile: rampart.recordsFile,
       isLive: rampart.isLive,
     },
     behaviour: { skipsRunCounters: true, measuresLevelsOnce: true },

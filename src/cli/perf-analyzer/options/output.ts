@@ -4,9 +4,9 @@ import { on, text } from "./readers.ts";
 
 /** What is written. */
 export const OUTPUT: readonly UngroupedOption[] = [
-  option("outputs.csvFile", { names: ["-f"], value: "FILE", help: "Write the results as CSV.", parse: text }),
+  option("outputs.files.csv", { names: ["-f"], value: "FILE", help: "Write the results as CSV.", parse: text }),
   option("outputs.isVerboseCsv", { names: ["--verbose-csv"], help: "More columns in the CSV.", parse: on }),
-  option("outputs.profileExportFile", {
+  option("outputs.files.profileExport", {
     names: ["--profile-export-file"],
     value: "FILE",
     help: "Write every request as JSON; the file must not exist yet.",

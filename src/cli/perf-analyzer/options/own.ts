@@ -57,7 +57,7 @@ export const OWN: readonly UngroupedOption[] = [
     help: "Share of failed requests, 0 to 1, that does not end the run.",
     parse: decimal((value) => value >= 0 && value <= 1, "The value must be from 0 to 1.", "Give for example 0.01."),
   }),
-  option("outputs.jsonFile", {
+  option("outputs.files.json", {
     names: ["--json"],
     isOwn: true,
     value: "FILE",

@@ -51,7 +51,7 @@ function begin({ link }: TokenWork, { settings, given }: Read, folder: string): 
   const recordsFile = join(folder, "records.jsonl");
   const files = { inputsFile: "inputs.json", profileExportFile: "", entryCount: 1 };
   const plan = withTokens(toProfilePlan(settings, given, files, []), settings);
-  link.begin({ ...plan, outputs: { ...plan.outputs, recordsFile } }, 0);
+  link.begin({ ...plan, outputs: { ...plan.outputs, files: { records: recordsFile } } }, 0);
   link.reset();
 }
 

@@ -106,8 +106,8 @@ function checkLoad({ load: base }: Plan, { load }: Plan): Problem[] {
 
 /** Whether an option changes the plan and yet nothing that is reported. */
 function isUnseen(name: string, { measurement, outputs }: Plan): boolean {
-  const hasTable = outputs.csvFile !== "" || outputs.verbosity > 0;
-  if (name === "--verbose-csv") return outputs.csvFile === "";
+  const hasTable = outputs.files.csv !== undefined || outputs.verbosity > 0;
+  if (name === "--verbose-csv") return outputs.files.csv === undefined;
   return name === "--percentile" && !hasTable && !("stabilityPct" in measurement.mode);
 }
 
