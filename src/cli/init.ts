@@ -18,12 +18,16 @@ import { runScenarioCommand } from "./run.ts";
 
 /** `rampart init`: asks, writes a scenario, prints the flags that do the same, and offers to run it. */
 
-const FLAGS: readonly Flag[] = [
+/** Its options. */
+export const FLAGS: readonly Flag[] = [
   ...QUESTIONS.filter(({ id }) => id !== "run").map(({ id, value, help }) => ({ name: id, value, help })),
-  { name: "no-server", help: "Do not ask the server for its models, and do not load the tokenizer: give --model." },
+  {
+    name: "no-server",
+    help: "Write the scenario without asking the server and without loading the tokenizer. Needs --model.",
+  },
   { name: "run", help: "Run the scenario without asking." },
   { name: "no-run", help: "Do not run the scenario." },
-  { name: "yes", short: "y", help: "Take the default of every question that no flag answers." },
+  { name: "yes", short: "y", help: "Take the default of every question that no option answers." },
   HELP_FLAG,
 ];
 
@@ -127,12 +131,18 @@ function quote(word: string): string {
 
 function formatHelp(command: string): string {
   return [
-    `Usage: ${command} [flags]`,
+    `Usage: ${command} [options]`,
     "",
-    "Asks a few questions, writes a scenario, prints the flags that do the same, and offers to run it. Every question can be",
-    "answered by a flag; without a terminal nothing is asked.",
+    "Writes a scenario: asks a few questions, looks at the server, writes the file, prints a command line that measures the same,",
+    "and offers to run it. Every question can be answered by an option. Without a terminal nothing is asked.",
     "",
+    "Options:",
     formatFlags(FLAGS),
+    "",
+    "Examples:",
+    `  ${command} --yes                        a scenario that needs no server, and run it`,
+    `  ${command} --url gpu-host:8000 --model resnet50`,
+    `  ${command} --target openai --url gpu-host:8000 --tokenizer ./tokenizer`,
     "",
   ].join("\n");
 }

@@ -12,23 +12,23 @@ import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";
 
 /** Options of {@link random} and {@link zero}, for BYTES inputs. */
 export interface TextOptions {
-  /** Length of each random text in characters, 1 or more. Default: 128. */
+  /** Characters of each random string, 1 or more. Default: 128. */
   readonly stringLength?: number;
-  /** This text instead of random ones. */
+  /** Text of every string. Default: random text. */
   readonly stringData?: string;
 }
 
-/** Random data, the same in every run. */
+/** Random tensors, the same in every run. */
 export function random(options: TextOptions = {}): Inputs<"tensors"> {
   return { kind: "random", files: [], options };
 }
 
-/** Zeros; BYTES inputs get texts as with {@link random}. */
+/** Zeros. Inputs of type BYTES get strings, as with {@link random}. */
 export function zero(options: TextOptions = {}): Inputs<"tensors"> {
   return { kind: "zero", files: [], options };
 }
 
-/** Requests read from perf_analyzer's JSON input files. A relative path starts at the scenario's folder. */
+/** Tensors from JSON files in perf_analyzer's format. A relative path starts at the scenario's folder. */
 export function json(...files: readonly [string, ...string[]]): Inputs<"tensors"> {
   return { kind: "json", files, options: {} };
 }

@@ -29,57 +29,59 @@ export type AnswersOf<E extends LlmEndpointName, M extends boolean> = E extends
 
 /** Options of {@link openai}. */
 export interface OpenAiOptions<E extends LlmEndpointName = LlmEndpointName, M extends boolean = boolean> {
-  /** Model to measure. */
+  /** Name of the model. */
   readonly model: string;
-  /** What requests look like and where they go. Default: `"chat"`. */
+  /** The API that requests use. Default: `"chat"`. */
   readonly endpoint?: E;
-  /** Path instead of the endpoint's own. */
+  /** Path of the requests. Default: the endpoint's own. */
   readonly path?: string;
-  /** Answers come token by token. Default: false. */
+  /** Ask for responses token by token. Default: false. */
   readonly streaming?: M;
   /**
-   * What makes up prompts and counts tokens: a folder with a `tokenizer.json` (a path that begins with a dot starts at the scenario's
-   * folder), a model of Hugging Face's hub, an encoding of tiktoken, or `"none"`: the server's own counts. Default: the model's name.
+   * Makes prompts and counts tokens: a folder with a `tokenizer.json` (a path that begins with a dot starts at the scenario's folder), a
+   * model of Hugging Face's hub, an encoding of tiktoken, or `"none"` for the server's own counts. Default: the model's name.
    */
   readonly tokenizer?: string;
-  /** Branch, tag or commit of the hub. Default: `"main"`. */
+  /** Branch, tag or commit on the hub. Default: `"main"`. */
   readonly tokenizerRevision?: string;
-  /** HTTP headers of every request. */
+  /** HTTP headers of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Variable of the environment whose value is sent as `Authorization: Bearer …`; the value stands in no plan and no report. */
+  /** Environment variable with an API key, sent as `Authorization: Bearer …`. The key is in no plan and no report. Default: none. */
   readonly apiKeyEnv?: string;
-  /** `true` speaks TLS with the runtime's authorities. Default: false, or true for `https://`. */
+  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
   readonly tls?: boolean | TlsOptions;
 }
 
 /** Options of {@link embeddedLlm}. */
 export interface EmbeddedLlmOptions<E extends EmbeddedEndpoint = EmbeddedEndpoint, M extends boolean = boolean> {
+  /** The API that requests use. Default: `"chat"`. */
   readonly endpoint?: E;
+  /** Ask for responses token by token. Default: false. */
   readonly streaming?: M;
-  /** As with {@link openai}. Default: `"none"`. */
+  /** Like that of {@link openai}. Default: `"none"`. */
   readonly tokenizer?: string;
   /** Time before the first token. Default: `"0 ms"`. */
   readonly ttft?: MockLatency;
-  /** Time from token to token. Default: `"0 ms"`. */
+  /** Time between tokens. Default: `"0 ms"`. */
   readonly itl?: Duration;
-  /** Tokens of an answer whose request names no limit. Default: 16. */
+  /** Tokens of a response when the request names no limit. Default: 16. */
   readonly outputTokens?: number;
-  /** Tokens of one event of a stream. Default: 1. */
+  /** Tokens in one event of a stream. Default: 1. */
   readonly tokensPerEvent?: number;
-  /** How many of a chat's first tokens are reasoning. Default: 0. */
+  /** Number of reasoning tokens at the beginning of a chat response. Default: 0. */
   readonly reasoningTokens?: number;
-  /** Share of requests answered with an error, 0 to 1. Default: 0. */
+  /** Share of requests that get an error, 0 to 1. Default: 0. */
   readonly errorRatio?: number;
-  /** Share of streams that break off in the middle, 0 to 1. Default: 0. */
+  /** Share of streams that are cut off in the middle, 0 to 1. Default: 0. */
   readonly cutRatio?: number;
 }
 
-/** What the embedded language model serves. */
+/** The endpoints of the embedded language model. */
 export type EmbeddedEndpoint = "chat" | "completions" | "responses" | "messages" | "embeddings" | "rankings";
 
 /**
  * A server of OpenAI's API, or of another API of generative, embedding or ranking models over HTTP.
- * @param url `host:port` (default port: 8000), or an `http://` or `https://` URL. Of several, requests go to each in turn.
+ * @param url `host:port` (default port: 8000), or an `http://` or `https://` URL. With several, requests go to each in turn.
  * @example
  * openai("localhost:8000", { model: "llama", streaming: true })
  */
@@ -90,7 +92,7 @@ export function openai<const E extends LlmEndpointName = "chat", const M extends
   return { kind: "openai", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
 }
 
-/** Rampart's own language model, started in a thread for the run: every token is ` the`, and comes at its time. */
+/** A language model inside Rampart, for the time of the run: every token is ` the`, and arrives at its time. */
 export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M extends boolean = false>(
   options: EmbeddedLlmOptions<E, M> = {},
 ): Target<"http", AnswersOf<E, M>> {

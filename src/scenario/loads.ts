@@ -12,49 +12,63 @@ import { type CheckedSchedule, checkSchedule, type ScheduleOptions, scheduleEntr
 
 /** The load shapes of scenarios: when requests are sent. */
 
-/** How long each level is measured; without either until it is stable. */
+/** How long each level is measured; without either option until it is stable. */
 export type Extent =
   | { readonly for?: never; readonly requests?: never }
-  /** Measured over this time. */
-  | { readonly for: Duration; readonly requests?: never }
-  /** Measured over so many requests. */
-  | { readonly for?: never; readonly requests: number };
+  | {
+      /** Time to measure each level. Default: until it is stable. */
+      readonly for: Duration;
+      readonly requests?: never;
+    }
+  | {
+      readonly for?: never;
+      /** Number of requests to measure at each level. Default: until it is stable. */
+      readonly requests: number;
+    };
 
 /** Options of {@link ramp}. */
 export type RampOptions =
   | ({
-      /** From level to level. Default: 1. */
+      /** Difference between two levels. Default: 1. */
       readonly step?: number;
       readonly over?: never;
     } & Extent)
-  /** One measurement of this length with a time line, while the concurrency changes evenly. */
-  | { readonly over: Duration; readonly step?: never; readonly for?: never; readonly requests?: never };
+  | {
+      /** Change the concurrency evenly over this time, in one measurement with a time line. Default: level by level. */
+      readonly over: Duration;
+      readonly step?: never;
+      readonly for?: never;
+      readonly requests?: never;
+    };
 
 /** Options of {@link hold}. */
 export type HoldOptions = {
-  /** The concurrency rises evenly from 1 over this time, as part of the measurement. Default: it is there at once. */
+  /** Time in which the concurrency rises evenly from 1; it is measured too. Default: `"0 s"`. */
   readonly rampUp?: Duration;
 } & Extent;
 
 /** Options of {@link rate}. */
 export type RateOptions = {
-  /** The rate rises evenly from 0 over this time, as part of the measurement. Default: it is there at once. */
+  /** Time in which the rate rises evenly from 0; it is measured too. Default: `"0 s"`. */
   readonly rampUp?: Duration;
 } & ArrivalOptions &
   Extent;
 
 /** Options of {@link rateRamp}: one measurement of the length `over` with a time line. */
-export type RateRampOptions = { readonly over: Duration } & ArrivalOptions;
+export type RateRampOptions = {
+  /** Time in which the rate changes. */
+  readonly over: Duration;
+} & ArrivalOptions;
 
 /** Options of {@link periodic}. */
 export interface PeriodicOptions {
-  /** Requests of each further group. Default: 1. */
+  /** Number of requests in each further group. Default: 1. */
   readonly step?: number;
-  /** Responses that every request of a group must have brought before the next group is sent. Default: 10. */
+  /** Responses to each request of a group before the next group is sent. Default: 10. */
   readonly responses?: number;
 }
 
-/** `closed`: a number of requests is kept outstanding. `scheduled`: requests are due at times, whatever the server does. */
+/** `closed`: a number of requests is kept in flight. `scheduled`: requests are due at times, whatever the server does. */
 export type LoadKind = "closed" | "scheduled";
 
 /** A load of a sort; the sort decides which latencies an assertion may look at. */
@@ -74,7 +88,7 @@ export interface Load<S extends LoadKind = LoadKind> {
   readonly options: object;
 }
 
-/** Concurrency from `start` to `end`, level by level, or evenly over a time with `over`. */
+/** Concurrency from `start` to `end`: level by level, or evenly over a time (`over`). */
 export function ramp(start: number, end: number, options: RampOptions = {}): Load<"closed"> {
   return { kind: "ramp", sort: "closed", values: [start, end], options };
 }
@@ -84,42 +98,42 @@ export function hold(concurrency: number, options: HoldOptions = {}): Load<"clos
   return { kind: "hold", sort: "closed", values: [concurrency], options };
 }
 
-/** Concurrency at each of these levels. */
+/** Each of these concurrencies in turn. */
 export function steps(levels: readonly number[], options: Extent = {}): Load<"closed"> {
   return { kind: "steps", sort: "closed", values: levels, options };
 }
 
-/** Requests per second, one rate or several levels. */
+/** Requests per second: one rate or a list of rates, whatever the server does. */
 export function rate(perSec: number | readonly number[], options: RateOptions = {}): Load<"scheduled"> {
   return { kind: "rate", sort: "scheduled", values: typeof perSec === "number" ? [perSec] : perSec, options };
 }
 
-/** Requests per second that change evenly from one rate to another over a time. */
+/** Requests per second that change evenly from one rate to another. */
 export function rateRamp(startPerSec: number, endPerSec: number, options: RateRampOptions): Load<"scheduled"> {
   return { kind: "rate-ramp", sort: "scheduled", values: [startPerSec, endPerSec], options };
 }
 
-/** Requests at the gaps of a file, over and over: one whole number of microseconds per line. A relative path starts at the scenario's folder. */
+/** Requests at the gaps of a file: one whole number of microseconds per line, repeated. A relative path starts at the scenario's folder. */
 export function intervals(file: string, options: Extent = {}): Load<"scheduled"> {
   return { kind: "intervals", sort: "scheduled", values: [], options: { ...options, file } };
 }
 
-/** Every entry of the `json(…)` inputs, or of a part of them, once, at the time in milliseconds that its field `timestamp` gives. */
+/** Each entry of the `json(…)` inputs once, at its field `timestamp` (milliseconds). */
 export function fixedSchedule(options: ScheduleOptions = {}): Load<"scheduled"> {
   return { kind: "fixed-schedule", sort: "scheduled", values: [], options };
 }
 
 /**
- * `start` requests, then more of them in groups up to `end` in all, each group when all requests of the one before have brought some of
- * their responses. For decoupled models over a stream.
+ * `start` requests, then groups of more requests up to `end`. A group is sent when all requests of the group before have some responses.
+ * For decoupled models over a stream.
  */
 export function periodic(start: number, end: number, options: PeriodicOptions = {}): Load<"closed"> {
   return { kind: "periodic", sort: "closed", values: [start, end], options };
 }
 
 /**
- * Every conversation of the payloads once, `concurrency` of them at a time: each turn is sent with the turns before and the answers to them,
- * after the answer before and the pause that the data gives. A turn that fails ends its conversation.
+ * Each conversation of the payloads once, `concurrency` of them at a time. A turn is sent with the turns before it and their answers, after
+ * the last answer and the pause that the data gives. A turn that fails ends its conversation.
  */
 export function sessions(concurrency: number): Load<"closed"> {
   return { kind: "sessions", sort: "closed", values: [concurrency], options: {} };

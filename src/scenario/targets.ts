@@ -21,57 +21,59 @@ import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 /** The targets of scenarios: what is measured. */
 
 interface TritonCommonOptions {
-  /** Model to measure. */
+  /** Name of the model. */
   readonly model: string;
   /** Version of the model. Default: the server's choice. */
   readonly version?: string;
   /** Items per request, 1 or more. Default: 1. */
   readonly batchSize?: number;
-  /** Sizes of inputs whose shape varies, without the batch dimension: `{ INPUT0: [3, 224, 224] }`. */
+  /** Shapes of inputs with variable shape, without the batch dimension: `{ INPUT0: [3, 224, 224] }`. Default: none. */
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
   /**
-   * Tensors lie in memory shared with a server on the same machine, `"system"` or a GPU's, and requests tell only where. Default: they
-   * are sent.
+   * Put tensors into memory that a server on the same machine shares: the system's or a GPU's. Requests then only name the place. Default:
+   * tensors are sent.
    */
   readonly sharedMemory?: "system" | "cuda";
-  /** Bytes of shared memory for one item of an output of varying size, 1 or more. Default: 102,400. */
+  /** Bytes of shared memory for one item of an output with variable size, 1 or more. Default: 102,400. */
   readonly outputSharedMemoryBytes?: number;
-  /** HTTP headers or gRPC metadata of every request. */
+  /** HTTP headers or gRPC metadata of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Models that the model calls by itself (business logic scripting), `"name"` or `"name:version"`, whose server times to report too.
-   * An ensemble's are found without. Default: none.
+   * Models that a BLS model calls, as `"name"` or `"name:version"`; the report has their server times too. Those of an ensemble are found
+   * without this. Default: none.
    */
   readonly composingModels?: readonly string[];
-  /** `true` speaks TLS with the runtime's authorities. Default: false, or true for `https://`. */
+  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
   readonly tls?: boolean | TlsOptions;
 }
 
 /** Options of {@link triton} over HTTP. */
 export interface TritonHttpOptions extends TritonCommonOptions {
+  /** Protocol. Default: `"http"`. */
   readonly protocol?: "http";
-  /** How tensors travel. Default: binary. */
+  /** How input tensors are sent (HTTP only). Default: `"binary"`. */
   readonly inputTensorFormat?: "binary" | "json";
+  /** How output tensors are requested (HTTP only). Default: `"binary"`. */
   readonly outputTensorFormat?: "binary" | "json";
 }
 
 /** Options of {@link triton} over gRPC. */
 export interface TritonGrpcOptions extends TritonCommonOptions {
   readonly protocol: "grpc";
-  /** Parameters of every request besides its tensors: `{ max_tokens: 256, temperature: 0.5 }`. Default: none. */
+  /** Parameters of every request besides its tensors (gRPC only): `{ max_tokens: 256, temperature: 0.5 }`. Default: none. */
   readonly parameters?: Readonly<Record<string, RequestParameter>>;
-  /** One bidirectional stream per connection instead of a call per request. Default: false. */
+  /** Use one bidirectional stream per connection instead of a call per request (gRPC only). Default: false. */
   readonly streaming?: boolean;
-  /** Compresses requests that become shorter by it. Default: none. */
+  /** Compress requests that become shorter by it (gRPC only). Default: none. */
   readonly compression?: "gzip" | "deflate";
 }
 
 interface EmbeddedCommonOptions {
   /** Items per request, 1 to 8. Default: 1. */
   readonly batchSize?: number;
-  /** Time before each answer. Default: `"0 ms"`. */
+  /** Time before each response. Default: `"0 ms"`. */
   readonly latency?: MockLatency;
-  /** Share of requests answered with an error, 0 to 1. Default: 0. */
+  /** Share of requests that get an error, 0 to 1. Default: 0. */
   readonly errorRatio?: number;
   /** Bytes of extra output per response. Default: 0. */
   readonly responseBytes?: number;
@@ -79,12 +81,22 @@ interface EmbeddedCommonOptions {
 
 /** Options of {@link embedded}. */
 export type EmbeddedOptions = EmbeddedCommonOptions &
-  ({ readonly protocol?: "http" } | { readonly protocol: "grpc"; readonly streaming?: boolean });
+  (
+    | {
+        /** Protocol. Default: `"http"`. */
+        readonly protocol?: "http";
+      }
+    | {
+        readonly protocol: "grpc";
+        /** Use one bidirectional stream per connection (gRPC only). Default: false. */
+        readonly streaming?: boolean;
+      }
+  );
 
 /**
  * A Triton server, or another that speaks KServe v2 as it does.
- * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL. Of several, requests go to each
- *   in turn.
+ * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL. With several, requests go to
+ *   each in turn.
  */
 export function triton(url: string | readonly string[], options: TritonHttpOptions): Target<"http", "tensors">;
 export function triton(url: string | readonly string[], options: TritonGrpcOptions): Target<"grpc", "tensors">;
@@ -95,7 +107,7 @@ export function triton(
   return { kind: "triton", ...splitUrls(url), options };
 }
 
-/** Rampart's own target, started in a thread for the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
+/** A small server inside Rampart, for the time of the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
 export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors">;
 export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors">;
 export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors"> {
