@@ -26,6 +26,4 @@ export function formatCount(value: number): string {
 }
 
 export const nsToMs = (ns: number): number => ns / 1e6;
-export const nsToSec = (ns: number): number => ns / 1e9;
 export const msToNs = (ms: number): number => ms * 1e6;
-export const secToNs = (sec: number): number => sec * 1e9;

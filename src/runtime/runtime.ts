@@ -19,9 +19,6 @@ const globals = globalThis as { Bun?: BunGlobal; Deno?: DenoGlobal };
 export const runtimeName: RuntimeName =
   globals.Bun !== undefined ? "bun" : globals.Deno !== undefined ? "deno" : "node";
 
-/** The runtime's version, such as `1.4.5`. */
-export const runtimeVersion: string = globals.Bun?.version ?? globals.Deno?.version.deno ?? process.versions.node;
-
 /** Whether this is an executable made by `bun build --compile` or `deno compile`. */
 export const isExecutable: boolean =
   globals.Bun !== undefined

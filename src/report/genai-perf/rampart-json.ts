@@ -73,17 +73,17 @@ function describeRun(run: RunResult): object {
   };
 }
 
-type ListedFailure = Omit<FailureCount, "isWarmup"> & { readonly isWarmup: boolean; readonly isGivenUp: boolean };
+type ListedFailure = Omit<FailureCount, "isWarmup"> & { readonly isWarmup: boolean; readonly isCancelled: boolean };
 
 /** Those last that only showed when the answer was read. */
 function listFailures({ failedCount, failureExample }: TokenColumns, run: RunResult | undefined): ListedFailure[] {
   const listed = (run?.failures ?? []).map((failure) => ({
     ...failure,
     isWarmup: failure.isWarmup === true,
-    isGivenUp: isCancelled(failure),
+    isCancelled: isCancelled(failure),
   }));
   const example = failureExample ?? "";
-  const unread = { kind: "model", count: failedCount, example, status: undefined, isWarmup: false, isGivenUp: false };
+  const unread = { kind: "model", count: failedCount, example, status: undefined, isWarmup: false, isCancelled: false };
   return failedCount === 0 ? listed : [...listed, unread as ListedFailure];
 }
 

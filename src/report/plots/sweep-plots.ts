@@ -1,11 +1,9 @@
 import { metricLabel } from "../genai-perf/layout.ts";
 import { chooseAxes, findPareto } from "../genai-perf/sweep/pareto.ts";
 import type { SweepPoint } from "../genai-perf/sweep/sweep.ts";
-import type { PageText } from "./page.ts";
-import { joinPlots, type PlotFormat, type PlotPoint, type PlotSet, type XySeries } from "./plot.ts";
+import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "./plot.ts";
 import { asSet, leaveOut } from "./plotted-run.ts";
 import { roundForPlot } from "./sample.ts";
-import { writePlots } from "./write-plots.ts";
 
 /** What a sweep shows: what is gained and what it costs, and every metric over what was varied. */
 
@@ -14,16 +12,6 @@ const TRADE = "Trade-off";
 const OVER_SWEEP = "Over the sweep";
 const RATES = ["output_token_throughput", "request_throughput", "request_goodput"];
 const TIMES = ["time_to_first_token", "inter_token_latency", "request_latency"];
-
-/** Writes a sweep's plots into a folder. @returns the files' paths; none without points @throws RunError */
-export async function writeSweepPlots(
-  text: PageText,
-  points: readonly SweepPoint[],
-  folder: string,
-  formats: readonly PlotFormat[],
-): Promise<string[]> {
-  return writePlots(text, sweepPlots(points), folder, formats);
-}
 
 /** All plots of a sweep; none without points. */
 export function sweepPlots(points: readonly SweepPoint[]): PlotSet {

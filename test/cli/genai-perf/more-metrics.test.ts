@@ -59,7 +59,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
     const json = JSON.parse(ownFile(files));
     assert.deepEqual([json.requests.completed, json.requests.failed, json.requests.measured], [3, 1, 3]);
     assert.deepEqual(json.failures, [
-      { kind: "http", count: 1, example: "HTTP status 500: boom", status: 500, isWarmup: false, isGivenUp: false },
+      { kind: "http", count: 1, example: "HTTP status 500: boom", status: 500, isWarmup: false, isCancelled: false },
     ]);
     assert.deepEqual([json.system.errorRatio, json.system.goodRatio], [0.25, 0.75]);
     assert.deepEqual(json.system.goodputLimits, { request_latency: 10_000 });

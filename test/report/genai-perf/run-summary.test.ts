@@ -180,11 +180,11 @@ test("the JSON file has everything with its unit, sample sizes, counts and the c
   assert.deepEqual([json.startedAt, json.runDurationSec, json.isPartial], ["2023-11-14T22:13:20.000Z", 3.5, false]);
   assert.deepEqual(json.requests, { sent: 10, completed: 5, failed: 4, cancelled: 1, measured: 4, withoutContent: 0 });
   assert.deepEqual(json.warmup, { sent: 2, failed: 1 });
-  const plain = { isWarmup: false, isGivenUp: false };
+  const plain = { isWarmup: false, isCancelled: false };
   assert.deepEqual(json.failures, [
     { ...plain, kind: "http", count: 1, example: "warming", status: 503, isWarmup: true },
     { ...plain, kind: "http", count: 3, example: "boom", status: 500 },
-    { ...plain, kind: "cancelled", count: 1, example: "given up", isGivenUp: true },
+    { ...plain, kind: "cancelled", count: 1, example: "given up", isCancelled: true },
     { ...plain, kind: "model", count: 1, example: "overloaded" },
   ]);
   assert.deepEqual(json.system, {

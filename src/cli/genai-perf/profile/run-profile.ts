@@ -22,7 +22,7 @@ import { isUnstable } from "./instability.ts";
 import { countNeededEntries, toPassedPlan } from "./pass-through/passed-plan.ts";
 import { removePlots } from "./plots.ts";
 import { type ProfilePlace, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
-import { findDoubts, reportRunNotes } from "./tell-run.ts";
+import { findDoubts, reportRunNotes } from "./run-notes.ts";
 import { SharedTokenWork, type TokenWork } from "./token-work.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
 

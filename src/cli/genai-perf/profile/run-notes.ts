@@ -109,7 +109,7 @@ function reportFailures(result: RunResult, note: (text: string) => void): void {
     if (isUnreached && "url" in target) note(`is there a server at ${target.url}? --url names it`);
   }
   if (cancelledCount > 0) {
-    note(`${cancelledCount} of ${sentCount} requests were given up: they are no failures, and are in no statistic:`);
+    note(`${cancelledCount} of ${sentCount} requests were cancelled: they are not failures, and are in no statistic:`);
     list(isCancelled);
   }
 }
