@@ -14,7 +14,7 @@ import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "
 import { toFlags } from "./perf-analyzer/to-flags.ts";
 import { runScenarioCommand } from "./run.ts";
 
-/** `rampart init`: asks, writes a scenario, prints the flags that do the same, and offers to run it. */
+/** `rampart init`: asks questions, writes a scenario, prints equivalent flags, and offers to run it. */
 
 const FLAGS: readonly Flag[] = [
   ...QUESTIONS.filter(({ id }) => id !== "run").map(({ id, value, help }) => ({ name: id, value, help })),
@@ -25,7 +25,7 @@ const FLAGS: readonly Flag[] = [
   HELP_FLAG,
 ];
 
-/** The command. Returns the exit code. */
+/** Runs the command. Returns the exit code. */
 export async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
@@ -58,7 +58,7 @@ function readFlags(flags: FlagValues): Answers {
   }
   if (flags.has("run")) answers["run"] = "yes";
   if (flags.has("no-run")) answers["run"] = "no";
-  // An address or a model means a server.
+  // An address or a model implies a server.
   if (answers["target"] === undefined && (answers["url"] ?? answers["model"]) !== undefined) {
     answers["target"] = "triton";
   }
@@ -71,7 +71,7 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const flags = answers.target === "openai" ? describeProfile(answers) : describeFlags(toScenario(answers));
   try {
     mkdirSync(dirname(file), { recursive: true });
-    // Not over a file that came to be in the meantime.
+    // Do not overwrite a file that was created in the meantime.
     writeOutput(file, text, { isNew: true, mode: 0o755 });
   } catch (error) {
     const isDiskFull = ["ENOSPC", "EDQUOT", "EIO"].includes((error as { code?: string }).code ?? "");
@@ -88,7 +88,7 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   return runScenarioCommand([file], "rampart run", io);
 }
 
-/** The command line of perf_analyzer mode that measures the same. */
+/** Returns the command line of perf_analyzer mode that measures the same. */
 function describeFlags(scenario: Scenario): string {
   const { args, notes } = toFlags(toPlan(scenario, process.cwd()));
   const isEmbedded = scenario.definition.target.kind === "embedded";
@@ -101,7 +101,7 @@ function describeFlags(scenario: Scenario): string {
   ].join("\n");
 }
 
-/** The command line of genai-perf mode that comes closest. */
+/** Returns the closest command line of genai-perf mode. */
 function describeProfile({ model = "", url = "", tokenizer = model, load, levels = "" }: Answers): string {
   const [level = ""] = levels.split(":");
   const args = [
@@ -117,7 +117,7 @@ function describeProfile({ model = "", url = "", tokenizer = model, load, levels
   ].join("\n");
 }
 
-/** For a POSIX shell. */
+/** Quotes for a POSIX shell. */
 function quote(word: string): string {
   return /^[\w./:=,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
