@@ -78,7 +78,7 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
   }
 }
 
-/** Removes the place from problems of perf_analyzer's rules, whose messages name their flags. */
+/** Adds the option's name to the message, because the messages of perf_analyzer's rules begin with it. */
 function nameInMessage(problem: Problem): Problem {
   return { ...problem, message: `${problem.path} ${problem.message}` };
 }

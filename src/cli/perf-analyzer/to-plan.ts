@@ -20,7 +20,7 @@ import { CONCURRENCY_THREADS, defaultLanes } from "./threads.ts";
 
 /** Converts the settings to a plan, with perf_analyzer's rules between options. */
 
-const POISSON_SEED = 5489; // that of C++'s default generator
+const POISSON_SEED = 5489; // default seed of C++ generators
 
 /** A plan, its problems and warnings. */
 export interface PlanFromFlags {
