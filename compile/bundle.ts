@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { TOPICS } from "../src/cli/help/topics.ts";
 
 /**
  * `bun compile/bundle.ts --outfile FILE [--order FILE]… [--target TARGET] [--runtime FILE]`: builds the executable with Bun's bundler,
- * which only Bun has. `compile.ts` runs it.
+ * which only Bun has. `compile.ts` runs it. With `--outdir FOLDER` instead it writes JavaScript for `compile-deno.ts`.
  */
 
 /** The part of Bun's bundler that is used. */
@@ -29,19 +30,22 @@ const entry = join(root, "src", "main.ts");
 const { values } = parseArgs({
   options: {
     outfile: { type: "string" },
+    outdir: { type: "string" },
     order: { type: "string", multiple: true },
     target: { type: "string" },
     runtime: { type: "string" },
   },
 });
 const { Bun } = globalThis as unknown as { Bun: BunBundler };
-const { success, logs } = await Bun.build({
+const common = {
   entrypoints: [entry, join(root, "src", "worker.ts")],
-  target: "bun",
   format: "esm",
   minify: true,
   // Load only what a command needs …
   splitting: true,
+};
+const executable = {
+  target: "bun",
   minChunkSize: 16384,
   // … and start without parsing or compiling. `endStartUp` in runtime.ts ends that policy.
   bytecode: true,
@@ -57,9 +61,24 @@ const { success, logs } = await Bun.build({
     // Packages next to a scenario need their package.json for imports.
     autoloadPackageJson: true,
   },
-  plugins: [{ name: "start in one chunk", setup: keepStartTogether }],
-});
+  plugins: [
+    { name: "guides", setup: embedGuides },
+    { name: "start in one chunk", setup: keepStartTogether },
+  ],
+};
+const folder = { target: "node", outdir: values.outdir, plugins: [{ name: "guides", setup: embedGuides }] };
+const { success, logs } = await Bun.build({ ...common, ...(values.outdir === undefined ? executable : folder) });
 if (!success) throw new Error(`the bundler failed: ${logs.join("\n")}`);
+
+/** The guides that `rampart help` prints are read from the repository; here they become part of the code. */
+function embedGuides(builder: PluginBuilder): void {
+  const paths = [...new Set(TOPICS.map(({ guide }) => guide))];
+  const texts = Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
+  builder.onLoad({ filter: /[/\\]cli[/\\]help[/\\]guides\.ts$/ }, () => ({
+    contents: `const texts = ${JSON.stringify(texts)};\nexport const readGuide = (path: string): string => texts[path];`,
+    loader: "ts",
+  }));
+}
 
 /**
  * Bun groups modules into chunks by the entry points that import them. Modules that the entry imports statically are also imported by some

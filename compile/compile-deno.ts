@@ -24,7 +24,7 @@ try {
   await $`${deno} check src/main.ts src/worker.ts src/index.ts ${await listScenarios()}`;
   echo("deno check passed");
   // One flat folder without node_modules, so that `deno compile` embeds 2 MB instead of all packages.
-  await $`${join(binaries, "bun")} build --target=node --format=esm --splitting --minify --outdir ${bundle} src/main.ts src/worker.ts`;
+  await $`${join(binaries, "bun")} compile/bundle.ts --outdir ${bundle}`;
   await tryBundle();
   echo("the bundle runs from an empty folder");
   if (values.check) await checkGraph();
@@ -50,6 +50,8 @@ async function tryBundle(): Promise<void> {
   cpSync(join(root, "scenarios", "quickstart.ts"), join(empty, "quickstart.ts"));
   const report = await $({ cwd: empty })`${deno} run -A --no-config ${join(bundle, "main.js")} run quickstart.ts`;
   if (!report.stdout.includes("error rate is 0 %")) throw new Error(`unexpected report:\n${report.stdout}`);
+  const help = await $({ cwd: empty })`${deno} run -A --no-config ${join(bundle, "main.js")} help scenarios`;
+  if (!help.stdout.includes("defineScenario")) throw new Error(`unexpected guide:\n${help.stdout}`);
 }
 
 async function embed(path: string, env: NodeJS.ProcessEnv): Promise<void> {

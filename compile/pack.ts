@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { $, cd, echo } from "zx";
+import { TOPICS } from "../src/cli/help/topics.ts";
 
 /** `npm run pack:npm`: packs dist/rampart-VERSION.tgz with compiled ESM and declarations, because Node does not strip types in packages. */
 
@@ -39,12 +40,13 @@ const manifest = {
   engines,
   bin: { rampart: "./lib/main.js" },
   exports: { ".": { types: "./lib/index.d.ts", default: "./lib/index.js" } },
-  files: ["lib"],
+  // The guides that `rampart help` prints stand where they do in the repository.
+  files: ["lib", ...TOPICS.map(({ guide }) => guide)],
   dependencies,
   optionalDependencies,
 };
 writeFileSync(join(work, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-cpSync(join(root, "README.md"), join(work, "README.md"));
+for (const { guide } of TOPICS) cpSync(join(root, guide), join(work, guide));
 const { stdout } = await $({ cwd: work })`npm pack --loglevel=error`;
 const tarball = stdout.trim().split("\n").at(-1) as string;
 renameSync(join(work, tarball), join(root, "dist", tarball));

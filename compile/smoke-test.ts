@@ -13,12 +13,14 @@ export default defineScenario({
 });
 `;
 
-/** Tests an executable in an empty folder: its version, a scenario, and a link named perf_analyzer. @throws when one fails */
+/** Tests an executable in an empty folder: its version, a guide, a scenario, and a link named perf_analyzer. @throws when one fails */
 export async function smokeTest(executable: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "rampart-smoke-"));
   const run = $({ cwd: folder, quiet: true });
   try {
     await run`${executable} version`;
+    const guide = await run`${executable} help scenarios`;
+    if (!guide.stdout.includes("defineScenario")) throw new Error(`unexpected guide:\n${guide.stdout}`);
     writeFileSync(join(folder, "smoke.ts"), SCENARIO);
     const report = await run`${executable} run smoke.ts`;
     if (!report.stdout.includes("100 completed, 0 failed")) throw new Error(`unexpected report:\n${report.stdout}`);

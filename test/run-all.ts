@@ -47,6 +47,7 @@ const COMMAND_TESTS = [
  */
 const RUNTIME_TESTS: readonly string[] = [
   "cli/genai-perf/profile/token-work",
+  "cli/help/topics",
   "cli/mock",
   "cli/output-",
   "cli/perf-analyzer/effects-processes",

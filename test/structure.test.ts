@@ -3,6 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { INPUT_KINDS } from "../src/registry/input-kinds.ts";
+import { LOAD_MODES } from "../src/registry/load-modes.ts";
+import { TARGETS } from "../src/registry/service-kinds.ts";
 
 /** The house rules: which folder may know which, and what source files look like. */
 
@@ -16,6 +19,7 @@ const ORDER =
   );
 /** These may import anything. */
 const ENTRIES = ["main.ts", "worker.ts", "index.ts"];
+const GUIDE = "README.md";
 const MOST_LINES = 360; // about 350
 /** Files that are mostly tables, which may run long. */
 const TABLES = ["transport/http2/hpack.ts", "service/triton/messages.ts"];
@@ -155,7 +159,7 @@ test("reports and runs both depend on results, not on each other", () => {
 });
 
 test("src holds the entries and the folders of the list, and nothing else", () => {
-  const unknown = readdirSync(SRC).filter((name) => !ORDER.includes(name) && !ENTRIES.includes(name));
+  const unknown = readdirSync(SRC).filter((name) => ![...ORDER, ...ENTRIES, GUIDE].includes(name));
   assert.deepEqual(unknown, []);
   assert.ok(sources.length > 80, `only ${sources.length} files were found`);
 });
@@ -215,6 +219,62 @@ test(`no file is longer than ${MOST_LINES} lines unless it is a table`, () => {
     .filter(({ path, lines }) => lines > MOST_LINES && !TABLES.includes(path))
     .map(({ path, lines }) => `${path}: ${lines}`);
   assert.deepEqual(long, []);
+});
+
+/** Tests of kinds outside the kinds' own files. The number only goes down: an entry of the registry answers instead. */
+const MOST_KIND_TESTS = 16;
+/** Where kinds are at home. */
+const KIND_FOLDERS = /^(service\/[^/]+|load|inputs)\//;
+
+const KINDS = [...Object.keys(TARGETS), ...Object.keys(LOAD_MODES), ...Object.keys(INPUT_KINDS)].join("|");
+/** What holds a kind: `target.kind`, a destructured `kind`, `serviceKind`, `unit`. */
+const HOLDER = String.raw`[\w$.?!]*(?:\b[kK]ind|\w+Kind|\b[uU]nit|\w+Unit)`;
+
+/** Where code tests a target, a load, inputs or a unit for being of a kind. */
+function kindTests(code: string): string[] {
+  const compared = new RegExp(String.raw`${HOLDER}\s*[!=]==?\s*["'](?:${KINDS})["']`, "g");
+  const reversed = new RegExp(String.raw`["'](?:${KINDS})["']\s*[!=]==?\s*${HOLDER}\b`, "g");
+  const listed = new RegExp(
+    String.raw`\[[^\]]*["'](?:${KINDS})["'][^\]]*\](?:\s+as const)?\.includes\(${HOLDER}\b`,
+    "g",
+  );
+  const cased = new RegExp(`case ["'](?:${KINDS})["']:`, "g");
+  const switched = new RegExp(String.raw`^switch \(${HOLDER}\)`);
+  const found = [compared, reversed, listed].flatMap((pattern) => [...code.matchAll(pattern)]);
+  const cases = [...code.matchAll(cased)].filter(({ index }) =>
+    switched.test(code.slice(code.lastIndexOf("switch (", index))),
+  );
+  return [...found, ...cases].map(([text]) => text);
+}
+
+test(`kinds are tested at ${MOST_KIND_TESTS} places at most outside of their own files`, () => {
+  const found = sources
+    .filter(({ path }) => !KIND_FOLDERS.test(path))
+    .flatMap(({ path, text }) => kindTests(withoutComments(text)).map((what) => `${path}: ${what}`));
+  assert.ok(
+    found.length <= MOST_KIND_TESTS,
+    `${found.length}: ask the entry of the registry instead of\n${found.join("\n")}`,
+  );
+});
+
+test("tests of kinds are found in all their forms", () => {
+  for (const code of [
+    'if (plan.load.kind === "concurrency") go();',
+    'if ("openai" !== target.kind) go();',
+    'const { kind } = inputs; return kind == "json";',
+    'serviceKind === "triton"',
+    'levels[0]?.unit === "request-rate"',
+    '["intervals", "fixed-schedule"].includes(load.kind)',
+    'switch (load.kind) { case "intervals": go(); }',
+  ])
+    assert.equal(kindTests(code).length, 1, code);
+  for (const code of [
+    'format === "json"',
+    'value === "zero"',
+    'drive.kind === "closed"',
+    'switch (format) { case "json": go(); }',
+  ])
+    assert.deepEqual(kindTests(code), [], code);
 });
 
 const forbidden: readonly (readonly [what: string, pattern: RegExp])[] = [

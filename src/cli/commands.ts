@@ -4,6 +4,7 @@ import { endStartUp } from "../runtime/runtime.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT, withOutputFailure } from "./exit-codes.ts";
 import { guardIo } from "./guarded-io.ts";
+import type { Topic } from "./help/topics.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
 import { wordingIo } from "./setting-names.ts";
 import { VERSION } from "./version.ts";
@@ -21,33 +22,36 @@ export interface Command {
   run(args: readonly string[], command: string, io: CommandIo): Promise<number>;
 }
 
+/** Guides are not wrapped wider than this. */
+const MAX_GUIDE_COLUMNS = 110;
+
 /** The subcommands. */
 export const COMMANDS: readonly Command[] = [
   {
     name: "run",
-    summary: "run a scenario",
+    summary: "run a scenario: a load test written in TypeScript",
     run: async (args, command, io) => (await import("./run.ts")).runScenarioCommand(args, command, io),
   },
   {
     name: "init",
-    summary: "ask a few questions and write a scenario",
+    summary: "answer a few questions and get a scenario",
     run: async (args, command, io) => (await import("./init.ts")).runInitCommand(args, command, io),
   },
   {
     name: "mock",
-    summary: "serve a model to measure when there is no other server",
+    summary: "start a small server to measure when there is no other",
     run: async (args, command, io) => (await import("./mock.ts")).runMockCommand(args, command, io),
   },
   {
     name: "perf_analyzer",
-    summary: "measure a model with perf_analyzer's flags",
+    summary: "measure a model with perf_analyzer's options",
     // Loaded eagerly, unlike the others: its time to the first request is compared with a tool written in C++.
     run: runPerfAnalyzer,
     outputExit: 99,
   },
   {
     name: "genai-perf",
-    summary: "measure generative models with GenAI-Perf's flags",
+    summary: "measure generative models with GenAI-Perf's options",
     outputExit: 1,
     run: async (args, command, io) => (await import("./genai-perf/command.ts")).runGenaiPerf(args, command, io),
   },
@@ -85,34 +89,39 @@ export async function runCommandLine(invokedAs: string, args: readonly string[],
 function runNoCommand(name: string | undefined, rest: readonly string[], io: CommandIo): number | Promise<number> {
   switch (name) {
     case "help":
-      return help(rest[0], io);
+      return printHelp(rest[0], io);
     case "--help":
     case "-h":
-      return help(undefined, io);
+      return printHelp(undefined, io);
     case "version":
     case "--version":
       io.out(`rampart ${VERSION}\n`);
       return EXIT.passed;
     case undefined:
-      io.err(formatHelp());
-      return EXIT.usage;
+      return printUsage(io);
     default:
       return refuseCommand(name, io);
   }
 }
 
-/** Prints the help of a command, or the list of commands. */
-function help(name: string | undefined, io: CommandIo): number | Promise<number> {
-  if (name === undefined || name === "help" || name === "version") {
-    io.out(formatHelp());
+/** Prints a guide, the help of a command, or the list of both. */
+async function printHelp(name: string | undefined, io: CommandIo): Promise<number> {
+  const { formatTopic, TOPICS } = await import("./help/topics.ts");
+  const columns = Math.min(MAX_GUIDE_COLUMNS, process.stdout.columns || MAX_GUIDE_COLUMNS);
+  const isList = name === undefined || name === "help" || name === "version";
+  const text = isList ? formatHelp(TOPICS) : formatTopic(name, columns);
+  if (text !== undefined) {
+    io.out(text);
     return EXIT.passed;
   }
   const command = findCommand(name);
-  return command?.run(["--help"], `rampart ${command.name}`, io) ?? refuseCommand(name, io);
+  const topics = TOPICS.map((topic) => topic.name);
+  return command?.run(["--help"], `rampart ${command.name}`, io) ?? refuseCommand(name ?? "", io, topics);
 }
 
-function refuseCommand(name: string, io: CommandIo): number {
-  const names = [...COMMANDS.map((entry) => entry.name), "help", "version"];
+/** @param topics names that would have been right too */
+function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
+  const names = [...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"];
   const isScenario = /\.m?[jt]s$/.test(name);
   const near = isScenario ? undefined : nearestName(name, names);
   const hint = near === undefined ? `There are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
@@ -126,16 +135,28 @@ function findCommand(name: string | undefined): Command | undefined {
   return undefined;
 }
 
-function formatHelp(): string {
-  const names = [...COMMANDS, { name: "version", summary: "print the version" }];
+/** Without a command: the same list as an error. */
+async function printUsage(io: CommandIo): Promise<number> {
+  const { TOPICS } = await import("./help/topics.ts");
+  io.err(formatHelp(TOPICS));
+  return EXIT.usage;
+}
+
+function formatHelp(topics: readonly Topic[]): string {
+  const formatRow = ({ name, summary }: { name: string; summary: string }): string => `  ${name.padEnd(15)}${summary}`;
   return [
-    "Usage: rampart COMMAND [flags]",
+    "Usage: rampart COMMAND [options]",
     "",
-    "Measures inference servers.",
+    "Measures inference servers: latency, throughput and token times under load.",
     "",
-    ...names.map(({ name, summary }) => `  ${name.padEnd(15)}${summary}`),
+    "Commands (rampart COMMAND --help lists the options of one):",
+    ...[...COMMANDS, { name: "version", summary: "print the version" }].map(formatRow),
     "",
-    "rampart help COMMAND lists the flags of a command. Linked as perf_analyzer or genai-perf, the executable is that command.",
+    "Guides (rampart help TOPIC prints one):",
+    ...topics.map(formatRow),
+    "",
+    "To try it with no server running: rampart init --yes",
+    "Linked as perf_analyzer or genai-perf, the executable is that command.",
     "",
   ].join("\n");
 }

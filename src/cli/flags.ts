@@ -106,7 +106,7 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
     return { path, message: "needs a value", hint: `Write ${path} ${flag.value}.` };
   }
   if (flag.choices !== undefined && !flag.choices.includes(value)) {
-    return { path, message: "has another set of values", value, hint: `Give one of ${flag.choices.join(", ")}.` };
+    return { path, message: "does not take this value", value, hint: `Give one of ${flag.choices.join(", ")}.` };
   }
   return undefined;
 }

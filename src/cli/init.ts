@@ -4,9 +4,11 @@ import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { writeOutput } from "../report/output-file.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
+import type { Answers } from "../wizard/answers.ts";
 import { Interview, type Manner } from "../wizard/interview.ts";
-import { type Answers, QUESTIONS } from "../wizard/questions.ts";
-import { formatScenario, PROMPTS, toScenario } from "../wizard/scenario-text.ts";
+import { QUESTIONS } from "../wizard/questions.ts";
+import { formatScenario, toScenario } from "../wizard/scenario-text.ts";
+import { PROMPTS, wizardTargetOf } from "../wizard/targets.ts";
 import type { CommandIo } from "./execute.ts";
 import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
@@ -16,12 +18,16 @@ import { runScenarioCommand } from "./run.ts";
 
 /** `rampart init`: asks questions, writes a scenario, prints equivalent flags, and offers to run it. */
 
-const FLAGS: readonly Flag[] = [
+/** Its options. */
+export const FLAGS: readonly Flag[] = [
   ...QUESTIONS.filter(({ id }) => id !== "run").map(({ id, value, help }) => ({ name: id, value, help })),
-  { name: "no-server", help: "Do not ask the server for its models, and do not load the tokenizer: give --model." },
+  {
+    name: "no-server",
+    help: "Write the scenario without asking the server and without loading the tokenizer. Needs --model.",
+  },
   { name: "run", help: "Run the scenario without asking." },
   { name: "no-run", help: "Do not run the scenario." },
-  { name: "yes", short: "y", help: "Take the default of every question that no flag answers." },
+  { name: "yes", short: "y", help: "Take the default of every question that no option answers." },
   HELP_FLAG,
 ];
 
@@ -68,7 +74,9 @@ function readFlags(flags: FlagValues): Answers {
 async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const file = answers.out as string;
   const text = formatScenario(answers);
-  const flags = answers.target === "openai" ? describeProfile(answers) : describeFlags(toScenario(answers));
+  const target = wizardTargetOf(answers);
+  const isProfile = target?.commandLine === "genai-perf";
+  const flags = isProfile ? describeProfile(answers) : describeFlags(toScenario(answers), target?.probe === undefined);
   try {
     mkdirSync(dirname(file), { recursive: true });
     // Do not overwrite a file that was created in the meantime.
@@ -88,13 +96,12 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   return runScenarioCommand([file], "rampart run", io);
 }
 
-/** Returns the command line of perf_analyzer mode that measures the same. */
-function describeFlags(scenario: Scenario): string {
+/** Returns the command line of perf_analyzer mode that measures the same. @param isOwn whether the target must be started first */
+function describeFlags(scenario: Scenario, isOwn: boolean): string {
   const { args, notes } = toFlags(toPlan(scenario, process.cwd()));
-  const isEmbedded = scenario.definition.target.kind === "embedded";
   return [
     "the same by flags:",
-    ...(isEmbedded ? ["  rampart mock &"] : []),
+    ...(isOwn ? ["  rampart mock &"] : []),
     `  rampart perf_analyzer ${args.map(quote).join(" ")}`,
     ...notes.map((note) => `  (${note})`),
     "",
@@ -124,12 +131,18 @@ function quote(word: string): string {
 
 function formatHelp(command: string): string {
   return [
-    `Usage: ${command} [flags]`,
+    `Usage: ${command} [options]`,
     "",
-    "Asks a few questions, writes a scenario, prints the flags that do the same, and offers to run it. Every question can be",
-    "answered by a flag; without a terminal nothing is asked.",
+    "Writes a scenario: asks a few questions, looks at the server, writes the file, prints a command line that measures the same,",
+    "and offers to run it. Every question can be answered by an option. Without a terminal nothing is asked.",
     "",
+    "Options:",
     formatFlags(FLAGS),
+    "",
+    "Examples:",
+    `  ${command} --yes                        a scenario that needs no server, and run it`,
+    `  ${command} --url gpu-host:8000 --model resnet50`,
+    `  ${command} --target openai --url gpu-host:8000 --tokenizer ./tokenizer`,
     "",
   ].join("\n");
 }

@@ -13,7 +13,8 @@ import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
 const MAX_PORT = 65_535;
 
-const FLAGS: readonly Flag[] = [
+/** Its options. */
+export const FLAGS: readonly Flag[] = [
   { name: "host", value: "HOST", default: "127.0.0.1", help: "Address to listen on." },
   { name: "http-port", value: "PORT", default: "8000", help: "Port for HTTP; 0 takes a free one." },
   { name: "grpc-port", value: "PORT", default: "8001", help: "Port for gRPC; 0 takes a free one." },
@@ -21,31 +22,36 @@ const FLAGS: readonly Flag[] = [
     name: "latency",
     value: "LATENCY",
     default: "0ms",
-    help: "Time before each answer: 5ms, or drawn from uniform:1ms:9ms, normal:5ms:1ms (mean and deviation) or exponential:5ms.",
+    help: "Time before each response: 5ms, or drawn from uniform:1ms:9ms, normal:5ms:1ms (mean and deviation) or exponential:5ms.",
   },
-  { name: "error-ratio", value: "RATIO", default: "0", help: "Share of requests answered with an error, 0 to 1." },
+  { name: "error-ratio", value: "RATIO", default: "0", help: "Share of requests that get an error, 0 to 1." },
   { name: "response-bytes", value: "BYTES", default: "0", help: "Bytes of extra output per response." },
   {
     name: "ttft",
     value: "LATENCY",
-    default: "as --latency",
-    help: "Language model: time before an answer's first token; takes what --latency takes.",
+    default: "the value of --latency",
+    help: "Language model: time to first token; takes what --latency takes.",
   },
-  { name: "itl", value: "DURATION", default: "0ms", help: "Language model: time from token to token." },
+  { name: "itl", value: "DURATION", default: "0ms", help: "Language model: time between tokens." },
   {
     name: "output-tokens",
     value: "N",
     default: "16",
-    help: "Language model: tokens of an answer whose request names no limit.",
+    help: "Language model: tokens of a response when the request names no limit.",
   },
-  { name: "tokens-per-event", value: "N", default: "1", help: "Language model: tokens of one event of a stream." },
+  { name: "tokens-per-event", value: "N", default: "1", help: "Language model: tokens in one event of a stream." },
   {
     name: "reasoning-tokens",
     value: "N",
     default: "0",
-    help: "Language model: how many of a chat's first tokens are reasoning_content.",
+    help: "Language model: number of reasoning tokens (reasoning_content) at the beginning of a chat response.",
   },
-  { name: "cut-ratio", value: "RATIO", default: "0", help: "Share of streams that break off in the middle, 0 to 1." },
+  {
+    name: "cut-ratio",
+    value: "RATIO",
+    default: "0",
+    help: "Language model: share of streams that are cut off in the middle, 0 to 1.",
+  },
   HELP_FLAG,
 ];
 
@@ -59,12 +65,13 @@ export async function runMockCommand(args: readonly string[], command: string, i
     }
     const { plan, host, httpPort, grpcPort } = readFlags(flags);
     const server = await startMock(plan, { host, httpPort, grpcPort });
+    const interrupted = new Promise<void>((resolve) => {
+      io.onInterrupt(() => resolve());
+    });
     io.out(
       `listening: http ${host}:${server.httpPort}, grpc ${host}:${server.grpcPort}, model simple; openai http ${host}:${server.httpPort}/v1; Ctrl-C stops\n`,
     );
-    await new Promise<void>((resolve) => {
-      io.onInterrupt(() => resolve());
-    });
+    await interrupted;
     await server.stop();
     return EXIT.passed;
   });
@@ -141,13 +148,24 @@ function readGap(flags: FlagValues, problems: Problem[]): number {
 
 function formatHelp(command: string): string {
   return [
-    `Usage: ${command} [flags]`,
+    `Usage: ${command} [options]`,
     "",
-    "Serves Triton's model `simple` (sum and difference of two INT32[16], batches of up to 8) over HTTP and gRPC until Ctrl-C,",
-    "and over HTTP a language model of any name with OpenAI's API: v1/chat/completions, v1/completions, v1/responses,",
-    "v1/embeddings, v1/ranking and v1/models, and Anthropic's v1/messages; whole answers, or streams of events.",
+    "Starts a small server to measure when there is no other, until Ctrl-C. It serves",
     "",
+    "  - the model `simple` as Triton does (KServe v2, over HTTP and gRPC): sum and difference of two INT32[16], batches of up to 8;",
+    "  - over HTTP, a language model of any name: v1/chat/completions, v1/completions, v1/responses, v1/embeddings, v1/models",
+    "    (OpenAI), v1/ranking (NIM) and v1/messages (Anthropic), as whole responses or streams.",
+    "",
+    "Options:",
     formatFlags(FLAGS),
+    "",
+    "Examples:",
+    `  ${command} --latency normal:5ms:1ms --error-ratio 0.01`,
+    `  ${command} --ttft 50ms --itl 10ms --output-tokens 128`,
+    "",
+    "Then, in another terminal:",
+    "  rampart perf_analyzer -m simple -u localhost:8000",
+    "  rampart genai-perf profile -m llama --tokenizer o200k_base --endpoint-type chat --streaming -u localhost:8000",
     "",
   ].join("\n");
 }

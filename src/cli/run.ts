@@ -21,34 +21,41 @@ import { wordingIo } from "./setting-names.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
 
-const FLAGS: readonly Flag[] = [
+/** Its options. */
+export const FLAGS: readonly Flag[] = [
   { name: "url", value: "URL", help: "Address of the server, instead of the scenario's." },
   {
     name: "json",
     value: "FILE",
-    help: "Write the report as JSON, with histograms; - for standard output, with the text on stderr.",
+    help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
   },
-  { name: "csv", value: "FILE", help: "Write perf_analyzer's CSV." },
-  { name: "profile-export-file", value: "FILE", help: "Write every request as perf_analyzer's profile export." },
+  { name: "csv", value: "FILE", help: "Write one row per level, in perf_analyzer's CSV layout." },
+  {
+    name: "profile-export-file",
+    value: "FILE",
+    help: "Write every request, in perf_analyzer's profile export layout.",
+  },
   {
     name: "client",
     value: "NAME",
     choices: ["own", "undici", "grpc-js"],
-    help: "What sends the requests, instead of the scenario's choice.",
+    help: "Library that sends the requests, instead of the scenario's choice: Rampart's own, or a general one to compare with.",
   },
   {
     name: "stall-timeout",
     value: "DURATION",
-    help: 'A request without a byte for so long has failed, such as "10 s".',
+    default: "the scenario's, or 60 s",
+    help: "A request fails when no byte arrives for this long.",
   },
   {
     name: "request-timeout",
     value: "DURATION",
-    help: 'A request without its complete answer for this long has failed, such as "2 min".',
+    default: "the scenario's, or no limit",
+    help: "A request fails when its response is not complete after this long, however often bytes arrive.",
   },
   { name: "live", help: "Show the state of the run on stderr while it lasts." },
-  { name: "dry-run", help: "Print the plan as JSON and send nothing." },
-  { name: "verbose", short: "v", help: "Print each window as it is measured." },
+  { name: "dry-run", help: "Check everything, print the plan as JSON, and send nothing." },
+  { name: "verbose", short: "v", help: "Print each measuring window." },
   HELP_FLAG,
 ];
 
@@ -183,13 +190,19 @@ function readDurationMs(flags: FlagValues, name: string, problems: Problem[]): n
 
 function formatHelp(usage: string): string {
   return [
-    `Usage: ${usage} [flags]`,
+    `Usage: ${usage} [options]`,
     "",
-    "Runs a scenario: measures its target under its load and judges its assertions.",
+    "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file: rampart init",
+    "writes one for you, and rampart help scenarios is the guide.",
     "",
+    "Options (durations have a unit, such as 10s or 2min):",
     formatFlags(FLAGS),
     "",
-    "Exit codes: 0 passed, 64 wrong usage, 65 an assertion failed, 66 not stable, 69 target unreachable, stalled or failing,",
+    "Examples:",
+    "  rampart run load.ts",
+    "  rampart run load.ts --url gpu-host:8000 --json report.json",
+    "",
+    "Exit codes: 0 passed, 64 wrong usage, 65 an assertion failed, 66 not stable, 69 server unreachable, stalled or failing,",
     "74 a report could not be written, 130 interrupted, 1 internal error.",
     "",
   ].join("\n");

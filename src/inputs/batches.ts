@@ -1,6 +1,6 @@
 import { type Problem, UserError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
-import type { ModelInfo, Service } from "../service/service.ts";
+import type { ModelInfo, RequestContent, Service } from "../service/service.ts";
 import { formatShape, joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
 
@@ -124,6 +124,16 @@ export interface ExpectedOutput {
   readonly bytes: Uint8Array;
   /** The batch's items in the order of `bytes`: the place of each in the data, and its number of bytes. */
   readonly items: readonly { readonly place: string; readonly byteCount: number }[];
+}
+
+/** What a request is made of whose first item is step `firstStep`. @throws UserError when tensors cannot be a request */
+export function assembleContent(
+  { model, batchSize }: Pick<Service, "model" | "batchSize">,
+  steps: readonly DataStep[],
+  firstStep: number,
+): RequestContent {
+  const bytes = steps[firstStep]?.payload;
+  return bytes === undefined ? assembleBatch(model, steps, firstStep, batchSize) : { bytes };
 }
 
 /**

@@ -1,3 +1,5 @@
+/** The data requests are made of: streams of steps, each the tensors of one batch item, or a payload. */
+
 /** The data of one input or expected output for one batch item. */
 export interface StepTensor {
   readonly bytes: Uint8Array;
@@ -8,9 +10,15 @@ export interface StepTensor {
 /** A step's inputs by name. Stored inputs are read from the file on each call. */
 export type StepInputs = Pick<ReadonlyMap<string, StepTensor>, "get" | "keys">;
 
+/** No tensors, of which a payload has none. */
+export const NO_TENSORS: ReadonlyMap<string, StepTensor> = new Map();
+
 /** One batch item: its inputs and its expected outputs. */
 export interface DataStep {
+  /** Empty where requests are payloads. */
   readonly inputs: StepInputs;
+  /** The request's body, where requests are payloads. One that is stored is read each time. */
+  readonly payload?: Uint8Array;
   /** Expected outputs by name; empty without validation. */
   readonly expected: ReadonlyMap<string, StepTensor>;
   /** Time to send the step, in milliseconds since the load began; only with a load that follows the data. */

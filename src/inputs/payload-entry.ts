@@ -1,25 +1,30 @@
 import { messageOf, UserError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
-import type { DataStep, StepInputs } from "./dataset.ts";
+import type { DataStep } from "./dataset.ts";
 
 /** The send time of a step, or its session and delay. */
 export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs">;
 
-/** A payload as inputs. A stored payload creates its own step. */
-export type PayloadInputs = StepInputs & { toStep?(facts: StepFacts): DataStep };
+/** A payload that is stored, which makes a step of its own. */
+export interface StoredPayload {
+  toStep(facts: StepFacts): DataStep;
+}
 
-/** An entry of a payload file: the inputs of its payload, undefined when it has none, and its other fields. */
+/** What an entry of a file says: its payload, undefined where it has none, and all beside it. */
 export interface PayloadEntry {
-  readonly inputs: PayloadInputs | undefined;
+  readonly payload: Uint8Array | StoredPayload | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Reads an entry. @param toInputs creates the inputs of a payload */
-export function toEntry(entry: unknown, toInputs: (body: object) => PayloadInputs): PayloadEntry {
+/** @param toPayload makes a body into bytes, or what stands for them */
+export function toEntry<P extends Uint8Array | StoredPayload>(
+  entry: unknown,
+  toPayload: (body: object) => P,
+): PayloadEntry & { readonly payload: P | undefined } {
   const fields = (entry ?? {}) as Readonly<Record<string, unknown>>;
   const { payload } = fields;
   const body = Array.isArray(payload) ? (payload[0] as unknown) : undefined;
-  return { fields, inputs: typeof body === "object" && body !== null ? toInputs(body) : undefined };
+  return { fields, payload: typeof body === "object" && body !== null ? toPayload(body) : undefined };
 }
 
 /** Parses a line, which is an entry or a request body. @throws UserError */

@@ -1,13 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { formatJson, parseJson, toPlainNumber } from "../service/json-text.ts";
-import { PAYLOAD, TEXT_LENGTH_BYTES } from "../service/payload-tensor.ts";
-import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
+import { type DataOrder, type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
 import { isLargeFile } from "./large-file.ts";
 import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-entry.ts";
 
 const MAX_PROBLEMS = 20;
-const NOTHING: DataStep["expected"] = new Map();
 
 /**
  * Reads payloads from a JSON file as GenAI-Perf writes it, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or from JSON Lines
@@ -64,14 +62,14 @@ function* toSteps(
 
 async function openEntries(path: string): Promise<Iterable<PayloadEntry>> {
   const { PayloadFile } = await import("./stored-payloads.ts");
-  const file = new PayloadFile(path, (body) => toPayloadInputs(body));
+  const file = new PayloadFile(path, toPayload);
   return isLines(path) ? file.lines() : file.entries();
 }
 
 async function readEntries(path: string): Promise<Iterable<PayloadEntry>> {
   const text = await read(path);
   const entries = isLines(path) ? parseLines(path, text) : parse(path, text);
-  return entries.map((entry) => toEntry(entry, (body) => toPayloadInputs(body)));
+  return entries.map((entry) => toEntry(entry, toPayload));
 }
 
 function isLines(path: string): boolean {
@@ -118,12 +116,12 @@ function parseLines(path: string, text: string): readonly unknown[] {
 }
 
 function toStep(
-  { inputs, fields }: PayloadEntry,
+  { payload, fields }: PayloadEntry,
   place: string,
   order: DataOrder,
   problems: Problem[],
 ): DataStep | undefined {
-  if (inputs === undefined) {
+  if (payload === undefined) {
     problems.push({
       path: place,
       message: "has no payload",
@@ -133,7 +131,7 @@ function toStep(
   }
   const facts = order === "in-sessions" ? readTurn(fields, place, problems) : readTime(fields, place, order, problems);
   if (facts === undefined) return undefined;
-  return inputs.toStep?.(facts) ?? { inputs, expected: NOTHING, place, ...facts };
+  return payload instanceof Uint8Array ? toPayloadStep(payload, { place, ...facts }) : payload.toStep(facts);
 }
 
 function readTime(
@@ -180,18 +178,14 @@ function isTime(value: unknown): value is number {
   return typeof value === "number" && value >= 0;
 }
 
-/** Returns a payload as the only input of a request. */
-export function toPayloadInputs(body: object): DataStep["inputs"] {
-  return new Map([[PAYLOAD, { bytes: toElement(formatJson(body)) }]]);
-}
-
 const encoder = new TextEncoder();
 
-/** Encodes a text as the only element of a BYTES tensor. */
-function toElement(text: string): Uint8Array {
-  const content = encoder.encode(text);
-  const bytes = new Uint8Array(TEXT_LENGTH_BYTES + content.length);
-  new DataView(bytes.buffer).setUint32(0, content.length, true);
-  bytes.set(content, TEXT_LENGTH_BYTES);
-  return bytes;
+/** A body as the payload of a request: compact JSON. */
+export function toPayload(body: object): Uint8Array {
+  return encoder.encode(formatJson(body));
+}
+
+/** The step of a request that is a payload. */
+export function toPayloadStep(payload: Uint8Array, facts: Omit<DataStep, "payload" | "inputs" | "expected">): DataStep {
+  return { payload, inputs: NO_TENSORS, expected: NO_TENSORS, ...facts };
 }

@@ -1,14 +1,13 @@
 import { openSync, readSync } from "node:fs";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
-import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
+import { type DataStep, NO_TENSORS } from "./dataset.ts";
 import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
-import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-entry.ts";
+import { type PayloadEntry, parseLine, type StepFacts, type StoredPayload, toEntry } from "./payload-entry.ts";
 
 const HINT = 'Write {"data": [{"payload": [{…}]}]}, whole.';
 const LINE_BYTES = 256 * 1024;
 const LINE_FEED = 10;
-const NOTHING: DataStep["expected"] = new Map();
 const decoder = new TextDecoder();
 
 /** Position of a value in the file. */
@@ -24,15 +23,15 @@ interface Extent {
 export class PayloadFile {
   readonly path: string;
   private readonly fd: number;
-  private readonly toInputs: (body: object) => StepInputs;
+  private readonly toPayload: (body: object) => Uint8Array;
 
   /**
-   * @param toInputs creates the inputs of a payload
+   * @param toPayload makes the bytes of a body
    * @throws UserError when the file cannot be read
    */
-  constructor(path: string, toInputs: (body: object) => StepInputs) {
+  constructor(path: string, toPayload: (body: object) => Uint8Array) {
     this.path = path;
-    this.toInputs = toInputs;
+    this.toPayload = toPayload;
     try {
       this.fd = openSync(path, "r");
     } catch (error) {
@@ -94,19 +93,19 @@ export class PayloadFile {
     }
   }
 
-  /** Reads the inputs of a payload. @throws RunError when the file has changed */
-  read({ offset, byteCount }: Readonly<Extent>): StepInputs {
+  /** A payload. @throws RunError when the file is not what it was */
+  read({ offset, byteCount }: Readonly<Extent>): Uint8Array {
     try {
       const bytes = new Uint8Array(byteCount);
       if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount) throw new Error("it is shorter than before");
       // The text is the list of payloads, or a whole line.
       const text = decoder.decode(bytes);
-      const { inputs } = toEntry(
+      const { payload } = toEntry(
         text.startsWith("[") ? { payload: parseJson(text) } : parseLine(text, "a line"),
-        this.toInputs,
+        this.toPayload,
       );
-      if (inputs === undefined) throw new Error("the payload is missing now");
-      return inputs;
+      if (payload === undefined) throw new Error("the payload is missing now");
+      return payload;
     } catch (error) {
       const place = `${this.path}, byte ${offset}`;
       throw new RunError("internal", `${place}: ${messageOf(error)}`, "Do not change the file during a run.");
@@ -120,7 +119,7 @@ export class PayloadFile {
       if (key === "payload") extent = scanner.extent();
       else fields[key] = scanner.value();
     }
-    return { fields, inputs: extent === undefined ? undefined : new StoredStep(this, extent) };
+    return { fields, payload: extent === undefined ? undefined : new StoredStep(this, extent) };
   }
 
   private source(): ByteSource {
@@ -129,7 +128,7 @@ export class PayloadFile {
 }
 
 /** A step whose payload is read on each access. A small object, because there may be millions. */
-class StoredStep implements DataStep, StepInputs {
+class StoredStep implements DataStep, StoredPayload {
   readonly timestampMs?: number;
   readonly sessionId?: string;
   readonly delayMs?: number;
@@ -143,12 +142,16 @@ class StoredStep implements DataStep, StepInputs {
     this.byteCount = byteCount;
   }
 
-  get inputs(): StepInputs {
-    return this;
+  get payload(): Uint8Array {
+    return this.file.read(this);
+  }
+
+  get inputs(): DataStep["inputs"] {
+    return NO_TENSORS;
   }
 
   get expected(): DataStep["expected"] {
-    return NOTHING;
+    return NO_TENSORS;
   }
 
   get place(): string {
@@ -157,14 +160,6 @@ class StoredStep implements DataStep, StepInputs {
 
   toStep(facts: StepFacts): DataStep {
     return Object.assign(this, facts);
-  }
-
-  keys(): MapIterator<string> {
-    return this.file.read(this).keys();
-  }
-
-  get(name: string): StepTensor | undefined {
-    return this.file.read(this).get(name);
   }
 }
 

@@ -1,6 +1,20 @@
-import type { ConcurrencyRampPlan } from "../plan/load-plan.ts";
+import { formatDurationNs, msToNs } from "../plan/units.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { Drive, LoadMode } from "./load-mode.ts";
+
+/** Concurrency that changes linearly over time, in one measurement. */
+export interface ConcurrencyRampPlan {
+  readonly kind: "concurrency-ramp";
+  readonly start: number;
+  readonly end: number;
+  readonly overMs: number;
+}
+
+declare module "../plan/load-plan.ts" {
+  interface LoadPlans {
+    readonly "concurrency-ramp": ConcurrencyRampPlan;
+  }
+}
 
 /** Concurrency that changes linearly from one level to another, in one measurement. */
 export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
@@ -17,6 +31,10 @@ export const concurrencyRampMode: LoadMode<ConcurrencyRampPlan> = {
     search: { unit: "concurrency", levels: { kind: "list", values: [Math.max(start, end)] }, search: "linear" },
     drive: () => rampDrive(start, end, overMs),
   }),
+  unit: "concurrency",
+  describe: ({ start, end, overMs }) => `concurrency from ${start} to ${end} over ${formatDurationNs(msToNs(overMs))}`,
+  describeLevel: ({ start, end }) => `a ramp of concurrency from ${start} to ${end}`,
+  ramp: ({ overMs }) => ({ overMs, isWhole: true }),
 };
 
 /** Concurrency that changes linearly from one level to another, then stays constant. */

@@ -1,9 +1,24 @@
-import type { FixedScheduleLoadPlan } from "../plan/load-plan.ts";
+import type { SchedulePartPlan } from "../plan/load-options.ts";
 import type { Schema } from "../plan/schema.ts";
+import { setting } from "../plan/setting-names.ts";
 import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
+import { describePart, takePart } from "./schedule-part.ts";
 
-/** Every step of the data once, at its timestamp. `part` has already been applied to the data. */
+/** Every step of the data once, at its timestamp. */
+export interface FixedScheduleLoadPlan {
+  readonly kind: "fixed-schedule";
+  /** Absent: all of it from timestamp 0, at its own speed. */
+  readonly part?: SchedulePartPlan;
+}
+
+declare module "../plan/load-plan.ts" {
+  interface LoadPlans {
+    readonly "fixed-schedule": FixedScheduleLoadPlan;
+  }
+}
+
+/** Every step of the data once, at the time that stands beside it. */
 export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   schema: (v) => {
     const timeMs = v.nullable(v.pipe(v.number(), v.minValue(0, "must be 0 or more")));
@@ -27,4 +42,21 @@ export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
     search: { unit: "request-rate", levels: { kind: "list", values: [1] }, search: "linear" },
     drive: (_level, timestampsMs) => ({ kind: "scheduled", arrivals: scheduledArrivals(timestampsMs) }),
   }),
+  unit: "request-rate",
+  describe: ({ part }) => `requests at the times of the data${part === undefined ? "" : describeBounds(part)}`,
+  requestCount: () => null,
+  dataOrder: "at-times",
+  lacksOrder: {
+    path: setting("inputs.data"),
+    message: "a fixed schedule needs data with times",
+    hint: "Give a JSON file whose entries have a 'timestamp' in milliseconds.",
+  },
+  takeData: ({ part }, data) => (part === undefined ? data : takePart(data, part)),
+  perfAnalyzer: { isUnannounced: true, exported: { mode: "request_rate", value: 0 } },
 };
+
+function describeBounds(part: SchedulePartPlan): string {
+  const { startMs, endMs, speedRatio } = part;
+  const bounds = startMs === null && endMs === null ? "" : ` ${describePart(part)}`;
+  return `${bounds}${speedRatio === 1 ? "" : `, ${speedRatio} times as fast`}`;
+}

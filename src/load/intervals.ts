@@ -1,8 +1,19 @@
-import type { IntervalsLoadPlan } from "../plan/load-plan.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
+
+/** Requests sent at intervals from a file, repeatedly: one interval per line, in microseconds. */
+export interface IntervalsLoadPlan {
+  readonly kind: "intervals";
+  readonly file: string;
+}
+
+declare module "../plan/load-plan.ts" {
+  interface LoadPlans {
+    readonly intervals: IntervalsLoadPlan;
+  }
+}
 
 const MAX_PROBLEMS = 10;
 
@@ -20,6 +31,9 @@ export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
       drive: () => ({ kind: "scheduled", arrivals: intervalArrivals(intervalsNs) }),
     };
   },
+  unit: "request-rate",
+  describe: ({ file }) => `intervals from ${file}`,
+  perfAnalyzer: { isUnannounced: true },
 };
 
 /** Reads the gaps of a file in nanoseconds. @throws UserError with each invalid line */

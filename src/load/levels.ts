@@ -39,6 +39,12 @@ export function levelAt(levels: LevelsPlan, index: number): number | undefined {
   return index === 0 || levels.end === null || level <= levels.end ? level : undefined;
 }
 
+/** The levels in words: `1, 2, 4`, or `1 to 8 by 1`. */
+export function describeLevels(levels: LevelsPlan): string {
+  if (levels.kind === "list") return levels.values.join(", ");
+  return `${levels.start} to ${levels.end ?? "the limit"} by ${levels.step}`;
+}
+
 /** Returns the largest level; undefined for a range without an end. */
 export function largestLevel(levels: LevelsPlan): number | undefined {
   if (levels.kind === "list") {

@@ -1,6 +1,24 @@
-import type { PeriodicConcurrencyLoadPlan } from "../plan/load-plan.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
+
+/** Requests added in groups. Each group starts when every request of the previous one has received some of its responses. */
+export interface PeriodicConcurrencyLoadPlan {
+  readonly kind: "periodic-concurrency";
+  /** Size of the first group. */
+  readonly start: number;
+  /** Total number of requests. */
+  readonly end: number;
+  /** Size of each later group. */
+  readonly step: number;
+  /** Number of responses that each request of a group must receive before the next group starts. */
+  readonly periodResponses: number;
+}
+
+declare module "../plan/load-plan.ts" {
+  interface LoadPlans {
+    readonly "periodic-concurrency": PeriodicConcurrencyLoadPlan;
+  }
+}
 
 /** Requests sent in groups. Each group waits for responses to the previous one. */
 export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
@@ -18,4 +36,10 @@ export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
     search: { unit: "concurrency", levels: { kind: "list", values: [end] }, search: "linear" },
     drive: () => ({ kind: "periodic", start, end, step, periodResponses }),
   }),
+  unit: "concurrency",
+  describe: ({ start, end, step, periodResponses }) =>
+    `${start} requests, then ${step} more after every ${periodResponses} responses, up to ${end}`,
+  requestCount: ({ end }) => end,
+  hasOwnLanes: true,
+  perfAnalyzer: { isExportOnly: true, exported: { mode: "concurrency", value: 1 } },
 };

@@ -1,8 +1,33 @@
-import type { RequestRateLoadPlan } from "../plan/load-plan.ts";
+import type { RateRampPlan } from "../plan/load-options.ts";
+import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Schema } from "../plan/schema.ts";
+import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
-import { concurrencySchema, levelsSchema, searchSchema } from "./levels.ts";
+import { concurrencySchema, describeLevels, levelsSchema, searchSchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
+
+/** Requests sent at a rate, independent of the server's responses. */
+export interface RequestRateLoadPlan {
+  readonly kind: "request-rate";
+  /** In requests per second. */
+  readonly levels: LevelsPlan;
+  readonly search: SearchPlan;
+  readonly distribution: "constant" | "poisson" | "gamma";
+  /** Seed of random gaps. */
+  readonly seed: number;
+  /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
+  readonly smoothness?: number;
+  /** Maximum number of outstanding requests. Requests above it wait in order. Absent: no limit. */
+  readonly maxOutstanding?: number;
+  /** Absent: the rate is constant. */
+  readonly ramp?: RateRampPlan;
+}
+
+declare module "../plan/load-plan.ts" {
+  interface LoadPlans {
+    readonly "request-rate": RequestRateLoadPlan;
+  }
+}
 
 /** Requests at a rate: evenly spaced, as a Poisson process, or with gamma-distributed gaps. */
 export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
@@ -30,7 +55,24 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
       return { kind: "scheduled", arrivals, ...(maxOutstanding === undefined ? {} : { maxOutstanding }) };
     },
   }),
+  unit: "request-rate",
+  levels: ({ levels, search }) => ({ levels, search }),
+  describe: (plan) => `${plan.distribution} request rate ${describeLevels(plan.levels)}${describeOptions(plan)}`,
+  describeLevel: ({ ramp }, level) =>
+    ramp && `a ramp from ${formatCount(ramp.fromPerSec)} to ${formatCount(level)} requests/s`,
+  ramp: ({ ramp }) => ramp && { overMs: ramp.overMs },
+  arrivals: ({ distribution, smoothness = 1 }) =>
+    distribution === "constant"
+      ? { distribution: "uniform", gapDeviationRatio: 0 }
+      : { distribution, gapDeviationRatio: 1 / Math.sqrt(smoothness) },
+  maxOutstanding: ({ maxOutstanding }) => maxOutstanding,
 };
+
+function describeOptions({ ramp, maxOutstanding }: RequestRateLoadPlan): string {
+  const most = maxOutstanding === undefined ? "" : `, with ${maxOutstanding} outstanding at most`;
+  if (ramp === undefined) return most;
+  return `, reached from ${ramp.fromPerSec} over ${formatDurationNs(msToNs(ramp.overMs))}${most}`;
+}
 
 function steadyArrivals({ distribution, seed, smoothness = 1 }: RequestRateLoadPlan, ratePerSec: number): Arrivals {
   if (distribution === "gamma") return gammaArrivals(ratePerSec, smoothness, seed);

@@ -1,6 +1,21 @@
-import type { SessionConcurrencyLoadPlan } from "../plan/load-plan.ts";
+import type { Dataset } from "../inputs/dataset.ts";
+import { UserError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
+
+/** Every session of the data once, its turns in order. */
+export interface SessionConcurrencyLoadPlan {
+  readonly kind: "session-concurrency";
+  /** Number of concurrent sessions. */
+  readonly concurrency: number;
+}
+
+declare module "../plan/load-plan.ts" {
+  interface LoadPlans {
+    readonly "session-concurrency": SessionConcurrencyLoadPlan;
+  }
+}
 
 /** A fixed number of concurrent conversations, until every one in the data has been held once. */
 export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
@@ -9,4 +24,28 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
     search: { unit: "concurrency", levels: { kind: "list", values: [concurrency] }, search: "linear" },
     drive: () => ({ kind: "sessions", concurrency }),
   }),
+  unit: "concurrency",
+  describe: ({ concurrency }) => `conversations, ${concurrency} at a time`,
+  requestCount: () => null,
+  dataOrder: "in-sessions",
+  lacksOrder: {
+    path: "load.kind",
+    message: "a load of sessions needs payloads, or prompts that make up sessions",
+    hint: "Use such inputs, or another load.",
+  },
+  takeData: requireSessions,
+  perfAnalyzer: { isExportOnly: true, exported: { mode: "request_rate", value: 0 } },
 };
+
+/** As in perf_analyzer, which says it in these words. */
+function requireSessions({ concurrency }: SessionConcurrencyLoadPlan, data: Dataset): Dataset {
+  const count = data.streams.length;
+  if (count >= concurrency) return data;
+  throw new UserError([
+    {
+      path: setting("load.concurrency"),
+      message: `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`,
+      hint: "Please add more unique session IDs to the file or lower the session concurrency level.",
+    },
+  ]);
+}

@@ -3,7 +3,6 @@ import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import type { MockPlan } from "./mock.ts";
-import type { PromptsPlan } from "./prompts.ts";
 import type { SequencesPlan } from "./sequences.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
 import type { TokensPlan } from "./tokens.ts";
@@ -130,24 +129,12 @@ export interface EmbeddedTargetPlan {
   readonly llmPath?: string;
 }
 
+/** The parts of a plan that describe inputs, by their `kind`. Each source declares its own beside its entry in `inputs/kinds/`. */
+// biome-ignore lint/suspicious/noEmptyInterface: the sources add to it.
+export interface InputsPlans {}
+
 /** Source of request data. */
-export type InputsPlan =
-  | { readonly kind: "random"; readonly stringLength: number; readonly stringData: string }
-  | { readonly kind: "zero"; readonly stringLength: number; readonly stringData: string }
-  /** `isInOrder`: see `payloads`. */
-  | { readonly kind: "json"; readonly files: readonly string[]; readonly isInOrder?: boolean }
-  | { readonly kind: "directory"; readonly directory: string }
-  /**
-   * `moreFiles` follow the first file. With `isInOrder`, each request takes the next step of the data, whichever lane sends it, so that N
-   * requests take the first N steps. Without it, each lane takes every n-th step, like perf_analyzer.
-   */
-  | {
-      readonly kind: "payloads";
-      readonly file: string;
-      readonly moreFiles?: readonly string[];
-      readonly isInOrder?: boolean;
-    }
-  | PromptsPlan;
+export type InputsPlan = InputsPlans[keyof InputsPlans];
 
 /** How to measure a level. */
 export interface MeasurementPlan {

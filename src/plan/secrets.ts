@@ -82,19 +82,6 @@ export function registerArguments(args: readonly string[]): void {
   }
 }
 
-/** Registers the secrets in a plan: logins and keys in URLs, headers, and the API key's variable. */
-export function registerPlan({ target, telemetry }: Pick<Plan, "target" | "telemetry">): void {
-  if (target.kind === "embedded") return;
-  const addresses = [target.url, ...(target.moreUrls ?? []), ...(telemetry.scrapes?.urls ?? [])];
-  if (telemetry.metrics !== null) addresses.push(telemetry.metrics.url);
-  if (target.kind === "openai") {
-    addresses.push(target.endpoint);
-    if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
-  }
-  for (const address of addresses) registerUrl(address);
-  registerHeaders(target.headers);
-}
-
 /** Returns the registered secrets, for another thread. */
 export function registeredSecrets(): string[] {
   return [...forms];

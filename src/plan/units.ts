@@ -19,6 +19,12 @@ export function formatDurationNs(ns: number): string {
   return `${Number((ns / (perUnit as number)).toPrecision(4))} ${unit}`;
 }
 
+/** A rate or count with up to four significant digits and thousands apart: `12,300`. */
+export function formatCount(value: number): string {
+  const rounded = Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4));
+  return rounded.toLocaleString("en-US", { maximumFractionDigits: 3 });
+}
+
 export const nsToMs = (ns: number): number => ns / 1e6;
 export const nsToSec = (ns: number): number => ns / 1e9;
 export const msToNs = (ms: number): number => ms * 1e6;

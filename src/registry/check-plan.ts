@@ -1,17 +1,17 @@
 import * as v from "valibot";
 import { sequencesSchema } from "../load/sequences-schema.ts";
 import { LIMITED_NAMES, TOKEN_COUNTS, TOKEN_TIMES } from "../measure/tokens/metrics.ts";
-import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import type { TelemetryPlan } from "../plan/telemetry.ts";
 import type { TokensPlan } from "../plan/tokens.ts";
+import type { RequestForm } from "../service/service.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
-import { INPUT_KINDS } from "./input-kinds.ts";
-import { LOAD_MODES } from "./load-modes.ts";
-import { TARGETS } from "./service-kinds.ts";
+import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
+import { LOAD_MODES, loadModeOf } from "./load-modes.ts";
+import { TARGETS, targetKindOf } from "./service-kinds.ts";
 
 /** Checks of whole plans, whichever front door built them. */
 
@@ -192,20 +192,15 @@ function toProblems(prefix: string, result: v.SafeParseResult<Schema<unknown>>):
 function checkTogether(plan: Plan): Problem[] {
   const problems: Problem[] = [];
   const { client, load, measurement, target, telemetry } = plan;
-  if (telemetry.trace !== null && target.kind === "embedded") {
-    problems.push({
-      path: "telemetry.trace",
-      message: "the embedded target has no trace settings",
-      hint: "Leave it out, or measure a Triton.",
-    });
-  }
-  const takesPayloads = target.kind === "openai" || (target.kind === "embedded" && target.llmPath !== undefined);
-  if (takesPayloads !== (plan.inputs.kind === "payloads" || plan.inputs.kind === "prompts")) {
+  const kind = targetKindOf(target);
+  problems.push(...(kind.check?.(target, plan) ?? []));
+  const takes = kind.takes(target);
+  if (inputKindOf(plan.inputs).makes !== takes) {
     problems.push({
       path: "inputs.kind",
       message: "payloads are for servers that take payloads, which take nothing else",
       value: plan.inputs.kind,
-      hint: takesPayloads ? "Use payloads or prompts." : "Use other inputs, or a target of kind openai.",
+      hint: `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`,
     });
   }
   if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
@@ -242,29 +237,25 @@ function checkTogether(plan: Plan): Problem[] {
   if (target.isStreaming && client.callMode === "sync") {
     problems.push({ path: "client.callMode", message: "streams are asynchronous", value: "sync", hint: "Use async." });
   }
-  if (isBinary(load) && measurement.latencyLimitMs === null) {
+  const mode = loadModeOf(load);
+  const asked = mode.levels?.(load);
+  if (asked?.search === "binary" && measurement.latencyLimitMs === null) {
     problems.push({
       path: "measurement.latencyLimitMs",
       message: "a binary search needs a latency limit",
       hint: "Give one.",
     });
   }
-  const isWhole = load.kind === "fixed-schedule" || load.kind === "session-concurrency";
-  if ((measurement.mode.kind === "requests" && measurement.mode.count === null) !== isWhole) {
+  const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
+  if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
     problems.push({
       path: "measurement.mode.count",
       message: "fixed schedules and sessions have a number of requests of their own, and no other load has",
       hint: "Give null with those, and a number otherwise.",
     });
   }
-  if (load.kind === "session-concurrency" && plan.inputs.kind !== "payloads" && !hasSessions(plan.inputs)) {
-    problems.push({
-      path: "load.kind",
-      message: "a load of sessions needs payloads, or prompts that make up sessions",
-      hint: "Use such inputs, or another load.",
-    });
-  }
-  if (isWhole || load.kind === "periodic-concurrency") {
+  problems.push(...checkOrder(plan));
+  if (mode.requestCount !== undefined) {
     for (const name of ["warmupRequests", "warmupMs"] as const) {
       const value = measurement[name] ?? 0;
       if (value === 0) continue;
@@ -276,8 +267,13 @@ function checkTogether(plan: Plan): Problem[] {
       });
     }
   }
-  problems.push(...checkServers(plan));
-  if (isEndless(load) && measurement.latencyLimitMs === null) {
+  if (telemetry.trace !== null && kind.urls(target).length > 1)
+    problems.push({
+      path: "target.moreUrls",
+      message: "trace settings are set in one server",
+      hint: "Measure one server.",
+    });
+  if (asked?.levels.kind === "range" && asked.levels.end === null && measurement.latencyLimitMs === null) {
     problems.push({
       path: "load.levels.end",
       message: "a range without an end needs a latency limit",
@@ -287,30 +283,10 @@ function checkTogether(plan: Plan): Problem[] {
   return problems;
 }
 
-/** What several servers cannot do together. */
-function checkServers({ target, telemetry }: Plan): Problem[] {
-  if (target.kind === "embedded" || (target.moreUrls ?? []).length === 0) return [];
-  const problems: Problem[] = [];
-  const hint = "Measure one server.";
-  if (target.kind === "triton" && target.sharedMemory !== "none")
-    problems.push({ path: "target.moreUrls", message: "shared memory is shared with one server", hint });
-  if (telemetry.trace !== null)
-    problems.push({ path: "target.moreUrls", message: "trace settings are set in one server", hint });
-  return problems;
+function inputsThatMake(form: RequestForm): string[] {
+  return Object.entries(INPUT_KINDS).flatMap(([name, { makes }]) => (makes === form ? [name] : []));
 }
 
 function isOfTokens(kind: Plan["assertions"][number]["metric"]["kind"]): boolean {
   return kind.startsWith("token-") || kind === "output-tokens-per-sec" || kind === "goodput";
-}
-
-function hasSessions(inputs: Plan["inputs"]): boolean {
-  return inputs.kind === "prompts" && inputs.sessions !== null;
-}
-
-function isBinary(load: LoadPlan): boolean {
-  return "search" in load && load.search === "binary";
-}
-
-function isEndless(load: LoadPlan): boolean {
-  return "levels" in load && load.levels.kind === "range" && load.levels.end === null;
 }

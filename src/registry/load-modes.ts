@@ -2,6 +2,7 @@ import { concurrencyMode } from "../load/concurrency.ts";
 import { concurrencyRampMode } from "../load/concurrency-ramp.ts";
 import { fixedScheduleMode } from "../load/fixed-schedule.ts";
 import { intervalsMode } from "../load/intervals.ts";
+import { LEVEL_UNITS } from "../load/level-units.ts";
 import type { LoadMode, PreparedLoad } from "../load/load-mode.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
 import { requestRateMode } from "../load/request-rate.ts";
@@ -19,7 +20,18 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   "session-concurrency": sessionConcurrencyMode,
 };
 
+/** The mode of a load, which answers all questions about it. */
+export function loadModeOf(load: LoadPlan): LoadMode<LoadPlan> {
+  return LOAD_MODES[load.kind] as LoadMode<LoadPlan>;
+}
+
 /** Prepares a plan's load. Throws `UserError` when a file it names cannot be read. */
-export function prepareLoad(plan: LoadPlan): PreparedLoad {
-  return (LOAD_MODES[plan.kind] as LoadMode<LoadPlan>).prepare(plan);
+export function prepareLoad(load: LoadPlan): PreparedLoad {
+  return loadModeOf(load).prepare(load);
+}
+
+/** A level of a load in words: `concurrency 4`. */
+export function describeLevel(load: LoadPlan, level: number): string {
+  const mode = loadModeOf(load);
+  return mode.describeLevel?.(load, level) ?? LEVEL_UNITS[mode.unit].describe(level);
 }

@@ -1,8 +1,9 @@
 import { explainLittlesLaw } from "../measure/in-flight.ts";
 import { STABILITY_WINDOWS } from "../measure/stability.ts";
-import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatDurationNs } from "../plan/units.ts";
+import { formatDurationNs, msToNs } from "../plan/units.ts";
+import { inputKindOf } from "../registry/input-kinds.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 
 /** Notes on the load that a reader needs to trust the numbers. Sentences without a full stop. */
@@ -15,8 +16,7 @@ export function describeLoadNotes(plan: Plan, level: LevelResult): string[] {
 
 /** Reports a violation of Little's law; undefined when it holds, and for loads that change within a level. */
 function describeImbalance({ load }: Plan, { window }: LevelResult): string | undefined {
-  const isSteady = load.kind !== "concurrency-ramp" && rampMsOf(load) === undefined;
-  return isSteady ? explainLittlesLaw(window) : undefined;
+  return loadModeOf(load).ramp?.(load) === undefined ? explainLittlesLaw(window) : undefined;
 }
 
 /**
@@ -28,9 +28,8 @@ export function describeRepeats({
   sentCount,
 }: Pick<RunResult, "prepared" | "sentCount">): string | undefined {
   const { plan, dataset } = prepared;
-  const { kind } = plan.inputs;
-  const isPrompts =
-    kind === "prompts" || kind === "payloads" || (kind === "json" && plan.outputs.style === "genai-perf");
+  const { makes } = inputKindOf(plan.inputs);
+  const isPrompts = makes === "payloads" || (dataset.isFromJson && plan.outputs.style === "genai-perf");
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
   const prompts = promptCount === 1 ? "1 prompt" : `${promptCount} prompts`;
@@ -39,22 +38,19 @@ export function describeRepeats({
 
 /** Reports requests delayed by a limit on outstanding requests; undefined without any. */
 function describeDelayed({ load }: Plan, { delayedByLimit }: LevelResult): string | undefined {
-  if (load.kind !== "request-rate" || delayedByLimit === undefined || delayedByLimit.longestNs <= 0) return undefined;
+  const maxOutstanding = loadModeOf(load).maxOutstanding?.(load);
+  if (maxOutstanding === undefined || delayedByLimit === undefined || delayedByLimit.longestNs <= 0) return undefined;
   const { count, longestNs } = delayedByLimit;
-  return `${count} requests were due while ${load.maxOutstanding} were outstanding, and were delayed by ${formatDurationNs(longestNs)} at most`;
+  return `${count} requests were due while ${maxOutstanding} were outstanding, and were delayed by ${formatDurationNs(longestNs)} at most`;
 }
 
 /** Reports that the load never reached the requested one; undefined when it did. */
 function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }: LevelResult): string | undefined {
-  const rampNs = (rampMsOf(load) ?? 0) * 1e6;
+  const ramp = loadModeOf(load).ramp?.(load);
+  const rampNs = ramp === undefined || ramp.isWhole === true ? 0 : msToNs(ramp.overMs);
   // The load continues from window to window, and the result has only the most recent windows.
   const isWindowed = measurement.mode.kind === "time-windows" || measurement.mode.kind === "count-windows";
   const elapsedNs = isWindowed ? (window.durationNs * trials) / Math.min(trials, STABILITY_WINDOWS) : window.durationNs;
   if (elapsedNs >= rampNs) return undefined;
   return `the measurement was over after ${formatDurationNs(elapsedNs)}, before the load was reached in the ${formatDurationNs(rampNs)} of its ramp`;
-}
-
-function rampMsOf(load: LoadPlan): number | undefined {
-  if (load.kind === "concurrency") return load.rampMs;
-  return load.kind === "request-rate" ? load.ramp?.overMs : undefined;
 }

@@ -1,11 +1,16 @@
+import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
+import type { PerfAnalyzerLoad } from "../load/load-mode.ts";
 import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
+import { targetKindOf } from "../registry/service-kinds.ts";
 import type { RequestRecord } from "../result/request-record.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { formatJsonDouble } from "../service/json-numbers.ts";
 import { splitBytesElements } from "../service/json-tensors.ts";
+import type { RequestContent, ResponseContent } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
-import { formatTensors } from "../service/tensor-json.ts";
+import { formatBody, formatPayload, formatTensors } from "../service/tensor-json.ts";
 import { OutputFile } from "./output-file.ts";
 import type { Report, TextSink } from "./report.ts";
 
@@ -31,10 +36,11 @@ class ProfileExport implements Report {
   private readonly path: string;
   private readonly plan: Plan;
   private readonly sink: TextSink;
+  private readonly treatment: PerfAnalyzerLoad | undefined;
   private readonly warned = new Set<string>();
-  private readonly inputTexts = new WeakMap<readonly Tensor[], string>();
+  private readonly inputTexts = new WeakMap<RequestContent, string>();
   /** By output, because most models repeat their responses. */
-  private readonly outputTexts = new WeakMap<readonly Tensor[], OutputText>();
+  private readonly outputTexts = new WeakMap<RequestContent, OutputText>();
   private file: OutputFile | undefined;
   /** Text to write next. */
   private buffer: string[] = [];
@@ -52,10 +58,11 @@ class ProfileExport implements Report {
     this.plan = plan;
     this.sink = sink;
     this.path = path;
+    this.treatment = loadModeOf(plan.load).perfAnalyzer;
     this.put('{"experiments":[');
   }
 
-  onLevelStart(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void {
+  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean): void {
     if (!isWarmup) this.openExperiment(unit, level);
   }
 
@@ -86,9 +93,8 @@ class ProfileExport implements Report {
     this.takeBack();
     this.closeExperiment();
     const { target } = this.plan;
-    const path = target.kind === "openai" ? target.endpoint : target.kind === "embedded" ? target.llmPath : undefined;
-    const kind = path === undefined ? "triton" : "openai";
-    this.put(`],"version":"0.0.0","service_kind":"${kind}","endpoint":${JSON.stringify(path ?? "")}}`);
+    const { serviceKind, endpoint } = targetKindOf(target).exported(target);
+    this.put(`],"version":"0.0.0","service_kind":"${serviceKind}","endpoint":${JSON.stringify(endpoint)}}`);
     this.commit();
     try {
       this.file?.commit();
@@ -107,7 +113,7 @@ class ProfileExport implements Report {
     this.file?.discard();
   }
 
-  private openExperiment(unit: "concurrency" | "request-rate", value: number): void {
+  private openExperiment(unit: LevelUnitName, value: number): void {
     this.takeBack();
     this.closeExperiment();
     this.put(`${this.isFirstExperiment ? "" : ","}{"experiment":${this.formatExperiment(unit, value)},"requests":[`);
@@ -120,39 +126,33 @@ class ProfileExport implements Report {
   }
 
   private closeExperiment(): void {
-    const boundaries = this.isUnbounded ? UNBOUNDED : this.boundaries;
+    const boundaries = this.treatment?.isExportOnly === true ? UNBOUNDED : this.boundaries;
     if (this.isExperimentOpen) this.put(`],"window_boundaries":[${boundaries.join(",")}]}`);
     this.isExperimentOpen = false;
   }
 
-  private get isUnbounded(): boolean {
-    const { kind } = this.plan.load;
-    return kind === "periodic-concurrency" || kind === "session-concurrency";
-  }
-
   /** Loads without a level get perf_analyzer's value, because GenAI-Perf expects one. */
-  private formatExperiment(unit: "concurrency" | "request-rate", level: number): string {
-    const { kind } = this.plan.load;
-    if (kind === "periodic-concurrency") return '{"mode":"concurrency","value":1}';
-    if (kind === "session-concurrency") return '{"mode":"request_rate","value":0.0}';
-    if (unit === "concurrency") return `{"mode":"concurrency","value":${level}}`;
-    return `{"mode":"request_rate","value":${formatJsonDouble(kind === "fixed-schedule" ? 0 : level)}}`;
+  private formatExperiment(unit: LevelUnitName, level: number): string {
+    const { mode, value } = this.treatment?.exported ?? { mode: LEVEL_UNITS[unit].exported, value: level };
+    return `{"mode":"${mode}","value":${mode === "concurrency" ? value : formatJsonDouble(value)}}`;
   }
 
   private formatRequest(record: RequestRecord): string {
     let inputs = this.inputTexts.get(record.inputs);
     if (inputs === undefined) {
-      inputs = this.formatTensors(record.inputs, true);
+      inputs = "bytes" in record.inputs ? formatPayload(record.inputs) : this.formatTensors(record.inputs, true);
       this.inputTexts.set(record.inputs, inputs);
     }
     const { sendEpochNs, sequenceId, responses } = record;
     const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
     const times = responses.map(({ epochNs }) => epochNs);
-    const outputs = responses.map((response) => this.formatOutputs(record.inputs, [...response.outputs.values()]));
+    const outputs = responses.map((response) => this.formatOutputs(record.inputs, response.outputs));
     return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${times.join(",")}],"response_outputs":[${outputs.join(",")}]}`;
   }
 
-  private formatOutputs(inputs: readonly Tensor[], outputs: readonly Tensor[]): string {
+  private formatOutputs(inputs: RequestContent, content: ResponseContent): string {
+    if (content instanceof Uint8Array) return formatBody(content);
+    const outputs = [...content.values()];
     const known = this.outputTexts.get(inputs);
     if (known !== undefined && areEqual(known.tensors, outputs)) return known.text;
     const text = this.formatTensors(outputs, false);

@@ -1,5 +1,6 @@
 import type { AskedRate, ScheduledRate } from "../measure/rate-shortfall.ts";
 import type { Plan } from "../plan/plan.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import type { PreparedRun } from "../result/run-result.ts";
 
 /** Returns how a level's requests were scheduled, to check whether the schedule was kept. */
@@ -11,13 +12,14 @@ export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRu
     isSync: callMode === "sync",
     laneCount,
     sequenceCount: isOneByOne ? concurrent : undefined,
-    maxOutstanding: plan.load.kind === "request-rate" ? plan.load.maxOutstanding : undefined,
+    maxOutstanding: loadModeOf(plan.load).maxOutstanding?.(plan.load),
   };
 }
 
 /** Returns the request rate of a level; undefined if it changes, if requests are due at given times, or without a schedule. */
 export function askedRate({ load }: Plan, level: number): AskedRate | undefined {
-  if (load.kind !== "request-rate" || load.ramp !== undefined) return undefined;
-  const { distribution, smoothness = 1 } = load;
-  return { perSec: level, gapDeviationRatio: distribution === "constant" ? 0 : 1 / Math.sqrt(smoothness) };
+  const mode = loadModeOf(load);
+  const arrivals = mode.arrivals?.(load);
+  if (arrivals === undefined || mode.ramp?.(load) !== undefined) return undefined;
+  return { perSec: level, gapDeviationRatio: arrivals.gapDeviationRatio };
 }

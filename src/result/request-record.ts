@@ -1,4 +1,4 @@
-import type { Tensor } from "../service/tensor.ts";
+import type { RequestContent, ResponseContent } from "../service/service.ts";
 import type { Failure } from "../transport/failure.ts";
 
 /** One request, for exports. Times are wall-clock nanoseconds since the epoch. */
@@ -6,7 +6,7 @@ export interface RequestRecord {
   readonly sendEpochNs: bigint;
   /** Correlation id; 0 for a request outside of a sequence. */
   readonly sequenceId: number;
-  readonly inputs: readonly Tensor[];
+  readonly inputs: RequestContent;
   /** One response unless requests can have several. Includes an empty last response. */
   readonly responses: readonly ResponseRecord[];
 }
@@ -19,7 +19,7 @@ export interface FailedRequest {
   /** When the failure was detected. */
   readonly endEpochNs: bigint;
   readonly sequenceId: number;
-  readonly inputs: readonly Tensor[];
+  readonly inputs: RequestContent;
   /** Number of responses before the failure. */
   readonly responseCount: number;
   readonly failure: Failure;
@@ -31,5 +31,5 @@ export interface ResponseRecord {
   readonly offsetNs: number;
   readonly epochNs: bigint;
   /** For an empty response, all outputs of the model, without data. */
-  readonly outputs: ReadonlyMap<string, Tensor>;
+  readonly outputs: ResponseContent;
 }

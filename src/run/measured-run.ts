@@ -4,6 +4,7 @@ import type { RecordColumns } from "../measure/records.ts";
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.ts";
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
@@ -78,7 +79,7 @@ export class MeasuredRun {
     this.load = load;
     this.session = session;
     this.sessions = sessionsOf(feed);
-    if (plan.load.kind === "fixed-schedule")
+    if (loadModeOf(plan.load).dataOrder === "at-times")
       for (const { timestampMs = 0 } of session.dataset.streams[0] ?? []) this.timestampsMs.push(timestampMs);
     this.prepared = {
       plan,
@@ -99,7 +100,7 @@ export class MeasuredRun {
       needsBodies: judge.needsBodies,
       createCheck: judge.createCheck,
       canWait: judge.canWait,
-      readsFirst: plan.target.kind === "openai" && plan.target.isStreaming,
+      readsFirst: session.service.readsFirst === true,
       onRecords: (records: RecordColumns, count: number) => {
         this.meter.add(records, count);
         observer.onBatch?.(records, count);

@@ -4,6 +4,7 @@ import type { Plan } from "../plan/plan.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
+import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { nowNs } from "../runtime/clock.ts";
@@ -121,7 +122,8 @@ async function runPlan(
  * token.
  */
 function isRehearsed({ target, client, behaviour }: Plan): boolean {
-  return target.kind === "openai" && client.kind === "own" && behaviour?.skipsRehearsal !== true;
+  const isPayloadServer = urlsOf(target).length > 0 && targetKindOf(target).takes(target) === "payloads";
+  return isPayloadServer && client.kind === "own" && behaviour?.skipsRehearsal !== true;
 }
 
 /** @param atEnd registers what to undo after the run */
@@ -138,7 +140,7 @@ async function loadRehearsal(
   const { raiseThreadPriority } = await import("../runtime/thread-priority.ts");
   const { isOwnHost } = await import("../runtime/own-host.ts");
   const { parseUrl } = await import("./target/endpoint.ts");
-  const urls = target.kind === "openai" ? [target.url, ...(target.moreUrls ?? [])] : [];
+  const urls = urlsOf(target);
   return async () => {
     await rehearse(session, true);
     // Hot code is compiled now; other background work must not delay the tokens' times.

@@ -24,11 +24,7 @@ export function openServerMetrics(plan: Plan, warn: (warning: MetricsWarning) =>
   const { metrics } = plan.telemetry;
   const url = metrics === null ? undefined : parseMetricsUrl(metrics.url);
   if (metrics === null || url === undefined) return undefined;
-  const source = openMetricsSource(
-    url,
-    plan.target.kind === "triton" ? plan.target.tls : DEFAULT_TLS,
-    FETCH_TIMEOUT_NS,
-  );
+  const source = openMetricsSource(url, "tls" in plan.target ? plan.target.tls : DEFAULT_TLS, FETCH_TIMEOUT_NS);
   const poller = new MetricsPoller({ url: metrics.url, intervalMs: metrics.intervalMs, fetch: source.fetch, warn });
   return {
     poller,

@@ -20,7 +20,7 @@ export interface Assertion<N extends MetricName = MetricName> {
 /** Metrics of all answers together. */
 export type TokenSystemName = "outputTokensPerSec" | "goodput";
 
-/** What a good request keeps to: times at most (`latency` is that of the whole request), and rates at least. */
+/** Limits that a good request keeps: times at most (`latency` is that of the whole request), and rates at least. */
 export type GoodputLimits = {
   readonly [Name in LimitedTimeName | "latency"]?: Duration;
 } & {

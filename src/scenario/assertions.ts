@@ -48,7 +48,7 @@ export interface ErrorRateMetric {
   atMost(ratio: number): Assertion<never>;
 }
 
-/** The latency that a share of the requests does not exceed. @param value above 0 and below 100, such as 99.9 */
+/** Any percentile of the latency, such as `percentile(99.9)`. @param value above 0 and below 100 */
 export function percentile<const N extends RequestMetricName = "latency">(value: number, of?: N): RequestMetric<N> {
   const name: RequestMetricName = of ?? "latency";
   return requestMetric(
@@ -84,12 +84,12 @@ export function average<const N extends RequestMetricName = "latency">(of?: N): 
   return requestMetric(isLatency(name) ? { kind: "latency-average", of: name } : { kind: "token-average", of: name });
 }
 
-/** Inferences per second: requests completed, times the batch size. */
+/** Inferences per second: completed requests times batch size. */
 export function throughput(): ThroughputMetric {
   return comparisons({ kind: "throughput" });
 }
 
-/** Failed requests over all requests, 0 to 1. */
+/** Share of failed requests, 0 to 1. */
 export function errorRate(): ErrorRateMetric {
   return comparisons({ kind: "error-ratio" });
 }

@@ -4,13 +4,13 @@ import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { durationSchema, positiveSchema, strictOptions, toMs } from "./fields.ts";
 
-/** Requests that a scenario gives up on purpose, as users do who do not wait. */
+/** Requests to cancel on purpose, like users who do not wait. */
 export interface CancelOptions {
-  /** Share of the requests, above 0 to 100. */
+  /** Share of the requests to cancel, in percent, above 0 to 100. */
   readonly percent: number;
-  /** From when a request was sent as a whole; one that is over by then is not given up. Default: `"0 ms"`, at once. */
+  /** Time from the end of the send to the cancellation. A request that ends earlier is not cancelled. Default: `"0 ms"`. */
   readonly after?: Duration;
-  /** Which requests they are. Default: 0. */
+  /** Seed that selects the requests. Default: 0. */
   readonly seed?: number;
 }
 

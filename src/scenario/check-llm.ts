@@ -4,11 +4,11 @@ import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
 import type { Assertion } from "./assertion.ts";
 import type { Inputs } from "./input-data.ts";
-import { arePayloads } from "./inputs.ts";
-import { answerTypeOf, llmContent } from "./llm-targets.ts";
+import { formOf, promptOptionsOf } from "./inputs.ts";
+import { answerTypeOf } from "./llm-targets.ts";
 import type { Load } from "./loads.ts";
 import type { PromptOptions } from "./prompts.ts";
-import type { CheckedTarget } from "./targets.ts";
+import { type CheckedTarget, targetBuilderOf } from "./targets.ts";
 
 /** The rules between a target and what only generative models take and give, which types enforce where there are any. */
 
@@ -21,30 +21,27 @@ interface Parts {
 
 /** What does not fit together. */
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
-  if (target.kind !== "openai" && target.kind !== "embedded-llm") return checkTensors(target.kind, inputs, assert);
-  const content = llmContent(target, "");
+  const content = targetBuilderOf(target).content?.(target, "");
+  if (content === undefined) return checkTensors(target.kind, inputs, assert);
   const problems: Problem[] = [];
-  if (inputs === undefined || !arePayloads(inputs)) {
+  const prompts = inputs && promptOptionsOf(inputs);
+  if (inputs === undefined || formOf(inputs) !== "payloads") {
     const hint = "Write prompts({ isl: 550, osl: 128 }), or payloads(file).";
     problems.push({ path: "inputs", message: "the target takes prompts(…) or payloads(…)", value: inputs?.kind, hint });
-  } else if (inputs.kind === "prompts" && content.tokenizer === "none") {
-    const isMadeUp = (inputs.options as PromptOptions).file === undefined;
+  } else if (prompts !== undefined && prompts.file === undefined && content.tokenizer === "none") {
     const hint = "Name a tokenizer in the target's options, or give the prompts with file.";
-    if (isMadeUp) problems.push({ path: "target.tokenizer", message: "made-up prompts need one", hint });
+    problems.push({ path: "target.tokenizer", message: "made-up prompts need one", hint });
   }
-  if (inputs?.kind === "prompts") {
-    const options = inputs.options as PromptOptions;
-    problems.push(...checkPrompts(options, target.options.endpoint ?? "chat"), ...checkSessions(options, load.kind));
-  }
+  if (prompts !== undefined)
+    problems.push(...checkPrompts(prompts, content.endpointName), ...checkSessions(prompts, load.kind));
   const sort = answerTypeOf(content);
   for (const [index, { metric }] of assert.entries()) {
     if (!needsTokens(metric)) continue;
     const path = `assert.${index}`;
-    const { endpoint = "chat" } = target.options;
     if (sort === "plain")
       problems.push({
         path,
-        message: `answers of ${endpoint} have no tokens`,
+        message: `answers of ${content.endpointName} have no tokens`,
         hint: "Look at latencies and throughput.",
       });
     else if (sort === "text")
@@ -142,7 +139,7 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
 
 function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
   const problems: Problem[] = [];
-  if (inputs !== undefined && arePayloads(inputs))
+  if (inputs !== undefined && formOf(inputs) === "payloads")
     problems.push({
       path: "inputs",
       message: `${kind}(…) takes tensors`,

@@ -9,21 +9,21 @@ import type { AnswerType, Protocol, Target } from "./target.ts";
 
 /** A scenario: what is measured, under which load, with which data, and what must hold. */
 
-/** When a level counts as stable: perf_analyzer's rule, and its defaults. */
+/** When a level is stable: the last three windows agree, as in perf_analyzer. */
 export interface StabilityOptions {
-  /** Length of a measuring window; the tool waits 1.2 times as long. Default: `"5 s"`. */
+  /** Length of a measuring window; one lasts 1.2 times as long, as in perf_analyzer. Default: `"5 s"`. */
   readonly window?: Duration;
-  /** How far the last three windows may differ, in percent of the lowest. Default: 10. */
+  /** Largest difference between the last three windows, in percent of the lowest. Default: 10. */
   readonly percent?: number;
-  /** Most windows before the level counts as unstable. Default: 10. */
+  /** Windows after which a level is unstable. Default: 10. */
   readonly trials?: number;
   /** The latency percentile that must be stable. Default: the average. */
   readonly percentile?: number;
 }
 
-/** Which metrics of the server are read, and how often. */
+/** Where the GPU metrics of the server are, and how often they are read. */
 export interface MetricsOptions {
-  /** Metrics in Prometheus' text format. Default: port 8002 of the target's host, path `/metrics`; the embedded target has none. */
+  /** Address of a page in Prometheus' text format. Default: port 8002 of the target's host, path `/metrics`; the embedded target has none. */
   readonly url?: string;
   /** Time between two readings. Default: `"1 s"`. */
   readonly every?: Duration;
@@ -32,14 +32,14 @@ export interface MetricsOptions {
 /** The latencies that exist under a load: only a schedule has an intended send. */
 export type LatencyOf<S extends LoadKind> = S extends "scheduled" ? LatencyName : "latency";
 
-/** The metrics of tokens that answers of a sort have. */
+/** The token metrics that a kind of response has. */
 export type TokensOf<A extends AnswerType> = A extends "stream"
   ? TokenMetricName | TokenSystemName
   : A extends "text"
     ? WholeMetricName | TokenSystemName
     : never;
 
-/** The inputs that a target with answers of a sort takes. */
+/** The inputs that a target takes, by the kind of its responses. */
 export type InputsOf<A extends AnswerType> = Inputs<A extends "tensors" ? "tensors" : "payloads">;
 
 /** The clients that speak a protocol: Rampart's own, or a general-purpose library. */
@@ -54,39 +54,42 @@ export interface ScenarioDefinition<
   S extends LoadKind = LoadKind,
   A extends AnswerType = AnswerType,
 > {
-  /** What the report calls it. */
+  /** Name in the report. */
   readonly name: string;
+  /** The server and the model to measure: `triton(…)`, `openai(…)`, `embedded(…)` or `embeddedLlm(…)`. */
   readonly target: Target<P, A>;
+  /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others. */
   readonly load: Load<S>;
-  /** Default: `random()`; `openai` and `embeddedLlm` have none. */
+  /** What to send. Default: `random()`; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
-  /** What must hold at every level. Default: nothing. */
+  /** What must hold at every level. Default: none. */
   readonly assert?: readonly Assertion<LatencyOf<S> | TokensOf<A>>[];
-  /** Requests sent before each level and left out of its measurement. Default: 0. */
+  /** Requests sent before each level, and not measured. Default: 0. */
   readonly warmupRequests?: number;
-  /** Load before each level for so long, left out of its measurement; with `warmupRequests` until both have come about. Default: none. */
+  /** Time of load before each level that is not measured; with `warmupRequests`, until both are reached. Default: none. */
   readonly warmupFor?: Duration;
+  /** When a level is stable, without `for` or `requests` in its load. Default: perf_analyzer's rule. */
   readonly stability?: StabilityOptions;
-  /** How requests make up sequences, for models that take them. */
+  /** How requests form sequences, for sequence models. */
   readonly sequences?: SequenceOptions;
-  /** GPU metrics of the server to read while measuring. Default: none. */
+  /** Read the GPU metrics of the server at each level; `{}` takes the defaults. Default: none. */
   readonly metrics?: MetricsOptions;
   /**
-   * No level is measured beyond the first that reaches this latency; that one and the last below it are measured until two measurements agree.
+   * Stop at the first level that reaches this latency. That level and the one before it are measured until two measurements agree.
    * Default: none.
    */
   readonly latencyLimit?: Duration;
-  /** The run ends when a larger share of requests than this, 0 to 1, has failed. Default: failures are counted, and assertions judge. */
+  /** The run ends when it is certain that a larger share of requests, 0 to 1, fails. Default: no limit; failures are counted. */
   readonly maxFailureRatio?: number;
-  /** Requests to give up on purpose; they are counted apart from failures. Default: none. */
+  /** Requests to cancel on purpose. They are counted apart from failures. Default: none. */
   readonly cancel?: CancelOptions;
-  /** What sends the requests. Default: own. */
+  /** Library that sends the requests: Rampart's own, `"undici"` (HTTP) or `"grpc-js"` (gRPC). Default: `"own"`. */
   readonly client?: ClientOf<P>;
-  /** A request without a byte for so long has failed. Default: `"60 s"`. */
+  /** A request fails when no byte arrives for this long. Default: `"60 s"`. */
   readonly stallTimeout?: Duration;
-  /** A request without its complete answer for this long has failed, however often bytes arrive. Default: no limit. */
+  /** A request fails when its response is not complete after this long, however often bytes arrive. Default: no limit. */
   readonly requestTimeout?: Duration;
-  /** A response of more bytes has failed: its body, or all messages for one request, decompressed. Default: 268,435,456 (256 MiB). */
+  /** A request fails when its response is longer: its body, or all its messages, decompressed. Default: 268,435,456 (256 MiB). */
   readonly maxResponseBytes?: number;
 }
 

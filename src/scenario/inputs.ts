@@ -1,32 +1,34 @@
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
+import type { RequestForm } from "../service/service.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
-import { promptSchemas } from "./prompts.ts";
+import type { LlmContent } from "./llm-targets.ts";
+import { type PromptOptions, promptSchemas, toPromptsPlan } from "./prompts.ts";
 
 /** The inputs of scenarios: what requests carry. */
 
 /** Options of {@link random} and {@link zero}, for BYTES inputs. */
 export interface TextOptions {
-  /** Length of each random text in characters, 1 or more. Default: 128. */
+  /** Characters of each random string, 1 or more. Default: 128. */
   readonly stringLength?: number;
-  /** This text instead of random ones. */
+  /** Text of every string. Default: random text. */
   readonly stringData?: string;
 }
 
-/** Random data, the same in every run. */
+/** Random tensors, the same in every run. */
 export function random(options: TextOptions = {}): Inputs<"tensors"> {
   return { kind: "random", files: [], options };
 }
 
-/** Zeros; BYTES inputs get texts as with {@link random}. */
+/** Zeros. Inputs of type BYTES get strings, as with {@link random}. */
 export function zero(options: TextOptions = {}): Inputs<"tensors"> {
   return { kind: "zero", files: [], options };
 }
 
-/** Requests read from perf_analyzer's JSON input files. A relative path starts at the scenario's folder. */
+/** Tensors from JSON files in perf_analyzer's format. A relative path starts at the scenario's folder. */
 export function json(...files: readonly [string, ...string[]]): Inputs<"tensors"> {
   return { kind: "json", files, options: {} };
 }
@@ -56,14 +58,51 @@ export function inputsSchema(): Schema<Inputs> {
   ) as Schema<Inputs>;
 }
 
-/** Whether inputs are payloads. */
-export function arePayloads({ kind }: Inputs): boolean {
-  return kind === "prompts" || kind === "payloads";
+/** What the rest wants to know of the inputs that scenarios build. */
+interface InputBuilder {
+  readonly makes: RequestForm;
+  /** @param folder where relative paths start. @param content what requests are made of; undefined: of tensors */
+  toPlan(inputs: Inputs, folder: string, content: LlmContent | undefined): InputsPlan;
+  /** The options of prompts. Absent where the inputs are none. */
+  prompts?(inputs: Inputs): PromptOptions;
 }
 
-/** The inputs of a plan, of tensors. @param folder where relative paths start */
-export function toInputsPlan({ kind, files, options }: Inputs, folder: string): InputsPlan {
-  if (kind === "json") return { kind, files: files.map((file) => (isAbsolute(file) ? file : join(folder, file))) };
-  const { stringLength = DEFAULT_STRING_LENGTH, stringData = "" } = options as TextOptions;
-  return { kind: kind === "zero" ? kind : "random", stringLength, stringData };
+const INPUT_BUILDERS: Readonly<Record<Inputs["kind"], InputBuilder>> = {
+  random: { makes: "tensors", toPlan: ({ options }) => ({ kind: "random", ...toTexts(options) }) },
+  zero: { makes: "tensors", toPlan: ({ options }) => ({ kind: "zero", ...toTexts(options) }) },
+  json: {
+    makes: "tensors",
+    toPlan: ({ files }, folder) => ({
+      kind: "json",
+      files: files.map((file) => (isAbsolute(file) ? file : join(folder, file))),
+    }),
+  },
+  payloads: {
+    makes: "payloads",
+    toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? "") }),
+  },
+  prompts: {
+    makes: "payloads",
+    toPlan: ({ options }, folder, content) => toPromptsPlan(options, content as LlmContent, folder),
+    prompts: ({ options }) => options,
+  },
+};
+
+/** What requests of these inputs are. */
+export function formOf({ kind }: Inputs): RequestForm {
+  return INPUT_BUILDERS[kind].makes;
+}
+
+/** The options of prompts; undefined for other inputs. */
+export function promptOptionsOf(inputs: Inputs): PromptOptions | undefined {
+  return INPUT_BUILDERS[inputs.kind].prompts?.(inputs);
+}
+
+/** The inputs of a plan. @param folder where relative paths start. @param content what requests are made of; undefined: of tensors */
+export function toInputsPlan(inputs: Inputs, folder: string, content: LlmContent | undefined): InputsPlan {
+  return INPUT_BUILDERS[inputs.kind].toPlan(inputs, folder, content);
+}
+
+function toTexts({ stringLength = DEFAULT_STRING_LENGTH, stringData = "" }: TextOptions): Required<TextOptions> {
+  return { stringLength, stringData };
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
-import type { EmbeddedTargetPlan, OpenAiTargetPlan } from "../plan/plan.ts";
+import type { TargetPlan } from "../plan/plan.ts";
 import type { TokensPlan } from "../plan/tokens.ts";
 import type { Duration } from "../plan/units.ts";
 import { EMBEDDED_LLM, MAX_MOCK_TOKENS } from "../service/embedded/target.ts";
@@ -29,57 +29,59 @@ export type AnswersOf<E extends LlmEndpointName, M extends boolean> = E extends
 
 /** Options of {@link openai}. */
 export interface OpenAiOptions<E extends LlmEndpointName = LlmEndpointName, M extends boolean = boolean> {
-  /** Model to measure. */
+  /** Name of the model. */
   readonly model: string;
-  /** What requests look like and where they go. Default: `"chat"`. */
+  /** The API that requests use. Default: `"chat"`. */
   readonly endpoint?: E;
-  /** Path instead of the endpoint's own. */
+  /** Path of the requests. Default: the endpoint's own. */
   readonly path?: string;
-  /** Answers come token by token. Default: false. */
+  /** Ask for responses token by token. Default: false. */
   readonly streaming?: M;
   /**
-   * What makes up prompts and counts tokens: a folder with a `tokenizer.json` (a path that begins with a dot starts at the scenario's
-   * folder), a model of Hugging Face's hub, an encoding of tiktoken, or `"none"`: the server's own counts. Default: the model's name.
+   * Makes prompts and counts tokens: a folder with a `tokenizer.json` (a path that begins with a dot starts at the scenario's folder), a
+   * model of Hugging Face's hub, an encoding of tiktoken, or `"none"` for the server's own counts. Default: the model's name.
    */
   readonly tokenizer?: string;
-  /** Branch, tag or commit of the hub. Default: `"main"`. */
+  /** Branch, tag or commit on the hub. Default: `"main"`. */
   readonly tokenizerRevision?: string;
-  /** HTTP headers of every request. */
+  /** HTTP headers of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Variable of the environment whose value is sent as `Authorization: Bearer …`; the value stands in no plan and no report. */
+  /** Environment variable with an API key, sent as `Authorization: Bearer …`. The key is in no plan and no report. Default: none. */
   readonly apiKeyEnv?: string;
-  /** `true` speaks TLS with the runtime's authorities. Default: false, or true for `https://`. */
+  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
   readonly tls?: boolean | TlsOptions;
 }
 
 /** Options of {@link embeddedLlm}. */
 export interface EmbeddedLlmOptions<E extends EmbeddedEndpoint = EmbeddedEndpoint, M extends boolean = boolean> {
+  /** The API that requests use. Default: `"chat"`. */
   readonly endpoint?: E;
+  /** Ask for responses token by token. Default: false. */
   readonly streaming?: M;
-  /** As with {@link openai}. Default: `"none"`. */
+  /** Like that of {@link openai}. Default: `"none"`. */
   readonly tokenizer?: string;
   /** Time before the first token. Default: `"0 ms"`. */
   readonly ttft?: MockLatency;
-  /** Time from token to token. Default: `"0 ms"`. */
+  /** Time between tokens. Default: `"0 ms"`. */
   readonly itl?: Duration;
-  /** Tokens of an answer whose request names no limit. Default: 16. */
+  /** Tokens of a response when the request names no limit. Default: 16. */
   readonly outputTokens?: number;
-  /** Tokens of one event of a stream. Default: 1. */
+  /** Tokens in one event of a stream. Default: 1. */
   readonly tokensPerEvent?: number;
-  /** How many of a chat's first tokens are reasoning. Default: 0. */
+  /** Number of reasoning tokens at the beginning of a chat response. Default: 0. */
   readonly reasoningTokens?: number;
-  /** Share of requests answered with an error, 0 to 1. Default: 0. */
+  /** Share of requests that get an error, 0 to 1. Default: 0. */
   readonly errorRatio?: number;
-  /** Share of streams that break off in the middle, 0 to 1. Default: 0. */
+  /** Share of streams that are cut off in the middle, 0 to 1. Default: 0. */
   readonly cutRatio?: number;
 }
 
-/** What the embedded language model serves. */
+/** The endpoints of the embedded language model. */
 export type EmbeddedEndpoint = "chat" | "completions" | "responses" | "messages" | "embeddings" | "rankings";
 
 /**
  * A server of OpenAI's API, or of another API of generative, embedding or ranking models over HTTP.
- * @param url `host:port` (default port: 8000), or an `http://` or `https://` URL. Of several, requests go to each in turn.
+ * @param url `host:port` (default port: 8000), or an `http://` or `https://` URL. With several, requests go to each in turn.
  * @example
  * openai("localhost:8000", { model: "llama", streaming: true })
  */
@@ -90,7 +92,7 @@ export function openai<const E extends LlmEndpointName = "chat", const M extends
   return { kind: "openai", ...splitUrls(url), options: options as { readonly protocol?: "http" } };
 }
 
-/** Rampart's own language model, started in a thread for the run: every token is ` the`, and comes at its time. */
+/** A language model inside Rampart, for the time of the run: every token is ` the`, and arrives at its time. */
 export function embeddedLlm<const E extends EmbeddedEndpoint = "chat", const M extends boolean = false>(
   options: EmbeddedLlmOptions<E, M> = {},
 ): Target<"http", AnswersOf<E, M>> {
@@ -166,16 +168,16 @@ export function llmTargetSchemas() {
   ] as const;
 }
 
+type CheckedOpenAi = Extract<CheckedLlm, { kind: "openai" }>;
+type CheckedEmbeddedLlm = Extract<CheckedLlm, { kind: "embedded-llm" }>;
+
 /** The target of a plan. @param folder where relative paths start */
-export function toLlmTargetPlan(target: CheckedLlm, folder: string): OpenAiTargetPlan | EmbeddedTargetPlan {
-  const { options } = target;
-  const isStreaming = options.streaming ?? false;
-  if (target.kind === "embedded-llm") return toEmbedded(target.options, isStreaming);
-  const { model, endpoint = "chat", path = "", headers = {}, apiKeyEnv, tls } = target.options;
+export function toOpenAiPlan({ url, moreUrls = [], options }: CheckedOpenAi, folder: string): TargetPlan {
+  const { model, endpoint = "chat", path = "", streaming: isStreaming = false, headers = {}, apiKeyEnv, tls } = options;
   return {
     kind: "openai",
-    url: target.url,
-    ...((target.moreUrls ?? []).length > 0 ? { moreUrls: target.moreUrls } : {}),
+    url,
+    ...(moreUrls.length > 0 ? { moreUrls } : {}),
     protocol: "http",
     endpoint: llmPath(endpoint, path, model, isStreaming),
     model,
@@ -187,8 +189,9 @@ export function toLlmTargetPlan(target: CheckedLlm, folder: string): OpenAiTarge
   };
 }
 
-function toEmbedded(options: EmbeddedLlmOptions, isStreaming: boolean): EmbeddedTargetPlan {
-  const { endpoint = "chat", ttft = "0 ms", itl = "0 ms", errorRatio = 0 } = options;
+/** The target of a plan. */
+export function toEmbeddedLlmPlan({ options }: CheckedEmbeddedLlm): TargetPlan {
+  const { endpoint = "chat", streaming: isStreaming = false, ttft = "0 ms", itl = "0 ms", errorRatio = 0 } = options;
   const firstToken = parseLatency(ttft) ?? { kind: "constant", ms: 0 };
   const { outputTokens = 16, tokensPerEvent = 1, reasoningTokens = 0, cutRatio = 0 } = options;
   return {
@@ -209,6 +212,7 @@ function toEmbedded(options: EmbeddedLlmOptions, isStreaming: boolean): Embedded
 /** What requests to a target are made of. */
 export interface LlmContent {
   readonly model: string;
+  readonly endpointName: LlmEndpointName;
   readonly endpoint: LlmEndpoint;
   readonly isStreaming: boolean;
   readonly tokenizer: string;
@@ -216,16 +220,28 @@ export interface LlmContent {
 }
 
 /** What requests are made of and answers are read with. @param folder where a tokenizer's relative path starts */
-export function llmContent({ kind, options }: CheckedLlm, folder: string): LlmContent {
-  const isEmbedded = kind === "embedded-llm";
-  const model = isEmbedded ? EMBEDDED_LLM : options.model;
-  const name = options.tokenizer ?? (isEmbedded ? "none" : model);
+export function openAiContent({ options }: CheckedOpenAi, folder: string): LlmContent {
+  const { model, tokenizer = model, tokenizerRevision = "main" } = options;
+  return toContent(options, { model, tokenizer, revision: tokenizerRevision }, folder);
+}
+
+/** The same of the embedded language model. */
+export function embeddedLlmContent({ options }: CheckedEmbeddedLlm, folder: string): LlmContent {
+  return toContent(options, { model: EMBEDDED_LLM, tokenizer: options.tokenizer ?? "none", revision: "main" }, folder);
+}
+
+function toContent(
+  { endpoint = "chat", streaming = false }: CheckedLlm["options"],
+  named: Pick<LlmContent, "model" | "tokenizer" | "revision">,
+  folder: string,
+): LlmContent {
+  const { tokenizer } = named;
   return {
-    model,
-    endpoint: LLM_ENDPOINTS[options.endpoint ?? "chat"],
-    isStreaming: options.streaming ?? false,
-    tokenizer: name.startsWith(".") && !isAbsolute(name) ? join(folder, name) : name,
-    revision: isEmbedded ? "main" : (options.tokenizerRevision ?? "main"),
+    ...named,
+    endpointName: endpoint,
+    endpoint: LLM_ENDPOINTS[endpoint],
+    isStreaming: streaming,
+    tokenizer: tokenizer.startsWith(".") && !isAbsolute(tokenizer) ? join(folder, tokenizer) : tokenizer,
   };
 }
 

@@ -1,59 +1,74 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import type { LoadPlan } from "../plan/load-plan.ts";
+import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import { type ArrivalOptions, arrivalEntries, type CheckedArrivals, checkArrivals, toRatePlan } from "./rates.ts";
 import { type CheckedSchedule, checkSchedule, type ScheduleOptions, scheduleEntries, toPart } from "./schedules.ts";
 
 /** The load shapes of scenarios: when requests are sent. */
 
-/** How long each level is measured; without either until it is stable. */
+/** How long each level is measured; without either option until it is stable. */
 export type Extent =
   | { readonly for?: never; readonly requests?: never }
-  /** Measured over this time. */
-  | { readonly for: Duration; readonly requests?: never }
-  /** Measured over so many requests. */
-  | { readonly for?: never; readonly requests: number };
+  | {
+      /** Time to measure each level. Default: until it is stable. */
+      readonly for: Duration;
+      readonly requests?: never;
+    }
+  | {
+      readonly for?: never;
+      /** Number of requests to measure at each level. Default: until it is stable. */
+      readonly requests: number;
+    };
 
 /** Options of {@link ramp}. */
 export type RampOptions =
   | ({
-      /** From level to level. Default: 1. */
+      /** Difference between two levels. Default: 1. */
       readonly step?: number;
       readonly over?: never;
     } & Extent)
-  /** One measurement of this length with a time line, while the concurrency changes evenly. */
-  | { readonly over: Duration; readonly step?: never; readonly for?: never; readonly requests?: never };
+  | {
+      /** Change the concurrency evenly over this time, in one measurement with a time line. Default: level by level. */
+      readonly over: Duration;
+      readonly step?: never;
+      readonly for?: never;
+      readonly requests?: never;
+    };
 
 /** Options of {@link hold}. */
 export type HoldOptions = {
-  /** The concurrency rises evenly from 1 over this time, as part of the measurement. Default: it is there at once. */
+  /** Time in which the concurrency rises evenly from 1; it is measured too. Default: `"0 s"`. */
   readonly rampUp?: Duration;
 } & Extent;
 
 /** Options of {@link rate}. */
 export type RateOptions = {
-  /** The rate rises evenly from 0 over this time, as part of the measurement. Default: it is there at once. */
+  /** Time in which the rate rises evenly from 0; it is measured too. Default: `"0 s"`. */
   readonly rampUp?: Duration;
 } & ArrivalOptions &
   Extent;
 
 /** Options of {@link rateRamp}: one measurement of the length `over` with a time line. */
-export type RateRampOptions = { readonly over: Duration } & ArrivalOptions;
+export type RateRampOptions = {
+  /** Time in which the rate changes. */
+  readonly over: Duration;
+} & ArrivalOptions;
 
 /** Options of {@link periodic}. */
 export interface PeriodicOptions {
-  /** Requests of each further group. Default: 1. */
+  /** Number of requests in each further group. Default: 1. */
   readonly step?: number;
-  /** Responses that every request of a group must have brought before the next group is sent. Default: 10. */
+  /** Responses to each request of a group before the next group is sent. Default: 10. */
   readonly responses?: number;
 }
 
-/** `closed`: a number of requests is kept outstanding. `scheduled`: requests are due at times, whatever the server does. */
+/** `closed`: a number of requests is kept in flight. `scheduled`: requests are due at times, whatever the server does. */
 export type LoadKind = "closed" | "scheduled";
 
 /** A load of a sort; the sort decides which latencies an assertion may look at. */
@@ -73,7 +88,7 @@ export interface Load<S extends LoadKind = LoadKind> {
   readonly options: object;
 }
 
-/** Concurrency from `start` to `end`, level by level, or evenly over a time with `over`. */
+/** Concurrency from `start` to `end`: level by level, or evenly over a time (`over`). */
 export function ramp(start: number, end: number, options: RampOptions = {}): Load<"closed"> {
   return { kind: "ramp", sort: "closed", values: [start, end], options };
 }
@@ -83,42 +98,42 @@ export function hold(concurrency: number, options: HoldOptions = {}): Load<"clos
   return { kind: "hold", sort: "closed", values: [concurrency], options };
 }
 
-/** Concurrency at each of these levels. */
+/** Each of these concurrencies in turn. */
 export function steps(levels: readonly number[], options: Extent = {}): Load<"closed"> {
   return { kind: "steps", sort: "closed", values: levels, options };
 }
 
-/** Requests per second, one rate or several levels. */
+/** Requests per second: one rate or a list of rates, whatever the server does. */
 export function rate(perSec: number | readonly number[], options: RateOptions = {}): Load<"scheduled"> {
   return { kind: "rate", sort: "scheduled", values: typeof perSec === "number" ? [perSec] : perSec, options };
 }
 
-/** Requests per second that change evenly from one rate to another over a time. */
+/** Requests per second that change evenly from one rate to another. */
 export function rateRamp(startPerSec: number, endPerSec: number, options: RateRampOptions): Load<"scheduled"> {
   return { kind: "rate-ramp", sort: "scheduled", values: [startPerSec, endPerSec], options };
 }
 
-/** Requests at the gaps of a file, over and over: one whole number of microseconds per line. A relative path starts at the scenario's folder. */
+/** Requests at the gaps of a file: one whole number of microseconds per line, repeated. A relative path starts at the scenario's folder. */
 export function intervals(file: string, options: Extent = {}): Load<"scheduled"> {
   return { kind: "intervals", sort: "scheduled", values: [], options: { ...options, file } };
 }
 
-/** Every entry of the `json(…)` inputs, or of a part of them, once, at the time in milliseconds that its field `timestamp` gives. */
+/** Each entry of the `json(…)` inputs once, at its field `timestamp` (milliseconds). */
 export function fixedSchedule(options: ScheduleOptions = {}): Load<"scheduled"> {
   return { kind: "fixed-schedule", sort: "scheduled", values: [], options };
 }
 
 /**
- * `start` requests, then more of them in groups up to `end` in all, each group when all requests of the one before have brought some of
- * their responses. For decoupled models over a stream.
+ * `start` requests, then groups of more requests up to `end`. A group is sent when all requests of the group before have some responses.
+ * For decoupled models over a stream.
  */
 export function periodic(start: number, end: number, options: PeriodicOptions = {}): Load<"closed"> {
   return { kind: "periodic", sort: "closed", values: [start, end], options };
 }
 
 /**
- * Every conversation of the payloads once, `concurrency` of them at a time: each turn is sent with the turns before and the answers to them,
- * after the answer before and the pause that the data gives. A turn that fails ends its conversation.
+ * Each conversation of the payloads once, `concurrency` of them at a time. A turn is sent with the turns before it and their answers, after
+ * the last answer and the pause that the data gives. A turn that fails ends its conversation.
  */
 export function sessions(concurrency: number): Load<"closed"> {
   return { kind: "sessions", sort: "closed", values: [concurrency], options: {} };
@@ -201,40 +216,43 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
   return [...problems, ...checkArrivals(options), ...checkSchedule(options)];
 }
 
-/** Whether requests are due at times, whatever the server does. */
-export function isScheduled({ kind }: CheckedLoad): boolean {
-  return kind === "rate" || kind === "rate-ramp" || kind === "intervals" || kind === "fixed-schedule";
-}
+/** From each builder's load to that of a plan. */
+const TO_PLAN: { readonly [K in Load["kind"]]: (load: CheckedLoad, folder: string) => LoadPlan } = {
+  ramp: ({ values: [start = 1, end = 1], options }) =>
+    options.over === undefined
+      ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)
+      : { kind: "concurrency-ramp", start, end, overMs: toMs(options.over) },
+  hold: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
+  steps: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
+  rate: ({ values, options }) =>
+    toRatePlan(values, options, options.rampUp && { fromPerSec: 0, overMs: toMs(options.rampUp) }),
+  "rate-ramp": ({ values: [fromPerSec = 0, end = 1], options }) =>
+    toRatePlan([end], options, { fromPerSec, overMs: toMs(options.over ?? "0 s") }),
+  intervals: ({ options }, folder) => ({ kind: "intervals", file: resolve(folder, options.file ?? "") }),
+  "fixed-schedule": ({ options }) => ({ kind: "fixed-schedule", ...toPart(options) }),
+  periodic: ({ values: [start = 1, end = 1], options: { step = 1, responses = 10 } }) => ({
+    kind: "periodic-concurrency",
+    start,
+    end,
+    step,
+    periodResponses: responses,
+  }),
+  sessions: ({ values: [concurrency = 1] }) => ({ kind: "session-concurrency", concurrency }),
+};
 
-/** The load of a plan. @param folder where relative paths start */
-export function toLoadPlan({ kind, values, options }: CheckedLoad, folder: string): LoadPlan {
-  const [start, end] = values as [number, number];
-  if (kind === "intervals") return { kind, file: resolve(folder, options.file ?? "") };
-  if (kind === "fixed-schedule") return { kind, ...toPart(options) };
-  if (kind === "sessions") return { kind: "session-concurrency", concurrency: start };
-  if (kind === "periodic") {
-    const { step = 1, responses = 10 } = options;
-    return { kind: "periodic-concurrency", start, end, step, periodResponses: responses };
-  }
-  if (kind === "rate-ramp")
-    return toRatePlan([end], options, { fromPerSec: start, overMs: toMs(options.over ?? "0 s") });
-  if (kind === "rate") {
-    const { rampUp } = options;
-    return toRatePlan(values, options, rampUp === undefined ? undefined : { fromPerSec: 0, overMs: toMs(rampUp) });
-  }
-  if (options.over !== undefined) return { kind: "concurrency-ramp", start, end, overMs: toMs(options.over) };
-  const levels =
-    kind === "ramp"
-      ? ({ kind: "range", start, end, step: options.step ?? 1 } as const)
-      : ({ kind: "list", values } as const);
-  const { rampUp } = options;
+function toConcurrency(levels: LevelsPlan, { rampUp }: CheckedOptions): LoadPlan {
   return { kind: "concurrency", levels, search: "linear", ...(rampUp === undefined ? {} : { rampMs: toMs(rampUp) }) };
 }
 
-/** How long the load asks to be measured; undefined: until it is stable. */
-export function toExtentPlan({ kind, values, options }: CheckedLoad): MeasurementModePlan | undefined {
-  if (kind === "fixed-schedule" || kind === "sessions") return { kind: "requests", count: null };
-  if (kind === "periodic") return { kind: "requests", count: values[1] ?? 1 };
+/** The load of a plan. @param folder where relative paths start */
+export function toLoadPlan(load: CheckedLoad, folder: string): LoadPlan {
+  return TO_PLAN[load.kind](load, folder);
+}
+
+/** How long a load asks to be measured; undefined: until it is stable. @param plan its plan */
+export function toExtentPlan({ options }: CheckedLoad, plan: LoadPlan): MeasurementModePlan | undefined {
+  const count = loadModeOf(plan).requestCount?.(plan);
+  if (count !== undefined) return { kind: "requests", count };
   if (options.over !== undefined) return { kind: "duration", durationMs: toMs(options.over) };
   if (options.for !== undefined) return { kind: "duration", durationMs: toMs(options.for) };
   return options.requests === undefined ? undefined : { kind: "requests", count: options.requests };

@@ -4,8 +4,8 @@ import type { Schema } from "../plan/schema.ts";
 import { isParameterValue } from "../service/triton/parameters.ts";
 
 /**
- * A parameter of every request: true or false, text, or a number. A whole number is sent as a signed one of 64 bits (as an unsigned one
- * where it is a `bigint` beyond those), any other as a double; `{ double: 1 }` sends a whole number as a double.
+ * A parameter: true or false, text, or a number. A whole number is sent as int64 (as uint64 if it is a larger `bigint`), any other number
+ * as double; `{ double: 1 }` sends a whole number as double.
  */
 export type RequestParameter = boolean | string | number | bigint | { readonly double: number };
 

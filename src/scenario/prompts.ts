@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import type { InputsPlan } from "../plan/plan.ts";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
@@ -10,47 +9,47 @@ import type { LlmContent } from "./llm-targets.ts";
 
 /** The inputs of scenarios for generative, embedding and ranking models. */
 
-/** A length in tokens: always the same, or normally distributed. */
+/** A length in tokens: a fixed number, or `{ mean, stddev }` of a normal distribution. */
 export type Length = number | { readonly mean: number; readonly stddev: number };
 
 /** Options of {@link prompts}. */
 export interface PromptOptions {
   /** Input length in tokens, without prefix and system message. Default: 550. */
   readonly isl?: Length;
-  /** Most tokens of an answer. Default: left to the server. */
+  /** Most tokens of a response. Default: the server decides. */
   readonly osl?: Length;
-  /** Kinds of requests with lengths of their own instead; shares are percentages and add up to 100. */
+  /** A mix of lengths instead of `isl` and `osl`; shares are percentages that add up to 100. Default: none. */
   readonly mix?: readonly { readonly isl: Length; readonly osl: Length; readonly share: number }[];
-  /** How many different requests are made up; they are sent again and again when the load needs more. Default: 100. */
+  /** Number of different requests. They repeat when the load needs more. Default: 100. */
   readonly count?: number;
-  /** The same seed and tokenizer give the same prompts on every runtime. Default: 0. */
+  /** Seed of the prompts. The same seed and tokenizer give the same prompts on every runtime. Default: 0. */
   readonly seed?: number;
-  /** Prompts to begin with, drawn from `count` different ones. Default: none. */
+  /** Prefixes of prompts: `count` different ones of `tokens` tokens, so that a KV cache is hit. Default: none. */
   readonly prefix?: { readonly count: number; readonly tokens: number };
   /**
-   * Conversations for the load `sessions(…)` instead of single requests: how many, how many turns each has, and the pause between an answer and
-   * the next turn. Default: none; the pause `"0 ms"`.
+   * Conversations for the load `sessions(…)`: how many, how many turns each has, and the pause between a response and the next turn.
+   * Default: none; the pause is `"0 ms"`.
    */
   readonly sessions?: { readonly count: number; readonly turns: Length; readonly delay?: Duration };
-  /** Tokens of a system message that all requests share. Default: none. */
+  /** Tokens of a system message that all requests share. Default: 0. */
   readonly systemTokens?: number;
-  /** Texts of one request for embeddings, passages of one for rankings. Default: 1. */
+  /** Texts per request for embeddings, passages per request for rankings. Default: 1. */
   readonly batch?: number;
-  /** Images of each request that are made up, for `multimodal`, `nvclip` and `imageRetrieval`. Default: none. */
+  /** Synthetic images per request, for `multimodal`, `nvclip` and `imageRetrieval`. Default: none. */
   readonly images?: { readonly count?: number; readonly width: Length; readonly height: Length };
-  /** A JSON Lines file of prompts (`{"text": "…"}`), or a folder of them, instead of made-up ones. A relative path starts at the scenario's folder. */
+  /** JSON Lines file of prompts (`{"text": "…"}`), or a folder of such files, instead of synthetic prompts. Default: none. */
   readonly file?: string;
   /**
-   * Asks for the server's own token counts in streams of chats and completions (`stream_options.include_usage`). Default: true; false for
-   * servers that refuse it.
+   * Ask for the server's own token counts in streams of chats and completions (`stream_options.include_usage`); some servers refuse it.
+   * Default: true.
    */
   readonly usage?: boolean;
-  /** More keys for every request: `{ temperature: 0 }`. */
+  /** More keys for every request body: `{ temperature: 0 }`. Default: none. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Prompts made up from the target's tokenizer, exact to the token, or read from a file.
+ * Synthetic prompts with exactly the requested number of tokens, or prompts from a file.
  * @example
  * prompts({ isl: 550, osl: { mean: 128, stddev: 16 } })
  */
@@ -59,7 +58,7 @@ export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
 }
 
 /**
- * Requests as they are sent, from a file that GenAI-Perf wrote (`inputs.json`), or from JSON Lines (`.jsonl`) with one body a line. A relative
+ * Whole request bodies from a file: an `inputs.json` as GenAI-Perf writes it, or JSON Lines (`.jsonl`) with one body per line. A relative
  * path starts at the scenario's folder.
  */
 export function payloads(file: string): Inputs<"payloads"> {
@@ -108,14 +107,8 @@ export function promptSchemas() {
   ] as const;
 }
 
-/** The prompts or payloads of a plan. @param folder where relative paths start */
-export function toPromptsPlan(
-  { kind, files, options }: Inputs,
-  content: LlmContent,
-  folder: string,
-): Extract<InputsPlan, { kind: "prompts" | "payloads" }> {
-  if (kind === "payloads") return { kind, file: resolve(folder, files[0] ?? "") };
-  const given = options as PromptOptions;
+/** The prompts of a plan. @param folder where relative paths start */
+export function toPromptsPlan(given: PromptOptions, content: LlmContent, folder: string): PromptsPlan {
   const { prefix = null, images, mix = [], file } = given;
   return {
     kind: "prompts",
@@ -146,10 +139,8 @@ export function toPromptsPlan(
   };
 }
 
-/** Whether inputs ask for answers of a length. */
-export function asksLength(inputs: Inputs | undefined): boolean {
-  if (inputs?.kind !== "prompts") return false;
-  const { osl, mix = [] } = inputs.options as PromptOptions;
+/** Whether prompts ask for answers of a length. */
+export function asksLength({ osl, mix = [] }: PromptOptions): boolean {
   return osl !== undefined || mix.length > 0;
 }
 

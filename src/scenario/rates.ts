@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import type { RequestRateLoadPlan } from "../load/request-rate.ts";
 import type { RateRampPlan } from "../plan/load-options.ts";
-import type { RequestRateLoadPlan } from "../plan/load-plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import { countSchema, positiveSchema } from "./fields.ts";
 
@@ -8,19 +8,19 @@ import { countSchema, positiveSchema } from "./fields.ts";
 
 /** How requests of a rate follow one another. */
 export type ArrivalOptions = {
-  /** Seed of the gaps that are drawn. Default: 0. */
+  /** Seed of random gaps. Default: 0. */
   readonly seed?: number;
-  /** Most requests outstanding; those that are due meanwhile wait, and go in their order. Default: no limit. */
+  /** Most requests in flight. Requests that are due meanwhile wait in order. Default: no limit. */
   readonly maxOutstanding?: number;
 } & (
   | {
-      /** `constant` spaces requests evenly; `poisson` is how independent users arrive; `gamma` is smoother or burstier. Default: constant. */
+      /** Gaps between requests: `"constant"`, `"poisson"` (independent users) or `"gamma"` (smoother or burstier). Default: `"constant"`. */
       readonly distribution?: "constant" | "poisson";
       readonly smoothness?: never;
     }
   | {
       readonly distribution: "gamma";
-      /** Shape of the gamma distribution: 1 is Poisson, more is smoother, less is burstier. Default: 1. */
+      /** Shape of `"gamma"`: 1 is Poisson, more is smoother, less is burstier (the burstiness of vLLM). Default: 1. */
       readonly smoothness?: number;
     }
 );

@@ -8,18 +8,21 @@ import { durationSchema, positiveSchema, toMs } from "./fields.ts";
 
 /** Options of `fixedSchedule`. */
 export type ScheduleOptions = {
-  /** What is due after this time of the data is left out. Default: nothing is. */
+  /** Leave out what is due after this time of the data. Default: none. */
   readonly to?: Duration;
-  /** 2 sends in half the time. Default: 1. */
+  /** Speed of the replay: 2 sends in half the time. Default: 1. */
   readonly speed?: number;
 } & (
   | {
-      /** What is due before this time of the data is left out, and the load begins at it. Default: nothing is, and 0. */
+      /** Leave out what is due before this time of the data; the load begins at it. Default: `"0 s"`. */
       readonly from?: Duration;
       readonly startsAtFirst?: never;
     }
-  /** The first request is sent at once, whenever it is due. */
-  | { readonly from?: never; readonly startsAtFirst: boolean }
+  | {
+      readonly from?: never;
+      /** Send the first request at once, whenever it is due. Default: false. */
+      readonly startsAtFirst: boolean;
+    }
 );
 
 /** Those options once they were checked. */

@@ -4,17 +4,17 @@ import type { SequencesPlan } from "../plan/sequences.ts";
 import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import { countSchema, strictOptions } from "./fields.ts";
 
-/** How requests make up sequences, for models that take sequences; others do not look at it. */
+/** How requests form sequences. Only sequence models use it. */
 export interface SequenceOptions {
-  /** Requests per sequence. Default: as many as its data stream has, or 20. */
+  /** Requests per sequence. Default: the length of its data stream, or 20. */
   readonly length?: number;
-  /** A sequence is longer or shorter than `length` by so many percent at most. Default: 20. */
+  /** Largest deviation of a sequence from `length`, in percent. Default: 20. */
   readonly variation?: number;
-  /** The first correlation id, and the one behind the last; they come again from there. Default: from 1, without an end. */
+  /** Correlation ids: the first, and the one after the last. They repeat from the first. Default: from 1, without an end. */
   readonly ids?: readonly [first: number, end: number];
-  /** Sequences under way at once where requests are scheduled; otherwise each request outstanding belongs to its own. Default: 4. */
+  /** Active sequences with request rates and schedules. With concurrency, each request in flight has its own sequence. Default: 4. */
   readonly concurrent?: number;
-  /** True: a sequence never has more than one request outstanding, also on a stream. Default: false. */
+  /** A sequence never has more than one request in flight, also on a stream. Default: false. */
   readonly serial?: boolean;
 }
 

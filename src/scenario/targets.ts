@@ -1,10 +1,18 @@
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
-import type { ComposingModelPlan, EmbeddedTargetPlan, OpenAiTargetPlan, TritonTargetPlan } from "../plan/plan.ts";
+import type { ComposingModelPlan, TargetPlan, TritonTargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
 import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
-import { type CheckedLlm, llmTargetSchemas, toLlmTargetPlan } from "./llm-targets.ts";
+import {
+  type CheckedLlm,
+  embeddedLlmContent,
+  type LlmContent,
+  llmTargetSchemas,
+  openAiContent,
+  toEmbeddedLlmPlan,
+  toOpenAiPlan,
+} from "./llm-targets.ts";
 import { parametersSchema, type RequestParameter, toParameterPlan } from "./parameters.ts";
 import { type Protocol, splitUrls, type Target } from "./target.ts";
 import { headersSchema, latencySchema, type MockLatency } from "./target-fields.ts";
@@ -13,57 +21,59 @@ import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 /** The targets of scenarios: what is measured. */
 
 interface TritonCommonOptions {
-  /** Model to measure. */
+  /** Name of the model. */
   readonly model: string;
   /** Version of the model. Default: the server's choice. */
   readonly version?: string;
   /** Items per request, 1 or more. Default: 1. */
   readonly batchSize?: number;
-  /** Sizes of inputs whose shape varies, without the batch dimension: `{ INPUT0: [3, 224, 224] }`. */
+  /** Shapes of inputs with variable shape, without the batch dimension: `{ INPUT0: [3, 224, 224] }`. Default: none. */
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
   /**
-   * Tensors lie in memory shared with a server on the same machine, `"system"` or a GPU's, and requests tell only where. Default: they
-   * are sent.
+   * Put tensors into memory that a server on the same machine shares: the system's or a GPU's. Requests then only name the place. Default:
+   * tensors are sent.
    */
   readonly sharedMemory?: "system" | "cuda";
-  /** Bytes of shared memory for one item of an output of varying size, 1 or more. Default: 102,400. */
+  /** Bytes of shared memory for one item of an output with variable size, 1 or more. Default: 102,400. */
   readonly outputSharedMemoryBytes?: number;
-  /** HTTP headers or gRPC metadata of every request. */
+  /** HTTP headers or gRPC metadata of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Models that the model calls by itself (business logic scripting), `"name"` or `"name:version"`, whose server times to report too.
-   * An ensemble's are found without. Default: none.
+   * Models that a BLS model calls, as `"name"` or `"name:version"`; the report has their server times too. Those of an ensemble are found
+   * without this. Default: none.
    */
   readonly composingModels?: readonly string[];
-  /** `true` speaks TLS with the runtime's authorities. Default: false, or true for `https://`. */
+  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
   readonly tls?: boolean | TlsOptions;
 }
 
 /** Options of {@link triton} over HTTP. */
 export interface TritonHttpOptions extends TritonCommonOptions {
+  /** Protocol. Default: `"http"`. */
   readonly protocol?: "http";
-  /** How tensors travel. Default: binary. */
+  /** How input tensors are sent (HTTP only). Default: `"binary"`. */
   readonly inputTensorFormat?: "binary" | "json";
+  /** How output tensors are requested (HTTP only). Default: `"binary"`. */
   readonly outputTensorFormat?: "binary" | "json";
 }
 
 /** Options of {@link triton} over gRPC. */
 export interface TritonGrpcOptions extends TritonCommonOptions {
   readonly protocol: "grpc";
-  /** Parameters of every request besides its tensors: `{ max_tokens: 256, temperature: 0.5 }`. Default: none. */
+  /** Parameters of every request besides its tensors (gRPC only): `{ max_tokens: 256, temperature: 0.5 }`. Default: none. */
   readonly parameters?: Readonly<Record<string, RequestParameter>>;
-  /** One bidirectional stream per connection instead of a call per request. Default: false. */
+  /** Use one bidirectional stream per connection instead of a call per request (gRPC only). Default: false. */
   readonly streaming?: boolean;
-  /** Compresses requests that become shorter by it. Default: none. */
+  /** Compress requests that become shorter by it (gRPC only). Default: none. */
   readonly compression?: "gzip" | "deflate";
 }
 
 interface EmbeddedCommonOptions {
   /** Items per request, 1 to 8. Default: 1. */
   readonly batchSize?: number;
-  /** Time before each answer. Default: `"0 ms"`. */
+  /** Time before each response. Default: `"0 ms"`. */
   readonly latency?: MockLatency;
-  /** Share of requests answered with an error, 0 to 1. Default: 0. */
+  /** Share of requests that get an error, 0 to 1. Default: 0. */
   readonly errorRatio?: number;
   /** Bytes of extra output per response. Default: 0. */
   readonly responseBytes?: number;
@@ -71,12 +81,22 @@ interface EmbeddedCommonOptions {
 
 /** Options of {@link embedded}. */
 export type EmbeddedOptions = EmbeddedCommonOptions &
-  ({ readonly protocol?: "http" } | { readonly protocol: "grpc"; readonly streaming?: boolean });
+  (
+    | {
+        /** Protocol. Default: `"http"`. */
+        readonly protocol?: "http";
+      }
+    | {
+        readonly protocol: "grpc";
+        /** Use one bidirectional stream per connection (gRPC only). Default: false. */
+        readonly streaming?: boolean;
+      }
+  );
 
 /**
  * A Triton server, or another that speaks KServe v2 as it does.
- * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL. Of several, requests go to each
- *   in turn.
+ * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL. With several, requests go to
+ *   each in turn.
  */
 export function triton(url: string | readonly string[], options: TritonHttpOptions): Target<"http", "tensors">;
 export function triton(url: string | readonly string[], options: TritonGrpcOptions): Target<"grpc", "tensors">;
@@ -87,7 +107,7 @@ export function triton(
   return { kind: "triton", ...splitUrls(url), options };
 }
 
-/** Rampart's own target, started in a thread for the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
+/** A small server inside Rampart, for the time of the run: Triton's model `simple`, the sum and difference of two INT32[16]. */
 export function embedded(options?: EmbeddedOptions & { readonly protocol?: "http" }): Target<"http", "tensors">;
 export function embedded(options: EmbeddedOptions & { readonly protocol: "grpc" }): Target<"grpc", "tensors">;
 export function embedded(options: EmbeddedOptions = {}): Target<Protocol, "tensors"> {
@@ -215,7 +235,10 @@ export function targetSchema(): Schema<CheckedTarget> {
     ),
   );
   const llms = v.variant("kind", llmTargetSchemas());
-  const isLlm = (input: unknown): boolean => ["openai", "embedded-llm"].includes((input as Target | null)?.kind ?? "");
+  const isLlm = (input: unknown): boolean => {
+    const kind = (input as Target | null)?.kind ?? "";
+    return Object.hasOwn(TARGET_BUILDERS, kind) && TARGET_BUILDERS[kind as Target["kind"]].content !== undefined;
+  };
   return v.lazy((input): v.GenericSchema => (isLlm(input) ? llms : checked)) as unknown as Schema<CheckedTarget>;
 }
 
@@ -224,28 +247,42 @@ function isGiven(options: object | null | undefined, name: string): boolean {
   return typeof options === "object" && options !== null && name in options;
 }
 
-/** The target of a plan. */
-export function toTargetPlan(
-  target: CheckedTarget,
-  folder: string,
-): TritonTargetPlan | OpenAiTargetPlan | EmbeddedTargetPlan {
-  if (target.kind === "openai" || target.kind === "embedded-llm") return toLlmTargetPlan(target, folder);
-  const { kind, url, options } = target;
-  const common = {
-    protocol: options.protocol ?? "http",
-    isStreaming: options.streaming ?? false,
-    batchSize: options.batchSize ?? 1,
-  } as const;
-  if (kind === "embedded") {
-    const { latency = "0 ms", errorRatio = 0, responseBytes = 0 } = options;
-    const drawn = parseLatency(latency) ?? { kind: "constant", ms: 0 };
-    return { kind, ...common, mock: { latency: drawn, errorRatio, responseBytes } };
-  }
+/** What the rest wants to know of the targets that scenarios build. */
+interface TargetBuilder<T extends CheckedTarget> {
+  /** As scenarios call it. */
+  readonly call: string;
+  /** The run starts it: it has no address. */
+  readonly isOwn?: true;
+  toPlan(target: T, folder: string): TargetPlan;
+  /** What its requests are made of, and its answers read with. Absent where they are tensors. */
+  content?(target: T, folder: string): LlmContent;
+}
+
+const TARGET_BUILDERS: { readonly [K in Target["kind"]]: TargetBuilder<Extract<CheckedTarget, { kind: K }>> } = {
+  triton: { call: "triton(…)", toPlan: toTritonPlan },
+  openai: { call: "openai(…)", toPlan: toOpenAiPlan, content: openAiContent },
+  embedded: { call: "embedded()", isOwn: true, toPlan: toEmbeddedPlan },
+  "embedded-llm": { call: "embeddedLlm()", isOwn: true, toPlan: toEmbeddedLlmPlan, content: embeddedLlmContent },
+};
+
+/** What builds a target, which answers all questions about it. */
+export function targetBuilderOf(target: CheckedTarget): TargetBuilder<CheckedTarget> {
+  return TARGET_BUILDERS[target.kind] as TargetBuilder<CheckedTarget>;
+}
+
+function toEmbeddedPlan({ options }: Extract<CheckedTarget, { kind: "embedded" }>): TargetPlan {
+  const { latency = "0 ms", errorRatio = 0, responseBytes = 0 } = options;
+  const drawn = parseLatency(latency) ?? { kind: "constant", ms: 0 };
+  return { kind: "embedded", ...toCommonPlan(options), mock: { latency: drawn, errorRatio, responseBytes } };
+}
+
+function toTritonPlan(target: Extract<CheckedTarget, { kind: "triton" }>, folder: string): TargetPlan {
+  const { url, moreUrls = [], options } = target;
   return {
-    kind,
+    kind: "triton",
     url,
-    ...(target.kind === "triton" && (target.moreUrls ?? []).length > 0 ? { moreUrls: target.moreUrls } : {}),
-    ...common,
+    ...(moreUrls.length > 0 ? { moreUrls } : {}),
+    ...toCommonPlan(options),
     model: options.model,
     modelVersion: options.version ?? "",
     inputTensorFormat: options.inputTensorFormat ?? "binary",
@@ -259,6 +296,10 @@ export function toTargetPlan(
     composingModels: (options.composingModels ?? []).map(toComposingModel),
     tls: toTlsPlan(options.tls, folder),
   };
+}
+
+function toCommonPlan({ protocol = "http", streaming = false, batchSize = 1 }: CheckedTriton | CheckedEmbedded) {
+  return { protocol, isStreaming: streaming, batchSize };
 }
 
 function toComposingModel(text: string): ComposingModelPlan {

@@ -5,19 +5,19 @@ import type { Schema } from "../plan/schema.ts";
 import { DEFAULT_TLS } from "../plan/tls.ts";
 import { nameSchema, strictOptions } from "./fields.ts";
 
-/** TLS of a target. `https://` in the address switches it on by itself. Relative paths start at the scenario's folder. */
+/** TLS of a target; also on with an `https://` address. Relative paths start at the scenario's folder. */
 export interface TlsOptions {
-  /** PEM file of the authorities to trust. Default: the runtime's own. */
+  /** PEM file of the authorities to trust. Default: those of the runtime. */
   readonly ca?: string;
   /** File of the client's certificate. */
   readonly cert?: string;
   /** File of the certificate's private key. */
   readonly key?: string;
-  /** Form of the certificate's file. Default: PEM. */
+  /** Format of the certificate's file. Default: `"PEM"`. */
   readonly certType?: "PEM" | "DER";
-  /** Form of the key's file. Default: PEM. */
+  /** Format of the key's file. Default: `"PEM"`. */
   readonly keyType?: "PEM" | "DER";
-  /** False accepts any certificate; `peer` false whoever signed it, `host` false whatever name is in it. Default: true. */
+  /** Check the server's certificate: who signed it (`peer`) and its name (`host`). Default: true. */
   readonly verify?: boolean | { readonly peer?: boolean; readonly host?: boolean };
 }
 

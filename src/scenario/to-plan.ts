@@ -1,17 +1,20 @@
 import * as v from "valibot";
+import { LEVEL_UNITS } from "../load/level-units.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import type { MeasurementModePlan, OutputFilesPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
-import { maskSecrets, registerHeaders, registerPlan, registerUrl } from "../plan/secrets.ts";
+import { maskSecrets, registerHeaders, registerUrl } from "../plan/secrets.ts";
 import { setting } from "../plan/setting-names.ts";
 import { showValue } from "../plan/show-value.ts";
 import type { MetricsPlan } from "../plan/telemetry.ts";
 import { DEFAULT_METRICS_INTERVAL_MS } from "../plan/telemetry.ts";
 import type { Duration } from "../plan/units.ts";
 import { checkPlan } from "../registry/check-plan.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
+import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import type { Assertion } from "./assertion.ts";
 import { assertionSchema, toAssertionPlan } from "./assertions.ts";
@@ -20,13 +23,13 @@ import { checkLlm } from "./check-llm.ts";
 import type { MetricsOptions, Scenario, StabilityOptions } from "./define.ts";
 import { countSchema, nameSchema, positiveSchema, spanSchema, strictOptions, toMs } from "./fields.ts";
 import type { Inputs } from "./input-data.ts";
-import { inputsSchema, random, toInputsPlan } from "./inputs.ts";
-import { type LlmContent, llmContent, toTokensPlan } from "./llm-targets.ts";
-import { type CheckedLoad, checkLoad, isScheduled, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
+import { inputsSchema, promptOptionsOf, random, toInputsPlan } from "./inputs.ts";
+import { toTokensPlan } from "./llm-targets.ts";
+import { type CheckedLoad, checkLoad, loadSchema, toExtentPlan, toLoadPlan } from "./loads.ts";
 import { copyPlainData } from "./plain-data.ts";
-import { asksLength, toPromptsPlan } from "./prompts.ts";
+import { asksLength } from "./prompts.ts";
 import { type CheckedSequences, sequenceOptionsSchema, toSequencesPlan } from "./sequences.ts";
-import { type CheckedTarget, targetSchema, toTargetPlan } from "./targets.ts";
+import { type CheckedTarget, targetBuilderOf, targetSchema } from "./targets.ts";
 
 /** From a scenario to a plan. */
 
@@ -98,24 +101,24 @@ function checkLoadAlone(definition: unknown): Problem[] {
 
 function buildPlan(definition: CheckedDefinition, folder: string, overrides: PlanOverrides): Plan {
   const { load, stability, stallTimeout, requestTimeout, latencyLimit, warmupFor, cancel } = definition;
-  const target = toTargetPlan(definition.target, folder);
-  const content = contentOf(definition.target, folder);
-  const tokens = content && toTokensPlan(content, asksLength(definition.inputs));
-  const isAsync = isScheduled(load) || target.isStreaming;
+  const builder = targetBuilderOf(definition.target);
+  const target = builder.toPlan(definition.target, folder);
+  const content = builder.content?.(definition.target, folder);
+  const inputs = definition.inputs ?? random();
+  const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(inputs) ?? {}));
+  const loadPlan = toLoadPlan(load, folder);
+  const isAsync = LEVEL_UNITS[loadModeOf(loadPlan).unit].isScheduled || target.isStreaming;
   const stallTimeoutMs = stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout);
   const requestTimeoutMs = overrides.requestTimeoutMs ?? (requestTimeout && toMs(requestTimeout));
   return {
     version: 1,
     name: definition.name,
     target: overrides.url === undefined ? target : atServer(target, overrides.url),
-    load: toLoadPlan(load, folder),
+    load: loadPlan,
     sequences: toSequencesPlan(definition.sequences),
-    inputs:
-      content === undefined
-        ? toInputsPlan(definition.inputs ?? random(), folder)
-        : toPromptsPlan(definition.inputs as Inputs, content, folder),
+    inputs: toInputsPlan(inputs, folder, content),
     measurement: {
-      mode: toExtentPlan(load) ?? toStabilityMode(stability ?? {}),
+      mode: toExtentPlan(load, loadPlan) ?? toStabilityMode(stability ?? {}),
       warmupRequests: definition.warmupRequests ?? 0,
       ...(warmupFor === undefined ? {} : { warmupMs: toMs(warmupFor) }),
       percentile: stability?.percentile ?? null,
@@ -147,14 +150,9 @@ function buildPlan(definition: CheckedDefinition, folder: string, overrides: Pla
 
 /** Another server takes the place of all that the scenario names. */
 function atServer(target: Plan["target"], url: string): Plan["target"] {
-  if (target.kind === "embedded") return target;
+  if (!("url" in target)) return target;
   const { moreUrls: _, ...rest } = target;
   return { ...rest, url };
-}
-
-/** What requests to a generative model are made of; undefined for targets that take tensors. */
-function contentOf(target: CheckedTarget, folder: string): LlmContent | undefined {
-  return target.kind === "openai" || target.kind === "embedded-llm" ? llmContent(target, folder) : undefined;
 }
 
 function toMetricsPlan(metrics: MetricsOptions | undefined, targetUrl: string): MetricsPlan | null {
@@ -271,15 +269,16 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   if (client === "grpc-js" && protocol === "http")
     problems.push({ path, message: `grpc-js speaks gRPC, ${other} HTTP`, value: client, hint: "Use own or undici." });
   problems.push(...checkLlm(definition));
-  const isEmbedded = target.kind === "embedded" || target.kind === "embedded-llm";
-  if (overrides.url !== undefined && isEmbedded)
+  const { isOwn, call } = targetBuilderOf(target);
+  const mode = loadModeOf(toLoadPlan(load, ""));
+  if (overrides.url !== undefined && isOwn)
     problems.push({
       path: setting("overrides.url"),
-      message: `the scenario's target is ${target.kind === "embedded" ? "embedded()" : "embeddedLlm()"} and has no address`,
+      message: `the scenario's target is ${call} and has no address`,
       value: overrides.url,
       hint: "Leave it out, or give the scenario a triton(…) target.",
     });
-  if (isEmbedded && definition.metrics !== undefined && definition.metrics.url === undefined)
+  if (isOwn && definition.metrics !== undefined && definition.metrics.url === undefined)
     problems.push({
       path: "metrics.url",
       message: "the target is embedded(), which has no metrics",
@@ -287,7 +286,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     });
   for (const name of ["warmupRequests", "warmupFor"] as const) {
     const value = definition[name] ?? 0;
-    if (value === 0 || !["fixed-schedule", "periodic", "sessions"].includes(load.kind)) continue;
+    if (value === 0 || mode.requestCount === undefined) continue;
     problems.push({
       path: name,
       message: "this load already fixes the number of requests, so warm-up requests cannot be added",
@@ -296,7 +295,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     });
   }
   for (const [index, { metric }] of assert.entries()) {
-    if ("of" in metric && metric.of === "scheduledLatency" && !isScheduled(load))
+    if ("of" in metric && metric.of === "scheduledLatency" && !LEVEL_UNITS[mode.unit].isScheduled)
       problems.push({
         path: `assert.${index}`,
         message: "scheduledLatency needs a load with a schedule",

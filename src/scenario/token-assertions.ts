@@ -25,13 +25,13 @@ export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
   atMost(limit: number): Assertion<N>;
 }
 
-/** Output tokens of all answers per second. */
+/** Output tokens of all responses per second. */
 export function outputTokensPerSec(): NumberMetric<"outputTokensPerSec"> {
   return numberMetric({ kind: "output-tokens-per-sec" });
 }
 
 /**
- * Requests per second that keep to all limits.
+ * Requests per second that keep all limits.
  * @example
  * goodput({ timeToFirstToken: "200 ms", interTokenLatency: "20 ms" }).atLeast(10)
  */

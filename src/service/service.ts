@@ -1,9 +1,10 @@
-import type { TargetPlan } from "../plan/plan.ts";
+import type { Plan, TargetPlan } from "../plan/plan.ts";
+import type { Problem } from "../plan/problem.ts";
 import type { Builders, Schema } from "../plan/schema.ts";
 import type { CreateAnswerCheck } from "../transport/answer-check.ts";
 import type { Failure } from "../transport/failure.ts";
 import type { Header, MessageCompression, WireRequest } from "../transport/request.ts";
-import type { SharedRegion } from "../transport/shared-memory/shared-memory.ts";
+import type { SharedMemoryKind, SharedRegion } from "../transport/shared-memory/shared-memory.ts";
 import type { ReadStreamed } from "../transport/streamed-responses.ts";
 import type { ComposingModel, ServerCounters } from "./statistics.ts";
 import type { SharedPlace, Tensor, TensorSpec } from "./tensor.ts";
@@ -29,11 +30,24 @@ export interface ListedModel extends ModelInfo {
   readonly refusal: string;
 }
 
+/** A request's body as it is sent, where the data gives it whole. */
+export interface Payload {
+  readonly bytes: Uint8Array;
+  /** Of a turn of a conversation: which one it belongs to, and its pause before the next turn; for exports. */
+  readonly session?: { readonly id: string; readonly delayMs: number | undefined };
+}
+
+/** What a request is made of. */
+export type RequestContent = readonly Tensor[] | Payload;
+
+/** What a response holds: outputs by name, or its body as it came, which lies in memory that is used again. */
+export type ResponseContent = ReadonlyMap<string, Tensor> | Uint8Array;
+
 /** A decoded inference response. */
-export interface InferResponse {
-  /** The request's id; empty when the server sent none. */
-  readonly id: string;
-  readonly outputs: ReadonlyMap<string, Tensor>;
+export interface InferResponse<R extends ResponseContent = ResponseContent> {
+  /** The request's id; empty when the server sent none. Absent where requests have none. */
+  readonly id?: string;
+  readonly outputs: R;
   /** The response as `-v -v` prints it; costs more than all the rest, so ask only for what is printed, and before the body is used again. */
   readonly describe: () => string;
 }
@@ -46,30 +60,38 @@ export interface SequenceMark {
   readonly isEnd: boolean;
 }
 
-/** Encodes and decodes one model's inference requests for one protocol. */
-export interface InferCodec {
+/** Encodes and decodes one model's inference requests for one protocol. A service gets contents of the form that its target takes. */
+export interface InferCodec<C extends RequestContent = RequestContent, R extends ResponseContent = ResponseContent> {
   /**
    * @param idDigits number of decimal digits to leave room for as the request id; 0 sends none
    * @param sequenceStamp what `stampSequence` gave for a request that belongs to a sequence; others of its length can take its place
    * @throws UserError when a tensor cannot be written in the chosen format
    */
-  encode(tensors: readonly Tensor[], idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
+  encode(content: C, idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
   /** The part of a request's stamp that tells of its sequence; it follows the id's digits. */
   stampSequence(mark: SequenceMark): Uint8Array;
   /** A run's checks of answers: those of its slots share what they learn of them. */
   answerChecks(): CreateAnswerCheck;
   /** Throws `ProtocolError` when the body is not a response. `jsonBytes` is the length of its JSON part, 0 for all of it. */
-  decode(body: Uint8Array, jsonBytes: number): InferResponse;
+  decode(body: Uint8Array, jsonBytes: number): InferResponse<R>;
   /** A failure with the server's own explanation in it, where the body has one. */
   explain(failure: Failure, body: Uint8Array | undefined): Failure;
   /** The request as `-v -v` prints it. */
   describe(request: WireRequest): string;
   /** The codec of requests whose outputs the server puts into shared places, by name; absent where the kind has none. */
-  withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec;
+  withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec<C, R>;
 }
 
-/** How to tell a server of memory that it shares with this process. */
-export interface SharedMemoryQueries {
+/** A codec of requests that are tensors. */
+export type TensorCodec = InferCodec<readonly Tensor[], ReadonlyMap<string, Tensor>>;
+/** A codec of requests that are payloads: their bytes are sent, and answers kept, as they are. */
+export type PayloadCodec = InferCodec<Payload, Uint8Array>;
+
+/** Memory that a server shares with this process. */
+export interface ServiceSharedMemory {
+  readonly kind: SharedMemoryKind;
+  /** Bytes of one item of an output whose size the model does not tell. */
+  readonly outputBytes: number;
   register(region: SharedRegion): Query;
   unregister(region: SharedRegion): Query;
 }
@@ -109,10 +131,10 @@ export interface TraceQueries {
 /** One session's talk with a server: what its next request says of the turns before. */
 export interface Conversation {
   /**
-   * The next turn's tensors as they are to be sent: with all that was said before. Those of the first turn are sent as they are.
-   * @param turn the turn's tensors as the data has them
+   * The next turn as it is to be sent: with all that was said before. The first turn is sent as it is.
+   * @param turn the turn's payload as the data has it
    */
-  ask(turn: readonly Tensor[]): readonly Tensor[];
+  ask(turn: Uint8Array): Uint8Array;
   /**
    * Takes the server's answer to the last turn.
    * @param reads its responses, in order
@@ -124,7 +146,10 @@ export interface Conversation {
 /** What carries a service's requests. */
 export type Wire = "http" | "grpc" | "grpc-stream";
 
-/** A model on a server, ready to be loaded. */
+/** What requests are: tensors of a model, or payloads, bytes that the data gives as they are. */
+export type RequestForm = "tensors" | "payloads";
+
+/** A model on a server, ready to be loaded: what every service has, then what only some have, each absent where there is none. */
 export interface Service {
   readonly model: ModelInfo;
   readonly codec: InferCodec;
@@ -135,20 +160,24 @@ export interface Service {
   readonly isSequence: boolean;
   /** A request may have any number of responses. */
   readonly isDecoupled: boolean;
-  /** True when the server answers the same request to the model, or to one that it calls, from a cache, which it reports apart. */
-  readonly isResponseCacheEnabled: boolean;
-  /** True when the cache is the model's own. */
-  readonly isOwnResponseCacheEnabled: boolean;
-  /** Models that the model calls and whose counters the server tells too; empty for most. */
-  readonly composing: readonly ComposingModel[];
-  /** How to ask for the server's counters; resolves with undefined where it has none. The server is asked at the first call. */
-  statistics(): Promise<StatisticsQuery | undefined>;
-  /** What begins conversations; loaded when called. Absent where the kind's requests belong to none. */
-  readonly conversations?: () => Promise<() => Conversation>;
-  /** Absent where the kind's servers share no memory. */
-  readonly sharedMemory?: SharedMemoryQueries;
   /** Things the user should know, one sentence each. */
   readonly warnings: readonly string[];
+  /** How to ask for the server's counters; resolves with undefined where it has none. The server is asked at the first call. */
+  readonly statistics?: () => Promise<StatisticsQuery | undefined>;
+  /** Models that the model calls and whose counters the server reports too. */
+  readonly composing?: readonly ComposingModel[];
+  /** True when the server answers the same request to the model, or to one that it calls, from a cache, which it reports apart. */
+  readonly isResponseCacheEnabled?: boolean;
+  /** True when the cache is the model's own. */
+  readonly isOwnResponseCacheEnabled?: boolean;
+  /** Sizes of inputs whose shape varies, by name, without the batch dimension. */
+  readonly shapes?: Readonly<Record<string, readonly number[]>>;
+  /** Where tensors are to lie in memory shared with the server, and not in requests and responses. */
+  readonly sharedMemory?: ServiceSharedMemory;
+  /** What begins conversations; loaded when called. */
+  readonly conversations?: () => Promise<() => Conversation>;
+  /** Responses are read before new requests are sent, so that sending delays no token's time. */
+  readonly readsFirst?: boolean;
 }
 
 /** Where a target listens, as its plan says. */
@@ -162,26 +191,63 @@ export interface ServiceAddress {
   readonly compression?: MessageCompression | undefined;
 }
 
-/** A service kind: one folder under `service/`, one line in the registry. `T` is its part of the plan. */
-export interface ServiceKind<T extends TargetPlan> {
+/** A kind of target: all that the rest of the program asks about one, instead of testing its kind. `T` is its part of the plan. */
+export interface TargetKind<T extends TargetPlan> {
   /** Describes the target's part of a plan. */
   schema(v: Builders): Schema<T>;
+  /** The servers it names; empty where the run starts its own. */
+  urls(target: T): readonly string[];
+  /** Where it is, in words for the head of a report. */
+  describe(target: T): string;
+  /** What its requests are. */
+  takes(target: T): RequestForm;
+  /** Its names in profile exports. */
+  exported(target: T): ExportedTarget;
+  /** What of the plan does not fit the target, besides what is wrong with the target itself. Absent: nothing. */
+  check?(target: T, plan: Plan): Problem[];
+  /** Registers what of it no report may show. Absent: it has no secrets. */
+  registerSecrets?(target: T): void;
+  /** The server that is measured, once the run has started it at this port. Absent: it runs already. */
+  toServer?(target: T, port: number): TargetPlan;
+}
+
+/** A target's names in profile exports. */
+export interface ExportedTarget {
+  readonly serviceKind: string;
+  /** The path of its requests; empty where the model's name is enough. */
+  readonly endpoint: string;
+}
+
+/** A service kind: one folder under `service/`, one line in the registry. `T` is its part of the plan. */
+export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
   address(target: T): ServiceAddress;
+  /** The path that requests go to, or begin with, without a leading slash. */
+  path(target: T): string;
+  /** How its servers are told from others. */
+  readonly api: ServiceApi;
   /** Loads what speaks with a target; nothing is asked yet. */
   open(target: T): ServiceFront | Promise<ServiceFront>;
 }
 
+/** How the servers of a kind are told from others: by what they answer to a GET over HTTP. */
+export interface ServiceApi {
+  readonly name: "kserve" | "openai";
+  readonly path: string;
+  /** What stands in the answer of such a server alone. */
+  readonly sign: RegExp;
+}
+
 /** A target's service, before anything was asked. */
 export interface ServiceFront {
-  /** What reads the messages of the service's streams; undefined when it has none. */
-  readonly readStreamed: ReadStreamed | undefined;
+  /** What reads the messages of the service's streams; absent where it has none. */
+  readonly readStreamed?: ReadStreamed | undefined;
   /**
    * Asks the server about the model; the first questions are put before the call returns. Throws `RunError` when the model or a setting
    * is not supported.
    */
   setUp(ask: Ask): Promise<Service>;
-  /** How to ask for the server's trace settings; loaded when called. */
-  traceQueries(): Promise<TraceQueries>;
+  /** How to ask for the server's trace settings; loaded when called. Absent where it has none. */
+  readonly traceQueries?: () => Promise<TraceQueries>;
   /** Asks the server for the models it has ready, sorted by name; the target's model is not looked at. */
   listModels(ask: Ask): Promise<ListedModel[]>;
 }

@@ -1,4 +1,5 @@
 import { toJsonElements } from "./json-tensors.ts";
+import type { Payload } from "./service.ts";
 import type { Tensor } from "./tensor.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -12,6 +13,19 @@ const latin1 = new TextDecoder("latin1");
 export function formatTensors(tensors: readonly Tensor[], onUnsupported?: (datatype: string) => void): string {
   const fields = tensors.map((tensor) => `${JSON.stringify(tensor.name)}:${formatData(tensor, onUnsupported)}`);
   return `{${fields.join(",")}}`;
+}
+
+/** A payload as perf_analyzer's profile export holds it; of a turn its session and its pause besides. */
+export function formatPayload({ bytes, session }: Payload): string {
+  const { id, delayMs } = session ?? {};
+  const delay = delayMs === undefined ? "" : `"delay":${BigInt(Math.round(delayMs))},`;
+  const name = id === undefined ? "" : `"session_id":${JSON.stringify(id)},`;
+  return `{${delay}${name}"payload":${JSON.stringify(toText(bytes))}}`;
+}
+
+/** The body of a response to a payload, as the export holds it. */
+export function formatBody(body: Uint8Array): string {
+  return `{"response":${JSON.stringify(toText(body))}}`;
 }
 
 function formatData({ datatype, bytes }: Tensor, onUnsupported?: (datatype: string) => void): string {

@@ -1,20 +1,15 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { messageOf, type Problem, RunError, UserError } from "../plan/problem.ts";
-import { DEFAULT_TLS } from "../plan/tls.ts";
-import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
-import type { ServerTargetPlan } from "../registry/service-kinds.ts";
 import { probeModels } from "../run/target/probe.ts";
 import type { ListedModel } from "../service/service.ts";
+import type { Answers, QuestionId } from "./answers.ts";
 import type { Reply } from "./prompts.ts";
-import {
-  type Answers,
-  nextQuestion,
-  QUESTIONS,
-  type Question,
-  type QuestionId,
-  type Surroundings,
-} from "./questions.ts";
+import { nextQuestion, QUESTIONS, type Question, type Surroundings } from "./questions.ts";
+import { wizardTargetOf } from "./targets.ts";
+
+/** Questions that some targets do not have. */
+const TARGET_QUESTIONS = ["protocol", "url", "model", "tokenizer", "shapes"] as const;
 
 /** How to treat questions without a flag: ask the user, take the default, or report a problem. */
 export type Manner = "ask" | "defaults" | "refuse";
@@ -156,7 +151,8 @@ export class Interview {
     if (this.problems.length > 0) return "done";
     const { url = "" } = this.answers;
     try {
-      this.models = await probeModels(probeTarget(this.answers));
+      const target = wizardTargetOf(this.answers)?.probe?.(this.answers);
+      this.models = target === undefined ? [] : await probeModels(target);
       this.isProbed = true;
     } catch (error) {
       if (!(error instanceof RunError || error instanceof UserError)) throw error;
@@ -228,12 +224,13 @@ export class Interview {
   }
 
   private checkUnneeded(): void {
-    const { target = "" } = this.given;
-    for (const id of UNNEEDED[target] ?? []) {
+    const target = wizardTargetOf(this.given);
+    if (target === undefined) return;
+    for (const id of TARGET_QUESTIONS) {
       const value = this.given[id];
-      if (value === undefined) continue;
+      if (value === undefined || target.asks.includes(id)) continue;
       const hint = `Leave it out, or give --target ${id === "tokenizer" ? "openai" : "triton"}.`;
-      this.problems.push({ path: `--${id}`, message: `does not go with the ${TARGET_NAMES[target]}`, value, hint });
+      this.problems.push({ path: `--${id}`, message: `does not go with the ${target.name}`, value, hint });
     }
   }
 }
@@ -249,24 +246,4 @@ export function findFolderProblem(path: string): string | undefined {
   } catch {
     return `cannot be written: the folder ${folder} is not writable`;
   }
-}
-
-const TARGET_NAMES: Readonly<Record<string, string>> = {
-  embedded: "embedded target",
-  triton: "Triton server",
-  openai: "language model",
-};
-
-/** Questions that do not apply to a target. */
-const UNNEEDED: Readonly<Record<string, readonly QuestionId[]>> = {
-  embedded: ["url", "model", "tokenizer", "shapes"],
-  triton: ["tokenizer"],
-  openai: ["protocol", "shapes"],
-};
-
-function probeTarget({ target, url = "", protocol }: Answers): ServerTargetPlan {
-  if (target !== "openai")
-    return { ...DEFAULT_TRITON_TARGET, url, protocol: protocol === "grpc" ? "grpc" : "http", model: "" };
-  const common = { kind: "openai", protocol: "http", batchSize: 1, isStreaming: false, headers: [] } as const;
-  return { ...common, url, model: "", endpoint: "v1/models", tls: DEFAULT_TLS };
 }

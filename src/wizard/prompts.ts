@@ -1,7 +1,8 @@
 import { isCancel, log, select, text } from "@clack/prompts";
 import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
-import type { Answers, Choice, Question, Surroundings } from "./questions.ts";
+import type { Answers } from "./answers.ts";
+import type { Choice, Question, Surroundings } from "./questions.ts";
 
 /** The user's reply: an answer, back to the previous question (Escape), or the end of the wizard (Ctrl-C). */
 export type Reply =

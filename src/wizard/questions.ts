@@ -1,23 +1,7 @@
 import { parseDurationNs } from "../plan/units.ts";
 import type { ListedModel } from "../service/service.ts";
-
-/** Ids of questions, and names of the flags that answer them. */
-export type QuestionId =
-  | "target"
-  | "protocol"
-  | "url"
-  | "model"
-  | "tokenizer"
-  | "shapes"
-  | "load"
-  | "levels"
-  | "for"
-  | "p99-limit"
-  | "out"
-  | "run";
-
-/** The answers so far, as text. */
-export type Answers = Readonly<Partial<Record<QuestionId, string>>>;
+import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
+import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
 /** The environment of the questions. */
 export interface Surroundings {
@@ -53,7 +37,12 @@ export interface Question {
   check(answer: string, answers: Answers, around: Surroundings): string | undefined;
 }
 
-const isServer = ({ target }: Answers): boolean => target === "triton" || target === "openai";
+/** Whether the target that was chosen is asked about this. */
+const asksFor =
+  (id: QuestionId) =>
+  (answers: Answers): boolean =>
+    wizardTargetOf(answers)?.asks.includes(id) === true;
+const isServer = asksFor("url");
 const always = (): boolean => true;
 
 function checkChoice(question: Question): Question["check"] {
@@ -75,13 +64,9 @@ export const QUESTIONS: readonly Question[] = [
     id: "target",
     message: "What do you want to measure?",
     value: "TARGET",
-    help: "embedded (no other process needed), triton or openai. Default: embedded, or triton when --url or --model is given.",
+    help: "What to measure: embedded (needs no server), triton or openai (a language model). Default: embedded, or triton when --url or --model is given.",
     isNeeded: always,
-    choices: () => [
-      { value: "embedded", label: "the embedded target", hint: "no other process needed" },
-      { value: "triton", label: "a Triton server", hint: "or another KServe v2 server" },
-      { value: "openai", label: "a language model", hint: "with OpenAI's API" },
-    ],
+    choices: () => Object.entries(WIZARD_TARGETS).map(([value, { label, hint }]) => ({ value, label, hint })),
     preset: ({ url, model }) => (url !== undefined || model !== undefined ? "triton" : "embedded"),
   }),
   choose({
@@ -89,7 +74,7 @@ export const QUESTIONS: readonly Question[] = [
     message: "Which protocol?",
     value: "PROTOCOL",
     help: "http or grpc. Default: http.",
-    isNeeded: ({ target }) => target !== "openai",
+    isNeeded: asksFor("protocol"),
     choices: () => [
       { value: "http", label: "HTTP" },
       { value: "grpc", label: "gRPC" },
@@ -109,8 +94,8 @@ export const QUESTIONS: readonly Question[] = [
     id: "model",
     message: "Which model?",
     value: "MODEL",
-    help: "Model to measure. Default: the only one that is ready on the server.",
-    isNeeded: isServer,
+    help: "Model to measure. Default: the server's model, if it has only one.",
+    isNeeded: asksFor("model"),
     choices: (_answers, { models }) =>
       models.map((model) => ({ value: model.name, label: model.name, hint: describeModel(model) })),
     preset: (_answers, { models }) => {
@@ -131,8 +116,8 @@ export const QUESTIONS: readonly Question[] = [
     id: "tokenizer",
     message: "Which tokenizer does it have? (a folder with tokenizer.json, or a model of Hugging Face's hub)",
     value: "TOKENIZER",
-    help: "Language models: tokenizer to generate prompts and count tokens. Default: the model's name.",
-    isNeeded: ({ target }) => target === "openai",
+    help: "For language models: a folder with tokenizer.json, a model of Hugging Face's hub, or a tiktoken encoding such as o200k_base. Default: the model's name.",
+    isNeeded: asksFor("tokenizer"),
     preset: ({ model }) => model,
     check: (answer) => {
       if (answer.trim() === "") return "must be a folder or a model's name";
@@ -144,7 +129,7 @@ export const QUESTIONS: readonly Question[] = [
     message: "Which sizes do the inputs with variable shape have?",
     value: '"NAME:SIZE[,SIZE…] …"',
     help: "Sizes of inputs with variable shape, without the batch dimension. Default: 1 for each.",
-    isNeeded: (answers, around) => isServer(answers) && variableInputs(answers, around).length > 0,
+    isNeeded: (answers, around) => asksFor("shapes")(answers) && variableInputs(answers, around).length > 0,
     preset: (answers, around) =>
       variableInputs(answers, around)
         .map(({ name, shape }) => `${name}:${shape.map((size) => (size < 0 ? 1 : size)).join(",")}`)
@@ -177,7 +162,7 @@ export const QUESTIONS: readonly Question[] = [
     id: "for",
     message: "How long at each level? (a duration such as 5 s, or stable)",
     value: "DURATION",
-    help: "Time at each level, such as 5s, or stable: until windows agree, like perf_analyzer. Default: 2 s.",
+    help: "Time at each level, such as 5s, or stable: until three windows in a row agree. Default: 2 s.",
     isNeeded: always,
     preset: () => "2 s",
     check: (answer) => (answer === "stable" ? undefined : checkDuration(answer, "or stable")),
@@ -186,7 +171,7 @@ export const QUESTIONS: readonly Question[] = [
     id: "p99-limit",
     message: "Which p99 latency must it stay below? (a duration such as 50 ms, or none)",
     value: "DURATION",
-    help: "p99 latency that the scenario asserts, or none. Default: 50 ms for the embedded target, none for a server.",
+    help: "The p99 latency must be below this, or none. Default: 50 ms for embedded, none for a server.",
     isNeeded: always,
     preset: (answers) => (isServer(answers) ? "none" : "50 ms"),
     check: (answer) => (answer === "none" ? undefined : checkDuration(answer, "or none")),
@@ -195,7 +180,7 @@ export const QUESTIONS: readonly Question[] = [
     id: "out",
     message: "Which file should the scenario be written to?",
     value: "FILE",
-    help: "File to write; its folder is created if necessary, and an existing file is never overwritten. Default: ./NAME.ts.",
+    help: "File to write; its folder is created. An existing file is never overwritten. Default: ./NAME.ts.",
     isNeeded: always,
     preset: (answers, { fileExists }) => firstFree(scenarioName(answers), fileExists),
     check: (answer, _answers, { fileExists, findFolderProblem }) => {
@@ -226,19 +211,6 @@ export function nextQuestion(answers: Answers, around: Surroundings): Question |
 export function scenarioName(answers: Answers): string {
   const name = isServer(answers) ? answers.model || "scenario" : "embedded";
   return name.replace(/[^\w.-]+/g, "-");
-}
-
-/** Parses `NAME:1,2 NAME2:3` into sizes by input. */
-export function parseShapes(text: string): Record<string, number[]> {
-  const shapes: Record<string, number[]> = {};
-  for (const part of text.split(/\s+/).filter((word) => word !== "")) {
-    const colon = part.lastIndexOf(":");
-    shapes[part.slice(0, colon)] = part
-      .slice(colon + 1)
-      .split(",")
-      .map(Number);
-  }
-  return shapes;
 }
 
 function variableInputs({ model }: Answers, { models }: Surroundings): ListedModel["inputs"] {

@@ -1,24 +1,20 @@
 import { type Duration, parseDurationNs } from "../plan/units.ts";
 import { errorRate, p99 } from "../scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../scenario/define.ts";
-import { openai } from "../scenario/llm-targets.ts";
 import { type Extent, hold, type Load, ramp, rate } from "../scenario/loads.ts";
-import { prompts } from "../scenario/prompts.ts";
-import type { Target } from "../scenario/target.ts";
-import { embedded, triton } from "../scenario/targets.ts";
-import { type Answers, parseShapes, scenarioName } from "./questions.ts";
-
-/** Prompt lengths of a new scenario, in tokens: GenAI-Perf's default input length, and an output length. */
-export const PROMPTS = { isl: 550, osl: 128 } as const;
+import type { Answers } from "./answers.ts";
+import { scenarioName } from "./questions.ts";
+import { WIZARD_TARGETS, type WizardTarget, wizardTargetOf } from "./targets.ts";
 
 /** Converts complete answers to the scenario that the text of {@link formatScenario} defines. */
 export function toScenario(answers: Answers): Scenario {
   const limit = answers["p99-limit"];
+  const target = chosen(answers);
   return defineScenario({
     name: scenarioName(answers),
-    target: toTarget(answers),
+    target: target.toTarget(answers),
     load: toLoad(answers),
-    ...(answers.target === "openai" ? { inputs: prompts(PROMPTS) } : {}),
+    ...(target.inputs.options === undefined ? {} : { inputs: target.inputs.make() }),
     assert: [
       ...(limit === undefined || limit === "none" ? [] : [p99("latency").below(toDuration(limit))]),
       errorRate().is(0),
@@ -26,12 +22,8 @@ export function toScenario(answers: Answers): Scenario {
   });
 }
 
-function toTarget({ target, url = "", model = "", protocol, shapes, tokenizer = model }: Answers): Target {
-  if (target === "openai")
-    return openai(url, { model, streaming: true, ...(tokenizer === model ? {} : { tokenizer }) });
-  if (target === "embedded") return protocol === "grpc" ? embedded({ protocol }) : embedded({ protocol: "http" });
-  const options = { model, ...(shapes === undefined ? {} : { shapes: parseShapes(shapes) }) };
-  return protocol === "grpc" ? triton(url, { protocol, ...options }) : triton(url, { protocol: "http", ...options });
+function chosen(answers: Answers): WizardTarget {
+  return wizardTargetOf(answers) ?? (WIZARD_TARGETS["triton"] as WizardTarget);
 }
 
 function toLoad({ load, levels = "", for: time }: Answers): Load {
@@ -53,20 +45,11 @@ function toDuration(text: string): Duration {
 export function formatScenario(answers: Answers): string {
   const { definition } = toScenario(answers);
   const hasLimit = definition.assert?.length === 2;
-  const builder = { embedded: "embedded", openai: "openai" }[answers.target ?? ""] ?? "triton";
+  const { kind: builder, url, options: targetOptions } = definition.target;
+  const { inputs } = chosen(answers);
   const load = answers.load ?? "ramp";
-  const names = [
-    "defineScenario",
-    builder,
-    load,
-    builder === "openai" ? "prompts" : "random",
-    "errorRate",
-    ...(hasLimit ? ["p99"] : []),
-  ];
-  const target =
-    builder === "embedded"
-      ? `embedded(${formatLiteral(definition.target.options)})`
-      : `${builder}(${JSON.stringify(definition.target.url)}, ${formatLiteral(definition.target.options)})`;
+  const names = ["defineScenario", builder, load, inputs.builder, "errorRate", ...(hasLimit ? ["p99"] : [])];
+  const target = `${builder}(${url === "" ? "" : `${JSON.stringify(url)}, `}${formatLiteral(targetOptions)})`;
   const { values, options } = definition.load;
   const hasOptions = Object.keys(options).length > 0;
   const loadText = `${load}(${values.join(", ")}${hasOptions ? `, ${formatLiteral(options)}` : ""})`;
@@ -79,7 +62,7 @@ export function formatScenario(answers: Answers): string {
     `  name: ${JSON.stringify(definition.name)},`,
     `  target: ${target},`,
     `  load: ${loadText},`,
-    `  inputs: ${builder === "openai" ? `prompts(${formatLiteral(PROMPTS)})` : "random()"},`,
+    `  inputs: ${inputs.builder}(${inputs.options === undefined ? "" : formatLiteral(inputs.options)}),`,
     `  assert: [${limit}errorRate().is(0)],`,
     "});",
     "",

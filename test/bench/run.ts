@@ -3,7 +3,8 @@
 // --only takes the cases whose title holds the text: sequences, stream, shared, rate, start, or for example "HTTP, 16".
 //
 // Measures the shipped executable (and the source on each runtime) against the real perf_analyzer, wrk and ghz, all interleaved, and
-// exits with 1 when a goal is missed. --quick is a smoke run: everything once and short, goals printed but not judged.
+// exits with 1 when a goal is missed. A whole run writes its figures into README.md here. --quick is a smoke run: everything once and
+// short, goals printed but not judged.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -23,6 +24,7 @@ import { buildMeasure, measureRun, measureSleep, measureStart, type Sample } fro
 import { measureMemory } from "./memory.ts";
 import { type Cores, chooseCores } from "./pin.ts";
 import { cases, judge, renderReport, type Samples, type Starts, startTitle } from "./table.ts";
+import { writeFigures } from "./write-figures.ts";
 
 type Options = {
   rounds: number;
@@ -102,6 +104,7 @@ async function compareAll(options: Options, servers: Servers): Promise<number> {
   console.log(report);
   const isWhole = !options.quick && options.only === "";
   writeFileSync(join(benchFolder, isWhole ? "latest.md" : "partial.md"), `${report}\n`);
+  if (isWhole && problems.length === 0) writeFigures("bench", report);
   for (const problem of problems) console.error(`bench: ${problem}`);
   if (!isWhole) return problems.length > 0 ? 1 : 0;
   return judge(samples, starts).every((goal) => goal.passed) ? 0 : 1;

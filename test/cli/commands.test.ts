@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { TOPICS } from "../../src/cli/help/topics.ts";
 import { runDoor } from "../fuzz/command.ts";
 
 /** Names of commands: their help, and what is said of one that does not exist. */
@@ -15,7 +16,8 @@ describe("rampart help", () => {
     assert.deepEqual(await run("--help"), { code, out, err: "", thrown: undefined });
   });
 
-  for (const { name } of COMMANDS.filter((command) => command.name !== "compare"))
+  const isGuide = (name: string): boolean => TOPICS.some((topic) => topic.name === name);
+  for (const { name } of COMMANDS.filter((command) => command.name !== "compare" && !isGuide(command.name)))
     test(`${name} is the command's own help`, async () => {
       const { code, out } = await run("help", name);
       assert.equal(code, 0);

@@ -20,16 +20,15 @@ async function withFile<T>(text: string, use: (path: string) => Promise<T>, name
   }
 }
 
-const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes?.subarray(4));
+const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 
 describe("a file of payloads", () => {
-  test("each entry is a step, its payload compact and behind its length", async () => {
+  test("each entry is a step, its payload compact, and no tensors", async () => {
     const text = JSON.stringify({ data: [{ payload: [{ model: "ä", n: 1.5 }] }, { payload: [{}] }] }, undefined, 2);
     const { streams, isFromJson } = await withFile(text, (path) => readPayloadList(path, "in-turn"));
-    const payloads = streams[0]?.map(({ inputs }) => inputs.get("payload")?.bytes);
+    const payloads = streams[0]?.map(({ payload }) => payload);
     assert.deepEqual(payloads?.map(textOf), ['{"model":"ä","n":1.5}', "{}"]);
-    const [first = new Uint8Array(4)] = payloads ?? [];
-    assert.equal(new DataView(first.buffer).getUint32(0, true), first.length - 4);
+    assert.ok(streams[0]?.every(({ inputs }) => [...inputs.keys()].length === 0));
     assert.equal(isFromJson, true);
   });
 
@@ -38,7 +37,7 @@ describe("a file of payloads", () => {
     const text = JSON.stringify({ data: [entry(1, [30]), entry(2, 10), entry(3, [20.5])] });
     const { streams } = await withFile(text, (path) => readPayloadList(path, "at-times"));
     assert.deepEqual(
-      streams[0]?.map(({ timestampMs, inputs }) => [timestampMs, textOf(inputs.get("payload")?.bytes)]),
+      streams[0]?.map(({ timestampMs, payload }) => [timestampMs, textOf(payload)]),
       [
         [10, '{"n":2}'],
         [20.5, '{"n":3}'],
@@ -58,9 +57,7 @@ describe("a file of payloads", () => {
       readPayloadList(path, "in-sessions"),
     );
     assert.deepEqual(
-      streams.map((turns) =>
-        turns.map(({ sessionId, delayMs, inputs }) => [sessionId, delayMs, textOf(inputs.get("payload")?.bytes)]),
-      ),
+      streams.map((turns) => turns.map(({ sessionId, delayMs, payload }) => [sessionId, delayMs, textOf(payload)])),
       [
         [
           ["b", 5, '{"n":1}'],
@@ -79,7 +76,7 @@ describe("a file of payloads", () => {
     const text = '{"n":1}\n\n{"payload":[{"n":2}],"timestamp":[5]}\n';
     const { streams } = await withFile(text, (path) => readPayloadList(path, "in-turn"), "x.jsonl");
     assert.deepEqual(
-      streams[0]?.map(({ timestampMs, inputs }) => [timestampMs, textOf(inputs.get("payload")?.bytes)]),
+      streams[0]?.map(({ timestampMs, payload }) => [timestampMs, textOf(payload)]),
       [
         [undefined, '{"n":1}'],
         [5, '{"n":2}'],
@@ -136,9 +133,9 @@ describe("a file that is too large to be held", () => {
       const { streams, isStored } = await readPayloadLists([path], order, maxHeldBytes);
       assert.equal(isStored, maxHeldBytes === 10 ? true : undefined);
       return streams.map((steps) =>
-        steps.map(({ inputs, expected, timestampMs, sessionId, delayMs }) => ({
+        steps.map(({ payload, expected, timestampMs, sessionId, delayMs }) => ({
           ...{ expected, timestampMs, sessionId, delayMs },
-          text: textOf(inputs.get("payload")?.bytes),
+          text: textOf(payload),
         })),
       );
     });

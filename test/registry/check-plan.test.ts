@@ -197,6 +197,9 @@ test("an unknown kind is told with those there are", () => {
   }
 });
 
+/** Inputs that may have times. */
+const TIMED: Plan["inputs"] = { kind: "json", files: ["data.json"] };
+
 const MOCK: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
 
 const together: readonly (readonly [name: string, plan: Plan, path: string])[] = [
@@ -214,6 +217,7 @@ const together: readonly (readonly [name: string, plan: Plan, path: string])[] =
     "a warm-up ahead of a fixed schedule",
     makePlan({
       load: { kind: "fixed-schedule" },
+      inputs: TIMED,
       measurement: { mode: { kind: "requests", count: null }, warmupRequests: 1 },
     }),
     "measurement.warmupRequests",
@@ -222,6 +226,7 @@ const together: readonly (readonly [name: string, plan: Plan, path: string])[] =
     "a warm-up by time ahead of a fixed schedule",
     makePlan({
       load: { kind: "fixed-schedule" },
+      inputs: TIMED,
       measurement: { mode: { kind: "requests", count: null }, warmupMs: 1 },
     }),
     "measurement.warmupMs",
@@ -242,7 +247,11 @@ const together: readonly (readonly [name: string, plan: Plan, path: string])[] =
     makePlan({ target: { moreUrls: ["b:1"], sharedMemory: "system" } }),
     "target.moreUrls",
   ],
-  ["a fixed schedule of so many requests", makePlan({ load: { kind: "fixed-schedule" } }), "measurement.mode.count"],
+  [
+    "a fixed schedule of so many requests",
+    makePlan({ load: { kind: "fixed-schedule" }, inputs: TIMED }),
+    "measurement.mode.count",
+  ],
   [
     "a synchronous stream",
     makePlan({ target: { protocol: "grpc", isStreaming: true }, client: { callMode: "sync" } }),

@@ -44,7 +44,7 @@ describe("a scenario that is the program", () => {
   test("tells its help by its own name", async () => {
     const { code, out } = await runScript("direct.ts", "--help");
     assert.equal(code, 0);
-    assert.match(out, /^Usage: \S+direct\.ts \[flags\]/);
+    assert.match(out, /^Usage: \S+direct\.ts \[options\]/);
   });
 
   test("exits with 130 at Ctrl-C, with a partial report", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
+import { setting } from "../../src/plan/setting-names.ts";
 import { average, errorRate, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
@@ -206,6 +207,12 @@ const loads: readonly Mistake[] = [
     { load: fixedSchedule(), inputs: json("a.json"), warmupFor: "1 s" },
     "warmupFor",
     /already fixes the number of requests/,
+  ],
+  [
+    "a fixed schedule of data without times",
+    { load: fixedSchedule() },
+    setting("inputs.data"),
+    /needs data with times/,
   ],
   ["half a seed", { load: rate(1, { seed: 0.5 }) }, "load.seed", /whole number/],
 ];

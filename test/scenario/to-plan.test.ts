@@ -390,7 +390,7 @@ describe("a load's plan", () => {
   ];
   for (const [name, load, expected, mode] of cases) {
     test(name, () => {
-      const plan = planOf({ load });
+      const plan = planOf({ load, inputs: json("a.json") });
       assert.deepEqual(plan.load, expected);
       assert.deepEqual(plan.measurement.mode, mode);
       assert.equal(plan.client.callMode, load.sort === "scheduled" ? "async" : "auto");
@@ -400,8 +400,9 @@ describe("a load's plan", () => {
   test("sessions, which payloads are of", () => {
     const load = sessions(4);
     const checked = load as CheckedLoad;
-    assert.deepEqual(toLoadPlan(checked, "/folder"), { kind: "session-concurrency", concurrency: 4 });
-    assert.deepEqual(toExtentPlan(checked), { kind: "requests", count: null });
+    const plan = toLoadPlan(checked, "/folder");
+    assert.deepEqual(plan, { kind: "session-concurrency", concurrency: 4 });
+    assert.deepEqual(toExtentPlan(checked, plan), { kind: "requests", count: null });
     assert.throws(() => planOf({ load }), /a load of sessions needs payloads/);
   });
 });

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import type { Answers } from "../../src/wizard/questions.ts";
+import type { Answers } from "../../src/wizard/answers.ts";
 import { toScenario } from "../../src/wizard/scenario-text.ts";
 import { startCountingServer } from "../cli/counting-server.ts";
 import { inFolder, type ProcessResult, ROOT, runRampart } from "../cli/rampart-process.ts";

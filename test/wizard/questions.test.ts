@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ListedModel } from "../../src/service/service.ts";
-import {
-  type Answers,
-  nextQuestion,
-  parseShapes,
-  QUESTIONS,
-  type QuestionId,
-  type Surroundings,
-  scenarioName,
-} from "../../src/wizard/questions.ts";
+import { type Answers, parseShapes, type QuestionId } from "../../src/wizard/answers.ts";
+import { nextQuestion, QUESTIONS, type Surroundings, scenarioName } from "../../src/wizard/questions.ts";
 
 /** The graph of questions: order, need, defaults, checks. */
 

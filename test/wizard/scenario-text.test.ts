@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { toFlags } from "../../src/cli/perf-analyzer/to-flags.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import type { Answers } from "../../src/wizard/questions.ts";
+import type { Answers } from "../../src/wizard/answers.ts";
 import { formatScenario, toScenario } from "../../src/wizard/scenario-text.ts";
 import { inFolder, ROOT, runRampart, startProcess } from "../cli/rampart-process.ts";
 

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
 import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import { artifactFiles, type Stimulus } from "../../report/genai-perf/artifacts.ts";
-import { describeLoad } from "../../report/rampart/console.ts";
 import { formatJson } from "../../service/json-text.ts";
 import type { CommandIo } from "../execute.ts";
 import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
@@ -60,8 +61,8 @@ function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: 
   const body = maskSecrets(formatJson(first ?? {}));
   const shown =
     body.length > MOST_BODY_CHARACTERS ? `${body.slice(0, MOST_BODY_CHARACTERS)}… (${body.length} characters)` : body;
-  const servers = target.kind === "embedded" ? [] : [target.url, ...(target.moreUrls ?? [])];
-  const place = servers.join(", ") + (target.kind === "openai" ? `, path ${target.endpoint}` : "");
+  const { endpoint } = targetKindOf(target).exported(target);
+  const place = urlsOf(target).join(", ") + (endpoint === "" ? "" : `, path ${endpoint}`);
   const { warmupRequests, warmupMs = 0 } = measurement;
   const warmup = [
     ...(warmupRequests > 0 ? [`${warmupRequests} requests`] : []),
@@ -71,7 +72,7 @@ function describePlan(plan: Plan, { entryCount, first }: CheckedInputs, folder: 
   const lines = [
     "dry run: nothing is sent and nothing written",
     `  server:       ${place}${target.isStreaming ? ", streamed" : ""}`,
-    `  load:         ${describeLoad(plan)}`,
+    `  load:         ${loadModeOf(plan.load).describe(plan.load)}`,
     `  measured:     ${describeMode(measurement.mode, entryCount)}`,
     ...(warmup.length > 0 ? [`  warm-up:      ${warmup.join(" and ")}`] : []),
     `  inputs:       ${entryCount} different requests`,

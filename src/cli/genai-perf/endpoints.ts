@@ -1,4 +1,5 @@
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoints.ts";
+import type { RequestForm } from "../../service/service.ts";
 
 /** The endpoint types of genai-perf: endpoint, path and service kind of each. */
 
@@ -12,6 +13,8 @@ export interface EndpointType {
   /** Path without a leading slash; `{MODEL}` stands for the first model. Null: the protocol has no paths. */
   readonly path: string | null;
   readonly serviceKind: ServiceKind;
+  /** Form of its requests. */
+  readonly takes: RequestForm;
   /** GenAI-Perf's name of the request format in its JSON export. Null: the backend's name. */
   readonly outputFormat: string | null;
 }
@@ -22,11 +25,11 @@ function payloads(
   outputFormat: string,
   path: string = LLM_ENDPOINTS[endpoint].path,
 ): EndpointType {
-  return { endpoint, path, serviceKind: "openai", outputFormat };
+  return { endpoint, path, serviceKind: "openai", takes: "payloads", outputFormat };
 }
 
-function without(serviceKind: ServiceKind, outputFormat: string | null): EndpointType {
-  return { endpoint: null, path: null, serviceKind, outputFormat };
+function without(serviceKind: ServiceKind, outputFormat: string | null, takes: RequestForm = "tensors"): EndpointType {
+  return { endpoint: null, path: null, serviceKind, takes, outputFormat };
 }
 
 /** GenAI-Perf's types by the value of `--endpoint-type`, in its order. */
@@ -43,7 +46,7 @@ const ORIGINAL_TYPES = {
   generate: payloads("generate", "triton_generate"),
   kserve: without("triton", null),
   // GenAI-Perf treats it as a Triton model over gRPC, for which no such request can succeed.
-  template: without("openai", "template"),
+  template: without("openai", "template", "payloads"),
   tensorrtllm_engine: without("tensorrtllm_engine", "tensorrtllm_engine"),
   vision: payloads("multimodal", "openai_multimodal"),
 };

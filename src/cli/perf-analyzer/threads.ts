@@ -1,5 +1,7 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { CallModePlan } from "../../plan/plan.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
 
 /** perf_analyzer's worker threads, which are lanes here. */
 
@@ -10,10 +12,12 @@ export const SCHEDULE_THREADS = 4;
 
 /** Maximum number of lanes of a load without --max-threads; null: as many as it needs. */
 export function defaultLanes(load: LoadPlan, callMode: CallModePlan): number | null {
-  if (load.kind === "session-concurrency") return null;
-  if (load.kind !== "concurrency") return SCHEDULE_THREADS;
+  const mode = loadModeOf(load);
+  if (mode.dataOrder === "in-sessions") return null;
+  const asked = mode.levels?.(load);
+  if (asked === undefined || LEVEL_UNITS[mode.unit].isScheduled) return SCHEDULE_THREADS;
   if (callMode === "sync") return null;
-  const { levels } = load;
+  const { levels } = asked;
   const end = levels.kind === "list" || levels.isThreadLimited === true ? 1 : (levels.end ?? 1);
   return Math.max(CONCURRENCY_THREADS, end);
 }

@@ -9,8 +9,8 @@ import type {
   TritonTargetPlan,
 } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
-import { registerPlan } from "../../plan/secrets.ts";
 import type { TelemetryPlan } from "../../plan/telemetry.ts";
+import { registerPlan } from "../../registry/service-kinds.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { isDirectory } from "../output-files.ts";
 import { defaultUrl } from "./default-url.ts";

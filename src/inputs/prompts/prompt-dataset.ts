@@ -5,7 +5,7 @@ import { createPayload, type PayloadFormat, type PayloadSettings } from "../../s
 import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { DataOrder, DataStep, Dataset } from "../dataset.ts";
-import { groupBySession, toPayloadInputs } from "../payload-list.ts";
+import { groupBySession, toPayload, toPayloadStep } from "../payload-list.ts";
 import { createEntries } from "./entries.ts";
 import { DEFAULT_PROMPTS, type PromptSettings } from "./settings.ts";
 
@@ -26,13 +26,12 @@ export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Pr
     const { body } = createPayload(entry, steps.length, layout);
     const place = plan.file === "" ? undefined : `${plan.file}, request ${steps.length}`;
     const { sessionId, delayMs } = entry;
-    steps.push({
-      inputs: toPayloadInputs(body),
-      expected: new Map(),
+    const facts = {
       ...(place === undefined ? {} : { place }),
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(delayMs === undefined ? {} : { delayMs }),
-    });
+    };
+    steps.push(toPayloadStep(toPayload(body), facts));
   }
   return { streams: order === "in-sessions" ? groupBySession(steps) : [steps], isFromJson: true, warnings: [] };
 }

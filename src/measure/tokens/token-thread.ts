@@ -182,7 +182,7 @@ export class TokenLink {
     const run: MeteredRun = {
       plan: measurement.tokens as TokensPlan,
       recordsFile: outputs.files.records ?? "",
-      model: target.kind === "embedded" ? "" : target.model,
+      model: "model" in target ? target.model : "",
       originEpochNs: toEpochNs(0),
       startEpochNs: toEpochNs(startNs),
     };

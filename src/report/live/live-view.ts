@@ -1,3 +1,4 @@
+import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { RecentDurations } from "../../measure/recent-durations.ts";
 import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -92,8 +93,8 @@ class Live implements LiveView {
     this.requestCount = requestCount === undefined || warmupMs > 0 ? undefined : requestCount + warmupRequests;
   }
 
-  onLevelStart(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void {
-    this.what = `${isWarmup ? "warm-up, " : ""}${unit === "concurrency" ? "concurrency" : "request rate"} ${level}`;
+  onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean): void {
+    this.what = `${isWarmup ? "warm-up, " : ""}${LEVEL_UNITS[unit].name} ${level}`;
     this.forgetRates();
   }
 

@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { inferPerSec } from "../../measure/metrics.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import type { LevelResult } from "../../result/run-result.ts";
@@ -40,7 +41,7 @@ function isLike(model: ServerDelta): (other: ServerDelta) => boolean {
 
 function formatHeader({ levelUnit, isResponseCacheEnabled }: ComposingCsvParts): string[] {
   return [
-    levelUnit === "concurrency" ? "Concurrency" : "Request Rate",
+    LEVEL_UNITS[levelUnit].title,
     "Inferences/Second",
     "Client Send",
     "Network+Server Send/Recv",

@@ -1,3 +1,4 @@
+import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import type { GpuTally } from "../../measure/gpu-tally.ts";
 import {
@@ -12,6 +13,7 @@ import { flattenComposing, type ServerDelta } from "../../measure/server-delta.t
 import type { WindowResult } from "../../measure/window.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
 import type { RunWarning, TraceEvent } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
@@ -67,7 +69,7 @@ class PerfAnalyzerConsole implements Report {
     const { dataset } = prepared;
     if (dataset.isFromJson) {
       // The original counts the file's entries; conversations are streams here alone.
-      const isOfSessions = this.plan.load.kind === "session-concurrency";
+      const isOfSessions = loadModeOf(this.plan.load).dataOrder === "in-sessions";
       const streams = isOfSessions ? [dataset.streams.flat()] : dataset.streams;
       const steps = streams.length === 1 ? ` with ${(streams[0] ?? []).length} step/steps` : "";
       this.sink.out(` Successfully read data for ${streams.length} stream/streams${steps}.\n`);
@@ -75,11 +77,9 @@ class PerfAnalyzerConsole implements Report {
     this.sink.out(formatSettings(prepared));
   }
 
-  onLevelStart(unit: "concurrency" | "request-rate", level: number): void {
-    const { kind } = this.plan.load;
-    if (kind === "intervals" || kind === "fixed-schedule" || this.isSilent) return;
-    if (unit === "concurrency") this.sink.out(`Request concurrency: ${level}\n`);
-    else this.sink.out(`Request Rate: ${formatStreamNumber(level)} inference requests per second\n`);
+  onLevelStart(unit: LevelUnitName, level: number): void {
+    if (loadModeOf(this.plan.load).perfAnalyzer?.isUnannounced === true || this.isSilent) return;
+    this.sink.out(`${LEVEL_UNITS[unit].announce(formatStreamNumber(level))}\n`);
   }
 
   onWindow(trial: number, window: WindowResult, latencyNs: number): void {
@@ -133,24 +133,23 @@ class PerfAnalyzerConsole implements Report {
     const heading = percentile === null ? "Average" : `p${percentile}`;
     this.sink.out(`Inferences/Second vs. Client ${heading} Batch Latency\n`);
     for (const { unit, level, window, outcome } of levels) {
-      const name = unit === "concurrency" ? "Concurrency" : "Request Rate";
       const throughput = formatStreamNumber(inferPerSec(window, this.plan.target.batchSize));
       const latency = toWholeUs(stabilizingLatencyNs(window, percentile));
       const mark = outcome === "partial" ? " (partial)" : "";
       this.sink.out(
-        `${name}: ${formatStreamNumber(level)}, throughput: ${throughput} infer/sec, latency ${latency} usec${mark}\n`,
+        `${LEVEL_UNITS[unit].title}: ${formatStreamNumber(level)}, throughput: ${throughput} infer/sec, latency ${latency} usec${mark}\n`,
       );
     }
   }
 
   /** The original prints nothing of periodic concurrency and of sessions: their results are in the profile export. */
   private get isSilent(): boolean {
-    return this.plan.load.kind === "periodic-concurrency" || this.plan.load.kind === "session-concurrency";
+    return loadModeOf(this.plan.load).perfAnalyzer?.isExportOnly === true;
   }
 
   private explainUnstable(result: LevelResult): string {
     const { mode } = this.plan.measurement;
-    if (result.unit === "request-rate") return "Failed to obtain stable measurement.";
+    if (LEVEL_UNITS[result.unit].isScheduled) return "Failed to obtain stable measurement.";
     const path = mode.kind === "count-windows" ? "measurement.mode.requestsPerWindow" : "measurement.mode.windowMs";
     return `Failed to obtain stable measurement within ${result.trials} measurement windows for concurrency ${result.level}. Please try to increase the ${setting(path)}.`;
   }
@@ -164,8 +163,7 @@ class PerfAnalyzerConsole implements Report {
     this.sink.out("  Client: \n");
     this.printClient(result);
     if (window.server !== undefined) {
-      const noCaches = { isResponseCacheEnabled: false, isOwnResponseCacheEnabled: false };
-      this.sink.out(`  Server: \n${formatServerSection(window.server, this.prepared?.service ?? noCaches)}`);
+      this.sink.out(`  Server: \n${formatServerSection(window.server, this.prepared?.service ?? {})}`);
       this.warnUncalled(window.server);
     } else if (result.hasServerCounters) {
       this.note("the server's statistics did not change, so no server times are shown.");
@@ -213,7 +211,7 @@ class PerfAnalyzerConsole implements Report {
     if (window.failedCount > 0)
       this.note(`${window.failedCount} requests failed in the measured windows and are not counted above.`);
     const delayedPct = (100 * window.delayedCount) / window.requestCount;
-    if (unit === "request-rate" && delayedPct > DELAYED_PCT_THRESHOLD) {
+    if (LEVEL_UNITS[unit].isScheduled && delayedPct > DELAYED_PCT_THRESHOLD) {
       out(`    Avg send request rate: ${sentPerSec(window).toFixed(2)} infer/sec\n`);
       out(
         `    [WARNING] Perf Analyzer was not able to keep up with the desired request rate. ${delayedPct.toFixed(2)}% of the requests were delayed. \n`,

@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { GpuTally } from "../../measure/gpu-tally.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -27,7 +28,7 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string):
       writeCsv(path, text);
       const { levelUnit, service } = result.prepared;
       const parts = { csvFile: path, batchSize: plan.target.batchSize, levelUnit, levels: sorted };
-      const { isResponseCacheEnabled } = service;
+      const isResponseCacheEnabled = service.isResponseCacheEnabled === true;
       for (const file of formatComposingCsv({ ...parts, isResponseCacheEnabled })) writeCsv(file.path, file.text);
     },
   };
@@ -53,7 +54,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
   const { service, levelUnit } = result.prepared;
   const hasServer = result.levels.some((level) => level.hasServerCounters);
   return [
-    levelUnit === "concurrency" ? "Concurrency" : "Request Rate",
+    LEVEL_UNITS[levelUnit].title,
     "Inferences/Second",
     ...(service.isDecoupled ? ["Response Throughput"] : []),
     "Client Send",
@@ -96,7 +97,7 @@ function formatRow(
     formatStreamNumber(inferPerSec(window, plan.target.batchSize)),
     ...(service.isDecoupled ? [formatStreamNumber(responsesPerSec(window))] : []),
     sendUs,
-    ...(!hasServerCounters ? [] : serverColumns(window, service.isResponseCacheEnabled, sink)),
+    ...(!hasServerCounters ? [] : serverColumns(window, service.isResponseCacheEnabled === true, sink)),
     receiveUs,
     ...reportedPercentiles(plan.measurement.percentile).map((percentile) => window.latency.percentileUs(percentile)),
     ...(plan.outputs.isVerboseCsv

@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import { inferPerSec, responsesPerSec } from "../../measure/metrics.ts";
 import { explainShortfall, type RateShortfall } from "../../measure/rate-shortfall.ts";
@@ -20,7 +21,7 @@ export function unstableNotes({ instability, window, level }: LevelResult, plan:
 
 /** What a schedule was meant to send, what it sent and what kept it; nothing when it was kept. */
 export function scheduleNotes({ window, level, unit }: LevelResult, prepared: PreparedRun): string[] {
-  if (unit !== "request-rate") return [];
+  if (!LEVEL_UNITS[unit].isScheduled) return [];
   const shortfall = explainShortfall(window, scheduledRate(prepared, level));
   if (shortfall === undefined) return [];
   const { achieved, cause, bound } = shortfall;

@@ -1,4 +1,7 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PreparedRun } from "../../result/run-result.ts";
 import { formatStreamNumber } from "../number-format.ts";
 
@@ -7,16 +10,15 @@ import { formatStreamNumber } from "../number-format.ts";
 /** The whole section, with the blank line after it. */
 export function formatSettings({ plan, service, callMode, requestCount }: PreparedRun): string {
   const { target } = plan;
-  const isOpenAi = target.kind === "openai";
+  const kind = targetKindOf(target);
   const lines = [
     "*** Measurement Settings ***",
-    ...(isOpenAi ? [] : [`  Batch size: ${target.batchSize}`]),
-    `  Service Kind: ${isOpenAi ? "OPENAI" : "TRITON"}`,
+    ...(kind.takes(target) === "payloads" ? [] : [`  Batch size: ${target.batchSize}`]),
+    `  Service Kind: ${kind.exported(target).serviceKind.toUpperCase()}`,
   ];
   const { warmupRequests } = plan.measurement;
   if (warmupRequests > 0) lines.push(`  Sending ${warmupRequests} warmup request${warmupRequests > 1 ? "s" : ""}`);
-  if (plan.load.kind === "periodic-concurrency" || plan.load.kind === "session-concurrency")
-    lines.push(...periodicLines(plan));
+  if (loadModeOf(plan.load).perfAnalyzer?.isExportOnly === true) lines.push(...periodicLines(plan));
   else if (requestCount !== undefined)
     lines.push(`  Sending ${requestCount} benchmark request${requestCount > 1 ? "s" : ""}`);
   else lines.push(...windowLines(plan, callMode));
@@ -57,20 +59,16 @@ function periodicLines(plan: Plan): string[] {
 
 function loadLines(plan: Plan): string[] {
   const { load } = plan;
+  const mode = loadModeOf(load);
+  const asked = mode.levels?.(load);
   const lines: string[] = [];
-  if ((load.kind === "concurrency" || load.kind === "request-rate") && load.levels.kind === "range") {
-    const { start, end } = load.levels;
+  if (asked?.levels.kind === "range") {
+    const { start, end } = asked.levels;
     lines.push(`  Latency limit: ${plan.measurement.latencyLimitMs ?? 0} msec`);
-    if (end !== null && load.kind === "concurrency")
-      lines.push(`  Concurrency limit: ${Math.max(start, end)} concurrent requests`);
-    if (end !== null && load.kind === "request-rate")
-      lines.push(`  Request Rate limit: ${formatStreamNumber(Math.max(start, end))} requests per seconds`);
+    if (end !== null) lines.push(`  ${LEVEL_UNITS[mode.unit].describeLimit(formatStreamNumber(Math.max(start, end)))}`);
   }
-  if (load.kind === "request-rate") {
-    lines.push(
-      `  Using ${load.distribution === "constant" ? "uniform" : load.distribution} distribution on request generation`,
-    );
-  }
-  if ("search" in load && load.search === "binary") lines.push("  Using Binary Search algorithm");
+  const arrivals = mode.arrivals?.(load);
+  if (arrivals !== undefined) lines.push(`  Using ${arrivals.distribution} distribution on request generation`);
+  if (asked?.search === "binary") lines.push("  Using Binary Search algorithm");
   return lines;
 }

@@ -1,4 +1,4 @@
-import { describePart } from "../../load/schedule-part.ts";
+import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
 import {
@@ -15,10 +15,11 @@ import { explainShortfall } from "../../measure/rate-shortfall.ts";
 import { averageUs } from "../../measure/server-delta.ts";
 import { formatMetric, judge } from "../../measure/verdicts.ts";
 import type { WindowResult } from "../../measure/window.ts";
-import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { paint } from "../../plan/terminal-text.ts";
-import { formatDurationNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs } from "../../plan/units.ts";
+import { describeLevel, loadModeOf } from "../../registry/load-modes.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunWarning } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { describeLoadNotes, describeRepeats } from "../load-notes.ts";
@@ -27,7 +28,7 @@ import { describeResends } from "../resend-note.ts";
 import { askedRate, scheduledRate } from "../scheduled-rate.ts";
 import { formatRampartWarning } from "../warnings.ts";
 import { formatComposing } from "./composing-table.ts";
-import { formatCount, formatPct, formatTable, formatUs } from "./format.ts";
+import { formatPct, formatTable, formatUs } from "./format.ts";
 import { describeGpus } from "./gpus.ts";
 import { formatTokens } from "./tokens.ts";
 
@@ -53,11 +54,12 @@ class RampartConsole implements Report {
   onPrepared(prepared: PreparedRun): void {
     this.prepared = prepared;
     const { target } = this.plan;
-    const where =
-      target.kind === "embedded" ? `embedded target over ${target.protocol}` : `${target.url} over ${target.protocol}`;
+    const where = targetKindOf(target).describe(target);
     const { model } = prepared.service;
     const version = model.version === "" ? "" : ` version ${model.version}`;
-    this.sink.out(`${this.plan.name}: model ${model.name}${version} on ${where}, ${describeLoad(this.plan)}\n`);
+    this.sink.out(
+      `${this.plan.name}: model ${model.name}${version} on ${where}, ${loadModeOf(this.plan.load).describe(this.plan.load)}\n`,
+    );
     for (const warning of prepared.warnings) this.sink.err(`rampart: ${warning}\n`);
   }
 
@@ -65,8 +67,8 @@ class RampartConsole implements Report {
     this.sink.err(`${formatRampartWarning(warning)}\n`);
   }
 
-  onLevelStart(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void {
-    const name = describeLevel(this.plan.load, unit, level);
+  onLevelStart(_unit: LevelUnitName, level: number, isWarmup: boolean): void {
+    const name = describeLevel(this.plan.load, level);
     this.sink.out(isWarmup ? `  warming up at ${name} …\n` : `  measuring ${name} …\n`);
   }
 
@@ -89,7 +91,7 @@ class RampartConsole implements Report {
       out(this.formatNotes(level));
       if (level.tokens !== undefined) out(`\n${formatTokens(level.tokens, level.window, this.isStreamed)}\n`);
     }
-    if (isRamp(this.plan.load)) {
+    if (this.isRamp) {
       for (const level of measured) if (level.timeline.length > 0) out(`\n${this.formatTimeline(level)}\n`);
     }
     out(`\n${formatTotals(result)}\n`);
@@ -106,13 +108,18 @@ class RampartConsole implements Report {
     return this.plan.measurement.tokens?.isStreamed === true;
   }
 
+  /** Whether the load changes within a level, so that a time line tells more than its averages. */
+  private get isRamp(): boolean {
+    return loadModeOf(this.plan.load).ramp?.(this.plan.load) !== undefined;
+  }
+
   private formatLevels(levels: readonly LevelResult[]): string {
     const isScheduled = levels.some(({ window }) => window.scheduledLatency !== window.latency);
     const isDecoupled = levels.some(({ window }) => window.firstResponse !== window.latency);
     const hasSequences = levels.some(({ window }) => window.sequenceCount > 0);
     const percentiles = [50, 90, 99];
     const header = [
-      levels[0]?.unit === "concurrency" ? "concurrency" : "req/s asked",
+      LEVEL_UNITS[levels[0]?.unit ?? "concurrency"].column,
       ...(isScheduled ? ["req/s sent"] : []),
       "infer/s",
       ...(isDecoupled ? ["responses/s", "p99 of the first"] : []),
@@ -165,17 +172,17 @@ class RampartConsole implements Report {
     if (result.repeats !== undefined) notes.push(this.formatRepeats(result.repeats));
     if (result.isLatencyUnstable)
       notes.push("only throughput is stable, which is enough for asynchronous requests; latency is not");
-    if (unit === "request-rate") notes.push(...this.formatShortfall(window, level));
+    if (LEVEL_UNITS[unit].isScheduled) notes.push(...this.formatShortfall(window, level));
     notes.push(...describeLoadNotes(this.plan, result));
     const reason = saturationReason(window);
     if (reason !== undefined) notes.push(`the client may have been the limit, not the server: ${reason}`);
     const lag = explainLag(clientLagOf(window), reportedTimes(window, result.tokens, this.isStreamed));
     if (lag !== undefined) notes.push(lag);
-    notes.push(describeClient(window, isRamp(this.plan.load)));
+    notes.push(describeClient(window, this.isRamp));
     if (window.gpu !== undefined) notes.push(...describeGpus(window.gpu));
     const server = window.server === undefined ? "" : formatComposing(window.server);
     const lines = [...notes, ...(server === "" ? [] : server.split("\n"))];
-    return `\n${describeLevel(this.plan.load, unit, level)}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`;
+    return `\n${describeLevel(this.plan.load, level)}\n${lines.map((line) => (line === "" ? "\n" : `  ${line}\n`)).join("")}`;
   }
 
   /** What other measurements of a level said, by the latency that the limit is compared with. */
@@ -215,11 +222,8 @@ class RampartConsole implements Report {
       const verdict = judge(assertion, levels, this.plan.target.batchSize);
       const measured =
         verdict.measured === undefined ? "nothing measured" : formatMetric(assertion.metric, verdict.measured);
-      const unit = levels[0]?.unit ?? "concurrency";
       const where =
-        levels.length > 1 && verdict.level !== undefined
-          ? ` at ${describeLevel(this.plan.load, unit, verdict.level)}`
-          : "";
+        levels.length > 1 && verdict.level !== undefined ? ` at ${describeLevel(this.plan.load, verdict.level)}` : "";
       const reason = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
       return [verdict.isMet ? "pass" : "FAIL", verdict.text, `${measured}${where}${reason}`];
     });
@@ -233,53 +237,6 @@ class RampartConsole implements Report {
 function describeClient({ health, overheadPct }: WindowResult, isRamp: boolean): string {
   const overhead = isRamp ? "" : `, overhead ${overheadPct.toFixed(2)} %`;
   return `client: ${formatPct(health.cpuRatio)} of a core, event loop at most ${formatDurationNs(health.loopLagMaxNs)} late${overhead}`;
-}
-
-/** A plan's load in words: `concurrency 1, 2, 4`. */
-export function describeLoad(plan: Plan): string {
-  const { load } = plan;
-  if (load.kind === "intervals") return `intervals from ${load.file}`;
-  if (load.kind === "fixed-schedule") return `requests at the times of the data${describePartOf(load)}`;
-  if (load.kind === "periodic-concurrency")
-    return `${load.start} requests, then ${load.step} more after every ${load.periodResponses} responses, up to ${load.end}`;
-  if (load.kind === "session-concurrency") return `conversations, ${load.concurrency} at a time`;
-  if (load.kind === "concurrency-ramp")
-    return `concurrency from ${load.start} to ${load.end} over ${formatDurationNs(load.overMs * 1e6)}`;
-  const name = load.kind === "concurrency" ? "concurrency" : `${load.distribution} request rate`;
-  const levels =
-    load.levels.kind === "list"
-      ? load.levels.values.join(", ")
-      : `${load.levels.start} to ${load.levels.end ?? "the limit"} by ${load.levels.step}`;
-  return `${name} ${levels}${describeRamp(load)}`;
-}
-
-function describeRamp(load: Extract<LoadPlan, { kind: "concurrency" | "request-rate" }>): string {
-  if (load.kind === "concurrency")
-    return load.rampMs === undefined ? "" : `, reached from 1 over ${formatDurationNs(load.rampMs * 1e6)}`;
-  const { ramp, maxOutstanding } = load;
-  const most = maxOutstanding === undefined ? "" : `, with ${maxOutstanding} outstanding at most`;
-  if (ramp === undefined) return most;
-  return `, reached from ${ramp.fromPerSec} over ${formatDurationNs(ramp.overMs * 1e6)}${most}`;
-}
-
-/** Whether the load changes within a level, so that a time line tells more than its averages. */
-function isRamp(load: LoadPlan): boolean {
-  if (load.kind === "concurrency") return load.rampMs !== undefined;
-  return load.kind === "concurrency-ramp" || (load.kind === "request-rate" && load.ramp !== undefined);
-}
-
-function describePartOf({ part }: Extract<LoadPlan, { kind: "fixed-schedule" }>): string {
-  if (part === undefined) return "";
-  const { startMs, endMs, speedRatio } = part;
-  const bounds = startMs === null && endMs === null ? "" : ` ${describePart(part)}`;
-  return `${bounds}${speedRatio === 1 ? "" : `, ${speedRatio} times as fast`}`;
-}
-
-function describeLevel(load: LoadPlan, unit: "concurrency" | "request-rate", level: number): string {
-  if (load.kind === "concurrency-ramp") return `a ramp of concurrency from ${load.start} to ${load.end}`;
-  if (load.kind === "request-rate" && load.ramp !== undefined)
-    return `a ramp from ${formatCount(load.ramp.fromPerSec)} to ${formatCount(level)} requests/s`;
-  return unit === "concurrency" ? `concurrency ${level}` : `${formatCount(level)} requests/s`;
 }
 
 function describeOutcome({ outcome }: LevelResult): string {

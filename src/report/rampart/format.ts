@@ -106,12 +106,6 @@ export function formatUs(us: number): string {
   return formatDurationNs(us * 1000);
 }
 
-/** A rate or count with up to four significant digits and thousands apart: `12,300`. */
-export function formatCount(value: number): string {
-  const rounded = Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4));
-  return rounded.toLocaleString("en-US", { maximumFractionDigits: 3 });
-}
-
 /** A ratio as percent. */
 export function formatPct(ratio: number): string {
   return `${Number((ratio * 100).toPrecision(3))} %`;

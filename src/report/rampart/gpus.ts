@@ -1,5 +1,6 @@
 import type { GpuMetric, GpuSeries, GpuTally } from "../../measure/gpu-tally.ts";
-import { formatCount, formatPct } from "./format.ts";
+import { formatCount } from "../../plan/units.ts";
+import { formatPct } from "./format.ts";
 
 /** The server's GPU metrics of a level, in Rampart's own reports. */
 

@@ -5,9 +5,9 @@ import { outputTokensPerSec } from "../../measure/tokens/token-rates.ts";
 import { tokenSamples } from "../../measure/tokens/token-samples.ts";
 import { countUnmarkedEnds, tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { WindowResult } from "../../measure/window.ts";
-import { formatDurationNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { formatStreamNumber, toWholeUs } from "../number-format.ts";
-import { formatCount, formatTable, INDENTED_COLUMNS } from "./format.ts";
+import { formatTable, INDENTED_COLUMNS } from "./format.ts";
 
 /** Tokens in Rampart's own reports. */
 

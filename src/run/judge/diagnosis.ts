@@ -1,6 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { FailureFacts } from "../../plan/problem.ts";
-import { type ServerTargetPlan, serviceKindOf } from "../../registry/service-kinds.ts";
+import { type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
+import type { ServiceApi } from "../../service/service.ts";
 import { parseUrl } from "../target/endpoint.ts";
 import { type AskedPlace, identifyServer, type ServerIdentity } from "../target/identify-server.ts";
 
@@ -18,12 +19,12 @@ export type Diagnosis =
   /** The server does not answer a TLS handshake. */
   | { readonly code: "no-tls"; readonly address: string }
   /** An OpenAI server instead of a KServe server, or vice versa. */
-  | { readonly code: "openai-server" | "kserve-server"; readonly address: string };
+  | { readonly code: `${ServiceApi["name"]}-server`; readonly address: string };
 
 /** The request of a failed run, as far as a diagnosis needs it. */
 export interface AskedOf {
   readonly wire: "http" | "grpc";
-  readonly api: "kserve" | "openai";
+  readonly api: ServiceApi["name"];
   readonly isSecure: boolean;
   /** `host:port`. */
   readonly address: string;
@@ -56,12 +57,11 @@ export function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosi
 export function diagnoseServer(asked: AskedOf, found: ServerIdentity, port?: number): Diagnosis | undefined {
   const { address } = asked;
   const { speaks, apis } = found;
-  const isOther = apis.length > 0 && !apis.includes(asked.api);
+  const [other] = apis.includes(asked.api) ? [] : apis;
   if (speaks === "tls") return asked.isSecure ? undefined : { code: "tls-port", address };
   if (asked.wire === "http" && speaks === "grpc") return { code: "grpc-port", address, port };
-  if (asked.wire === "grpc" && speaks === "http" && !isOther) return { code: "http-port", address, port };
-  if (!isOther) return undefined;
-  return { code: asked.api === "kserve" ? "openai-server" : "kserve-server", address };
+  if (asked.wire === "grpc" && speaks === "http" && other === undefined) return { code: "http-port", address, port };
+  return other === undefined ? undefined : { code: `${other}-server`, address };
 }
 
 /**
@@ -72,8 +72,8 @@ export async function diagnose(
   failure: FailureFacts,
 ): Promise<Diagnosis | undefined> {
   // With several servers, any of them may have caused the failure.
-  if (target.kind === "embedded" || (target.moreUrls ?? []).length > 0) return undefined;
-  const { asked, place } = describeAsked(target);
+  if (urlsOf(target).length !== 1) return undefined;
+  const { asked, place } = describeAsked(target as ServerTargetPlan);
   const known = diagnoseFailure(failure, asked);
   if (known !== undefined) return known;
   const { kind, status = 0, message } = failure;
@@ -100,16 +100,16 @@ async function findPort(asked: AskedOf, found: ServerIdentity, place: AskedPlace
 }
 
 function describeAsked(target: ServerTargetPlan): { readonly asked: AskedOf; readonly place: AskedPlace } {
-  const { url, wire, defaultPort, headers } = serviceKindOf(target).address(target);
+  const kind = serviceKindOf(target);
+  const { url, wire, defaultPort, headers } = kind.address(target);
   const { host, port, pathPrefix, isSecure, authority } = parseUrl(url, defaultPort);
   const usesTls = isSecure || target.tls.isEnabled;
-  const ownPath = target.kind === "openai" ? target.endpoint.replace(/^\/+/, "") : "v2";
   const asked: AskedOf = {
     wire: wire === "http" ? "http" : "grpc",
-    api: target.kind === "openai" ? "openai" : "kserve",
+    api: kind.api.name,
     isSecure: usesTls,
     address: authority,
-    path: `${pathPrefix}/${ownPath}`,
+    path: `${pathPrefix}/${kind.path(target)}`,
     hasKey: headers.some(([name]) => /^(authorization|(x-)?api-key)$/i.test(name)),
   };
   return { asked, place: { host, port, isSecure: usesTls } };

@@ -1,6 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
@@ -37,9 +38,7 @@ export class FailurePolicy {
     this.plan = plan;
     this.signal = signal;
     this.ended = ended;
-    const { target } = plan;
-    const urls = target.kind === "embedded" ? [""] : [target.url, ...(target.moreUrls ?? [])];
-    this.reachability = new Reachability(new Set(urls).size);
+    this.reachability = new Reachability(Math.max(1, new Set(urlsOf(plan.target)).size));
   }
 
   add(failure: Failure, lane: number): void {

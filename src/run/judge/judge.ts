@@ -6,8 +6,7 @@ import { maskSecrets } from "../../plan/secrets.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, ResponseRecord } from "../../result/request-record.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-import { PAYLOAD, TEXT_LENGTH_BYTES } from "../../service/payload-tensor.ts";
-import type { InferResponse, Service } from "../../service/service.ts";
+import type { InferResponse, ResponseContent, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import { formatTensors } from "../../service/tensor-json.ts";
 import {
@@ -27,7 +26,6 @@ import type { SharedTensors } from "../target/shared-tensors.ts";
 const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSES: readonly ResponseRecord[] = [];
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
 export class RequestJudge {
@@ -102,7 +100,7 @@ export class RequestJudge {
       firstByteEpochNs: firstByteNs === undefined ? undefined : toEpochNs(firstByteNs),
       endEpochNs: toEpochNs(endNs),
       sequenceId: slots.sequenceIds[call.slot] as number,
-      inputs: this.feed.tensorsOf(slots.steps[call.slot] as number),
+      inputs: this.feed.contentOf(slots.steps[call.slot] as number),
       responseCount: responses.length,
       failure,
     };
@@ -117,10 +115,9 @@ export class RequestJudge {
       sequenceId: slots.sequenceIds[call.slot] as number,
       sendNs,
       offsetsNs: responses.map(({ offsetNs }) => offsetNs),
-      bodies:
-        this.service.wire === "http"
-          ? responsesOf(call).map(({ body }) => body)
-          : responses.map(({ outputs }) => encoder.encode(formatTensors([...outputs.values()]))),
+      bodies: responses.map(({ outputs }) =>
+        outputs instanceof Uint8Array ? outputs : encoder.encode(formatTensors([...outputs.values()])),
+      ),
     });
   }
 
@@ -140,10 +137,9 @@ export class RequestJudge {
 
   private packPrompt(answers: AnswerPacker, step: number): void {
     if (answers.knowsPrompt(step)) return;
-    const tensors = this.feed.tensorsOf(step);
-    const payload = tensors.find(({ name }) => name === PAYLOAD)?.bytes.subarray(TEXT_LENGTH_BYTES);
-    const session = tensors.find(({ name }) => name === "session_id")?.bytes.subarray(TEXT_LENGTH_BYTES);
-    answers.addPrompt(step, payload ?? encoder.encode(formatTensors(tensors)), session && decoder.decode(session));
+    const content = this.feed.contentOf(step);
+    if ("bytes" in content) answers.addPrompt(step, content.bytes, content.session?.id);
+    else answers.addPrompt(step, encoder.encode(formatTensors(content)));
   }
 
   /** The responses, as far as someone needs them; or what is wrong. */
@@ -165,16 +161,16 @@ export class RequestJudge {
       const response = this.decode(body, call.jsonBytes);
       if (!("outputs" in response)) return response;
       if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.describe() });
-      const failure = isEmpty || !isJudged ? undefined : this.validate(response, call.slot, step);
+      const { outputs } = response;
+      const failure = isEmpty || !isJudged ? undefined : this.validate(outputs, call.slot, step);
       if (failure !== undefined) return failure;
-      const outputs = isEmpty ? this.noOutputs : response.outputs;
       const offsetNs = offsetsNs[read] as number;
-      records.push({ offsetNs, epochNs: sendEpochNs + BigInt(offsetNs), outputs });
+      records.push({ offsetNs, epochNs: sendEpochNs + BigInt(offsetNs), outputs: isEmpty ? this.noOutputs : outputs });
     }
     this.observer.onRecord?.({
       sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
-      inputs: this.feed.tensorsOf(step),
+      inputs: this.feed.contentOf(step),
       responses: records,
     });
     return records;
@@ -205,9 +201,10 @@ export class RequestJudge {
     }
   }
 
-  private validate(response: InferResponse, slot: number, step: number): Failure | undefined {
+  private validate(outputs: ResponseContent, slot: number, step: number): Failure | undefined {
+    if (outputs instanceof Uint8Array) return undefined;
     for (const expected of this.feed.expectedOf(step)) {
-      const output = response.outputs.get(expected.name);
+      const output = outputs.get(expected.name);
       const actual = output === undefined ? undefined : (this.shared?.read(output, slot) ?? output.bytes);
       if (actual === undefined || actual.length !== expected.bytes.length) {
         return {

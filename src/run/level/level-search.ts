@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { levelAt } from "../../load/levels.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import type { RunSignal } from "../run-signal.ts";
@@ -70,7 +71,7 @@ async function searchBinary({ levels, unit }: LevelSearch, signal: RunSignal, ru
   let low = levels.start;
   let high = levels.end;
   while (high - low > levels.step && !signal.isStopped) {
-    const middle = unit === "concurrency" ? Math.floor((low + high) / 2) : (low + high) / 2;
+    const middle = LEVEL_UNITS[unit].isWhole ? Math.floor((low + high) / 2) : (low + high) / 2;
     if (await isKept(middle)) low = middle;
     else high = middle;
   }

@@ -25,7 +25,7 @@ export async function awaitDelta(
   successCount: number,
   clock = systemClock,
 ): Promise<SettledDelta | undefined> {
-  const { model, composing } = session.service;
+  const { model, composing = [] } = session.service;
   const called = { name: model.name, version: model.version, composing };
   const giveUpNs = clock.nowNs() + COUNTER_LAG_MS * 1e6;
   for (;;) {

@@ -1,9 +1,12 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { largestLevel } from "../../load/levels.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Sequences } from "../../load/sequences.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
+import { inputKindOf } from "../../registry/input-kinds.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
 import type { Session } from "../target/session.ts";
 import { RequestFeed } from "./feed.ts";
 import type { LaneOptions } from "./lanes.ts";
@@ -18,11 +21,10 @@ export async function createFeed(
   { service, dataset, shared }: Session,
   { isSync }: LaneOptions,
 ): Promise<RequestFeed> {
-  if (plan.load.kind === "session-concurrency") return createSessionFeed(service, dataset);
+  if (loadModeOf(plan.load).dataOrder === "in-sessions") return createSessionFeed(service, dataset);
   const usesIds = !isSync || service.wire === "grpc-stream";
   const sequences = service.isSequence ? await createSequences(plan, search, dataset, isSync) : undefined;
-  const { inputs } = plan;
-  const isInOrder = (inputs.kind === "json" || inputs.kind === "payloads") && inputs.isInOrder === true;
+  const isInOrder = inputKindOf(plan.inputs).isInOrder?.(plan.inputs) === true;
   return new RequestFeed(service, dataset, { usesIds, sequences, shared, isInOrder });
 }
 
@@ -43,9 +45,9 @@ async function createSequences(
   dataset: Session["dataset"],
   isSync: boolean,
 ): Promise<Sequences> {
-  if (search.unit === "concurrency" && !isSync) checkEnd(search);
+  if (!LEVEL_UNITS[search.unit].isScheduled && !isSync) checkEnd(search);
   checkIds(plan, search);
-  if (plan.load.kind === "fixed-schedule")
+  if (loadModeOf(plan.load).dataOrder === "at-times")
     throw new RunError(
       "unsupported",
       "a fixed schedule gives each entry of the data a time, but a model with sequences is sent whole streams at random",
@@ -71,7 +73,7 @@ function checkEnd({ levels }: LevelSearch): void {
 }
 
 function checkIds({ sequences }: Plan, search: LevelSearch): void {
-  const atOnce = search.unit === "concurrency" ? largestLevel(search.levels) : sequences.concurrent;
+  const atOnce = LEVEL_UNITS[search.unit].isScheduled ? sequences.concurrent : largestLevel(search.levels);
   const { idCount } = sequences;
   if (idCount === null || (atOnce !== undefined && idCount >= atOnce)) return;
   throw new RunError(

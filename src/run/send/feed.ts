@@ -1,9 +1,9 @@
-import { assembleBatch, assembleExpected, type ExpectedOutput } from "../../inputs/batches.ts";
+import { assembleContent, assembleExpected, type ExpectedOutput } from "../../inputs/batches.ts";
 import type { DataStep, Dataset } from "../../inputs/dataset.ts";
 import { LaneIds } from "../../load/lane-ids.ts";
 import type { SequencePlace, Sequences } from "../../load/sequences.ts";
-import type { Service } from "../../service/service.ts";
-import { joinBytes, type Tensor } from "../../service/tensor.ts";
+import type { RequestContent, Service } from "../../service/service.ts";
+import { joinBytes } from "../../service/tensor.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { SharedTensors } from "../target/shared-tensors.ts";
 
@@ -47,7 +47,7 @@ export class RequestFeed {
   private readonly turns: number[] = [];
   /** Encodings by step and lengths of the stamp. */
   private readonly encoded = new Map<number, WireRequest>();
-  private readonly tensors = new Map<number, Tensor[]>();
+  private readonly contents = new Map<number, RequestContent>();
   private readonly expected = new Map<number, ExpectedOutput[]>();
   private readonly shared: SharedTensors | undefined;
   /** By slot, when slots have different encodings. */
@@ -117,15 +117,15 @@ export class RequestFeed {
     return request;
   }
 
-  /** Returns the tensors of the request that starts with a step. */
-  tensorsOf(step: number): Tensor[] {
-    let tensors = this.tensors.get(step);
-    if (tensors === undefined) {
+  /** What the request that begins with a step is made of. */
+  contentOf(step: number): RequestContent {
+    let content = this.contents.get(step);
+    if (content === undefined) {
       const { steps, first } = this.locate(step);
-      tensors = this.shared?.inputsOf(step) ?? assembleBatch(this.service.model, steps, first, this.service.batchSize);
-      if (this.dataset.isStored !== true) this.tensors.set(step, tensors);
+      content = this.shared?.inputsOf(step) ?? assembleContent(this.service, steps, first);
+      if (this.dataset.isStored !== true) this.contents.set(step, content);
     }
-    return tensors;
+    return content;
   }
 
   /** Returns the expected outputs of the request that starts with a step. */
@@ -164,13 +164,13 @@ export class RequestFeed {
   private encode(idDigits: number, sequenceStamp: Uint8Array | undefined, slot: number): WireRequest {
     // Stored data is sent once and not cached; the next time, it is read again.
     if (this.dataset.isStored === true)
-      return { ...this.service.codec.encode(this.tensorsOf(this.step), idDigits, sequenceStamp), isOnce: true };
+      return { ...this.service.codec.encode(this.contentOf(this.step), idDigits, sequenceStamp), isOnce: true };
     const key = (this.step * MAX_ID_DIGITS + idDigits) * MAX_STAMP_BYTES + (sequenceStamp?.length ?? 0);
     const encoded = this.encodedFor(slot);
     let request = encoded.get(key);
     if (request === undefined) {
       const codec = this.shared?.codecOf(slot) ?? this.service.codec;
-      request = codec.encode(this.tensorsOf(this.step), idDigits, sequenceStamp);
+      request = codec.encode(this.contentOf(this.step), idDigits, sequenceStamp);
       encoded.set(key, request);
     }
     return request;

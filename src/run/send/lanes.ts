@@ -1,7 +1,10 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { largestLevel } from "../../load/levels.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import { urlsOf } from "../../registry/service-kinds.ts";
 import { openFileLimit } from "../../runtime/files.ts";
 import type { Service } from "../../service/service.ts";
 import { connectionsOf } from "../../transport/grpc/lanes.ts";
@@ -46,11 +49,11 @@ function laneCountOf(
   model: LaneModel,
   isSync: boolean,
 ): number {
-  if (search.unit === "request-rate") {
+  if (LEVEL_UNITS[search.unit].isScheduled) {
     const lanes = client.maxLanes ?? DEFAULT_SCHEDULE_LANES;
     return model.isSequence ? Math.min(lanes, sequences.concurrent) : lanes;
   }
-  if (isSync || load.kind === "periodic-concurrency") return UNSHARED;
+  if (isSync || loadModeOf(load).hasOwnLanes === true) return UNSHARED;
   return client.maxLanes ?? Math.max(DEFAULT_ASYNC_LANES, largestLevel(search.levels) ?? DEFAULT_ASYNC_LANES);
 }
 
@@ -59,7 +62,7 @@ const MANY_OUTSTANDING = 256;
 
 /** Returns the maximum number of outstanding requests of a plan. */
 export function slotCountOf(plan: Plan, search: LevelSearch, model: LaneModel): number {
-  if (search.unit === "concurrency") return largestLevel(search.levels) ?? MANY_OUTSTANDING;
+  if (!LEVEL_UNITS[search.unit].isScheduled) return largestLevel(search.levels) ?? MANY_OUTSTANDING;
   const { isSync, laneCount } = laneOptionsOf(plan, search, model);
   return isSync ? laneCount : MANY_OUTSTANDING;
 }
@@ -72,12 +75,13 @@ const OTHER_FILES = 32;
 /** @throws RunError when the load needs more connections than this process may open, which would wait forever */
 export function checkOpenFiles(plan: Plan, search: LevelSearch): void {
   const { laneCount } = laneOptionsOf(plan, search, UNKNOWN_MODEL);
-  const most = search.unit === "concurrency" ? (largestLevel(search.levels) ?? 0) : laneCount;
+  const most = LEVEL_UNITS[search.unit].isScheduled ? laneCount : (largestLevel(search.levels) ?? 0);
   const perServer = plan.target.protocol === "http" ? most : connectionsOf(most, laneCount);
-  const connections = perServer * (1 + ("moreUrls" in plan.target ? (plan.target.moreUrls ?? []).length : 0));
+  const serverCount = urlsOf(plan.target).length;
+  const connections = perServer * Math.max(1, serverCount);
   if (connections < FEW_CONNECTIONS) return;
-  // With the embedded target, both ends of a connection are in this process.
-  const files = connections * (plan.target.kind === "embedded" ? 2 : 1) + OTHER_FILES;
+  // The ends of a target that the run starts of the connections are this process's too.
+  const files = connections * (serverCount === 0 ? 2 : 1) + OTHER_FILES;
   const limit = openFileLimit();
   if (limit === undefined || files <= limit) return;
   throw new RunError(

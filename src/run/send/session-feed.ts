@@ -1,9 +1,6 @@
-import { assembleBatch } from "../../inputs/batches.ts";
 import type { Dataset } from "../../inputs/dataset.ts";
 import type { SessionTally } from "../../result/run-result.ts";
-import { joinBytesElements } from "../../service/json-tensors.ts";
-import type { Conversation, Service } from "../../service/service.ts";
-import type { Tensor } from "../../service/tensor.ts";
+import type { Conversation, Payload, RequestContent, Service } from "../../service/service.ts";
 import type { Call } from "../../transport/client.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { DriverWork } from "./driver-work.ts";
@@ -30,10 +27,10 @@ interface HeldSession {
 
 interface ReadyTurn {
   readonly request: WireRequest;
-  readonly tensors: readonly Tensor[];
+  readonly bytes: Uint8Array;
 }
 
-const encoder = new TextEncoder();
+const NO_BYTES = new Uint8Array(0);
 
 /**
  * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held once, on one slot, and its answers become
@@ -45,7 +42,7 @@ export class SessionFeed extends RequestFeed {
   private readonly open: () => Conversation;
   private readonly held: (HeldSession | undefined)[] = [];
   /** By step: turns that were sent and not judged. */
-  private readonly underWay = new Map<number, { readonly session: HeldSession; readonly sent: Tensor[] }>();
+  private readonly underWay = new Map<number, { readonly session: HeldSession; readonly sent: Payload }>();
   private onTurn: OnTurn = () => {};
   private nextStream = 0;
   private cutCount = 0;
@@ -93,16 +90,16 @@ export class SessionFeed extends RequestFeed {
   /** Returns the encoded turn. */
   override next(_lane: number, _sequence: number, slot: number): WireRequest {
     const session = this.held[slot] as HeldSession;
-    const { request, tensors } = session.ready as ReadyTurn;
+    const { request, bytes } = session.ready as ReadyTurn;
     session.ready = undefined;
     this.step = (this.streamStarts[session.stream] ?? 0) + session.turn;
-    this.underWay.set(this.step, { session, sent: this.toRecord(session, tensors) });
+    this.underWay.set(this.step, { session, sent: this.toRecord(session, bytes) });
     return request;
   }
 
   /** Returns what was sent for a turn in flight, with its session and delay, as perf_analyzer records them. */
-  override tensorsOf(step: number): Tensor[] {
-    return this.underWay.get(step)?.sent ?? super.tensorsOf(step);
+  override contentOf(step: number): RequestContent {
+    return this.underWay.get(step)?.sent ?? super.contentOf(step);
   }
 
   /** Returns the delay between the current turn's response and the next turn, in nanoseconds. */
@@ -146,30 +143,18 @@ export class SessionFeed extends RequestFeed {
 
   private makeReady(session: HeldSession): void {
     const { stream, turn, conversation } = session;
-    const tensors = conversation.ask(assembleBatch(this.service.model, this.turnsOf(stream), turn, 1));
-    session.ready = { tensors, request: { ...this.service.codec.encode(tensors, 0), isOnce: true } };
+    const bytes = conversation.ask(this.turnsOf(stream)[turn]?.payload ?? NO_BYTES);
+    session.ready = { bytes, request: { ...this.service.codec.encode({ bytes }, 0), isOnce: true } };
   }
 
-  private toRecord({ stream, turn }: HeldSession, tensors: readonly Tensor[]): Tensor[] {
-    const { sessionId = "", delayMs } = this.turnsOf(stream)[turn] ?? {};
-    const id: Tensor = {
-      name: "session_id",
-      datatype: "BYTES",
-      shape: [1],
-      bytes: joinBytesElements([encoder.encode(sessionId)]),
-    };
-    return [...(delayMs === undefined ? [] : [toDelay(delayMs)]), id, ...tensors];
+  private toRecord({ stream, turn }: HeldSession, bytes: Uint8Array): Payload {
+    const { sessionId: id = "", delayMs } = this.turnsOf(stream)[turn] ?? {};
+    return { bytes, session: { id, delayMs } };
   }
 
   private turnsOf(stream: number): Dataset["streams"][number] {
     return this.dataset.streams[stream] ?? [];
   }
-}
-
-function toDelay(delayMs: number): Tensor {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(Math.round(delayMs)), true);
-  return { name: "delay", datatype: "UINT64", shape: [1], bytes };
 }
 
 /** Returns the feed if it is one of sessions; undefined otherwise. */

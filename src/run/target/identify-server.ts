@@ -1,5 +1,7 @@
+import { SERVICE_KINDS } from "../../registry/service-kinds.ts";
 import type { SocketTarget } from "../../runtime/socket.ts";
 import { openSocket } from "../../runtime/sockets.ts";
+import type { ServiceApi } from "../../service/service.ts";
 
 const LIMIT_MS = 1500;
 const MAX_BYTES = 64 * 1024; // 64 KiB, more than any response to these requests
@@ -12,7 +14,7 @@ export interface ServerIdentity {
   /** `nothing`: no connection or no response. */
   readonly speaks: "http" | "grpc" | "tls" | "nothing";
   /** The known APIs that it serves over HTTP. */
-  readonly apis: readonly ("kserve" | "openai")[];
+  readonly apis: readonly ServiceApi["name"][];
 }
 
 /** The address to query. */
@@ -23,18 +25,17 @@ export interface AskedPlace {
   readonly isSecure: boolean;
 }
 
-/**
- * Finds out what a server speaks by querying KServe metadata and OpenAI models. Sends no header or key of the user. Takes a few seconds at
- * most and never throws.
- */
+/** What servers of the known kinds answer to. */
+const [FIRST_API, ...OTHER_APIS] = Object.values(SERVICE_KINDS).map(({ api }) => api) as [ServiceApi, ...ServiceApi[]];
+
+/** Asks what servers of each known kind answer to; takes a few seconds at most and never throws. */
 export async function identifyServer(place: AskedPlace): Promise<ServerIdentity> {
-  const metadata = await ask(place, "/v2");
-  const speaks = classify(metadata);
+  const first = await ask(place, FIRST_API.path);
+  const speaks = classify(first);
   if (speaks === "nothing" && !place.isSecure && (await answersHandshake(place))) return { speaks: "tls", apis: [] };
   if (speaks !== "http") return { speaks, apis: [] };
-  const apis: ("kserve" | "openai")[] = [];
-  if (/"extensions"\s*:/.test(textOf(metadata))) apis.push("kserve");
-  if (/"object"\s*:\s*"list"/.test(textOf(await ask(place, "/v1/models")))) apis.push("openai");
+  const apis = FIRST_API.sign.test(textOf(first)) ? [FIRST_API.name] : [];
+  for (const { name, path, sign } of OTHER_APIS) if (sign.test(textOf(await ask(place, path)))) apis.push(name);
   return { speaks, apis };
 }
 

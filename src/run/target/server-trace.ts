@@ -1,4 +1,4 @@
-import { messageOf } from "../../plan/problem.ts";
+import { messageOf, RunError } from "../../plan/problem.ts";
 import type { TracePlan } from "../../plan/telemetry.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { Ask, ServiceFront } from "../../service/service.ts";
@@ -18,6 +18,8 @@ export async function setServerTrace(
   ask: Ask,
   observer: RunObserver,
 ): Promise<() => Promise<void>> {
+  if (front.traceQueries === undefined)
+    throw new RunError("unsupported", "this kind of server has no trace settings", "Leave them out.");
   const queries = await front.traceQueries();
   const asked = toTraceValues(trace);
   const restore = await setTrace(asked, {

@@ -1,5 +1,6 @@
 import type { Dataset } from "../../inputs/dataset.ts";
 import { applyShapes } from "../../inputs/shapes.ts";
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
@@ -7,9 +8,9 @@ import { maxResponseBytesOf } from "../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { loadInputs } from "../../registry/input-kinds.ts";
-import { type ServerTargetPlan, serviceKindOf } from "../../registry/service-kinds.ts";
+import { loadModeOf } from "../../registry/load-modes.ts";
+import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunObserver } from "../../result/observer.ts";
-import { toServerTarget } from "../../service/embedded/target.ts";
 import { isMissingStatus, MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, Query, Service, ServiceAddress } from "../../service/service.ts";
 import type { ServerCounters } from "../../service/statistics.ts";
@@ -53,7 +54,7 @@ export async function openTarget(
   search: LevelSearch,
   signal: RunSignal,
 ): Promise<Target> {
-  const started = plan.target.kind === "embedded" ? await startEmbeddedTarget(plan.target) : undefined;
+  const started = await startOwnTarget(plan.target);
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;
   const kind = serviceKindOf(target);
   const address = kind.address(target);
@@ -82,14 +83,14 @@ export async function openTarget(
         : async () => (await import("./server-trace.ts")).setServerTrace(trace, front, ask, observer),
     setUp: async () => {
       const found = await front.setUp(ask);
-      const shaped = applyShapes(found.model, target.kind === "triton" ? target.shapes : {});
+      const shaped = applyShapes(found.model, found.shapes ?? {});
       let service: Service = { ...found, model: shaped.model };
       const dataset = await loadInputs(plan, service.model);
       if (others.length > 0) service = shareAmong(service, plan);
       if (service.batchSize > 1) (await import("../../inputs/batches.ts")).checkBatches(dataset, service);
-      if (target.kind === "triton" && target.sharedMemory !== "none") {
+      if (service.sharedMemory !== undefined) {
         const { shareTensors } = await import("./shared-tensors.ts");
-        shared = await shareTensors({ plan, target, search, service, dataset, ask });
+        shared = await shareTensors({ plan, search, service, memory: service.sharedMemory, dataset, ask });
         service = { ...service, codec: shared.codecOf(0) };
       }
       const warnings = [...found.warnings, ...shaped.warnings, ...dataset.warnings, ...(shared?.warnings ?? [])];
@@ -121,7 +122,7 @@ async function balance(
 }
 
 /** Restricts a service to what works with several servers. @throws RunError when requests cannot be shared */
-function shareAmong(service: Service, { behaviour, target }: Plan): Service {
+function shareAmong({ statistics, composing: _, ...service }: Service, { behaviour }: Plan): Service {
   if (service.isSequence)
     throw new RunError(
       "unsupported",
@@ -130,18 +131,21 @@ function shareAmong(service: Service, { behaviour, target }: Plan): Service {
     );
   // The counters of one server would look like those of all.
   const warnings = [...service.warnings];
-  if (target.kind === "triton" && behaviour?.skipsRunCounters !== true)
+  if (statistics !== undefined && behaviour?.skipsRunCounters !== true)
     warnings.push("several servers share the load: what each of them counts and times itself is not reported.");
-  return { ...service, warnings, composing: [], statistics: () => Promise.resolve(undefined) };
+  return { ...service, warnings };
 }
 
-async function startEmbeddedTarget(
-  target: Extract<Plan["target"], { kind: "embedded" }>,
-): Promise<{ target: ServerTargetPlan; stop(): Promise<void> }> {
+/** Starts a target that is the run's own; undefined for servers that run already. */
+async function startOwnTarget(
+  target: Plan["target"],
+): Promise<{ target: ServerTargetPlan; stop(): Promise<void> } | undefined> {
+  const kind = targetKindOf(target);
+  if (kind.toServer === undefined || !("mock" in target)) return undefined;
   const { startEmbedded } = await import("../../mock/embedded.ts");
   const server = await startEmbedded(target.mock);
   const port = target.protocol === "http" ? server.httpPort : server.grpcPort;
-  return { target: toServerTarget(target, port), stop: server.stop };
+  return { target: kind.toServer(target, port) as ServerTargetPlan, stop: server.stop };
 }
 
 /**
@@ -274,7 +278,7 @@ class CounterReader {
   async read(): Promise<ServerCounters[] | undefined> {
     if (this.isMissing) return undefined;
     try {
-      const statistics = await this.service.statistics();
+      const statistics = await this.service.statistics?.();
       return statistics?.read(await this.ask(statistics.query, "model statistics"));
     } catch (error) {
       if (!(error instanceof MissingCallError)) throw error;
@@ -287,10 +291,11 @@ class CounterReader {
 
 /** Returns a sentence for each sequence setting without effect in this run. */
 function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Service, { streams }: Dataset): string[] {
+  const mode = loadModeOf(load);
   const { length, lengthVariationPct, startId, idCount, concurrent, isSerial } = DEFAULT_SEQUENCES;
   const isDealt = sequences.concurrent !== concurrent || sequences.isSerial !== isSerial;
   if (isSequence) {
-    if (!isDealt || load.kind !== "concurrency") return [];
+    if (!isDealt || LEVEL_UNITS[mode.unit].isScheduled) return [];
     return [
       "the number of sequences and their serial order have no effect with a concurrency: each request in flight belongs to a sequence of its own.",
     ];
@@ -302,7 +307,7 @@ function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Servi
     sequences.idCount !== idCount;
   const unused: string[] = [];
   if (isDealt || isShaped) unused.push("the settings of sequences have no effect: the model takes no sequences.");
-  if (streams.length > 1 && load.kind !== "session-concurrency")
+  if (streams.length > 1 && mode.dataOrder !== "in-sessions")
     unused.push(`only the first of the ${streams.length} streams of data is sent: the model takes no sequences.`);
   return unused;
 }

@@ -1,14 +1,14 @@
 import { assembleBatch } from "../../inputs/batches.ts";
 import type { Dataset } from "../../inputs/dataset.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
-import type { Plan, TritonTargetPlan } from "../../plan/plan.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { nowNs, sleepMs, sleepUnless } from "../../runtime/clock.ts";
-import type { Ask, InferCodec, Service, SharedMemoryQueries } from "../../service/service.ts";
+import type { Ask, InferCodec, Service, ServiceSharedMemory } from "../../service/service.ts";
 import { type SharedPlace, sizeInPlace, type Tensor, type TensorSpec, tensorBytes } from "../../service/tensor.ts";
 import { openSharedMemory } from "../../transport/shared-memory/open.ts";
-import type { SharedMemory, SharedMemoryKind, SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
+import type { SharedMemory, SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
 import { slotCountOf } from "../send/lanes.ts";
 import { atProcessEnd } from "./process-end.ts";
 
@@ -21,11 +21,9 @@ const NO_BYTES = new Uint8Array(0);
 
 /** What to put into shared memory. */
 export interface SharedTensorsOptions {
-  readonly kind: SharedMemoryKind;
+  readonly memory: ServiceSharedMemory;
   readonly service: Service;
   readonly dataset: Dataset;
-  /** Bytes of one item of an output with variable size. */
-  readonly outputBytes: number;
   /** Maximum number of outstanding requests, if each needs its own outputs; otherwise 1. */
   readonly slotCount: number;
   readonly ask: Ask;
@@ -34,7 +32,7 @@ export interface SharedTensorsOptions {
 /** The run for which to create shared memory. */
 export interface SharedRun {
   readonly plan: Plan;
-  readonly target: TritonTargetPlan;
+  readonly memory: ServiceSharedMemory;
   readonly search: LevelSearch;
   readonly service: Service;
   readonly dataset: Dataset;
@@ -42,7 +40,7 @@ export interface SharedRun {
 }
 
 /** Creates the shared memory of a run. @throws RunError when that fails; everything is released then */
-export async function shareTensors({ plan, target, search, service, dataset, ask }: SharedRun): Promise<SharedTensors> {
+export async function shareTensors({ plan, memory, search, service, dataset, ask }: SharedRun): Promise<SharedTensors> {
   const isValidated = dataset.streams.some((steps) => steps.some(({ expected }) => expected.size > 0));
   try {
     if (isValidated && service.isDecoupled) {
@@ -53,10 +51,9 @@ export async function shareTensors({ plan, target, search, service, dataset, ask
       );
     }
     return await SharedTensors.open({
-      kind: target.sharedMemory as SharedMemoryKind,
+      memory,
       service,
       dataset,
-      outputBytes: target.outputSharedMemoryBytes,
       slotCount: isValidated ? slotCountOf(plan, search, service) : 1,
       ask,
     });
@@ -75,7 +72,6 @@ export class SharedTensors {
   /** One sentence each. */
   readonly warnings: string[] = [];
   private readonly options: SharedTensorsOptions;
-  private readonly queries: SharedMemoryQueries;
   private readonly memory: SharedMemory;
   private readonly stopGuard: () => void;
   private suffix = "";
@@ -91,10 +87,7 @@ export class SharedTensors {
 
   /** Creates, fills and registers all regions. @throws RunError when that fails; everything is released then */
   static async open(options: SharedTensorsOptions): Promise<SharedTensors> {
-    const { sharedMemory: queries } = options.service;
-    if (queries === undefined)
-      throw new RunError("unsupported", "this kind of server shares no memory", "Leave shared memory out.");
-    const shared = new SharedTensors(options, queries, await openSharedMemory(options.kind));
+    const shared = new SharedTensors(options, await openSharedMemory(options.memory.kind));
     try {
       await shared.share();
     } catch (error) {
@@ -104,9 +97,8 @@ export class SharedTensors {
     return shared;
   }
 
-  private constructor(options: SharedTensorsOptions, queries: SharedMemoryQueries, memory: SharedMemory) {
+  private constructor(options: SharedTensorsOptions, memory: SharedMemory) {
     this.options = options;
-    this.queries = queries;
     this.memory = memory;
     this.stopGuard = atProcessEnd(
       () => memory.release(),
@@ -197,7 +189,10 @@ export class SharedTensors {
   private async unregister(region: SharedRegion, giveUpNs: number): Promise<void> {
     for (;;) {
       try {
-        await this.options.ask(this.queries.unregister(region), `shared memory region '${region.name}' unregistered`);
+        await this.options.ask(
+          this.options.memory.unregister(region),
+          `shared memory region '${region.name}' unregistered`,
+        );
         return;
       } catch (error) {
         if (!messageOf(error).includes("currently in use") || nowNs() > giveUpNs) throw error;
@@ -237,9 +232,9 @@ export class SharedTensors {
   }
 
   private async shareOutput({ name, shape, datatype }: TensorSpec): Promise<boolean> {
-    const { outputBytes, slotCount, service } = this.options;
+    const { memory, slotCount, service } = this.options;
     const itemBytes = tensorBytes(shape, datatype);
-    const sizeBytes = (itemBytes < 0 ? outputBytes : itemBytes) * service.batchSize;
+    const sizeBytes = (itemBytes < 0 ? memory.outputBytes : itemBytes) * service.batchSize;
     if (sizeBytes === 0) {
       throw new RunError(
         "unsupported",
@@ -290,7 +285,10 @@ export class SharedTensors {
   private async announce(region: SharedRegion): Promise<boolean> {
     for (let isWidened = false; ; isWidened = true) {
       try {
-        await this.options.ask(this.queries.register(region), `shared memory region '${region.name}' registered`);
+        await this.options.ask(
+          this.options.memory.register(region),
+          `shared memory region '${region.name}' registered`,
+        );
         if (isWidened)
           this.warnings.push(
             "the server runs as another user: other users of this machine can read and change the shared memory while the run lasts.",

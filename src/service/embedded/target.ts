@@ -2,6 +2,7 @@ import type { MockPlan } from "../../plan/mock.ts";
 import type { EmbeddedTargetPlan, OpenAiTargetPlan, TritonTargetPlan } from "../../plan/plan.ts";
 import type { Builders, Schema } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
+import type { TargetKind } from "../service.ts";
 
 /** The embedded target: Rampart's own server, measured like a Triton or like a server of OpenAI's API. */
 
@@ -69,6 +70,27 @@ export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
     ),
   );
 }
+
+/** The embedded target, which the run starts. */
+export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
+  schema: embeddedTargetSchema,
+  urls: () => [],
+  describe: ({ protocol }) => `embedded target over ${protocol}`,
+  takes: ({ llmPath }) => (llmPath === undefined ? "tensors" : "payloads"),
+  exported: ({ llmPath }) =>
+    llmPath === undefined ? { serviceKind: "triton", endpoint: "" } : { serviceKind: "openai", endpoint: llmPath },
+  check: (_target, { telemetry }) =>
+    telemetry.trace === null
+      ? []
+      : [
+          {
+            path: "telemetry.trace",
+            message: "the embedded target has no trace settings",
+            hint: "Leave it out, or measure a Triton.",
+          },
+        ],
+  toServer: toServerTarget,
+};
 
 /** The model the embedded target serves: Triton's `simple`, sum and difference of two INT32[16]. */
 export const EMBEDDED_MODEL = "simple";

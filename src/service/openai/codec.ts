@@ -3,14 +3,9 @@ import { writeJson } from "../../plan/show-value.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import { explainPage } from "../html-page.ts";
-import { TEXT_LENGTH_BYTES } from "../payload-tensor.ts";
-import type { InferCodec, InferResponse } from "../service.ts";
-import type { Tensor } from "../tensor.ts";
+import type { PayloadCodec } from "../service.ts";
 import { createPayloadChecks } from "./answer-check.ts";
 import { detectAnswerKind } from "./answer-kind.ts";
-
-/** Name of the tensor that perf_analyzer makes of what comes back: one text. */
-export const RESPONSE = "response";
 
 const MAX_EXPLANATION_CHARACTERS = 300;
 const MAX_ANSWER_CHARACTERS = 4096;
@@ -22,39 +17,26 @@ const decoder = new TextDecoder();
  * @param path without a leading slash
  * @param isStreaming whether the server is asked for events
  */
-export function createPayloadCodec(path: string, isStreaming: boolean): InferCodec {
+export function createPayloadCodec(path: string, isStreaming: boolean): PayloadCodec {
   const headers = [
     ["Content-Type", "application/json"],
     ...(isStreaming ? [["Accept", "text/event-stream"] as const] : []),
   ] as const;
   return {
-    encode: ([payload]): WireRequest => ({
+    encode: ({ bytes }): WireRequest => ({
       path: `/${path}`,
       method: "POST",
       headers,
-      payload: (payload as Tensor).bytes.subarray(TEXT_LENGTH_BYTES),
+      payload: bytes,
     }),
     stampSequence: () => {
       throw new Error("payloads belong to no sequences");
     },
     answerChecks: () => createPayloadChecks(detectAnswerKind("openai", path, "", "")),
-    decode: (body) => decodeResponse(body),
+    decode: (body) => ({ outputs: body, describe: () => decoder.decode(body) }),
     explain: explainFailure,
     describe: ({ payload }) => decoder.decode(payload),
   };
-}
-
-function decodeResponse(body: Uint8Array): InferResponse {
-  const { length } = body;
-  const bytes = new Uint8Array(TEXT_LENGTH_BYTES + length);
-  // Byte by byte: a view of the buffer would cost more than all the rest, as the engine makes a buffer only when one is asked for.
-  bytes[0] = length & 0xff;
-  bytes[1] = (length >>> 8) & 0xff;
-  bytes[2] = (length >>> 16) & 0xff;
-  bytes[3] = length >>> 24;
-  bytes.set(body, TEXT_LENGTH_BYTES);
-  const outputs = new Map<string, Tensor>([[RESPONSE, { name: RESPONSE, datatype: "BYTES", shape: [1], bytes }]]);
-  return { id: "", outputs, describe: () => decoder.decode(body) };
 }
 
 /** The data of an event; of anything else the text. */

@@ -1,8 +1,5 @@
-import { joinBytesElements } from "../json-tensors.ts";
 import { formatJson, parseJson } from "../json-text.ts";
-import { TEXT_LENGTH_BYTES } from "../payload-tensor.ts";
 import type { Conversation } from "../service.ts";
-import type { Tensor } from "../tensor.ts";
 import { type AnswerKind, detectAnswerKind } from "./answer-kind.ts";
 import { isObject } from "./answer-parts.ts";
 import type { Json, JsonObject } from "./prompt-entry.ts";
@@ -42,16 +39,15 @@ export class PayloadConversation implements Conversation {
     this.endpoint = endpoint;
   }
 
-  ask(turn: readonly Tensor[]): readonly Tensor[] {
-    const [payload] = turn as readonly [Tensor];
-    const text = decoder.decode(payload.bytes.subarray(TEXT_LENGTH_BYTES));
+  ask(turn: Uint8Array): Uint8Array {
+    const text = decoder.decode(turn);
     const { asked, answered, layout } = this;
     if (asked === undefined || answered === undefined || layout === undefined) {
       this.opening = text;
       return turn;
     }
     this.asked = continueBody(asked, answered, parseBody(text), layout);
-    return [{ ...payload, bytes: joinBytesElements([encoder.encode(formatJson(this.asked))]) }];
+    return encoder.encode(formatJson(this.asked));
   }
 
   hear(reads: readonly Uint8Array[]): string | undefined {

@@ -1,8 +1,9 @@
 import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import { UserError } from "../../plan/problem.ts";
-import { readApiKey } from "../../plan/secrets.ts";
+import { readApiKey, registerSecret, registerUrl } from "../../plan/secrets.ts";
+import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
-import { openAiTargetSchema } from "./target.ts";
+import { openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
 
 /** Servers of generative models that take JSON payloads over HTTP and answer at once or with server-sent events, as OpenAI's API does. */
 
@@ -16,6 +17,17 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
     defaultPort: DEFAULT_PORT,
     headers: apiKeyEnv === undefined ? headers : [...headers, ["Authorization", `Bearer ${requireApiKey(apiKeyEnv)}`]],
   }),
+  urls: serverUrls,
+  describe: describeServer,
+  takes: () => "payloads",
+  exported: ({ endpoint }) => ({ serviceKind: "openai", endpoint }),
+  registerSecrets: (target) => {
+    registerServerSecrets(target);
+    registerUrl(target.endpoint);
+    if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
+  },
+  path: ({ endpoint }) => withoutLeadingSlashes(endpoint),
+  api: { name: "openai", path: "/v1/models", sign: /"object"\s*:\s*"list"/ },
   open: async (target) => (await import("./front.ts")).createOpenAiFront(target),
 };
 

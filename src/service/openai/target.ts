@@ -2,6 +2,11 @@ import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import type { Builders, Schema } from "../../plan/schema.ts";
 import { headersSchema, moreUrlsSchema, tlsSchema } from "../target-schemas.ts";
 
+/** The path of a target's requests as requests begin with it, without the slash. */
+export function withoutLeadingSlashes(path: string): string {
+  return path.replace(/^\/+/, "");
+}
+
 /** The schema of a target whose requests are JSON payloads to a path. */
 export function openAiTargetSchema(v: Builders): Schema<OpenAiTargetPlan> {
   return v.object({

@@ -1,5 +1,5 @@
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
-import type { InferCodec, Query, SharedMemoryQueries, TraceQueries } from "../service.ts";
+import type { Query, ServiceSharedMemory, TensorCodec, TraceQueries } from "../service.ts";
 import type { TritonModel } from "./model.ts";
 
 /** The calls to Triton that are not inference: the same questions over HTTP and gRPC, with answers of the same form. */
@@ -19,7 +19,7 @@ export interface TritonApi {
   statistics(model: ModelName | undefined): Query;
   /** The repository's models that are ready. */
   index(): Query;
-  readonly sharedMemory: SharedMemoryQueries;
+  readonly sharedMemory: Pick<ServiceSharedMemory, "register" | "unregister">;
 }
 
 /** What differs between Triton's two front ends. */
@@ -28,5 +28,5 @@ export interface FrontEnd {
   readonly readStreamed?: ReadStreamed;
   traceQueries(): Promise<TraceQueries>;
   /** @param isJson the server reads and writes no binary tensors, whatever the plan says */
-  createCodec(model: TritonModel, isJson: boolean): InferCodec;
+  createCodec(model: TritonModel, isJson: boolean): TensorCodec;
 }

@@ -6,7 +6,7 @@ import type { StreamedResponse } from "../../transport/streamed-responses.ts";
 import { fromJsonElements, joinBytesElements } from "../json-tensors.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
-import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
+import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createGrpcChecks, elementsOf } from "./grpc-answer-check.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
@@ -37,7 +37,7 @@ export interface GrpcCodecOptions {
 }
 
 /** Makes the codec of one model. */
-export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): InferCodec {
+export function createGrpcCodec(model: ModelInfo, options: GrpcCodecOptions): TensorCodec {
   const parameters: ProtoObject = { triton_enable_empty_final_response: { bool_param: true } };
   for (const name in options.parameters)
     parameters[name] = toInferParameter(options.parameters[name] as RequestParameterPlan);
@@ -100,7 +100,10 @@ function placeParameters(place: SharedPlace | undefined): ProtoObject {
   return { parameters };
 }
 
-function decodeResponse(body: Uint8Array, places: GrpcCodecOptions["outputPlaces"]): InferResponse {
+function decodeResponse(
+  body: Uint8Array,
+  places: GrpcCodecOptions["outputPlaces"],
+): InferResponse<ReadonlyMap<string, Tensor>> {
   const message = decodeMessage(INFER_RESPONSE, body);
   const raw = (message["raw_output_contents"] ?? []) as Uint8Array[];
   const outputs = new Map<string, Tensor>();

@@ -6,7 +6,7 @@ import type { Header, WireRequest } from "../../transport/request.ts";
 import { explainPage } from "../html-page.ts";
 import { fromJsonElements, toJsonElements } from "../json-tensors.ts";
 import { parseLossless } from "../lossless-json.ts";
-import type { InferCodec, InferResponse, ModelInfo } from "../service.ts";
+import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createHttpChecks } from "./http-answer-check.ts";
 import { stampHttpSequence } from "./sequence-stamp.ts";
@@ -46,7 +46,7 @@ export function encodeSegment(text: string): string {
 }
 
 /** Makes the codec of one model. */
-export function createHttpCodec(model: ModelInfo, options: HttpCodecOptions): InferCodec {
+export function createHttpCodec(model: ModelInfo, options: HttpCodecOptions): TensorCodec {
   const path = modelPath(model, "/infer");
   return {
     encode: (tensors, idDigits, sequenceStamp) =>
@@ -143,7 +143,11 @@ interface OutputJson {
   readonly parameters?: { readonly binary_data_size?: unknown };
 }
 
-function decodeResponse(body: Uint8Array, jsonBytes: number, places: HttpCodecOptions["outputPlaces"]): InferResponse {
+function decodeResponse(
+  body: Uint8Array,
+  jsonBytes: number,
+  places: HttpCodecOptions["outputPlaces"],
+): InferResponse<ReadonlyMap<string, Tensor>> {
   const headBytes = jsonBytes === 0 ? body.length : jsonBytes;
   if (headBytes > body.length)
     throw new ProtocolError(`Inference-Header-Content-Length ${headBytes} is longer than the body`);

@@ -3,6 +3,7 @@ import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { AnswerObject } from "../answer.ts";
 import { unlessMissing } from "../missing-call.ts";
+import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { Ask, Service, ServiceFront, ServiceKind, StatisticsQuery, Wire } from "../service.ts";
 import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
 import type { BareServer } from "./bare-server.ts";
@@ -24,6 +25,23 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
     headers: target.headers,
     ...(target.compression === "none" ? {} : { compression: target.compression }),
   }),
+  urls: serverUrls,
+  describe: describeServer,
+  takes: () => "tensors",
+  exported: () => ({ serviceKind: "triton", endpoint: "" }),
+  check: ({ sharedMemory, moreUrls = [] }) =>
+    sharedMemory === "none" || moreUrls.length === 0
+      ? []
+      : [
+          {
+            path: "target.moreUrls",
+            message: "shared memory is shared with one server",
+            hint: "Measure one server.",
+          },
+        ],
+  registerSecrets: registerServerSecrets,
+  path: () => "v2",
+  api: { name: "kserve", path: "/v2", sign: /"extensions"\s*:/ },
   open: (target) => (target.protocol === "http" ? toServiceFront(target, httpFrontEnd(target)) : openGrpc(target)),
 };
 
@@ -75,7 +93,16 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
       statistics ??= findStatistics(api, composing.models.length > 0 ? undefined : name, ask);
       return statistics;
     },
-    sharedMemory: api.sharedMemory,
+    ...(target.sharedMemory === "none"
+      ? {}
+      : {
+          sharedMemory: {
+            kind: target.sharedMemory,
+            outputBytes: target.outputSharedMemoryBytes,
+            ...api.sharedMemory,
+          },
+        }),
+    shapes: target.shapes,
     warnings: [...warningsOf(target), ...(bare?.warnings ?? [])],
   };
 }

@@ -10,6 +10,7 @@ import { tinyTokenizer } from "../../servers/tiny-llama.ts";
 import { benchFolder, root } from "../clients.ts";
 import { buildMeasure, runMeasured } from "../measure.ts";
 import { chooseCores } from "../pin.ts";
+import { writeFigures } from "../write-figures.ts";
 import { type Load, openTools, type Tool } from "./clients.ts";
 import { makeLargeTokenizer } from "./large-tokenizer.ts";
 import { measureMemory } from "./memory.ts";
@@ -126,6 +127,7 @@ async function main(): Promise<number> {
   const { text, isPassed } = renderReport(CASES, tools, rounds, samples);
   console.log(text);
   writeFileSync(join(benchFolder, values.only === "" ? "generative.md" : "generative-partial.md"), `${text}\n`);
+  if (values.only === "" && problems.length === 0) writeFigures("bench:generative", text);
   for (const problem of problems) console.error(`bench: ${problem}`);
   return values.only === "" ? Number(!isPassed) : Number(problems.length > 0);
 }

@@ -81,7 +81,7 @@ describe("only what is sent is made", () => {
       return ["--input-file", `payload:${join(folder, "trace.jsonl")}`, "--request-count", "7"];
     });
     assert.equal(code, 1);
-    assert.match(err, /trace\.jsonl, line 7: is no JSON/);
+    assert.match(err, /trace\.jsonl, line 7: is not JSON/);
   });
 });
 

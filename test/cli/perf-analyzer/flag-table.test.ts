@@ -55,7 +55,7 @@ test("the table knows every option of perf_analyzer and adds none but Rampart's 
   const own = OPTIONS.filter(({ isOwn }) => isOwn === true);
   for (const name of own.flatMap(({ names }) => names))
     assert.ok(!PERF_ANALYZER_FLAGS.includes(name), `${name} is perf_analyzer's already`);
-  assert.deepEqual([...new Set(own.map(({ group }) => group))], ["Of Rampart's own"]);
+  assert.deepEqual([...new Set(own.map(({ group }) => group))], ["Rampart's own"]);
 });
 
 test("switches are the options that take no value in perf_analyzer", () => {

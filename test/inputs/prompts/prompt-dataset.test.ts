@@ -35,9 +35,7 @@ interface Part {
 async function bodiesOf(change: Partial<PromptsPlan>): Promise<Body[]> {
   const { streams, isFromJson } = await makePromptDataset({ ...LEAST, ...change }, "in-turn");
   assert.equal(isFromJson, true);
-  return (streams[0] ?? []).map(
-    ({ inputs }) => JSON.parse(new TextDecoder().decode(inputs.get("payload")?.bytes.subarray(4))) as Body,
-  );
+  return (streams[0] ?? []).map(({ payload }) => JSON.parse(new TextDecoder().decode(payload)) as Body);
 }
 
 describe("prompts of a plan", () => {

@@ -10,8 +10,8 @@ import type { Service } from "../../../src/service/service.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeDataset, makeService } from "./fake-client.ts";
 
-const conversations: Service["conversations"] = () =>
-  Promise.resolve(() => ({ ask: (tensors) => [...tensors], hear: () => undefined }));
+const conversations: NonNullable<Service["conversations"]> = () =>
+  Promise.resolve(() => ({ ask: (turn) => turn, hear: () => undefined }));
 
 function create(change: PlanChange, service: Partial<Service> = {}): Promise<RequestFeed> {
   const plan = makePlan(change);

@@ -96,11 +96,11 @@ export function makeService(batchSize = 1): Service {
     statistics: () => Promise.resolve(undefined),
     warnings: [],
     codec: {
-      encode: (tensors, idDigits) => ({
+      encode: (content, idDigits) => ({
         path: "/infer",
         method: "POST",
         headers: [],
-        payload: tensors[0]?.bytes ?? new Uint8Array(0),
+        payload: ("bytes" in content ? content : content[0])?.bytes ?? new Uint8Array(0),
         ...(idDigits > 0 ? { stampPlace: { offset: 0, length: idDigits, idDigits } } : {}),
       }),
       stampSequence: ({ id, isStart, isEnd }) =>

@@ -1,4 +1,4 @@
-import type { DataStep, Dataset } from "../../../src/inputs/dataset.ts";
+import { type DataStep, type Dataset, NO_TENSORS } from "../../../src/inputs/dataset.ts";
 import { SessionFeed } from "../../../src/run/send/session-feed.ts";
 import type { Conversation } from "../../../src/service/service.ts";
 import { makeService } from "./fake-client.ts";
@@ -10,8 +10,9 @@ function makeSessions(...turnCounts: number[]): Dataset {
     Array.from(
       { length: count },
       (_, turn): DataStep => ({
-        inputs: new Map([["IN", { bytes: Uint8Array.of(value++) }]]),
-        expected: new Map(),
+        payload: Uint8Array.of(value++),
+        inputs: NO_TENSORS,
+        expected: NO_TENSORS,
         sessionId: `s${session}`,
         ...(turn === 0 ? { delayMs: 5 } : {}),
       }),
@@ -24,7 +25,7 @@ function makeSessions(...turnCounts: number[]): Dataset {
 function openConversation(): Conversation {
   let heard: number[] = [];
   return {
-    ask: (tensors) => tensors.map((tensor) => ({ ...tensor, bytes: Uint8Array.of(...tensor.bytes, ...heard) })),
+    ask: (turn) => Uint8Array.of(...turn, ...heard),
     hear: (reads) => {
       heard = [...(reads[0] ?? [])];
       return heard[0] === 63 ? "unreadable" : undefined;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { DataStep } from "../../../src/inputs/dataset.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { SharedTensors, type SharedTensorsOptions } from "../../../src/run/target/shared-tensors.ts";
-import type { Ask, Query, Service } from "../../../src/service/service.ts";
+import type { Ask, Query, Service, ServiceSharedMemory } from "../../../src/service/service.ts";
 import type { SharedPlace } from "../../../src/service/tensor.ts";
 import type { SharedRegion } from "../../../src/transport/shared-memory/shared-memory.ts";
 import { makeModel, spec } from "../../inputs/make-model.ts";
@@ -19,7 +19,7 @@ interface FakeServer {
 const IN = `IN${process.pid}`;
 const OUT = `OUT${process.pid}`;
 
-function makeShared(change: Partial<SharedTensorsOptions> = {}, outputShape = [4]) {
+function makeShared(change: Partial<SharedTensorsOptions> = {}, outputShape = [4], outputBytes = 100) {
   const server: FakeServer = { regions: new Map(), refusals: [] };
   const query = (kind: string, region: SharedRegion): Query => ({ kind, region }) as unknown as Query;
   const ask: Ask = (asked) => {
@@ -42,16 +42,18 @@ function makeShared(change: Partial<SharedTensorsOptions> = {}, outputShape = [4
         return base.codec;
       },
     },
-    sharedMemory: {
-      register: (region) => query("register", region),
-      unregister: (region) => query("unregister", region),
-    },
+  };
+  const memory: ServiceSharedMemory = {
+    kind: "system",
+    outputBytes,
+    register: (region) => query("register", region),
+    unregister: (region) => query("unregister", region),
   };
   const steps = [0, 1].map((value): DataStep => {
     return { inputs: new Map([[IN, { bytes: Uint8Array.of(value) }]]), expected: new Map() };
   });
   const dataset = { streams: [steps], isFromJson: true, warnings: [] };
-  const options = { kind: "system", service, dataset, outputBytes: 100, slotCount: 1, ask, ...change } as const;
+  const options = { memory, service, dataset, slotCount: 1, ask, ...change };
   return { server, places, open: () => SharedTensors.open(options) };
 }
 
@@ -96,7 +98,7 @@ test("an output of varying size has the bytes that were asked for, and not none"
   const shared = await open();
   assert.equal(server.regions.get(OUT)?.sizeBytes, 100);
   await shared.close();
-  await assert.rejects(makeShared({ outputBytes: 0 }, [-1]).open(), /shared memory of 0 bytes/);
+  await assert.rejects(makeShared({}, [-1], 0).open(), /shared memory of 0 bytes/);
 });
 
 test("names that the server has already get another ending, and the user is told", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createPayloadCodec, RESPONSE } from "../../../src/service/openai/codec.ts";
+import { createPayloadCodec } from "../../../src/service/openai/codec.ts";
 import { unreadable } from "../../../src/transport/answer-check.ts";
 
 /** Payloads as requests, and what answers say. */
@@ -10,11 +10,7 @@ const decoder = new TextDecoder();
 const codec = createPayloadCodec("v1/chat/completions", true);
 
 function payload(text: string) {
-  const content = encoder.encode(text);
-  const bytes = new Uint8Array(4 + content.length);
-  new DataView(bytes.buffer).setUint32(0, content.length, true);
-  bytes.set(content, 4);
-  return { name: "payload", datatype: "BYTES", shape: [1], bytes } as const;
+  return { bytes: encoder.encode(text) };
 }
 
 /** What is wrong with an answer, or an event of one, with the server's words; undefined when nothing is. */
@@ -26,23 +22,23 @@ function explainAnswer(text: string): string | undefined {
 
 describe("payloads", () => {
   test("a payload is sent as it is, to its path, and says whether events are wanted", () => {
-    const request = codec.encode([payload('{"model":"ä"}')], 0);
+    const request = codec.encode(payload('{"model":"ä"}'), 0);
     assert.equal(request.path, "/v1/chat/completions");
     assert.equal(decoder.decode(request.payload), '{"model":"ä"}');
     assert.deepEqual(request.headers, [
       ["Content-Type", "application/json"],
       ["Accept", "text/event-stream"],
     ]);
-    const single = createPayloadCodec("v1/embeddings", false).encode([payload("{}")], 0);
+    const single = createPayloadCodec("v1/embeddings", false).encode(payload("{}"), 0);
     assert.deepEqual(single.headers, [["Content-Type", "application/json"]]);
   });
 
-  test("an answer is one text behind its length", () => {
-    const { outputs, describe: print } = codec.decode(encoder.encode("data: ü\n\n"), 0);
-    const { bytes, datatype } = outputs.get(RESPONSE) ?? assert.fail("no response");
-    assert.equal(datatype, "BYTES");
-    assert.equal(new DataView(bytes.buffer).getUint32(0, true), bytes.length - 4);
-    assert.equal(decoder.decode(bytes.subarray(4)), "data: ü\n\n");
+  test("the bytes of a payload and of an answer are passed on as they are, and not copied", () => {
+    const content = payload("{}");
+    assert.equal(codec.encode(content, 0).payload, content.bytes);
+    const body = encoder.encode("data: ü\n\n");
+    const { outputs, describe: print } = codec.decode(body, 0);
+    assert.equal(outputs, body);
     assert.equal(print(), "data: ü\n\n");
   });
 

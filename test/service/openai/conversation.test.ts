@@ -1,22 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { joinBytesElements } from "../../../src/service/json-tensors.ts";
 import { PayloadConversation } from "../../../src/service/openai/conversation.ts";
-import type { Tensor } from "../../../src/service/tensor.ts";
 
 /** What a session's turns are sent with. */
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-function turn(body: object): Tensor[] {
-  const bytes = joinBytesElements([encode(JSON.stringify(body))]);
-  return [{ name: "payload", datatype: "BYTES", shape: [1], bytes }];
+function turn(body: object): Uint8Array {
+  return encode(JSON.stringify(body));
 }
 
-function textOf([payload]: readonly Tensor[]): string {
-  const { bytes } = payload as Tensor;
-  assert.equal(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true), bytes.length - 4);
-  return new TextDecoder().decode(bytes.subarray(4));
+function textOf(payload: Uint8Array): string {
+  return new TextDecoder().decode(payload);
 }
 
 /** What is sent of these turns when these are the answers, read by read. */

@@ -1,4 +1,6 @@
 import type { Plan } from "../../../plan/plan.ts";
+import { inputKindOf } from "../../../registry/input-kinds.ts";
+import { loadModeOf } from "../../../registry/load-modes.ts";
 
 /**
  * Returns how many entries a plan sends, starting with the first. Later entries need not be created. A warm-up also starts with the first
@@ -7,7 +9,8 @@ import type { Plan } from "../../../plan/plan.ts";
 export function neededEntries({ load, inputs, measurement, target }: Plan): number | undefined {
   const { mode, warmupRequests, warmupMs = 0 } = measurement;
   if (mode.kind !== "requests" || mode.count === null || warmupMs > 0) return undefined;
-  const isInOrder = (inputs.kind === "payloads" || inputs.kind === "json") && inputs.isInOrder === true;
-  const isCounted = load.kind === "concurrency" || load.kind === "request-rate" || load.kind === "intervals";
+  const isInOrder = inputKindOf(inputs).isInOrder?.(inputs) === true;
+  const loadMode = loadModeOf(load);
+  const isCounted = loadMode.requestCount === undefined && loadMode.ramp?.(load)?.isWhole !== true;
   return isInOrder && isCounted ? Math.max(mode.count, warmupRequests) * target.batchSize : undefined;
 }

@@ -73,7 +73,7 @@ function describeDueLatency({ scheduledLatency }: WindowResult): string {
   return `latencies count from when a request was sent; from when it was due they are ${average} on average, ${p99} at p99`;
 }
 
-/** Returns the number of connections that a load needs; for loads without a known number, an upper bound. */
+/** Returns the number of connections that a load needs; for other loads, the number above which there are too many. */
 function neededConnections({ perfAnalyzer: { stimulus } }: GenaiSettings, run: RunResult): number {
   const perServer =
     stimulus.kind === "concurrency" && run.prepared.plan.load.kind === "concurrency"
@@ -109,7 +109,7 @@ function reportFailures(result: RunResult, note: (text: string) => void): void {
     const { target } = result.prepared.plan;
     const isUnreached = failures.every(({ kind }) => kind === "connect");
     if (result.hint !== undefined && result.error === undefined) note(result.hint);
-    if (isUnreached && target.kind !== "embedded") note(`is there a server at ${target.url}? --url names it`);
+    if (isUnreached && "url" in target) note(`is there a server at ${target.url}? --url names it`);
   }
   if (cancelledCount > 0) {
     note(`${cancelledCount} of ${sentCount} requests were given up: they are no failures, and are in no statistic:`);

@@ -1,5 +1,6 @@
+import type { RequestRateLoadPlan } from "../../../load/request-rate.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
-import type { LoadPlan, RequestRateLoadPlan } from "../../../plan/load-plan.ts";
+import type { LoadPlan } from "../../../plan/load-plan.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
 /** Returns the load: when requests are sent. */

@@ -3,6 +3,7 @@ import type { Plan } from "../../../plan/plan.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../../plan/sequences.ts";
 import { NO_TELEMETRY, type ScrapePlan } from "../../../plan/telemetry.ts";
+import { targetKindOf } from "../../../registry/service-kinds.ts";
 import { defaultSettings, isDefault } from "../options/defaults.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -42,7 +43,7 @@ export function toProfilePlan(
     load: toLoad(settings),
     sequences: DEFAULT_SEQUENCES,
     inputs:
-      target.kind === "openai"
+      targetKindOf(target).takes(target) === "payloads"
         ? { kind: "payloads", file: files.inputsFile, ...order }
         : { kind: "json", files: [files.inputsFile], ...order },
     measurement,

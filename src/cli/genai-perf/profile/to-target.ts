@@ -20,7 +20,7 @@ export function toTarget(settings: GenaiSettings, given: GivenSettings, headers:
   const { type, path, isStreaming } = endpoint;
   const more = rampart.moreUrls.length === 0 ? {} : { moreUrls: rampart.moreUrls };
   const model = modelNames[0] ?? "";
-  if (ENDPOINT_TYPES[type].serviceKind === "openai") {
+  if (ENDPOINT_TYPES[type].takes === "payloads") {
     const base = { kind: "openai", protocol: "http", batchSize: 1, tls: DEFAULT_TLS } as const;
     const url = given.has("endpoint.url") ? endpoint.url : DEFAULT_HTTP_URL;
     return { ...base, url, ...more, endpoint: endpointPath(type, path, model), model, isStreaming, headers };

@@ -26,7 +26,7 @@ export function checkEndpoint(rules: RuleSet): void {
     type === "dynamic_grpc" || type === "tensorrtllm_engine",
     "endpoint.type",
     `the endpoint type ${type} is not supported yet`,
-    "The README lists the types that are.",
+    "rampart help genai-perf lists the types that are.",
   );
   if (!rules.isChosen("endpoint.serverMetricsUrls")) return;
   const explain = ENDPOINT_TYPES[type].serviceKind === "triton" ? explainTritonMetrics : explainMetrics;

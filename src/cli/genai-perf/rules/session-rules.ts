@@ -32,7 +32,7 @@ export function checkSessions(rules: RuleSet): void {
   );
   const { type } = endpoint;
   refuse(
-    ENDPOINT_TYPES[type].serviceKind !== "openai" || TOKENLESS_TYPES.includes(type),
+    ENDPOINT_TYPES[type].takes !== "payloads" || TOKENLESS_TYPES.includes(type),
     `the endpoint type ${type} has no conversations`,
     "Use chat or another type of an OpenAI server.",
   );

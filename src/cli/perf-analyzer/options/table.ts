@@ -23,7 +23,7 @@ export const OPTIONS: readonly PerfAnalyzerOption[] = [
   ...inGroup("The server's metrics, and its trace settings during the run (set back afterwards)", TELEMETRY),
   ...inGroup("Results", OUTPUT),
   ...inGroup("Deprecated", DEPRECATED),
-  ...inGroup("Of Rampart's own", OWN),
+  ...inGroup("Rampart's own", OWN),
   ...inGroup(
     "Recognised, but refused with exit code 99 unless they have their default value, until they are supported",
     REFUSED,

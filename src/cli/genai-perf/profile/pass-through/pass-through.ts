@@ -1,5 +1,6 @@
 import type { Plan } from "../../../../plan/plan.ts";
 import { type Problem, UserError } from "../../../../plan/problem.ts";
+import { loadModeOf } from "../../../../registry/load-modes.ts";
 import { OPTIONS } from "../../../perf-analyzer/options/table.ts";
 import { type ParsedLine, parseOptions, readSettings } from "../../../perf-analyzer/read-settings.ts";
 import { Settings } from "../../../perf-analyzer/settings.ts";
@@ -98,8 +99,7 @@ function adoptPlan(plan: Plan, hasLoad: boolean): Settings {
 function checkLoad({ load: base }: Plan, { load }: Plan): Problem[] {
   const withoutGaps = (one: Plan["load"]): object => ({ ...one, distribution: undefined });
   if (load.kind === "intervals" || isSame(withoutGaps(base), withoutGaps(load))) return [];
-  const flags = { concurrency: "--concurrency-range", "request-rate": "--request-rate-range" } as const;
-  const flag = load.kind === "concurrency" || load.kind === "request-rate" ? flags[load.kind] : `--${load.kind}`;
+  const flag = loadModeOf(load).levels === undefined ? `--${load.kind}` : `--${load.kind}-range`;
   const message = `${flag} after -- must be one plain number: a profile is measured under one load`;
   return [{ path: `-- ${flag}`, message, hint: "Use genai-perf analyze --sweep-type for several." }];
 }

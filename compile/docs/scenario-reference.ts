@@ -1,0 +1,153 @@
+import { FLAGS as INIT_FLAGS } from "../../src/cli/init.ts";
+import { FLAGS as MOCK_FLAGS } from "../../src/cli/mock.ts";
+import { FLAGS as RUN_FLAGS } from "../../src/cli/run.ts";
+import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS } from "../../src/measure/tokens/metrics.ts";
+import { LLM_ENDPOINTS } from "../../src/service/openai/endpoints.ts";
+import { listOwnOptions } from "./option-lists.ts";
+import { type Field, ScenarioTypes } from "./scenario-types.ts";
+import { formatTable } from "./table.ts";
+
+/** The reference of the scenario guide, made from the types of the scenario API and the option tables of Rampart's own commands. */
+
+/** Functions by what they make, each with its options types. */
+const BUILDERS: readonly (readonly [
+  title: string,
+  builders: readonly (readonly [name: string, ...options: string[]])[],
+])[] = [
+  [
+    "Targets",
+    [
+      ["triton", "TritonHttpOptions", "TritonGrpcOptions"],
+      ["openai", "OpenAiOptions"],
+      ["embedded", "EmbeddedOptions"],
+      ["embeddedLlm", "EmbeddedLlmOptions"],
+    ],
+  ],
+  [
+    "Loads",
+    [
+      ["ramp", "RampOptions"],
+      ["hold", "HoldOptions"],
+      ["steps", "Extent"],
+      ["rate", "RateOptions"],
+      ["rateRamp", "RateRampOptions"],
+      ["intervals", "Extent"],
+      ["fixedSchedule", "ScheduleOptions"],
+      ["periodic", "PeriodicOptions"],
+      ["sessions"],
+    ],
+  ],
+  [
+    "Inputs",
+    [["random", "TextOptions"], ["zero", "TextOptions"], ["json"], ["prompts", "PromptOptions"], ["payloads"]],
+  ],
+  [
+    "Assertions",
+    [
+      ["p50"],
+      ["p90"],
+      ["p95"],
+      ["p99"],
+      ["average"],
+      ["percentile"],
+      ["throughput"],
+      ["outputTokensPerSec"],
+      ["goodput"],
+      ["errorRate"],
+    ],
+  ],
+];
+
+/** Fields of a scenario, and of a target, that are objects. */
+const OBJECTS: readonly (readonly [title: string, type: string])[] = [
+  ["`stability`", "StabilityOptions"],
+  ["`sequences`", "SequenceOptions"],
+  ["`metrics`", "MetricsOptions"],
+  ["`cancel`", "CancelOptions"],
+  ["`tls` of a target", "TlsOptions"],
+];
+
+/** The whole reference as Markdown. */
+export function formatScenarioReference(): string {
+  const types = new ScenarioTypes();
+  const format = (title: string, names: readonly string[]): string =>
+    [
+      `### ${title}`,
+      names.length > 1 ? "" : describeType(types, names[0] ?? ""),
+      formatFields(types.fieldsOf(...names)),
+    ]
+      .filter((text) => text !== "")
+      .join("\n\n");
+  return [
+    format("`defineScenario`", ["ScenarioDefinition"]),
+    ...OBJECTS.map(([title, type]) => format(title, [type])),
+    ...BUILDERS.map(([title, builders]) => `### ${title}\n\n${formatBuilders(types, builders)}`),
+    ...groupByOptions().map(([names, users]) => format(`Options of ${users.join(", ")}`, names)),
+    `### Metrics of responses with tokens\n\n${formatMetrics()}`,
+    `### Values\n\n${formatValues(types)}`,
+    listOwnOptions("run", RUN_FLAGS),
+    listOwnOptions("init", INIT_FLAGS),
+    listOwnOptions("mock", MOCK_FLAGS),
+  ].join("\n\n");
+}
+
+function formatBuilders(
+  types: ScenarioTypes,
+  builders: readonly (readonly [name: string, ...options: string[]])[],
+): string {
+  const rows = builders.map(([name]) => [`\`${name}(${types.paramsOf(name).join(", ")})\``, types.docOf(name)]);
+  return formatTable(["function", "meaning"], rows);
+}
+
+/** What its doc comment says beyond whose options they are. */
+function describeType(types: ScenarioTypes, name: string): string {
+  const text = types
+    .docOf(name)
+    .replace(/^(What `defineScenario` takes|Options of (`\w+`( and )?)+)(, for [^.]*)?[.:]\s*/, "");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Options types with the functions that take them. */
+function groupByOptions(): [types: readonly string[], users: string[]][] {
+  const groups = new Map<string, [readonly string[], string[]]>();
+  for (const [, builders] of BUILDERS)
+    for (const [name, ...types] of builders) {
+      if (types.length === 0) continue;
+      const group = groups.get(types.join()) ?? [types, []];
+      group[1].push(`\`${name}\``);
+      groups.set(types.join(), group);
+    }
+  return [...groups.values()];
+}
+
+/** A default stands at the end of a doc comment. */
+function formatFields(fields: readonly Field[]): string {
+  const rows = fields.map(({ name, type, isOptional, doc }) => {
+    const [, meaning = doc, preset = ""] = /^(.*?)\s*Default: (.*?)\.?$/.exec(doc) ?? [];
+    return [`\`${name}\``, `\`${type}\``, isOptional ? preset : "required", meaning];
+  });
+  return formatTable(["field", "takes", "default", "meaning"], rows);
+}
+
+/** The token metrics that assertions name. */
+function formatMetrics(): string {
+  const rows = TOKEN_METRICS.map((metric) => ({ metric, entry: entryOf(metric) }))
+    .filter(({ entry }) => entry.isAsserted)
+    .map(({ metric, entry: { label, isStreamed, limit } }) => [
+      `\`"${nameOfMetric(metric)}"\``,
+      label,
+      isTimeMetric(metric) ? "duration" : "number",
+      isStreamed ? "streams" : "text",
+      limit === undefined ? "" : `at ${limit}`,
+    ]);
+  return formatTable(["metric", "meaning", "limit", "exists for", "in `goodput`"], rows);
+}
+
+function formatValues(types: ScenarioTypes): string {
+  const rows = ["Duration", "Length", "MockLatency", "RequestParameter"].map((name) => [
+    `\`${name}\``,
+    types.docOf(name),
+  ]);
+  const endpoints = Object.keys(LLM_ENDPOINTS).map((name) => `\`"${name}"\``);
+  return formatTable(["type", "meaning"], [...rows, ["`LlmEndpointName`", `One of ${endpoints.join(", ")}.`]]);
+}

@@ -1,0 +1,38 @@
+import type { Builders, Schema } from "../../plan/schema.ts";
+import { generateDataset } from "../generate.ts";
+import type { InputKind } from "../input-kind.ts";
+
+/** Data that is made up to fit the model: random, or zeros. Texts are random either way. */
+interface GeneratedPlan<K extends "random" | "zero"> {
+  readonly kind: K;
+  /** Characters of a random text, 1 or more. */
+  readonly stringLength: number;
+  /** The text of every BYTES element; empty: random ones. */
+  readonly stringData: string;
+}
+
+declare module "../../plan/plan.ts" {
+  interface InputsPlans {
+    readonly random: GeneratedPlan<"random">;
+    readonly zero: GeneratedPlan<"zero">;
+  }
+}
+
+export const randomInputs: InputKind<GeneratedPlan<"random">> = {
+  schema: (v) => generatedSchema(v, "random"),
+  makes: "tensors",
+  load: (plan, model) => generateDataset(model, { ...plan, isZero: false }),
+};
+
+export const zeroInputs: InputKind<GeneratedPlan<"zero">> = {
+  schema: (v) => generatedSchema(v, "zero"),
+  makes: "tensors",
+  load: (plan, model) => generateDataset(model, { ...plan, isZero: true }),
+};
+
+function generatedSchema<K extends "random" | "zero">(v: Builders, kind: K): Schema<GeneratedPlan<K>> {
+  const stringLength = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  return v.object({ kind: v.literal(kind), stringLength, stringData: v.string() }) as unknown as Schema<
+    GeneratedPlan<K>
+  >;
+}

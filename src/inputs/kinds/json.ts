@@ -1,0 +1,30 @@
+import type { InputKind } from "../input-kind.ts";
+import { pathSchema } from "./path-schema.ts";
+
+/** Tensors from perf_analyzer's JSON files. */
+interface JsonInputsPlan {
+  readonly kind: "json";
+  readonly files: readonly string[];
+  /** Each request takes the next step, whichever lane sends it, and does not stride as perf_analyzer's lanes do. Default: false. */
+  readonly isInOrder?: boolean;
+}
+
+declare module "../../plan/plan.ts" {
+  interface InputsPlans {
+    readonly json: JsonInputsPlan;
+  }
+}
+
+export const jsonInputs: InputKind<JsonInputsPlan> = {
+  schema: (v) =>
+    v.object({
+      kind: v.literal("json"),
+      files: v.pipe(v.array(pathSchema(v)), v.minLength(1, "must name a file")),
+      isInOrder: v.exactOptional(v.boolean()),
+    }),
+  makes: "tensors",
+  orders: () => ["in-turn", "at-times"],
+  isInOrder: ({ isInOrder = false }) => isInOrder,
+  load: async ({ files }, model, order) =>
+    (await import("../json-file.ts")).readJsonFiles(files, model, order === "at-times"),
+};

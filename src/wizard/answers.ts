@@ -1,0 +1,32 @@
+/** The answers to the questions of the wizard. */
+
+/** What can be asked; also the names of the flags that answer. */
+export type QuestionId =
+  | "target"
+  | "protocol"
+  | "url"
+  | "model"
+  | "tokenizer"
+  | "shapes"
+  | "load"
+  | "levels"
+  | "for"
+  | "p99-limit"
+  | "out"
+  | "run";
+
+/** The answers so far, as text. */
+export type Answers = Readonly<Partial<Record<QuestionId, string>>>;
+
+/** Parses `NAME:1,2 NAME2:3` into sizes by input. */
+export function parseShapes(text: string): Record<string, number[]> {
+  const shapes: Record<string, number[]> = {};
+  for (const part of text.split(/\s+/).filter((word) => word !== "")) {
+    const colon = part.lastIndexOf(":");
+    shapes[part.slice(0, colon)] = part
+      .slice(colon + 1)
+      .split(",")
+      .map(Number);
+  }
+  return shapes;
+}

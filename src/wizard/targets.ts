@@ -1,0 +1,89 @@
+import { DEFAULT_TLS } from "../plan/tls.ts";
+import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
+import type { ServerTargetPlan } from "../registry/service-kinds.ts";
+import type { Inputs } from "../scenario/input-data.ts";
+import { random } from "../scenario/inputs.ts";
+import { openai } from "../scenario/llm-targets.ts";
+import { prompts } from "../scenario/prompts.ts";
+import type { Target } from "../scenario/target.ts";
+import { embedded, triton } from "../scenario/targets.ts";
+import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
+
+/** What the wizard can measure: one entry has all that its questions and its scenario depend on. */
+
+/** Prompt lengths of a new scenario, in tokens: GenAI-Perf's default input length, and an output length. */
+export const PROMPTS = { isl: 550, osl: 128 } as const;
+
+/** A target of the wizard. */
+export interface WizardTarget {
+  readonly label: string;
+  readonly hint: string;
+  /** In errors: the flag `does not go with the …`. */
+  readonly name: string;
+  /** The questions about targets that this one needs answered. */
+  readonly asks: readonly QuestionId[];
+  toTarget(answers: Answers): Target;
+  readonly inputs: { readonly builder: "random" | "prompts"; readonly options?: object; make(): Inputs };
+  /** The command line that comes closest to the scenario. */
+  readonly commandLine: "perf_analyzer" | "genai-perf";
+  /** What is asked for its models. Absent: nothing is. */
+  probe?(answers: Answers): ServerTargetPlan;
+}
+
+export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
+  embedded: {
+    label: "the embedded target",
+    hint: "no other process needed",
+    name: "embedded target",
+    asks: ["protocol"],
+    toTarget: ({ protocol }) => (protocol === "grpc" ? embedded({ protocol }) : embedded({ protocol: "http" })),
+    inputs: { builder: "random", make: random },
+    commandLine: "perf_analyzer",
+  },
+  triton: {
+    label: "a Triton server",
+    hint: "or another KServe v2 server",
+    name: "Triton server",
+    asks: ["protocol", "url", "model", "shapes"],
+    toTarget: ({ url = "", model = "", protocol, shapes }) => {
+      const options = { model, ...(shapes === undefined ? {} : { shapes: parseShapes(shapes) }) };
+      return protocol === "grpc"
+        ? triton(url, { protocol, ...options })
+        : triton(url, { protocol: "http", ...options });
+    },
+    inputs: { builder: "random", make: random },
+    commandLine: "perf_analyzer",
+    probe: ({ url = "", protocol }) => ({
+      ...DEFAULT_TRITON_TARGET,
+      url,
+      protocol: protocol === "grpc" ? "grpc" : "http",
+      model: "",
+    }),
+  },
+  openai: {
+    label: "a language model",
+    hint: "with OpenAI's API",
+    name: "language model",
+    asks: ["url", "model", "tokenizer"],
+    toTarget: ({ url = "", model = "", tokenizer = model }) =>
+      openai(url, { model, streaming: true, ...(tokenizer === model ? {} : { tokenizer }) }),
+    inputs: { builder: "prompts", options: PROMPTS, make: () => prompts(PROMPTS) },
+    commandLine: "genai-perf",
+    probe: ({ url = "" }) => ({
+      kind: "openai",
+      url,
+      protocol: "http",
+      batchSize: 1,
+      isStreaming: false,
+      headers: [],
+      model: "",
+      endpoint: "v1/models",
+      tls: DEFAULT_TLS,
+    }),
+  },
+};
+
+/** The target that was chosen; undefined before one is, or where there is none of that name. */
+export function wizardTargetOf({ target = "" }: Answers): WizardTarget | undefined {
+  return Object.hasOwn(WIZARD_TARGETS, target) ? WIZARD_TARGETS[target] : undefined;
+}

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { formatMarkdown } from "../../../src/cli/help/markdown.ts";
+
+/** Markdown as text for a terminal. */
+
+const format = (text: string, columns = 40): string =>
+  formatMarkdown(text, { columns, describeLink: (target) => (target === "b.md" ? "rampart help b" : target) });
+
+describe("Markdown in a terminal", () => {
+  for (const [what, markdown, text] of [
+    ["headings are underlined", "# One\n## Two\n### Three", "One\n===\n\nTwo\n---\n\nThree\n~~~~~\n"],
+    [
+      "paragraphs are wrapped",
+      "one two three\nfour five six seven eight nine ten",
+      "one two three four five six seven eight\nnine ten\n",
+    ],
+    ["emphasis and code lose their marks", "**a** and `b **c**`", "a and b **c**\n"],
+    [
+      "short code is not broken",
+      'a word or two that is before `{ for: "30 s" }` ends',
+      'a word or two that is before\n{ for: "30 s" } ends\n',
+    ],
+    ["a link tells the topic", "[the guide](b.md), [c](c.md)", "the guide (rampart help b), c (c.md)\n"],
+    [
+      "lists hang",
+      "- one two three four five six seven eight\n  nine\n- ten",
+      "- one two three four five six seven\n  eight nine\n- ten\n",
+    ],
+    ["numbers of a list stay", "1. a\n2. b", "1. a\n2. b\n"],
+    [
+      "code is indented and not wrapped",
+      `\`\`\`sh x.sh\n${"a ".repeat(30)}\n\n# b\n\`\`\`\ntext`,
+      `    ${"a ".repeat(30).trim()}\n\n    # b\n\ntext\n`,
+    ],
+    ["comments are left out", "<!-- generated: x -->\n\na\n\n<!-- end -->\n", "a\n"],
+    [
+      "columns are as wide as their cells",
+      "| a | long |\n| --- | ---: |\n| `b c` | d |\n| e\\|f | `g` |",
+      "a    long\n───  ────\nb c  d\ne|f  g\n",
+    ],
+  ] as const)
+    test(what, () => assert.equal(format(markdown), text));
+
+  test("cells are wrapped where the line has no room for them, the widest first", () => {
+    const table =
+      "| option | meaning |\n| --- | --- |\n| `--x` | one two three four five six seven |\n| `--y` | eight |";
+    assert.equal(
+      format(table, 30),
+      "option  meaning\n──────  ──────────────────────\n--x     one two three four\n        five six seven\n\n--y     eight\n",
+    );
+  });
+
+  test("a word that is wider than the line stays whole", () => {
+    const word = "x".repeat(50);
+    assert.equal(format(`a ${word} b`), `a\n${word}\nb\n`);
+    assert.equal(format(`| a |\n| - |\n| ${word} |`), `a\n${"─".repeat(50)}\n${word}\n`);
+  });
+});

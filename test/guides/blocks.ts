@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../cli/rampart-process.ts";
+
+/** The code blocks of the guides. */
+
+/** Every guide whose commands can be run with nothing but this repository. `test/golden/README.md` needs a Triton. */
+export const GUIDES: readonly string[] = [
+  "README.md",
+  "compile/README.md",
+  "scenarios/README.md",
+  "src/README.md",
+  "src/cli/genai-perf/README.md",
+  "src/cli/perf-analyzer/README.md",
+  "src/measure/README.md",
+  "test/README.md",
+  "test/bench/README.md",
+];
+
+/** A fenced block. */
+export interface CodeBlock {
+  /** The first word behind the fence, such as `sh`. */
+  readonly language: string;
+  /** The second one: the file that the block shows. Empty: none. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The blocks of a guide, in order. */
+export function readBlocks(guide: string): CodeBlock[] {
+  const text = readFileSync(join(ROOT, guide), "utf8");
+  return [...text.matchAll(/^```(\S*) ?(\S*)\n([\s\S]*?)^```$/gm)].map(([, language = "", file = "", shown = ""]) => ({
+    language,
+    file,
+    text: shown,
+  }));
+}
+
+/** The commands of a block; one that goes on in the next line is one. */
+export function commandsOf({ text }: CodeBlock): string[] {
+  return text
+    .replace(/\\\n\s*/g, "")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+}

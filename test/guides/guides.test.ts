@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, test } from "node:test";
+import { replacePart } from "../../compile/docs/generated-part.ts";
+import { PARTS, refresh } from "../../compile/docs/parts.ts";
+import { TOPICS } from "../../src/cli/help/topics.ts";
+import { ROOT } from "../cli/rampart-process.ts";
+import { GUIDES, readBlocks } from "./blocks.ts";
+
+/** The guides: what is made from the source is fresh, links lead somewhere, and examples compile. */
+
+const read = (guide: string): string => readFileSync(join(ROOT, guide), "utf8");
+
+describe("generated parts", () => {
+  for (const part of PARTS)
+    test(`${part.guide}: ${part.name}`, () => {
+      const { before, after } = refresh(part);
+      assert.ok(before === after, "is not what the source says; run npm run docs");
+      const rows = after.slice(after.indexOf(`<!-- generated: ${part.name} -->`)).match(/^\| `/gm) ?? [];
+      assert.ok(rows.length > 80, `only ${rows.length} rows`);
+    });
+
+  for (const name of ["bench", "bench:generative"])
+    test(`the guide of the benchmarks has a place for ${name}, which is not empty`, () => {
+      const guide = read("test/bench/README.md");
+      assert.match(replacePart(guide, name, "new figures"), /\n\nnew figures\n\n<!-- end -->/);
+      assert.match(guide, new RegExp(`<!-- generated: ${name} -->\\n\\n[^<]*\\| rampart \\|`));
+    });
+
+  test("are replaced between their marks only", () => {
+    const guide = "# A\n\n<!-- generated: x -->\nold\n<!-- end -->\n\nrest\n";
+    assert.equal(replacePart(guide, "x", "new\n"), "# A\n\n<!-- generated: x -->\n\nnew\n\n<!-- end -->\n\nrest\n");
+    assert.throws(() => replacePart(guide, "y", "new"), /no lines <!-- generated: y -->/);
+  });
+});
+
+describe("every guide", () => {
+  for (const guide of GUIDES) {
+    test(`${guide}: links lead to files`, () => {
+      const targets = [...read(guide).matchAll(/\]\(([^)#]+)\)/g)].map((match) => match[1] as string);
+      const missing = targets.filter(
+        (target) => !/^https?:/.test(target) && !existsSync(join(ROOT, dirname(guide), target)),
+      );
+      assert.deepEqual(missing, []);
+    });
+
+    test(`${guide}: lines are short, except in tables and generated parts`, () => {
+      const written = read(guide).replace(/<!-- generated[\s\S]*?<!-- end -->/g, "");
+      const long = written.split("\n").filter((line) => [...line].length > 125 && !line.startsWith("|"));
+      assert.deepEqual(long, []);
+    });
+  }
+
+  test("the first one has at most 150 lines", () => assert.ok(read("README.md").split("\n").length <= 150));
+
+  test("those of help are among them", () => {
+    assert.deepEqual(
+      TOPICS.filter(({ guide }) => !GUIDES.includes(guide)),
+      [],
+    );
+  });
+});
+
+/** Options of the programs beside Rampart that guides show, and of npm, Deno and `npm test`. */
+const FOREIGN = new Set(
+  "--bind-to --profile-models --triton-launch-mode --perf-analyzer-path --target --force --all --only --rounds --memory --quick --timeout --no-check --test --metrics".split(
+    " ",
+  ),
+);
+
+describe("what guides name exists", () => {
+  const written = GUIDES.map((guide) => read(guide).replace(/<!-- generated[\s\S]*?<!-- end -->/g, "")).join("\n");
+
+  test("scripts of package.json", () => {
+    const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+    const named = [...written.matchAll(/npm run ([\w:]+)/g)].map((match) => match[1] as string);
+    assert.ok(named.length > 10);
+    assert.deepEqual(
+      named.filter((script) => !(script in scripts)),
+      [],
+    );
+  });
+
+  test("options: the generated lists have them, or their beginning", () => {
+    const listed = PARTS.flatMap(({ make }) => make().match(/--[a-z][a-z-]*/g) ?? []);
+    const named = [...written.matchAll(/(?<![\w-])(--[a-z][a-z-]*[a-z])(-?[…*])?/g)];
+    assert.ok(named.length > 150);
+    const unknown = named.filter(([, name = "", more = ""]) =>
+      more === "" ? !listed.includes(name) && !FOREIGN.has(name) : !listed.some((option) => option.startsWith(name)),
+    );
+    assert.deepEqual([...new Set(unknown.map((match) => match[0]))], []);
+  });
+});
+
+test("the guide of the house lists the folders of src, and no others", () => {
+  const listed = [...read("src/README.md").matchAll(/^\| `([a-z]+)\/` \|/gm)].map((match) => match[1] as string);
+  const folders = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  assert.deepEqual(listed.sort(), folders.map(({ name }) => name).sort());
+});
+
+test("the guide of the house names files and folders that exist", () => {
+  const inSource = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
+  const all = [...inSource, ...readdirSync(ROOT), ...readdirSync(join(ROOT, "test"))];
+  // NAME stands for the name of what is added.
+  const named = [...read("src/README.md").matchAll(/`([a-z][a-z0-9./-]*(?:\.ts|\/))`/g)].map(
+    (match) => match[1] as string,
+  );
+  assert.ok(named.length > 40);
+  const isThere = (name: string): boolean => {
+    const path = name.replace(/^(src|test)\/|\/$/g, "");
+    return path === "src" || path === "test" || all.some((other) => other === path || other.endsWith(`/${path}`));
+  };
+  assert.deepEqual(
+    named.filter((name) => !isThere(name.replace(/\/$/, ""))),
+    [],
+  );
+});
+
+test("the scenarios of the guides compile", () => {
+  const cache = join(ROOT, ".cache");
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "guides-"));
+  try {
+    const blocks = GUIDES.flatMap(readBlocks).filter(({ language }) => language === "ts");
+    assert.ok(blocks.length >= 3);
+    for (const [index, { text }] of blocks.entries()) writeFileSync(join(folder, `${index}.ts`), text);
+    const compilerOptions = { paths: { rampart: [join(ROOT, "src", "index.ts")] } };
+    const settings = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
+    execFileSync(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder], { encoding: "utf8", stdio: "pipe" });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
