@@ -9,17 +9,17 @@ import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
 import { writeOutput } from "../report/output-file.ts";
 import { restoreResult, STORED_RESULT, storeResult } from "./stored-result.ts";
 
-/** Results that are kept from one command to the next: `checkpoint.json`, laid out as genai-perf has it, with Rampart's own part in each entry. */
+/** Results that are kept between commands: `checkpoint.json` in GenAI-Perf's layout, with an additional part of Rampart in each entry. */
 
-/** A result that was kept. */
+/** A result in the checkpoint. */
 export interface KeptResult {
-  /** `tiny_run_config_0`. */
+  /** For example `tiny_run_config_0`. */
   readonly name: string;
   /** See `fingerprintOf`. */
   readonly fingerprint: string;
-  /** Where the run's files are. */
+  /** Folder of the run's files. */
   readonly folder: string;
-  /** Of its JSON report: other runs may write theirs in its place. */
+  /** SHA-256 of its JSON report, to detect that another run has replaced the report. */
   readonly reportSha256: string;
   readonly result: GenAiPerfResult;
 }
@@ -36,7 +36,7 @@ const OWN = v.object({
 
 type Entry = v.InferOutput<typeof ENTRY>;
 
-/** One folder's checkpoint. Entries of the original are left as they are and never taken for our own. */
+/** The checkpoint of one folder. Entries of GenAI-Perf are kept unchanged and never used as results. */
 export class Checkpoint {
   readonly path: string;
   private readonly folder: string;
@@ -47,11 +47,11 @@ export class Checkpoint {
     this.path = join(folder, FILE);
   }
 
-  /** Reads what there is. @throws UserError for a file that is no checkpoint, or a folder in which none can be written */
+  /** Reads the checkpoint if the file exists. @throws UserError when the file is not a checkpoint, or the folder is not writable */
   static async open(folder: string): Promise<Checkpoint> {
     const checkpoint = new Checkpoint(folder);
     await checkpoint.read();
-    // Not only once something was measured.
+    // Check before measuring, not after.
     await access(folder, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return;
       const hint = `Give another folder with ${setting("checkpoint.folder")}.`;
@@ -60,7 +60,7 @@ export class Checkpoint {
     return checkpoint;
   }
 
-  /** The result of a run with this fingerprint. */
+  /** Returns the result with this fingerprint. */
   find(fingerprint: string): KeptResult | undefined {
     for (const { name, rampart } of this.entries) {
       const own = v.safeParse(OWN, rampart);
@@ -71,14 +71,15 @@ export class Checkpoint {
     return undefined;
   }
 
-  /** Names of all entries, the original's too. */
+  /** Returns the names of all entries, including GenAI-Perf's. */
   names(): string[] {
     return this.entries.map(({ name }) => name);
   }
 
   /**
-   * Keeps a result in place of an earlier one with its fingerprint. The file appears whole; what other commands wrote meanwhile stays.
-   * @param original the entry's parts as the original has them
+   * Stores a result and replaces an earlier one with the same fingerprint. Writes the file atomically and keeps entries that other commands
+   * wrote in the meantime.
+   * @param original the parts of the entry that GenAI-Perf defines
    * @throws RunError when it cannot be written
    */
   async add(kept: KeptResult, original: Readonly<Record<string, PythonJson>>): Promise<void> {

@@ -5,7 +5,7 @@ import { setting } from "../plan/setting-names.ts";
 
 /** The results of one host: a profile export and the JSON report beside it. */
 export interface HostFiles {
-  /** The name of the host's folder. */
+  /** Name of the host's folder. */
   readonly host: string;
   readonly profileExport: string;
   readonly report: string;
@@ -14,17 +14,17 @@ export interface HostFiles {
 const MOST_SHOWN = 5;
 const REPORT_END = "_genai_perf.json";
 
-/** What a folder with a folder for each host holds. */
+/** Contents of a folder that has one folder per host. */
 export interface FoundExports {
-  /** In the order of the folders' names. */
+  /** Sorted by folder name. */
   readonly hosts: readonly HostFiles[];
-  /** Folders without both files. */
+  /** Folders that lack one of the two files. */
   readonly skipped: readonly string[];
 }
 
 /**
- * Looks for the files, which belong together by name: `x.json` and `x_genai_perf.json`. They lie in the host's folder, or in a folder
- * within it, as where an artifact folder was copied whole.
+ * Finds the files, which are paired by name: `x.json` and `x_genai_perf.json`. They are in the host's folder or in a folder inside it, for
+ * example when a whole artifact folder was copied.
  *
  * @throws UserError when there are none, or a host has several runs
  */
@@ -52,7 +52,7 @@ export function findExports(folder: string): FoundExports {
   return { hosts, skipped };
 }
 
-/** Names in a folder, sorted. */
+/** Returns the names in a folder, sorted. */
 function listNames(folder: string, isFoldersOnly: boolean): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
@@ -70,7 +70,10 @@ function findHostPairs(folder: string): Pair[] {
   return own.length > 0 ? own : listNames(folder, true).flatMap((name) => findPairs(join(folder, name)));
 }
 
-/** Exports without their report and reports without their export, in a host's folder or one below: what the host measured would be lost. */
+/**
+ * Reports exports without a report and reports without an export in a host's folder or one level below. Skipping them would lose the host's
+ * results.
+ */
 function findHalves(path: string): Problem[] {
   const folders = [path, ...listNames(path, true).map((name) => join(path, name))];
   return folders.flatMap((folder) =>
@@ -87,7 +90,7 @@ function findHalves(path: string): Problem[] {
   );
 }
 
-/** Whether a file is a profile export, by its name or its first bytes. */
+/** Reports whether a file is a profile export, by its name or its first bytes. */
 function isExport(path: string): boolean {
   if (basename(path) === "profile_export.json") return true;
   if (!path.endsWith(".json")) return false;

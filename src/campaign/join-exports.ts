@@ -1,19 +1,19 @@
 import type { ExportedRequest, ProfileExport } from "../report/read/profile-export.ts";
 
 /**
- * Runs on several hosts as one run. Those that ran at the same time overlap, and stay as they are. Where one began after all before it had
- * ended, nobody was measuring in between: later runs are moved up by that time, so that it counts in no throughput.
+ * Joins runs of several hosts into one run. Runs that overlap in time stay as they are. When a run starts after all earlier ones ended, it
+ * and all later runs are moved earlier by the gap, so that idle time does not lower the throughput.
  */
 
 /** A pause between runs. */
 export interface RunGap {
-  /** The export that began after it. */
+  /** The export that starts after the pause. */
   readonly path: string;
   readonly durationSec: number;
 }
 
 export interface JoinedExports {
-  /** In the order given; with moved times. */
+  /** In the given order, with shifted times. */
   readonly sources: readonly ProfileExport[];
   readonly gaps: readonly RunGap[];
   /** Paths of the exports in which no request has a response. */
@@ -24,11 +24,11 @@ interface Span {
   readonly source: ProfileExport;
   readonly startNs: bigint;
   readonly endNs: bigint;
-  /** Requests with a response. */
+  /** Number of requests with a response. */
   readonly answeredCount: number;
 }
 
-/** Joins exports by the times of their first experiments. Those without answers are named. */
+/** Joins exports by the start times of their first experiments. Reports exports without answers. */
 export function joinExports(sources: readonly ProfileExport[]): JoinedExports {
   const spans = sources.map(spanOf).filter((span) => span !== undefined);
   const movedNs = new Map<ProfileExport, bigint>();

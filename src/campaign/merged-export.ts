@@ -3,7 +3,10 @@ import type { ProfileExport } from "../report/read/profile-export.ts";
 import { readRawParts } from "../report/read/raw-export.ts";
 import { removingPart } from "../run/target/process-end.ts";
 
-/** Writes several exports as one: the requests of all first experiments as they stand there, in the frame of the first. The file appears whole. */
+/**
+ * Writes several exports as one: the unchanged requests of all first experiments, inside the structure of the first export. Writes the file
+ * atomically.
+ */
 export async function writeMergedExport(path: string, sources: readonly ProfileExport[]): Promise<void> {
   const file = new OutputFile(path);
   try {

@@ -1,17 +1,17 @@
-/** The search for the highest load that keeps limits: doubling until one breaks them, halving between, and confirming both ends. */
+/** Search for the highest load that meets the limits: doubles until a load breaks them, bisects, and confirms both ends. */
 
-/** Which loads can be tried. */
+/** The loads that can be tried. */
 export interface Ladder {
   readonly first: number;
-  /** What to try after a load that keeps the limits and above which none is known to break them; undefined at the top. */
+  /** Next load after one that meets the limits, when no load above is known to break them; undefined at the top. */
   above(kept: number): number | undefined;
-  /** What to try between; undefined when they are close enough. */
+  /** Load between the two; undefined when they are close enough. */
   between(kept: number, broken: number): number | undefined;
 }
 
-/** What a search came to. */
+/** Result of a search. */
 export type SearchAnswer =
-  /** `broken` is the lowest load above that breaks the limits; undefined when the highest of all keeps them. */
+  /** `broken` is the lowest load above that breaks the limits; undefined when the highest possible load meets them. */
   | {
       readonly kind: "found";
       readonly highest: number;
@@ -19,19 +19,22 @@ export type SearchAnswer =
       readonly highestVotes: Votes;
       readonly brokenVotes: Votes | undefined;
     }
-  /** Even the lowest breaks them. */
+  /** Even the lowest load breaks the limits. */
   | { readonly kind: "none"; readonly lowest: number; readonly lowestVotes: Votes }
   | { readonly kind: "stopped" };
 
-/** A range is halved until it is this share of its lower end; concurrencies down to 1. Measurements differ by more than that. */
+/** Bisection ends at this ratio of the range's lower end, for concurrencies at 1. Measurements vary by more than that. */
 const CLOSE_ENOUGH = 0.02;
 
-/** Where the loads to try come from. */
+/** Source of the loads to try. */
 export type SearchedLoads =
   | { readonly kind: "range"; readonly min: number; readonly max: number }
   | { readonly kind: "list"; readonly values: readonly number[] };
 
-/** All loads between the ends of a range, or the values of a list. @param isWhole whether loads of a range are whole numbers; otherwise they have three digits */
+/**
+ * Creates the ladder for a range of loads or a list of values.
+ * @param isWhole whether loads of a range are integers; otherwise they have three significant digits
+ */
 export function createLadder(loads: SearchedLoads, isWhole: boolean): Ladder {
   return loads.kind === "list" ? climbList(loads.values) : climbRange(loads.min, loads.max, isWhole);
 }
@@ -53,7 +56,7 @@ function climbList(values: readonly number[]): Ladder {
   const sorted = [...new Set(values)].toSorted((a, b) => a - b);
   return {
     first: sorted[0] as number,
-    // Of n values the 1st, 2nd, 4th, 8th …
+    // Tries the 1st, 2nd, 4th, 8th … of n values.
     above: (kept) => {
       const index = sorted.indexOf(kept);
       return index === sorted.length - 1 ? undefined : sorted[Math.min(2 * index + 1, sorted.length - 1)];
@@ -65,20 +68,20 @@ function climbList(values: readonly number[]): Ladder {
   };
 }
 
-/** How often a load kept the limits, and how often it broke them. */
+/** How often a load met the limits, and how often it broke them. */
 export interface Votes {
   readonly kept: number;
   readonly broken: number;
 }
 
-/** Measurements that must agree on a load that is reported: one alone may be noise. */
+/** Measurements that must agree on a reported load, because a single one may be noise. */
 const MAJORITY = 2;
 
 /**
- * Searches. The load that is found, and the one above it that breaks the limits, are measured again until two measurements of each agree; what
- * they say then stands, and the search continues from there when it is not what the first ones said.
- * @param keeps whether a load keeps the limits; undefined ends the search
- * @param keeps.repeat how often the load was measured before
+ * Runs the search. Repeats the measurements of the best load and of the lowest load that breaks the limits until two measurements of each
+ * agree. If that reverses an earlier result, the search continues from there.
+ * @param keeps returns whether a load meets the limits; undefined ends the search
+ * @param keeps.repeat number of earlier measurements of the load
  */
 export async function searchHighest(
   ladder: Ladder,
@@ -101,7 +104,7 @@ interface Ends {
   readonly broken: number | undefined;
 }
 
-/** The lowest load that breaks the limits, and the highest below it that keeps them. */
+/** Returns the lowest load that breaks the limits, and the highest one below it that meets them. */
 function endsOf(votes: ReadonlyMap<number, Votes>): Ends {
   const loads = [...votes.keys()].toSorted((a, b) => a - b);
   const isKept = (load: number): boolean => votesOf(votes, load).kept > votesOf(votes, load).broken;
@@ -110,7 +113,7 @@ function endsOf(votes: ReadonlyMap<number, Votes>): Ends {
   return { highest, broken };
 }
 
-/** What to measure next; undefined when the ends are close enough and confirmed. */
+/** Returns the load to measure next; undefined when the ends are close enough and confirmed. */
 function nextLoad(ladder: Ladder, { highest, broken }: Ends, votes: ReadonlyMap<number, Votes>): number | undefined {
   if (highest === undefined && broken === undefined) return ladder.first;
   const undecided = [...votes.keys()].find((load) => votesOf(votes, load).kept === votesOf(votes, load).broken);

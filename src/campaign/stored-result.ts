@@ -2,12 +2,12 @@ import * as v from "valibot";
 import type { StatisticName } from "../measure/statistics.ts";
 import type { GenAiPerfResult, Statistics } from "../report/genai-perf/result.ts";
 
-/** Results as JSON, so that a later run can report them as if it had measured them. */
+/** Results as JSON, so that a later run can report them like its own. */
 
 const VALUES = v.record(v.string(), v.number());
 const STATISTICS = v.record(v.string(), v.object({ unit: v.string(), values: VALUES }));
 
-/** What a stored result looks like. */
+/** Schema of a stored result. */
 export const STORED_RESULT = v.object({
   family: v.picklist(["text", "images", "plain"]),
   endpointType: v.string(),
@@ -18,10 +18,10 @@ export const STORED_RESULT = v.object({
   telemetry: v.optional(v.record(v.string(), v.object({ unit: v.string(), gpus: v.record(v.string(), VALUES) }))),
 });
 
-/** A result as it is stored. */
+/** A stored result. */
 export type StoredResult = v.InferOutput<typeof STORED_RESULT>;
 
-/** To JSON; numbers keep every digit. */
+/** Converts a result to JSON. Numbers keep full precision. */
 export function storeResult(result: GenAiPerfResult): StoredResult {
   const { statistics, sessions, telemetry, ...rest } = result;
   return {
@@ -39,7 +39,7 @@ export function storeResult(result: GenAiPerfResult): StoredResult {
   };
 }
 
-/** From JSON. */
+/** Restores a result from JSON. */
 export function restoreResult(stored: StoredResult): GenAiPerfResult {
   const { statistics, sessions, telemetry, ...rest } = stored;
   return {

@@ -9,13 +9,13 @@ import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
 import { wordingIo } from "./setting-names.ts";
 import { VERSION } from "./version.ts";
 
-/** A subcommand; loaded when it is called. */
+/** A subcommand. Its module is loaded when it is called. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** Its exit code when standard output cannot be written; default: that of Rampart's own commands. */
+  /** Exit code when standard output cannot be written. Default: that of Rampart's own commands. */
   readonly outputExit?: number;
-  /** Returns the exit code. @param command how it was called */
+  /** Returns the exit code. @param command the command as it was called */
   run(args: readonly string[], command: string, io: CommandIo): Promise<number>;
 }
 
@@ -42,7 +42,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "perf_analyzer",
     summary: "measure a model with perf_analyzer's options",
-    // Not loaded when called, like the others: its time to the first request is compared with a tool written in C++.
+    // Loaded eagerly, unlike the others: its time to the first request is compared with a tool written in C++.
     run: runPerfAnalyzer,
     outputExit: 99,
   },
@@ -55,7 +55,7 @@ export const COMMANDS: readonly Command[] = [
   notYet("compare", "find regressions between two reports", EXIT.usage),
 ];
 
-/** A command of a later version: it says so. */
+/** A command that a later version will implement. It reports that. */
 function notYet(name: string, summary: string, exitCode: number): Command {
   return {
     name,
@@ -71,7 +71,7 @@ function notYet(name: string, summary: string, exitCode: number): Command {
 export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {
   registerArguments(args);
   const io = wordingIo("scenario", guardIo(rawIo));
-  // Linked as one of the tools it stands for, the executable is that tool.
+  // An executable linked under the name of another tool acts as that tool.
   const linked = findCommand(invokedAs);
   const [name, ...rest] = args;
   const command = linked ?? findCommand(name);
@@ -82,7 +82,7 @@ export async function runCommandLine(invokedAs: string, args: readonly string[],
   return withOutputFailure(code, io, command.outputExit);
 }
 
-/** Help, the version, or a mistake. Returns the exit code. */
+/** Handles help, the version, and unknown commands. Returns the exit code. */
 function runNoCommand(name: string | undefined, rest: readonly string[], io: CommandIo): number | Promise<number> {
   switch (name) {
     case "help":
@@ -101,7 +101,7 @@ function runNoCommand(name: string | undefined, rest: readonly string[], io: Com
   }
 }
 
-/** A guide, the help of a command, or the list of both. */
+/** Prints a guide, the help of a command, or the list of both. */
 async function printHelp(name: string | undefined, io: CommandIo): Promise<number> {
   const { formatTopic, TOPICS } = await import("./help/topics.ts");
   const columns = Math.min(MAX_GUIDE_COLUMNS, process.stdout.columns || MAX_GUIDE_COLUMNS);

@@ -10,44 +10,45 @@ import { ALONE, type Peers } from "../run/peers/peers.ts";
 import { startPlan } from "../run/run-plan.ts";
 import { type FrontDoor, wordError, wordResult } from "./setting-names.ts";
 
-/** The signals that end a run in order. */
+/** Signals that end a run gracefully. */
 export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** What a command is given by the executable: where its text goes, and how it learns of Ctrl-C. */
+/** Input and output of a command: where its text goes, and how it is notified of Ctrl-C. */
 export interface CommandIo extends TextSink {
   /**
-   * Calls back at the first Ctrl-C, SIGTERM or SIGHUP from now on; the process no longer ends by itself. Returns how to stop listening.
-   * @param leave called at the second one, after which the process ends at once: files that are not whole can be removed
+   * Calls back at the first Ctrl-C, SIGTERM or SIGHUP. Until the listener is removed, a signal does not end the process by itself. Returns
+   * a function that removes the listener.
+   * @param leave called at the second signal, before the process exits at once, to remove partial files
    */
   onInterrupt(callback: (signal: EndSignal) => void, leave?: () => void): () => void;
-  /** What `"rampart"` exports to a scenario. */
+  /** Loads the module that a scenario imports as `"rampart"`. */
   loadApi(): Promise<object>;
-  /** Why standard output could not be written, in words; undefined while it can be written, or where that is not known. */
+  /** Why standard output could not be written, in words; undefined if it can be written or this is unknown. */
   readonly outputFailure?: string | undefined;
 }
 
-/** A run with its reports written. */
+/** A run and its reports. */
 export interface ExecutedPlan {
   readonly result: RunResult;
-  /** Files that could not be written; undefined when all were. */
+  /** Errors of files that could not be written; undefined if there are none. */
   readonly outputError: RunError | undefined;
 }
 
 /** How a front door runs its plan. */
 export interface ExecuteOptions {
-  /** In whose words the result and errors are. */
+  /** The front door whose words the result and errors use. */
   readonly door: FrontDoor;
   /** Called at the first Ctrl-C. */
   readonly onInterrupt: (signal: EndSignal) => void;
-  /** Who measures with it; left open. Default: nobody. */
+  /** Processes that measure together; not closed. Default: none. */
   readonly peers?: Peers;
-  /** Measures the tokens of answers; left open. Default: one of the run's own. */
+  /** Measures the tokens of answers; not closed. Default: one of the run's own. */
   readonly meter?: TokenLink;
 }
 
 /**
- * Runs a plan with its reports. A report that cannot be written ends neither the run nor the others.
- * @throws UserError for a plan that cannot be run, RunError when the target does not let it begin
+ * Runs a plan with its reports. A write error of one report ends neither the run nor the other reports.
+ * @throws UserError for a plan that cannot be run, RunError when the target prevents its start
  */
 export async function executePlan(
   plan: Plan,
@@ -55,7 +56,7 @@ export async function executePlan(
   { door, onInterrupt, peers = ALONE, meter }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   let reports: GuardedReport[] = [];
-  // Until there is something to report a Ctrl-C ends the process as it always does.
+  // Until there is something to report, Ctrl-C ends the process as usual.
   let stopListening = (): void => {};
   const openReports = async (): Promise<RunObserver> => {
     const discardAll = (): void => {
@@ -90,7 +91,7 @@ export async function executePlan(
   return { result, outputError: joinOutputErrors(reports.flatMap(({ error }) => error ?? [])) };
 }
 
-/** Where no request succeeded: what to change, if that is known. */
+/** Adds a hint, if known, when no request succeeded. */
 async function withHintOf(result: RunResult, door: FrontDoor): Promise<RunResult> {
   if (result.completedCount > 0 || result.isInterrupted) return result;
   const failure = result.failures.find(({ kind }) => kind !== "aborted" && kind !== "cancelled");

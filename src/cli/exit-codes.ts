@@ -2,7 +2,7 @@ import type { RunErrorKind } from "../plan/problem.ts";
 import type { RunResult } from "../result/run-result.ts";
 import type { CommandIo } from "./execute.ts";
 
-/** Exit codes of scenarios and of Rampart's own commands. Compatible modes have those of their originals. */
+/** Exit codes of scenarios and of Rampart's own commands. Compatible modes use those of the tools they replace. */
 export const EXIT = {
   passed: 0,
   internal: 1,
@@ -10,12 +10,12 @@ export const EXIT = {
   assertionFailed: 65,
   unstable: 66,
   unreachable: 69,
-  /** A report could not be written, to a file or to standard output: `EX_IOERR` of sysexits.h. */
+  /** A report could not be written to a file or to standard output: `EX_IOERR` of sysexits.h. */
   output: 74,
   interrupted: 130,
 } as const;
 
-/** The exit code of a run that ended with an error. */
+/** Returns the exit code of a run that ended with an error. */
 export function exitCodeOf(kind: RunErrorKind): number {
   switch (kind) {
     case "unreachable":
@@ -34,7 +34,7 @@ export function exitCodeOf(kind: RunErrorKind): number {
   }
 }
 
-/** The exit code of a command that is done; `outputExit` where all went well but for standard output, which could not be written. */
+/** Returns the exit code of a finished command: `outputExit` if the only failure was writing to standard output. */
 export function withOutputFailure(
   code: number,
   io: Pick<CommandIo, "outputFailure">,
@@ -43,12 +43,12 @@ export function withOutputFailure(
   return code === EXIT.passed && io.outputFailure !== undefined ? outputExit : code;
 }
 
-/** Whether requests were answered, and none of them well: whatever such a run was for, it has not measured it. */
+/** Reports whether requests were answered and all of them failed. Such a run has measured nothing useful. */
 export function hasOnlyFailures({ completedCount, failedCount }: RunResult): boolean {
   return completedCount === 0 && failedCount > 0;
 }
 
-/** The exit code of a run that has a result. @param areAssertionsMet whether every assertion holds */
+/** Returns the exit code of a run that has a result. @param areAssertionsMet whether all assertions hold */
 export function exitCodeOfResult(result: RunResult, areAssertionsMet: boolean): number {
   if (result.error !== undefined) return exitCodeOf(result.error.kind);
   if (result.isInterrupted) return EXIT.interrupted;

@@ -4,8 +4,8 @@ import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { printProblems } from "./flags.ts";
 
 /**
- * Runs a command of Rampart's own: what a user can mend, and a target that is away, become text and an exit code.
- * @param command how it was called
+ * Runs one of Rampart's own commands. Converts errors that a user can fix, and an unreachable target, to text and an exit code.
+ * @param command the command as it was called
  */
 export async function explainErrors(command: string, io: TextSink, body: () => Promise<number>): Promise<number> {
   try {

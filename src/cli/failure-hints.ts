@@ -4,15 +4,15 @@ import { setting } from "../plan/setting-names.ts";
 import { type Diagnosis, diagnose } from "../run/judge/diagnosis.ts";
 import { type FrontDoor, wordFor } from "./setting-names.ts";
 
-/** Hints where users are wrong most, in the words of the front door that they typed into. */
+/** Hints on the most frequent mistakes, in the words of the front door. */
 
-/** What to change after a failure, as one line; undefined when the cause is not known. May ask the server what it is. */
+/** Returns what to change after a failure, as one line; undefined when the cause is unknown. May query the server's metadata. */
 export async function findHint(plan: Plan, failure: FailureFacts, door: FrontDoor): Promise<string | undefined> {
   const diagnosis = await diagnose(plan, failure);
   return diagnosis && wordHint(diagnosis, door, plan.target.protocol);
 }
 
-/** The hint in a front door's words. @param protocol what was asked for */
+/** Returns the hint in a front door's words. @param protocol the requested protocol */
 export function wordHint(diagnosis: Diagnosis, door: FrontDoor, protocol: "http" | "grpc"): string {
   return wordFor(door, describe(diagnosis, protocol));
 }

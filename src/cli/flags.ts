@@ -4,26 +4,29 @@ import { formatProblem, type Problem, type UserError } from "../plan/problem.ts"
 import type { TextSink } from "../report/report.ts";
 import { wrap } from "./options/rows.ts";
 
-/** Flags of Rampart's own commands: typed tables, parsed by Node's rules, all problems at once. Compatible modes have their own. */
+/**
+ * Flags of Rampart's own commands: typed tables, parsed by Node's rules, with all problems reported at once. Compatible modes have their
+ * own parsers.
+ */
 
 /** One flag. */
 export interface Flag {
   /** Long name without dashes. */
   readonly name: string;
   readonly short?: string;
-  /** What stands for the value in help; absent for a switch. */
+  /** Placeholder of the value in help; absent for a switch. */
   readonly value?: string;
-  /** The only values there are. */
+  /** The allowed values. */
   readonly choices?: readonly string[];
-  /** The default as help prints it. */
+  /** The default, as help prints it. */
   readonly default?: string;
   readonly help: string;
 }
 
-/** A command's flags as given. */
+/** The given flags of a command. */
 export class FlagValues {
   readonly positionals: readonly string[];
-  /** Unknown flags, missing and unexpected values. None of these flags has a value here. */
+  /** Unknown flags, and missing or unexpected values. A flag with a problem has no value here. */
   readonly problems: readonly Problem[];
   private readonly values: ReadonlyMap<string, string>;
   private readonly counts: ReadonlyMap<string, number>;
@@ -40,12 +43,12 @@ export class FlagValues {
     this.counts = counts;
   }
 
-  /** A flag's value; undefined when it was not given. */
+  /** Returns a flag's value; undefined when it was not given. */
   text(name: string): string | undefined {
     return this.values.get(name);
   }
 
-  /** How often a switch was given. */
+  /** Returns how often a switch was given. */
   count(name: string): number {
     return this.counts.get(name) ?? 0;
   }
@@ -58,8 +61,8 @@ export class FlagValues {
 export const HELP_FLAG: Flag = { name: "help", short: "h", help: "Print this help and exit." };
 
 /**
- * Parses arguments. What is wrong with them is in the result: the command adds what is wrong with their values.
- * @param maxPositionals most arguments that are no flags
+ * Parses arguments. The result includes the problems found, so that the command can add problems with values.
+ * @param maxPositionals maximum number of positional arguments
  */
 export function parseFlags(flags: readonly Flag[], args: readonly string[], maxPositionals: number): FlagValues {
   const { tokens } = parseArgs({
@@ -118,7 +121,7 @@ function unknownFlag(rawName: string, flags: readonly Flag[]): Problem {
 const HELP_COLUMN = 34;
 const WIDTH = 110;
 
-/** The flags as lines of help. */
+/** Formats the flags as lines of help. */
 export function formatFlags(flags: readonly Flag[]): string {
   return flags
     .map((flag) => {
@@ -138,7 +141,7 @@ function indent(line: string): string {
   return " ".repeat(HELP_COLUMN) + line;
 }
 
-/** Prints everything that is wrong with what a user gave. */
+/** Prints all problems of a user error. */
 export function printProblems(error: UserError, command: string, io: TextSink): void {
   for (const problem of error.problems) io.err(`rampart: ${formatProblem(problem)}\n`);
   io.err(`See ${command} --help.\n`);

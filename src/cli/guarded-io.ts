@@ -3,8 +3,8 @@ import { escapeControls, showColors } from "../plan/terminal-text.ts";
 import type { CommandIo } from "./execute.ts";
 
 /**
- * Where a command's text leaves the program: without secrets, and without control characters of servers, models, files and scenarios.
- * Only `draw`, which Rampart's own views use, moves the cursor.
+ * Wraps a command's output: masks secrets, and removes control characters in text from servers, models, files and scenarios. Only `draw`,
+ * for Rampart's own views, can move the cursor.
  */
 export function guardIo(io: CommandIo): CommandIo {
   const clean = (text: string): string => escapeControls(maskText(text));
@@ -15,7 +15,7 @@ export function guardIo(io: CommandIo): CommandIo {
   });
 }
 
-/** What is said of a defect of Rampart's own, whose text may hold anything. Ends in a line break. */
+/** Describes a defect of Rampart, whose text can contain anything. Ends with a line break. */
 export function describeDefect(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return escapeControls(maskText(`rampart: internal error: ${text}\n`));

@@ -16,7 +16,7 @@ import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "
 import { toFlags } from "./perf-analyzer/to-flags.ts";
 import { runScenarioCommand } from "./run.ts";
 
-/** `rampart init`: asks, writes a scenario, prints the flags that do the same, and offers to run it. */
+/** `rampart init`: asks questions, writes a scenario, prints equivalent flags, and offers to run it. */
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = [
@@ -31,7 +31,7 @@ export const FLAGS: readonly Flag[] = [
   HELP_FLAG,
 ];
 
-/** The command. Returns the exit code. */
+/** Runs the command. Returns the exit code. */
 export async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
@@ -64,7 +64,7 @@ function readFlags(flags: FlagValues): Answers {
   }
   if (flags.has("run")) answers["run"] = "yes";
   if (flags.has("no-run")) answers["run"] = "no";
-  // An address or a model means a server.
+  // An address or a model implies a server.
   if (answers["target"] === undefined && (answers["url"] ?? answers["model"]) !== undefined) {
     answers["target"] = "triton";
   }
@@ -79,7 +79,7 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const flags = isProfile ? describeProfile(answers) : describeFlags(toScenario(answers), target?.probe === undefined);
   try {
     mkdirSync(dirname(file), { recursive: true });
-    // Not over a file that came to be in the meantime.
+    // Do not overwrite a file that was created in the meantime.
     writeOutput(file, text, { isNew: true, mode: 0o755 });
   } catch (error) {
     const isDiskFull = ["ENOSPC", "EDQUOT", "EIO"].includes((error as { code?: string }).code ?? "");
@@ -96,7 +96,7 @@ async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   return runScenarioCommand([file], "rampart run", io);
 }
 
-/** The command line of perf_analyzer mode that measures the same. @param isOwn the target has to be started first */
+/** Returns the command line of perf_analyzer mode that measures the same. @param isOwn whether the target must be started first */
 function describeFlags(scenario: Scenario, isOwn: boolean): string {
   const { args, notes } = toFlags(toPlan(scenario, process.cwd()));
   return [
@@ -108,7 +108,7 @@ function describeFlags(scenario: Scenario, isOwn: boolean): string {
   ].join("\n");
 }
 
-/** The command line of genai-perf mode that comes closest. */
+/** Returns the closest command line of genai-perf mode. */
 function describeProfile({ model = "", url = "", tokenizer = model, load, levels = "" }: Answers): string {
   const [level = ""] = levels.split(":");
   const args = [
@@ -124,7 +124,7 @@ function describeProfile({ model = "", url = "", tokenizer = model, load, levels
   ].join("\n");
 }
 
-/** For a POSIX shell. */
+/** Quotes for a POSIX shell. */
 function quote(word: string): string {
   return /^[\w./:=,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

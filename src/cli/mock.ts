@@ -8,7 +8,7 @@ import { EXIT } from "./exit-codes.ts";
 import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 
-/** `rampart mock`: a server of KServe v2 and of OpenAI's API to measure when there is no other. */
+/** `rampart mock`: a mock server with KServe v2 and OpenAI's API. */
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024; // 64 MiB
 const MAX_PORT = 65_535;

@@ -4,7 +4,7 @@ import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
 
-/** Whether a file can be written at a path, without touching it. */
+/** Reports whether a file can be written at a path, without changing it. */
 export function isWritable(path: string): boolean {
   return whyNotWritable(path) === undefined;
 }
@@ -13,14 +13,14 @@ export function isDirectory(path: string): boolean {
   try {
     return fileSystem().statSync(path).isDirectory();
   } catch {
-    // Whatever is there, it is none that can be used.
+    // Whatever exists there cannot be used.
     return false;
   }
 }
 
 type NamedFile = readonly [flag: string, path: string | undefined];
 
-/** Files are refused before a run, not after it. */
+/** Checks output files before a run, so that it does not fail at its end. */
 export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
   const problems: Problem[] = [];
   for (const [flag, path] of files) {
@@ -38,7 +38,7 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
   return [...problems, ...findTwins(files)];
 }
 
-/** Outputs that are each other's files, whatever they are called. Devices and pipes take several. */
+/** Finds outputs that are the same file under any names. Devices and pipes accept several. */
 function findTwins(files: readonly NamedFile[]): Problem[] {
   return files.flatMap(([flag, path], index): Problem[] => {
     if (path === undefined || !isReplaced(path)) return [];
@@ -48,7 +48,7 @@ function findTwins(files: readonly NamedFile[]): Problem[] {
   });
 }
 
-/** Outputs that a run would read from. @param read paths of what it reads; a path without a file is left out */
+/** Finds outputs that the run also reads. @param read paths that it reads; nonexistent ones are ignored */
 export function findReadOutputs(files: readonly NamedFile[], read: readonly string[]): Problem[] {
   if (files.length === 0) return [];
   const inputs = read.filter((path) => path !== "" && isFile(path));
@@ -62,13 +62,13 @@ export function findReadOutputs(files: readonly NamedFile[], read: readonly stri
   });
 }
 
-/** Every text in a plan that may be the path of a file that it reads. */
+/** Returns all strings in a plan that can be the path of an input file. */
 export function inputFilesOf({ target, load, inputs, measurement }: Plan): string[] {
   const tls = "tls" in target ? target.tls : undefined;
   return textsIn([tls, load, inputs, measurement.tokens]);
 }
 
-/** All texts in plain data. */
+/** Returns all strings in plain data. */
 export function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
@@ -82,7 +82,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Whether what is at the path is replaced, and not written to. */
+/** Reports whether a write replaces the file at the path, instead of writing to it. */
 function isReplaced(path: string): boolean {
   try {
     return fileSystem().statSync(path).isFile();
@@ -94,14 +94,14 @@ function isReplaced(path: string): boolean {
 /** Standard output as a file. */
 const STDOUT_FILE = "/dev/stdout";
 
-/** The path of an output file: `-` stands for standard output. */
+/** Returns the path of an output file: `-` stands for standard output. */
 export function toOutputPath<T extends string | undefined>(path: T): T | typeof STDOUT_FILE {
   return path === "-" ? STDOUT_FILE : path;
 }
 
-/** Where a command's text goes: to standard error where standard output holds the JSON report alone. */
+/** Sends a command's text to standard error if standard output is reserved for the JSON report. */
 export function besideJson(io: CommandIo, jsonFile: string | undefined): CommandIo {
   if (jsonFile !== STDOUT_FILE) return io;
-  // Defined, not assigned: what the process's own object reads anew each time cannot be assigned to.
+  // Defined instead of assigned, because getters of the process's object cannot be assigned to.
   return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;
 }

@@ -2,15 +2,15 @@ import { messageOf } from "../plan/problem.ts";
 import { writeStderr, writeStdout } from "../runtime/stdio.ts";
 import type { CommandIo, EndSignal } from "./execute.ts";
 
-/** A CI system cancels with SIGTERM, a terminal goes with SIGHUP: what was measured is worth as much then, and has to be put in order. */
+/** A CI system cancels with SIGTERM, and a closed terminal sends SIGHUP. The measurements so far are reported in both cases. */
 const SIGNALS: readonly EndSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** Of a terminal that does not tell its width, or tells 0. */
+/** Width of a terminal that reports no width, or 0. */
 const DEFAULT_COLUMNS = 80;
 
 /**
- * The command line's text and Ctrl-C as this process has them.
- * @param loadApi what `"rampart"` exports to a scenario
+ * Creates the command line's text output and Ctrl-C handling for this process.
+ * @param loadApi loads the module that a scenario imports as `"rampart"`
  * @param exitNow called at the second Ctrl-C, for a run that does not end
  */
 export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => void): CommandIo {
@@ -22,7 +22,7 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
     get outputFailure() {
       return output.failure;
     },
-    // Both are asked for by few, and making the streams takes time.
+    // Getters, because few commands need the streams and creating them takes time.
     get hasColor() {
       const { NO_COLOR = "", FORCE_COLOR = "", TERM } = process.env;
       if (NO_COLOR !== "") return false;
@@ -59,8 +59,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Standard output that may fail, which ends neither the run nor the files. The failure is reported at once, and the text goes to standard
- * error from then on: a table that does not fit on a full disk is not lost. A reader that went away wants no more text.
+ * Standard output whose failure ends neither the run nor its files. The failure is reported at once, and later text goes to standard error,
+ * so that a table is not lost because of a full disk. After the reader has closed the pipe, text is dropped.
  */
 class StandardOutput {
   failure: string | undefined;

@@ -19,7 +19,7 @@ import { guardIo } from "./guarded-io.ts";
 import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPath } from "./output-files.ts";
 import { wordingIo } from "./setting-names.ts";
 
-/** `rampart run x.ts`, and a scenario that is the program itself. */
+/** `rampart run x.ts`, and a scenario that is the main module. */
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = [
@@ -59,7 +59,7 @@ export const FLAGS: readonly Flag[] = [
   HELP_FLAG,
 ];
 
-/** `rampart run`. Returns the exit code. */
+/** Runs `rampart run`. Returns the exit code. */
 export async function runScenarioCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 1);
@@ -76,7 +76,7 @@ export async function runScenarioCommand(args: readonly string[], command: strin
   });
 }
 
-/** Runs a scenario whose module is the program itself. Returns the exit code. */
+/** Runs a scenario whose module is the main module. Returns the exit code. */
 export async function runEntryScenario(
   scenario: Scenario,
   url: URL,
@@ -126,7 +126,7 @@ async function runLoaded(
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
 }
 
-/** Code of the scenario may throw while it runs, in a timer or a promise that is not awaited. Rejects then. */
+/** Rejects when the scenario's code throws during the run, in a timer or a promise that is not awaited. */
 async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T> {
   let listener = (_error: unknown): void => {};
   const thrown = new Promise<never>((_resolve, reject) => {
@@ -147,7 +147,7 @@ function areAssertionsMet(plan: Plan, result: RunResult): boolean {
   return plan.assertions.every((assertion) => judge(assertion, measured, plan.target.batchSize).isMet);
 }
 
-/** Reads the flags. Throws {@link UserError} with everything that is wrong, `found` before included. */
+/** Reads the flags. Throws {@link UserError} with all problems, including `found`. */
 function readOverrides(flags: FlagValues, found: readonly Problem[]): PlanOverrides {
   const given = {
     csv: flags.text("csv"),

@@ -3,12 +3,12 @@ import { nameSettings, type SettingPath } from "../plan/setting-names.ts";
 import type { TextSink } from "../report/report.ts";
 import type { RunResult } from "../result/run-result.ts";
 
-/** What each front door calls the settings that texts of a run speak of. */
+/** Names of settings in each front door, for messages about a run. */
 
-/** What a user typed into; `scenario` also stands for Rampart's own commands. */
+/** The interface that the user uses; `scenario` includes Rampart's own commands. */
 export type FrontDoor = "scenario" | "perf_analyzer" | "genai-perf";
 
-/** Names in a scenario, in perf_analyzer mode and in genai-perf mode; empty where a front door has no such setting. */
+/** Names in a scenario, in perf_analyzer mode and in genai-perf mode; empty if a front door has no such setting. */
 type Names = readonly [scenario: string, perfAnalyzer: string, genaiPerf: string];
 
 const COLUMNS: Readonly<Record<FrontDoor, number>> = { scenario: 0, perf_analyzer: 1, "genai-perf": 2 };
@@ -93,24 +93,24 @@ const NAMES: Readonly<Record<SettingPath, Names>> = {
   "telemetry.trace.rate": ["", "--trace-rate", "--trace-rate"],
 };
 
-/** A text in the words of a front door. A setting that it does not have keeps its path in the Plan. */
+/** Rewrites a text in the words of a front door. A setting that it lacks keeps its path in the Plan. */
 export function wordFor(door: FrontDoor, text: string): string {
   return nameSettings(text, (path) => NAMES[path]?.[COLUMNS[door]] || path);
 }
 
-/** A problem in the words of a front door. */
+/** Rewrites a problem in the words of a front door. */
 export function wordProblem(door: FrontDoor, { path, message, hint, ...rest }: Problem): Problem {
   return { ...rest, path: wordFor(door, path), message: wordFor(door, message), hint: wordFor(door, hint) };
 }
 
-/** An error in the words of a front door; what is no error for users is returned as it is. */
+/** Rewrites an error in the words of a front door. Returns errors that are not for users unchanged. */
 export function wordError<E>(door: FrontDoor, error: E): E | RunError | UserError {
   if (error instanceof RunError) return error.reword(wordFor(door, error.message), wordFor(door, error.hint));
   if (error instanceof UserError) return new UserError(error.problems.map((problem) => wordProblem(door, problem)));
   return error;
 }
 
-/** What a run ends with, in the words of a front door: some of it goes into files. */
+/** Rewrites the result of a run in the words of a front door, because parts of it are written to files. */
 export function wordResult(door: FrontDoor, result: RunResult): RunResult {
   const { error, prepared } = result;
   const warnings = prepared.warnings.map((warning) => wordFor(door, warning));
@@ -121,7 +121,7 @@ export function wordResult(door: FrontDoor, result: RunResult): RunResult {
   };
 }
 
-/** A front door's standard output and error: what is printed there is in its words. */
+/** Wraps a front door's standard output and error, so that all text is in its words. */
 export function wordingIo<T extends TextSink>(door: FrontDoor, io: T): T {
   return Object.assign(Object.create(io) as T, {
     out: (text: string) => io.out(wordFor(door, text)),

@@ -9,10 +9,7 @@ const MAX_PROBLEMS = 20;
 /** The properties of a service that batches depend on. */
 export type BatchedService = Pick<Service, "model" | "batchSize" | "isSequence">;
 
-/**
- * Checks every batch that the data is divided into.
- * @throws UserError with file, entry and tensor
- */
+/** Checks every batch that the data is divided into. @throws UserError with file, entry and tensor */
 export function checkBatches(dataset: Dataset, service: BatchedService): void {
   const { model, batchSize, isSequence } = service;
   if (model.maxBatchSize === 0 || batchSize === 1 || !dataset.isFromJson) return;

@@ -25,10 +25,7 @@ export class PayloadFile {
   private readonly fd: number;
   private readonly toPayload: (body: object) => Uint8Array;
 
-  /**
-   * @param toPayload makes the bytes of a body
-   * @throws UserError when the file cannot be read
-   */
+  /** @param toPayload makes the bytes of a body @throws UserError when the file cannot be read */
   constructor(path: string, toPayload: (body: object) => Uint8Array) {
     this.path = path;
     this.toPayload = toPayload;

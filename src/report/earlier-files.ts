@@ -3,7 +3,7 @@ import { removeOutput } from "./output-file.ts";
 import { outputFilesOf } from "./output-place.ts";
 import type { Report } from "./report.ts";
 
-/** Removes the files of an earlier run once there is a run, so that they do not pass for its own should it fail. */
+/** Removes the files of an earlier run when the run starts, so that they are not taken for its own if it fails. */
 export function createEarlierFiles(plan: Plan): Report {
   let isDone = false;
   const removeOnce = (): void => {
@@ -13,7 +13,7 @@ export function createEarlierFiles(plan: Plan): Report {
   return { onLevelStart: removeOnce, finish: removeOnce };
 }
 
-/** Removes what is at the paths of a plan's files, as far as it is a file. */
+/** Removes regular files at the paths of a plan's files. */
 export function removeEarlierFiles(plan: Plan): void {
   for (const [, path] of outputFilesOf(plan)) removeOutput(path);
 }

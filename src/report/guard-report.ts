@@ -1,11 +1,11 @@
 import { messageOf, RunError } from "../plan/problem.ts";
 import type { Report } from "./report.ts";
 
-/** A report whose file cannot be written costs the user neither the run nor the other reports. */
+/** Isolates write errors: a report whose file cannot be written ends neither the run nor the other reports. */
 
-/** A report that hears of nothing more once something it writes has failed. */
+/** A report that ignores all events after a write error. */
 export interface GuardedReport extends Report {
-  /** Why it could not be written; undefined while all is well. */
+  /** The write error, if any. */
   readonly error: RunError | undefined;
 }
 
@@ -26,10 +26,7 @@ const EVENTS = [
   "onInterrupt",
 ] as const satisfies readonly (keyof Report)[];
 
-/**
- * Keeps what a report throws because of its files. Anything else is a defect and passes.
- * @param onError told of the first error, while the run lasts
- */
+/** Keeps write errors of a report. Other errors are defects and propagate. @param onError called with the first error, during the run */
 export function guardReport(report: Report, onError: (error: RunError) => void): GuardedReport {
   let failure: RunError | undefined;
   const fail = (error: unknown): void => {
@@ -67,12 +64,12 @@ export function guardReport(report: Report, onError: (error: RunError) => void):
   return guarded as unknown as GuardedReport;
 }
 
-/** What is left of a file on a full disk is of no use. */
+/** Discards partial files, for example on a full disk. */
 function discardQuietly(report: Report): void {
   try {
     report.discard?.();
   } catch {
-    // The reason why it failed says more.
+    // The original error matters more.
   }
 }
 
@@ -83,7 +80,7 @@ function toOutputError(error: unknown): RunError {
   return new RunError("output", `a report cannot be written: ${messageOf(error)}`, "Is the disk full?");
 }
 
-/** Joins errors of several reports into one; undefined when there are no errors. */
+/** Joins errors of several reports into one; undefined without errors. */
 export function joinOutputErrors(errors: readonly RunError[]): RunError | undefined {
   const [first, ...others] = errors;
   if (first === undefined || others.length === 0) return first;

@@ -6,22 +6,22 @@ import { inputKindOf } from "../registry/input-kinds.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 
-/** What a reader must know of a load to trust its numbers. Sentences without a full stop. */
+/** Notes on the load that a reader needs to trust the numbers. Sentences without a full stop. */
 
-/** All that is to be told of the load at a level; empty for most. */
+/** Returns all notes on the load of a level; mostly empty. */
 export function describeLoadNotes(plan: Plan, level: LevelResult): string[] {
   const notes = [describeDelayed(plan, level), describeUnfinishedRamp(plan, level), describeImbalance(plan, level)];
   return notes.filter((note) => note !== undefined);
 }
 
-/** That Little's law is not kept; undefined when it is, and for loads that change within their level. */
+/** Reports a violation of Little's law; undefined when it holds, and for loads that change within a level. */
 function describeImbalance({ load }: Plan, { window }: LevelResult): string | undefined {
   return loadModeOf(load).ramp?.(load) === undefined ? explainLittlesLaw(window) : undefined;
 }
 
 /**
- * That prompts were sent more than once; undefined where each was sent once, and where the data is no prompts of a language model. Warm-up
- * included: what that has sent, a server may have kept.
+ * Reports prompts that were sent more than once; undefined if each was sent once, and if the data is not prompts. Includes the warm-up,
+ * because a server may have cached its prompts.
  */
 export function describeRepeats({
   prepared,
@@ -36,7 +36,7 @@ export function describeRepeats({
   return `${sentCount} requests were made from ${prompts}: a server that keeps what it has computed (a prefix cache) answers repeated prompts sooner`;
 }
 
-/** What waited because of a limit of requests outstanding; undefined when nothing did. */
+/** Reports requests delayed by a limit on outstanding requests; undefined without any. */
 function describeDelayed({ load }: Plan, { delayedByLimit }: LevelResult): string | undefined {
   const maxOutstanding = loadModeOf(load).maxOutstanding?.(load);
   if (maxOutstanding === undefined || delayedByLimit === undefined || delayedByLimit.longestNs <= 0) return undefined;
@@ -44,11 +44,11 @@ function describeDelayed({ load }: Plan, { delayedByLimit }: LevelResult): strin
   return `${count} requests were due while ${maxOutstanding} were outstanding, and were delayed by ${formatDurationNs(longestNs)} at most`;
 }
 
-/** That the load was never the one that was asked for; undefined when it was. */
+/** Reports that the load never reached the requested one; undefined when it did. */
 function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }: LevelResult): string | undefined {
   const ramp = loadModeOf(load).ramp?.(load);
   const rampNs = ramp === undefined || ramp.isWhole === true ? 0 : msToNs(ramp.overMs);
-  // The load goes on from window to window, and only the recent ones are in the result.
+  // The load continues from window to window, and the result has only the most recent windows.
   const isWindowed = measurement.mode.kind === "time-windows" || measurement.mode.kind === "count-windows";
   const elapsedNs = isWindowed ? (window.durationNs * trials) / Math.min(trials, STABILITY_WINDOWS) : window.durationNs;
   if (elapsedNs >= rampNs) return undefined;

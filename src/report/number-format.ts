@@ -1,4 +1,4 @@
-/** Numbers as a C++ stream prints them by default: six significant digits, no trailing zeros. */
+/** Formats a number like a C++ stream with its defaults: six significant digits, no trailing zeros. */
 export function formatStreamNumber(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
   if (value === 0) return "0";
@@ -15,7 +15,7 @@ function trimZeros(text: string): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** Nanoseconds as whole microseconds, rounded down. */
+/** Converts nanoseconds to whole microseconds, rounded down. */
 export function toWholeUs(ns: number): number {
   return Math.floor(ns / 1000);
 }

@@ -19,9 +19,8 @@ import { maskSecrets } from "../plan/secrets.ts";
 import { findPlace, type OutputPlace, statOf, systemError, toStream } from "./output-place.ts";
 
 /**
- * Every file that Rampart writes for a user. A regular file appears whole or not at all: it is written under a name of its own, which
- * cannot be taken, and renamed. Anything else with a path, such as a pipe or a terminal, is written to and stays what it is.
- * Secrets are masked.
+ * All files that Rampart writes for users. A regular file is written atomically: to a temporary file with a unique name, which is then
+ * renamed. Anything else with a path, such as a pipe or a terminal, is written directly. Secrets are masked.
  */
 
 const MOST_NAMES = 5;
@@ -30,15 +29,15 @@ const RETRY_MS = 5;
 
 /** How a file is written. */
 export interface OutputOptions {
-  /** False for what a run reads again and sends. Default true. */
+  /** False for files that a run reads again and sends. Default: true. */
   readonly isMasked?: boolean;
-  /** True leaves alone what is there, and fails with `EEXIST`. Default false. */
+  /** True fails with `EEXIST` when the file exists. Default: false. */
   readonly isNew?: boolean;
-  /** Of a file that was not there. Default 0o666 without the umask. */
+  /** Mode of a new file. Default: 0o666 minus the umask. */
   readonly mode?: number;
 }
 
-/** A file that is written piece by piece. All methods throw the system's errors. */
+/** A file that is written in parts. All methods throw system errors. */
 export class OutputFile {
   private readonly place: OutputPlace;
   private readonly isMasked: boolean;
@@ -64,20 +63,20 @@ export class OutputFile {
     return this.writtenBytes;
   }
 
-  /** Appends text. A secret is found where it lies within one text. */
+  /** Appends text. Masks a secret only if it is within one text. */
   write(text: string): void {
     const bytes = Buffer.from(this.isMasked ? maskSecrets(text) : text);
     writeAll(this.fd as number, bytes, this.writtenBytes);
     this.writtenBytes += bytes.length;
   }
 
-  /** Forgets everything after the first bytes. */
+  /** Drops everything after the given number of bytes. */
   truncate(byteCount: number): void {
     ftruncateSync(this.fd as number, byteCount);
     this.writtenBytes = byteCount;
   }
 
-  /** Puts the file in its place. */
+  /** Renames the file into place. */
   commit(): void {
     const { place, partPath } = this;
     const fd = this.fd as number;
@@ -93,7 +92,7 @@ export class OutputFile {
       else renameSync(partPath, place.path);
       this.discard();
     } catch (error) {
-      // A file that is mounted by itself, as into a container, cannot be replaced.
+      // A file that is a mount point, for example in a container, cannot be replaced.
       if ((error as NodeJS.ErrnoException).code !== "EBUSY") throw error;
       this.fd = openSync(partPath, "r");
       this.copyTo({ kind: "stream", path: place.path, isRegular: true });
@@ -101,7 +100,7 @@ export class OutputFile {
     }
   }
 
-  /** Leaves nothing of it. May be called again, and after `commit`. */
+  /** Deletes the partial file. Can be called several times, and after `commit`. */
   discard(): void {
     this.close();
     rmSync(this.partPath, { force: true });
@@ -127,7 +126,7 @@ export class OutputFile {
   }
 }
 
-/** Writes a whole file. @throws the system's errors; a file that was there is as it was then */
+/** Writes a whole file. @throws system errors; an existing file is then unchanged */
 export function writeOutput(path: string, text: string, options: OutputOptions = {}): void {
   const file = new OutputFile(path, options);
   try {
@@ -139,17 +138,17 @@ export function writeOutput(path: string, text: string, options: OutputOptions =
   }
 }
 
-/** Removes what an earlier run wrote, so that it does not pass for the report of one that failed. Only regular files are removed. */
+/** Removes a file of an earlier run, so that it is not taken for the report of a failed one. Removes only regular files. */
 export function removeOutput(path: string): void {
   try {
     const place = findPlace(path);
     if (place.kind === "file" && place.mode !== undefined) rmSync(place.path, { force: true });
   } catch {
-    // What cannot be removed is not there, or cannot be written either.
+    // A file that cannot be removed does not exist, or cannot be written either.
   }
 }
 
-/** A link takes no name that somebody has taken meanwhile; where there are no links, a look has to do. */
+/** Links the file to its name, which fails if the name was taken in the meantime. Without support for links, it checks first. */
 function placeNew(partPath: string, path: string): void {
   try {
     linkSync(partPath, path);
@@ -160,7 +159,7 @@ function placeNew(partPath: string, path: string): void {
   }
 }
 
-/** Whether anything has the name, be it a link to nothing. */
+/** Reports whether a path exists, even as a dangling link. */
 function isTaken(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
@@ -170,7 +169,7 @@ interface Part {
   readonly partPath: string;
 }
 
-/** Undefined where the folder takes no new file and the one that is there can be written. */
+/** Undefined if the folder accepts no new file but the existing file can be written. */
 function openBeside(path: string, mode: number): Part | undefined {
   try {
     return openPart(path, mode);
@@ -181,7 +180,7 @@ function openBeside(path: string, mode: number): Part | undefined {
   }
 }
 
-/** Creates a file that was not there: a name that somebody else has taken, be it with a link, is not used. */
+/** Creates a new file. Fails if the name exists, even as a link. */
 function openPart(path: string, mode: number): Part {
   for (let attempt = 1; ; attempt++) {
     const partPath = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.part`;
@@ -206,7 +205,7 @@ function writeToStream(
   }
 }
 
-/** The descriptor of this process that a path such as `/dev/fd/3` means; opened anew, a file would be written from its start. */
+/** Returns the descriptor of this process for a path such as `/dev/fd/3`. Reopening the path would write a file from its start. */
 function openFdOf(path: string): number | undefined {
   const name = /^\/dev\/std(out|err)$/.exec(path)?.[1];
   if (name !== undefined) return name === "out" ? 1 : 2;
@@ -220,7 +219,7 @@ function openFdOf(path: string): number | undefined {
   }
 }
 
-/** A pipe without a reader is an error, not an endless wait. */
+/** A pipe without a reader is an error instead of an endless wait. */
 function openStream(path: string, isRegular: boolean): number {
   const { O_WRONLY, O_NONBLOCK, O_TRUNC, O_NOCTTY } = constants;
   try {
@@ -237,7 +236,7 @@ function writeAll(fd: number, bytes: Uint8Array, position: number | undefined): 
       done += writeSync(fd, bytes, done, bytes.length - done, position === undefined ? null : position + done);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-      // The pipe's reader is slower.
+      // The pipe is full.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
   }

@@ -3,19 +3,22 @@ import type { Plan } from "../plan/plan.ts";
 import { setting } from "../plan/setting-names.ts";
 import { fileSystem } from "../runtime/files.ts";
 
-/** Where a path leads, and whether what is there may be replaced. What it needs is loaded when a path is asked about: most runs write no file. */
+/**
+ * Resolves output paths, and checks whether an existing file can be replaced. Loads its modules on first use, because most runs write no
+ * files.
+ */
 
-/** Links that lead to each other. */
+/** Maximum number of links to follow, to detect cycles. */
 const MOST_LINKS = 40;
 
-/** Where text goes in the end. */
+/** Where text is finally written. */
 export type OutputPlace =
-  /** Renamed into place; `mode` is that of the file it replaces. */
+  /** Renamed into place; `mode` is that of the replaced file. */
   | { readonly kind: "file"; readonly path: string; readonly mode: number | undefined }
-  /** Written to: a pipe, a terminal, a device, or a file in a folder in which nothing can be renamed. */
+  /** Written directly: a pipe, a terminal, a device, or a file in a folder that does not allow renaming. */
   | { readonly kind: "stream"; readonly path: string; readonly isRegular: boolean };
 
-/** The files that a plan writes, each with its setting for a text to users. */
+/** The files that a plan writes, each with its setting name for messages. */
 export function outputFilesOf({ outputs }: Plan): (readonly [name: string, path: string])[] {
   const { json, csv, profileExport, records } = outputs.files;
   const files = [
@@ -27,7 +30,7 @@ export function outputFilesOf({ outputs }: Plan): (readonly [name: string, path:
   return files.flatMap(([flag, path]) => (path === undefined ? [] : [[flag, path] as const]));
 }
 
-/** Why nothing can be written at a path, in words; undefined when it can. Touches nothing. */
+/** Explains why a path cannot be written; undefined when it can. Changes nothing. */
 export function whyNotWritable(path: string): string | undefined {
   try {
     const place = findPlace(path);
@@ -43,7 +46,7 @@ export function whyNotWritable(path: string): string | undefined {
   }
 }
 
-/** Whether two paths are of the same file, or would be. */
+/** Reports whether two paths are, or would become, the same file. */
 export function isSameFile(a: string, b: string): boolean {
   const one = statOf(a);
   const other = statOf(b);
@@ -52,11 +55,11 @@ export function isSameFile(a: string, b: string): boolean {
   return followLinks(a) === followLinks(b);
 }
 
-/** @throws for what can never be written: a folder, a disk, a path without its folder, links in a circle */
+/** @throws for paths that can never be written: a folder, a disk, a missing folder, a cycle of links */
 export function findPlace(path: string): OutputPlace {
   const stats = statOf(path);
   const isOpenFile = /^\/(?:proc|dev\/fd)\/|^\/dev\/std(?:in|out|err)$/.test(path);
-  // What another process gave this one to write to, a socket too.
+  // A descriptor inherited from another process; can be a socket.
   if (isOpenFile && stats !== undefined) return { kind: "stream", path, isRegular: false };
   if (stats?.isDirectory() === true) throw systemError("EISDIR", "is a folder", path);
   if (stats?.isBlockDevice() === true) throw systemError("EINVAL", "is a disk", path);
@@ -64,17 +67,17 @@ export function findPlace(path: string): OutputPlace {
   if (stats !== undefined && !stats.isFile()) return { kind: "stream", path, isRegular: false };
   const real = followLinks(path);
   if (stats === undefined) return { kind: "file", path: real, mode: undefined };
-  // A file that may not be written is not replaced either.
+  // Do not replace a file that is not writable.
   fileSystem().accessSync(real, fileSystem().constants.W_OK);
   return { kind: "file", path: real, mode: stats.mode & 0o7777 };
 }
 
-/** The same place, to be written to. */
+/** Returns the same place for direct writing. */
 export function toStream({ path }: OutputPlace): OutputPlace {
   return { kind: "stream", path, isRegular: statOf(path)?.isFile() === true };
 }
 
-/** Undefined where nothing is. */
+/** Undefined if nothing exists there. */
 export function statOf(path: string): Stats | undefined {
   try {
     return fileSystem().statSync(path);
@@ -85,7 +88,7 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Where a path leads, also when nothing is there yet: a link stays, and what it points to is written. */
+/** Resolves a path whether or not it exists. A link is kept and its target is written. */
 function followLinks(path: string): string {
   const { basename, dirname, join, resolve } = process.getBuiltinModule("node:path");
   let at = resolve(path);
@@ -115,7 +118,7 @@ function linkOf(path: string): string | undefined {
   }
 }
 
-/** An error as the system gives it. */
+/** Creates an error in the system's form. */
 export function systemError(code: string, message: string, path: string): Error {
   return Object.assign(new Error(`'${path}' ${message}`), { code });
 }

@@ -15,16 +15,16 @@ import { OutputFile } from "./output-file.ts";
 import type { Report, TextSink } from "./report.ts";
 
 /**
- * perf_analyzer's profile export: every measured request as JSON. Requests go to a file beside the target while the run goes on, so a
- * long run needs no memory for them, and the target appears whole at the end.
+ * perf_analyzer's profile export: every measured request as JSON. Requests are written to a temporary file next to the target during the
+ * run, so a long run does not keep them in memory. The file is renamed into place at the end.
  */
 
-/** The bounds of a load without windows: everything. */
+/** Bounds of a load without windows: unlimited. */
 const UNBOUNDED = [0n, 2n ** 64n - 1n];
-/** Pieces are small, as writing one holds up the requests that are due meanwhile. */
+/** Parts are small, because writing one delays requests that are due. */
 const FLUSH_CHARACTERS = 64 * 1024;
 
-/** Creates the report. @param path of its file */
+/** Creates the report. @param path path of its file */
 export function createProfileExport(plan: Plan, sink: TextSink, path: string): Report {
   return new ProfileExport(plan, sink, path);
 }
@@ -36,13 +36,13 @@ class ProfileExport implements Report {
   private readonly treatment: PerfAnalyzerLoad | undefined;
   private readonly warned = new Set<string>();
   private readonly inputTexts = new WeakMap<RequestContent, string>();
-  /** By input: most models answer the same again. */
+  /** By output, because most models repeat their responses. */
   private readonly outputTexts = new WeakMap<RequestContent, OutputText>();
   private file: OutputFile | undefined;
   /** Text to write next. */
   private buffer: string[] = [];
   private bufferedCharacters = 0;
-  /** Bytes in the file that are there to stay; the rest are requests whose window has not ended. */
+  /** Bytes that are final. The rest are requests whose window has not ended. */
   private committedBytes = 0;
   private isFirstExperiment = true;
   private isFirstRequest = true;
@@ -100,7 +100,7 @@ class ProfileExport implements Report {
     }
   }
 
-  /** As in the original a run that failed leaves no file, in whose way the next attempt would find it; all other front doors keep what they have. */
+  /** Like in perf_analyzer, a failed run leaves no file, which would block the next attempt. All other front doors keep it. */
   private isWorthless({ error, levels }: RunResult): boolean {
     if (this.plan.outputs.style !== "perf_analyzer") return error !== undefined && !this.hasWindow;
     return error !== undefined || (levels.length > 0 && levels.every(({ outcome }) => outcome === "unstable"));
@@ -128,7 +128,7 @@ class ProfileExport implements Report {
     this.isExperimentOpen = false;
   }
 
-  /** Loads that have no level are given that of the original, which GenAI-Perf expects. */
+  /** Loads without a level get perf_analyzer's value, because GenAI-Perf expects one. */
   private formatExperiment(unit: LevelUnitName, level: number): string {
     const { mode, value } = this.treatment?.exported ?? { mode: LEVEL_UNITS[unit].exported, value: level };
     return `{"mode":"${mode}","value":${mode === "concurrency" ? value : formatJsonDouble(value)}}`;
@@ -153,13 +153,13 @@ class ProfileExport implements Report {
     const known = this.outputTexts.get(inputs);
     if (known !== undefined && areEqual(known.tensors, outputs)) return known.text;
     const text = this.formatTensors(outputs, false);
-    // Their bytes lie in the memory that the next response is read into.
+    // Copy, because the next response reuses the memory of these bytes.
     const tensors = outputs.map((tensor) => ({ ...tensor, bytes: tensor.bytes.slice() }));
     this.outputTexts.set(inputs, { tensors, text });
     return text;
   }
 
-  /** Like perf_analyzer, only the first item of a batch's inputs is written, and all of its outputs. */
+  /** Like perf_analyzer, writes only the first item of a batch's inputs, and all of its outputs. */
   private formatTensors(tensors: readonly Tensor[], isInput: boolean): string {
     const { batchSize } = this.plan.target;
     const written =
@@ -195,13 +195,13 @@ class ProfileExport implements Report {
     }
   }
 
-  /** All text so far is there to stay. */
+  /** Makes all text so far final. */
   private commit(): void {
     this.flush();
     this.committedBytes = this.file?.byteCount ?? 0;
   }
 
-  /** Forgets requests that belong to no window. */
+  /** Drops requests outside of windows. */
   private takeBack(): void {
     if (this.committedBytes === 0) return;
     this.buffer = [];
@@ -221,7 +221,7 @@ class ProfileExport implements Report {
 
 type OutputText = { readonly tensors: readonly Tensor[]; readonly text: string };
 
-/** Whether two responses give the same text: names, datatypes and bytes. */
+/** Reports whether two responses have the same text: names, datatypes and bytes. */
 function areEqual(a: readonly Tensor[], b: readonly Tensor[]): boolean {
   return (
     a.length === b.length &&

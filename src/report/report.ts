@@ -1,24 +1,24 @@
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 
-/** A report: follows a run and is finished with its result. One file per report, one line in `reports.ts`. */
+/** A report: follows a run and finishes with its result. Each report is one file and one line in `reports.ts`. */
 export interface Report extends RunObserver {
-  /** Writes what can only be written at the end. Throws `RunError` when it cannot. */
+  /** Writes what can only be written at the end. Throws `RunError` on failure. */
   finish(result: RunResult): void;
-  /** Takes back what was begun; called instead of `finish` when the run could not begin. */
+  /** Undoes partial work. Called instead of `finish` when the run could not begin. */
   discard?(): void;
-  /** The user pressed Ctrl-C: something will be said of it. */
+  /** Called on Ctrl-C, before a message about it. */
   onInterrupt?(): void;
 }
 
-/** Where text goes. */
+/** Receives text. */
 export interface TextSink {
   out(text: string): void;
   err(text: string): void;
-  /** Text on stderr that moves the cursor, with nothing of servers, models or files in it. Absent: `err` takes it. */
+  /** Writes text that moves the cursor to stderr. The text contains nothing from servers, models or files. Absent: `err` receives it. */
   draw?(text: string): void;
-  /** Whether `out` goes to a terminal that shows colours: then what `paint` marks is coloured. Default: false. */
+  /** Whether `out` is a terminal with colors, which `paint` then uses. Default: false. */
   readonly hasColor?: boolean | undefined;
-  /** Characters per line of the terminal that `err` goes to; undefined where that is none. */
+  /** Columns of the terminal behind `err`; undefined if it is not a terminal. */
   readonly errColumns?: number | undefined;
 }

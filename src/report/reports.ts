@@ -4,7 +4,7 @@ import { outputFilesOf } from "./output-place.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import type { Report, TextSink } from "./report.ts";
 
-/** A report that follows from the front door. */
+/** A report that depends on the front door. */
 interface ReportKind {
   isWanted(plan: Plan): boolean;
   create(plan: Plan, sink: TextSink): Report | Promise<Report>;
@@ -12,7 +12,7 @@ interface ReportKind {
 
 type CreateFile = (plan: Plan, sink: TextSink, path: string) => Report;
 
-/** Reports on the terminal, and what happens to earlier files, in the order in which they hear of events. */
+/** Reports on the terminal, and the removal of earlier files, in the order in which they receive events. */
 const REPORTS: readonly ReportKind[] = [
   {
     isWanted: (plan) => outputFilesOf(plan).length > 0,
@@ -33,8 +33,8 @@ const REPORTS: readonly ReportKind[] = [
 ];
 
 /**
- * Reports that write a file, by their key in the plan's files; each is loaded when asked for. A new one is one file and one line here. Single
- * requests (`records`) are written where they are measured.
+ * Reports that write a file, by their key in the plan's files. Each is loaded when needed. A new report is one file and one line here. The
+ * meter writes single requests (`records`).
  */
 const FILE_REPORTS: Readonly<Record<Exclude<keyof OutputFilesPlan, "records">, () => Promise<CreateFile>>> = {
   csv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
@@ -42,12 +42,12 @@ const FILE_REPORTS: Readonly<Record<Exclude<keyof OutputFilesPlan, "records">, (
   json: async () => (await import("./rampart/json.ts")).createJsonReport,
 };
 
-/** Whether GenAI-Perf is to show what perf_analyzer prints. */
+/** Whether GenAI-Perf also prints perf_analyzer's output. */
 function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
   return style === "genai-perf" && verbosity > 0;
 }
 
-/** Makes the reports a plan asks for. */
+/** Creates the reports that a plan asks for. */
 export async function createReports(plan: Plan, sink: TextSink): Promise<Report[]> {
   const live = plan.outputs.isLive === true ? await createLive(plan, sink) : undefined;
   const reports: Report[] = live === undefined ? [] : [live];

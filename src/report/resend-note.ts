@@ -1,6 +1,6 @@
 import type { RunResult } from "../result/run-result.ts";
 
-/** What a report says of requests that were sent again; a sentence without its full stop, undefined when there were none. */
+/** Describes the resent requests in a sentence without its full stop; undefined without any. */
 export function describeResends({ resendCount }: Pick<RunResult, "resendCount">): string | undefined {
   if (resendCount === 0) return undefined;
   const [requests, them] =

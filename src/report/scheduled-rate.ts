@@ -3,7 +3,7 @@ import type { Plan } from "../plan/plan.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import type { PreparedRun } from "../result/run-result.ts";
 
-/** How a run's requests were scheduled at a level, to judge whether its schedule was kept. */
+/** Returns how a level's requests were scheduled, to check whether the schedule was kept. */
 export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRun, level: number): ScheduledRate {
   const { concurrent, isSerial } = plan.sequences;
   const isOneByOne = service.isSequence && (isSerial || !plan.target.isStreaming);
@@ -16,7 +16,7 @@ export function scheduledRate({ plan, service, callMode, laneCount }: PreparedRu
   };
 }
 
-/** The request rate of a level; undefined where it changes, where requests are due at given times, or not scheduled at all. */
+/** Returns the request rate of a level; undefined if it changes, if requests are due at given times, or without a schedule. */
 export function askedRate({ load }: Plan, level: number): AskedRate | undefined {
   const mode = loadModeOf(load);
   const arrivals = mode.arrivals?.(load);

@@ -1,9 +1,9 @@
 import { setting } from "../plan/setting-names.ts";
 import type { RunWarning } from "../result/observer.ts";
 
-/** Warnings that come up during a run, as lines for stderr without a line break. */
+/** Formats warnings during a run as lines for stderr without a line break. */
 
-/** In perf_analyzer's words where it has the same warning; scripts look for them. */
+/** Uses perf_analyzer's words where it has the same warning, because scripts search for them. */
 export function formatPerfAnalyzerWarning(warning: RunWarning): string {
   switch (warning.kind) {
     case "metrics-missing":
@@ -17,7 +17,7 @@ export function formatPerfAnalyzerWarning(warning: RunWarning): string {
   }
 }
 
-/** In Rampart's own words. */
+/** Uses Rampart's own words. */
 export function formatRampartWarning(warning: RunWarning): string {
   return `rampart: ${describe(warning)}.`;
 }

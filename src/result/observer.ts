@@ -4,74 +4,74 @@ import type { MetricsWarning } from "../telemetry/metrics-poller.ts";
 import type { FailedRequest, RequestRecord } from "./request-record.ts";
 import type { LevelResult, PreparedRun } from "./run-result.ts";
 
-/** The events of a run. */
+/** Events of a run. */
 
-/** Something traced under `-v -v`. */
+/** A trace event, printed with `-v -v`. */
 export type TraceEvent =
-  /** An answer to a question outside the load. */
+  /** Response to a request that is not part of the load. */
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "request"; readonly text: string }
   | { readonly kind: "response"; readonly text: string }
-  /** Heads of HTTP messages; `>` sent, `<` received. */
+  /** Head of an HTTP message: `>` sent, `<` received. */
   | { readonly kind: "wire"; readonly direction: ">" | "<"; readonly head: string }
-  /** A connection for questions outside the load was made. */
+  /** A connection was opened for requests that are not part of the load. */
   | { readonly kind: "connect"; readonly url: string };
 
-/** Something that came up during the run and that the user should know; nothing is told twice. */
+/** A condition that the user should know. Each is reported once per run. */
 export type RunWarning =
   | MetricsWarning
-  /** Several versions of the model moved while none was asked for: the server's times are those of the highest. */
+  /** Several versions of the model received requests although the plan names none. Server times are those of the highest version. */
   | { readonly kind: "many-versions"; readonly model: string }
-  /** The server does not have the calls for its statistics. */
+  /** The server does not support the statistics calls. */
   | { readonly kind: "no-statistics"; readonly reason: string }
-  /** The server's trace settings could not be set back. */
+  /** The server's trace settings could not be restored. */
   | { readonly kind: "trace-kept"; readonly settings: string; readonly reason: string }
-  /** The server may still have a region of shared memory. */
+  /** The server may still have a shared-memory region registered. */
   | { readonly kind: "memory-kept"; readonly reason: string };
 
-/** The state of a run at the moment of asking, which costs it next to nothing. */
+/** State of a run at the moment of reading. Reading it costs almost nothing. */
 export interface RunProgress {
   readonly sentCount: number;
   readonly completedCount: number;
   readonly failedCount: number;
-  /** Given up on purpose. */
+  /** Cancelled on purpose. */
   readonly cancelledCount: number;
-  /** Requests sent and not answered. */
+  /** Requests in flight. */
   readonly outstanding: number;
-  /** Responses so far of the requests that are outstanding, where they may have several. */
+  /** Responses received so far for requests in flight, if requests can have several. */
   readonly openResponses: number;
-  /** Hands what was recorded since the last time to `onBatch`. */
+  /** Passes the records since the last call to `onBatch`. */
   handOver(): void;
 }
 
 /** Follows a run. All calls are synchronous and in order. */
 export interface RunObserver {
-  /** Ahead of all requests that are measured. */
+  /** Called before the first measured request. */
   onProgress?(progress: RunProgress): void;
-  /** Takes finished requests, the rows `[0, count)`, some at a time; they are overwritten afterwards. */
+  /** Receives rows `[0, count)` of finished requests. The rows are reused after the call returns. */
   onBatch?(records: RecordColumns, count: number): void;
   onTrace?(event: TraceEvent): void;
   onWarning?(warning: RunWarning): void;
   onPrepared?(prepared: PreparedRun): void;
   onLevelStart?(unit: "concurrency" | "request-rate", level: number, isWarmup: boolean): void;
-  /** @param latencyNs the latency that stability looks at */
+  /** @param latencyNs the latency that the stability check uses */
   onWindow?(trial: number, window: WindowResult, latencyNs: number): void;
   /** A window in which no request succeeded. */
   onEmptyWindow?(trial: number): void;
   /** All processes that measure together are stable. */
   onAllStable?(): void;
   onLevelEnd?(result: LevelResult): void;
-  /** Every successful request in the order they ended; only when `wantsRecords`. */
+  /** Called for each successful request in the order of their ends; only when `wantsRecords`. */
   onRecord?(record: RequestRecord): void;
-  /** Every request that failed, those outside of windows included. */
+  /** Called for each failed request, also outside of windows. */
   onFailed?(request: FailedRequest): void;
-  /** Records since the last call belong to the window just ended; `undefined` bounds: to none. */
+  /** Records since the last call belong to the window that just ended, or to no window if `bounds` is undefined. */
   onRecordsCut?(bounds: { readonly startEpochNs: bigint; readonly endEpochNs: bigint } | undefined): void;
 }
 
 type Listener = (...args: readonly never[]) => void;
 
-/** Every event once; the type makes a missing one a compile error. */
+/** Lists every event. The type makes a missing event a compile error. */
 const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onProgress: true,
   onBatch: true,
@@ -88,7 +88,7 @@ const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onRecordsCut: true,
 };
 
-/** One observer that passes each event on to all of a list, in its order. It only has the events that one of them listens to. */
+/** Creates an observer that passes each event to all observers in order. It has only the events that one of them handles. */
 export function broadcast(observers: readonly RunObserver[]): RunObserver {
   const joined: Record<string, Listener> = {};
   for (const event of Object.keys(EVENTS) as (keyof RunObserver)[]) {

@@ -4,32 +4,32 @@ import type { Failure } from "../transport/failure.ts";
 /** One request, for exports. Times are wall-clock nanoseconds since the epoch. */
 export interface RequestRecord {
   readonly sendEpochNs: bigint;
-  /** Correlation id; 0 for a request that belongs to no sequence. */
+  /** Correlation id; 0 for a request outside of a sequence. */
   readonly sequenceId: number;
   readonly inputs: RequestContent;
-  /** One, where requests do not have several; an empty last one included. */
+  /** One response unless requests can have several. Includes an empty last response. */
   readonly responses: readonly ResponseRecord[];
 }
 
-/** One request that failed, for exports. Times as {@link RequestRecord} has them. */
+/** One failed request, for exports. Times are as in {@link RequestRecord}. */
 export interface FailedRequest {
   readonly sendEpochNs: bigint;
-  /** Of the first byte of an answer; undefined where none came. */
+  /** When the first byte arrived; undefined if none did. */
   readonly firstByteEpochNs: bigint | undefined;
-  /** When it was known to have failed. */
+  /** When the failure was detected. */
   readonly endEpochNs: bigint;
   readonly sequenceId: number;
   readonly inputs: RequestContent;
-  /** Responses that came before the failure. */
+  /** Number of responses before the failure. */
   readonly responseCount: number;
   readonly failure: Failure;
 }
 
 /** One response of a request, for exports. */
 export interface ResponseRecord {
-  /** When it came, in whole nanoseconds after the send; later than the response before it. */
+  /** Arrival, in whole nanoseconds after the send; later than that of the previous response. */
   readonly offsetNs: number;
   readonly epochNs: bigint;
-  /** Of an empty response: every output of the model, without data. */
+  /** For an empty response, all outputs of the model, without data. */
   readonly outputs: ResponseContent;
 }

@@ -11,7 +11,7 @@ import type { ScrapeResult } from "../telemetry/scrape-result.ts";
 import type { ServerLoad } from "../transport/client.ts";
 import type { FailureKind } from "../transport/failure.ts";
 
-/** The result of a run. Reports are written against these shapes; a run fills them in. */
+/** The result of a run. A run fills it in and reports read it. */
 
 /** What is known before the first request. */
 export interface PreparedRun {
@@ -19,80 +19,83 @@ export interface PreparedRun {
   readonly service: Service;
   readonly dataset: Dataset;
   readonly levelUnit: "concurrency" | "request-rate";
-  /** Requests that will be sent in all, where their number is fixed. */
+  /** Total number of requests, if it is fixed. */
   readonly requestCount: number | undefined;
-  /** Whether lanes wait for their answers before they send again. */
+  /** Whether a lane waits for the response before it sends again. */
   readonly callMode: "sync" | "async";
-  /** Lanes among which requests are dealt; of closed loops without shared lanes more than there are requests. */
+  /** Number of lanes that share the requests. A closed loop without shared lanes has more lanes than requests. */
   readonly laneCount: number;
-  /** Things the user should know, one sentence each. */
+  /** Warnings for the user, one sentence each. */
   readonly warnings: readonly string[];
 }
 
-/** What came of a level. */
+/** Result of a level. */
 export interface LevelResult {
   readonly unit: "concurrency" | "request-rate";
-  /** Concurrency or requests per second. */
+  /** Concurrency, or requests per second. */
   readonly level: number;
   /**
-   * - `measured`: the result stands
-   * - `unstable`: windows never agreed; `window` is the last ones merged
-   * - `over-limit`: the latency limit was met
-   * - `partial`: the run was interrupted; `window` is what there was
+   * - `measured`: the result is valid
+   * - `unstable`: the windows never agreed; `window` has the last ones merged
+   * - `over-limit`: the latency exceeded the limit
+   * - `partial`: the run was interrupted; `window` has the results so far
    */
   readonly outcome: "measured" | "unstable" | "over-limit" | "partial";
   readonly window: WindowResult;
   readonly trials: number;
   readonly instability: Instability | undefined;
-  /** Only for asynchronous runs: throughput agreed and latency did not, which is accepted. */
+  /** Only for asynchronous runs: throughput was stable and latency was not, which is accepted. */
   readonly isLatencyUnstable: boolean;
-  /** Whether the server tells its counters; `window.server` may be missing all the same when they did not change. */
+  /** Whether the server reports counters. `window.server` can still be undefined when they did not change. */
   readonly hasServerCounters: boolean;
-  /** What waited because of the load's limit of requests outstanding; absent where it has none. */
+  /** Requests delayed by the load's limit on outstanding requests; absent if there is no limit. */
   readonly delayedByLimit?: DelayedRequests;
-  /** Its answers' tokens, where the plan asks for them. */
+  /** Token metrics, if the plan asks for them. */
   readonly tokens?: TokenColumns;
-  /** Progress within the level, for levels measured over a given time; otherwise empty. */
+  /** Progress within the level, for levels with a fixed duration; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
-  /** Other measurements of the same level, where a search confirmed what the first of them said; this one is the last. */
+  /** Other measurements of this level, when a search repeated it. This result is the last one. */
   readonly repeats?: readonly LevelResult[];
 }
 
-/** What a run ends with. */
+/** The final result of a run. */
 export interface RunResult {
   readonly prepared: PreparedRun;
   readonly levels: readonly LevelResult[];
-  /** All requests of the run, those outside of windows included. */
+  /** All requests of the run, including those outside of windows. */
   readonly sentCount: number;
   readonly completedCount: number;
   readonly failedCount: number;
-  /** Requests given up by this client, as the plan asks or when a grace period was over; neither completed nor failed. */
+  /** Requests cancelled by this client, because the plan asks for it or a grace period ended. They are neither completed nor failed. */
   readonly cancelledCount: number;
-  /** Also of requests that were given up, by kinds of their own. */
+  /** Includes cancelled requests, as kinds of their own. */
   readonly failures: readonly FailureCount[];
-  /** The part of the requests above that went before measurements; absent where there was no warm-up. */
+  /** The warm-up's share of the counts above; absent without a warm-up. */
   readonly warmup?: { readonly sentCount: number; readonly failedCount: number } | undefined;
   readonly connectionCount: number;
-  /** Times that a request was sent again, as the server cannot have processed it; each request counts once as sent all the same. */
+  /**
+   * Number of resends, which happen only when the server cannot have processed the request. A request counts once as sent, however often it
+   * was resent.
+   */
   readonly resendCount: number;
-  /** What each of several servers was sent; absent where there is one. */
+  /** Requests sent to each server; absent if there is only one. */
   readonly servers?: readonly ServerLoad[] | undefined;
-  /** What became of sessions; undefined where there are none. */
+  /** Session counts; undefined without sessions. */
   readonly sessions?: SessionTally | undefined;
-  /** Change of the server's counters over the whole run. */
+  /** Change of the server's counters during the whole run. */
   readonly server: ServerDelta | undefined;
   readonly isInterrupted: boolean;
-  /** Set when the run could not go on. */
+  /** The error that ended the run, if any. */
   readonly error: RunError | undefined;
-  /** What to change, where no request succeeded and the cause is known; in the words of the front door, which sets it. */
+  /** What to change when no request succeeded and the cause is known, in the words of the front door, which sets it. */
   readonly hint?: string | undefined;
-  /** Lanes whose request failed, with their first failures: what perf_analyzer calls threads. */
+  /** Lanes with a failed request, each with its first failure. perf_analyzer calls lanes threads. */
   readonly laneErrors: readonly LaneError[];
-  /** Before the first request, and after what was rehearsed without a server. */
+  /** Before the first request, after the in-process rehearsal. */
   readonly startEpochNs: bigint;
   /** From there to the end. */
   readonly durationNs: number;
-  /** What the metrics of servers said meanwhile; undefined where the plan asks for none. */
+  /** Metrics scraped from servers during the run; undefined if the plan asks for none. */
   readonly scrape?: ScrapeResult | undefined;
 }
 
@@ -100,35 +103,35 @@ export interface RunResult {
 export interface LaneError {
   readonly lane: number;
   readonly message: string;
-  /** What the server answered, where the service keeps it, and the status that came with it. */
+  /** The server's response and its status, if the service keeps them. */
   readonly answer?: string;
   readonly status?: number | undefined;
 }
 
-/** Failures of one kind: how many, and one of them. */
+/** Number of failures of one kind, with an example. */
 export interface FailureCount {
   readonly kind: FailureKind;
   readonly count: number;
-  /** The first one's message; with the server's name before it where there are several. */
+  /** Message of the first one, prefixed with the server's name if there are several servers. */
   readonly example: string;
   readonly status: number | undefined;
-  /** Of the requests before the measurement. */
+  /** Whether these are warm-up requests. */
   readonly isWarmup?: true;
 }
 
-/** Requests that were due and had to wait because too many were outstanding. */
+/** Requests that were due and waited because too many were outstanding. */
 export interface DelayedRequests {
-  /** Requests that waited and were sent. */
+  /** Requests that waited and were then sent. */
   readonly count: number;
-  /** The longest wait in nanoseconds; that of the first request which waits still counts too. */
+  /** Longest wait in nanoseconds, including the wait so far of the first request in the queue. */
   readonly longestNs: number;
 }
 
-/** What became of sessions besides their requests' own results. */
+/** Session counts beyond the results of their requests. */
 export interface SessionTally {
   readonly sessionCount: number;
-  /** Sessions that ended before their last turn, because a turn failed or its answer could not be read. */
+  /** Sessions that ended before their last turn, because a turn failed or its response could not be read. */
   readonly cutCount: number;
-  /** Turns that were not sent for that. */
+  /** Turns that were not sent because their session had ended. */
   readonly unsentCount: number;
 }

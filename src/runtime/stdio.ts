@@ -1,9 +1,6 @@
 import { fileSystem } from "./files.ts";
 
-/**
- * Writes all of the text synchronously.
- * @throws the system's error (`code` is `ENOSPC`, `EPIPE`, …), which no runtime's console reports
- */
+/** Writes all of the text synchronously. @throws the system's error (`code` is `ENOSPC`, `EPIPE`, …), which no runtime's console reports */
 export function writeStdout(text: string): void {
   writeAll(1, text);
 }

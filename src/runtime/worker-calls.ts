@@ -75,10 +75,7 @@ export class WorkerCalls<S> {
   }
 }
 
-/**
- * Serves the calls of another thread.
- * @param handle runs a task; its result is the reply, if one is needed
- */
+/** Serves the calls of another thread. @param handle runs a task; its result is the reply, if one is needed */
 export function serveCalls<T, S>(port: MessagePort, handle: (task: T) => unknown, errors: ErrorForm<S>): void {
   port.on("message", async ({ id, task }: Asked) => {
     const to = id === undefined ? {} : { id };

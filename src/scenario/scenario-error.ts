@@ -8,11 +8,7 @@ import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 const OWN_FOLDER = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
 const HINT = "Correct the file.";
 
-/**
- * What a scenario that does not load gives the user.
- * @param file as the user named it
- * @param path the same as an absolute path
- */
+/** What a scenario that does not load gives the user. @param file as the user named it @param path the same as an absolute path */
 export function toLoadError(error: unknown, file: string, path: string): UserError {
   // Bun gives several errors of one file at once, each with its place.
   const parts = error instanceof AggregateError ? (error.errors as unknown[]) : [error];

@@ -105,10 +105,7 @@ export interface Query {
   format(body: Uint8Array): string;
 }
 
-/**
- * Asks a server and reads its answer.
- * @param what completes "failed to get …" should it fail; empty: the failure is told by itself
- */
+/** Asks a server and reads its answer. @param what completes "failed to get …" should it fail; empty: the failure is told by itself */
 export type Ask = (query: Query, what: string) => Promise<unknown>;
 
 /** The question for a server's counters. */

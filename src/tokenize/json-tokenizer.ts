@@ -27,8 +27,7 @@ export class JsonTokenizer implements Tokenizer {
 
   /**
    * @param file the parsed `tokenizer.json`
-   * @param extraTokens added tokens from other files; those of this file win
-   * Throws {@link TokenizerFileError}.
+   * @param extraTokens added tokens from other files; those of this file win Throws {@link TokenizerFileError}.
    */
   constructor(name: string, file: unknown, extraTokens: readonly AddedToken[] = []) {
     if (!isObject(file)) throw new TokenizerFileError("it is not a JSON object");

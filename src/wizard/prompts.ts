@@ -22,10 +22,7 @@ function listenForKeys(): void {
   });
 }
 
-/**
- * Asks a question on the terminal.
- * @param typed the user's earlier answer, as the initial value
- */
+/** Asks a question on the terminal. @param typed the user's earlier answer, as the initial value */
 export async function askQuestion(
   question: Question,
   answers: Answers,

@@ -17,7 +17,7 @@ import { formatUsageError } from "./usage.ts";
 
 /** `rampart genai-perf …`, and the executable linked as `genai-perf`. */
 
-/** Runs the command. Returns the exit code: 0 done, 1 failed, 2 wrong usage. */
+/** Runs the command. Returns the exit code: 0 success, 1 failure, 2 usage error. */
 export async function runGenaiPerf(args: readonly string[], _command: string, plainIo: CommandIo): Promise<number> {
   const io = wordingIo("genai-perf", plainIo);
   const parsed = parseCommand(args);
@@ -35,7 +35,7 @@ export async function runGenaiPerf(args: readonly string[], _command: string, pl
   }
 }
 
-/** Reports why a command line cannot be run, and all else that is wrong with it, so that the user need not try again for each problem. */
+/** Reports all problems of an invalid command line at once. */
 async function describeUsage(usage: ParsedCommand & { readonly kind: "usage" }, io: CommandIo): Promise<number> {
   const { recognised } = usage;
   const read = recognised === undefined ? undefined : readSettings(recognised);
@@ -48,7 +48,7 @@ async function describeUsage(usage: ParsedCommand & { readonly kind: "usage" }, 
   return EXIT.usage;
 }
 
-/** What is wrong with flags after `--` whatever the settings are, where those are wrong too. */
+/** Finds problems with flags after `--` that do not depend on the settings, when the settings are invalid too. */
 async function findPassedBeside(
   { subcommand, passThrough }: GivenCommand,
   known: readonly Problem[],
@@ -77,7 +77,7 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
   return (await runAsked(resolved, given, io)) ? EXIT.done : EXIT.failed;
 }
 
-/** Returns whether all went well. What a plain profile does not need is loaded where it is needed. */
+/** Returns whether the command succeeded. Loads modules that a plain profile does not need only when they are used. */
 async function runAsked(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
   if (settings.subcommand === "process-export-files") {
     const { mergeExports } = await import("./merge/merge-exports.ts");
@@ -108,7 +108,7 @@ function nothingToPass({ subcommand }: Pick<GenaiSettings, "subcommand">): Probl
   return { path: "--", message, hint: "Leave them out." };
 }
 
-/** What a user can correct becomes text and exit code 1, everything at once. */
+/** Converts errors that a user can fix to text and exit code 1, all at once. */
 async function explain(io: CommandIo, body: () => Promise<number>): Promise<number> {
   try {
     return await body();

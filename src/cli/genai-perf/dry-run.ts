@@ -17,13 +17,13 @@ import { countNeededEntries, toPassedPlan } from "./profile/pass-through/passed-
 import { openTokenizer } from "./profile/token-work.ts";
 import { type CheckedInputs, checkInputs } from "./profile/write-inputs.ts";
 
-/** `--dry-run`: everything is made and checked, nothing is written, and no server is asked. */
+/** `--dry-run`: creates and checks everything, but writes no files and contacts no server. */
 
 const MOST_BODY_CHARACTERS = 400;
 
 /**
- * Prints the plan as JSON on stdout, for a sweep a list of plans, and in words on stderr. Secrets in headers are left out.
- * @throws UserError for what a run would refuse, RunError for a tokenizer that cannot be had
+ * Prints the plan as JSON on stdout (for a sweep, an array of plans), and a description on stderr. Leaves out secrets in headers.
+ * @throws UserError for errors that a run would report, RunError for a tokenizer that cannot be loaded
  */
 export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<void> {
   const tokenizer = await openTokenizer(settings);

@@ -1,25 +1,25 @@
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoints.ts";
 import type { RequestForm } from "../../service/service.ts";
 
-/** The endpoint types of genai-perf: which endpoint each one is, where it posts to, and what it counts as. */
+/** The endpoint types of genai-perf: endpoint, path and service kind of each. */
 
-/** Which client of perf_analyzer the original uses. */
+/** The client of perf_analyzer that GenAI-Perf uses. */
 export type ServiceKind = "openai" | "triton" | "tensorrtllm_engine" | "dynamic_grpc";
 
 /** One endpoint type. */
 export interface EndpointType {
-  /** The endpoint, which says what bodies and answers are. Null: none of those, or nothing serves it yet. */
+  /** The endpoint, which determines the format of bodies and answers. Null: another format, or one that is not supported yet. */
   readonly endpoint: LlmEndpointName | null;
-  /** Path without a leading slash; `{MODEL}` stands for the first model. Null: the protocol has none. */
+  /** Path without a leading slash; `{MODEL}` stands for the first model. Null: the protocol has no paths. */
   readonly path: string | null;
   readonly serviceKind: ServiceKind;
-  /** What its requests are here. */
+  /** Form of its requests. */
   readonly takes: RequestForm;
-  /** The original's name of the request's format, as its JSON export gives it. Null: the backend's name. */
+  /** GenAI-Perf's name of the request format in its JSON export. Null: the backend's name. */
   readonly outputFormat: string | null;
 }
 
-/** @param path where it is another than the endpoint's */
+/** @param path the path, if it differs from the endpoint's */
 function payloads(
   endpoint: LlmEndpointName,
   outputFormat: string,
@@ -32,7 +32,7 @@ function without(serviceKind: ServiceKind, outputFormat: string | null, takes: R
   return { endpoint: null, path: null, serviceKind, takes, outputFormat };
 }
 
-/** The original's, by the value of `--endpoint-type`, in its order. */
+/** GenAI-Perf's types by the value of `--endpoint-type`, in its order. */
 const ORIGINAL_TYPES = {
   chat: payloads("chat", "openai_chat_completions"),
   completions: payloads("completions", "openai_completions"),
@@ -45,13 +45,13 @@ const ORIGINAL_TYPES = {
   multimodal: payloads("multimodal", "openai_multimodal"),
   generate: payloads("generate", "triton_generate"),
   kserve: without("triton", null),
-  // The original takes it for a model of Triton's over gRPC, where no such request can succeed.
+  // GenAI-Perf treats it as a Triton model over gRPC, for which no such request can succeed.
   template: without("openai", "template", "payloads"),
   tensorrtllm_engine: without("tensorrtllm_engine", "tensorrtllm_engine"),
   vision: payloads("multimodal", "openai_multimodal"),
 };
 
-/** Rampart's own. */
+/** Types that Rampart adds. */
 const OWN_TYPES = {
   responses: payloads("responses", "openai_responses"),
   messages: payloads("messages", "anthropic_messages"),
@@ -60,19 +60,19 @@ const OWN_TYPES = {
   generate_stream: payloads("generate", "triton_generate", LLM_ENDPOINTS.generate.streamPath),
 };
 
-/** All of them. */
+/** All endpoint types. */
 export const ENDPOINT_TYPES = { ...ORIGINAL_TYPES, ...OWN_TYPES };
 
-/** Names that the original's usage shows. */
+/** Names in GenAI-Perf's usage. */
 export const ORIGINAL_TYPE_NAMES: readonly string[] = Object.keys(ORIGINAL_TYPES);
 
-/** Names beyond the original's. */
+/** Names that Rampart adds. */
 export const OWN_TYPE_NAMES: readonly string[] = Object.keys(OWN_TYPES);
 
-/** Types whose answer ranks passages. */
+/** Types whose answers rank passages. */
 export const RANKING_TYPES: readonly EndpointTypeName[] = ["rankings", "cohere_rankings", "tei_rankings"];
 
-/** Types whose answer comes in one piece and has no tokens. */
+/** Types whose answers arrive whole and have no tokens. */
 export const TOKENLESS_TYPES: readonly EndpointTypeName[] = [
   "image_retrieval",
   "nvclip",
@@ -83,7 +83,7 @@ export const TOKENLESS_TYPES: readonly EndpointTypeName[] = [
 /** A value of `--endpoint-type`. */
 export type EndpointTypeName = keyof typeof ENDPOINT_TYPES;
 
-/** The path that requests go to: the user's own without leading slashes and blanks, or the type's; empty when there is none. */
+/** Returns the path of requests: the user's path without leading slashes and spaces, or the type's; empty if there is none. */
 export function endpointPath(type: EndpointTypeName, ownPath: string, model: string): string {
   if (ownPath !== "") return ownPath.replace(/^[ /]+/, "");
   return (ENDPOINT_TYPES[type].path ?? "").replace("{MODEL}", model);

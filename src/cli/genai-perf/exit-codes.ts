@@ -1,2 +1,5 @@
-/** Exit codes of GenAI-Perf: `failed` as well when more requests failed than allowed, after the report on those that did not. */
+/**
+ * Exit codes of genai-perf. `failed` includes runs in which more requests failed than allowed; their report on the other requests is still
+ * written.
+ */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;

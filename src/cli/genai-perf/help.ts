@@ -5,7 +5,7 @@ import { HELP_FLAG, TOP_FLAGS } from "./options/parse.ts";
 import { flagsOf, type SubcommandName } from "./options/subcommands.ts";
 import { formatUsage } from "./usage.ts";
 
-/** The help of the tool and of each subcommand, made from the option tables. */
+/** Help of the tool and of each subcommand, from the option tables. */
 
 const HELP_COLUMN = 24;
 
@@ -18,7 +18,7 @@ const ABOUT: Readonly<Record<SubcommandName, string>> = {
   "process-export-files": "Merges the profile exports of several runs into one result.",
 };
 
-/** The whole text of a subcommand, or of the tool when none is named. */
+/** Formats the help of a subcommand, or of the tool if none is given. */
 export function formatHelp(subcommand: SubcommandName | undefined): string {
   if (subcommand === undefined) return formatTopHelp();
   return [
@@ -71,7 +71,7 @@ function formatFlag(flag: GenaiFlag): string[] {
   return formatRow(names, [describeOption(flag), ...notes].join(" "), HELP_COLUMN, USAGE_WIDTH);
 }
 
-/** A flag's default in words; undefined for switches and where there is none. */
+/** Returns a flag's default in words; undefined for switches and flags without a default. */
 export function defaultOf({ defaultText, default: value = null, count }: GenaiFlag): string | undefined {
   if (defaultText !== undefined) return defaultText;
   const text = Array.isArray(value) ? value.join(" ") : String(value ?? "");

@@ -2,24 +2,27 @@ import { detectFormat } from "../../inputs/prompts/detect-format.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
 
-/** What `--input-file` holds. */
+/** Format of `--input-file`. */
 
-/** Files of requests that came at a time: sent once where nothing else is said, as the original's payload files. */
+/**
+ * Reports whether the file contains requests with timestamps. Like GenAI-Perf's payload files, these are sent once unless another setting
+ * says otherwise.
+ */
 export function isPayloadFile({ input, rampart }: Pick<GenaiSettings, "input" | "rampart">): boolean {
   if (rampart.inputFormat !== "auto") return ["payload", "azure", "burstgpt"].includes(rampart.inputFormat);
   return /^payload:|\.csv$/.test(input.file);
 }
 
-/** The settings with `auto` decided by a look at the file. @throws UserError for a file of no known form */
+/** Returns the settings with `auto` replaced by the format detected from the file. @throws UserError for an unknown format */
 export async function resolveInputFormat(settings: GenaiSettings): Promise<GenaiSettings> {
   const { input, rampart } = settings;
   const isOpen = rampart.inputFormat === "auto" && input.file !== "" && !hasPrefix(input.file);
-  // The readers of traces know more headers than there are formats.
+  // The trace readers support more headers than there are formats.
   if (!isOpen || input.file.endsWith(".csv")) return settings;
   return { ...settings, rampart: { ...rampart, inputFormat: await detectFormat(input.file) } };
 }
 
-/** Checks `--input-format` beside the input file. */
+/** Checks `--input-format` against the input file. */
 export function checkInputFormat(rules: RuleSet): void {
   const { input, rampart } = rules.settings;
   const { inputFormat } = rampart;
@@ -34,7 +37,7 @@ export function checkInputFormat(rules: RuleSet): void {
   rules.refuse(hasPrefix(input.file) && !isSame, at, message, "Leave out one, or the word before the colon.");
 }
 
-/** Whether prompts are made up, and sessions with them. */
+/** Reports whether prompts, and sessions with them, are generated. */
 export function hasMadeUpPrompts({ input }: Pick<GenaiSettings, "input">): boolean {
   return input.file === "" || input.file.startsWith("synthetic:");
 }

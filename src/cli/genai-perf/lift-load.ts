@@ -4,12 +4,12 @@ import { isDefault } from "./options/defaults.ts";
 import type { GenaiSettings, Stimulus } from "./options/settings.ts";
 import type { GivenSettings, SettingsBuilder } from "./options/settings-builder.ts";
 
-/** The load that flags of perf_analyzer after `--` ask for: it becomes genai-perf's own, so that folder, files and rules follow it. */
+/** Converts a load in perf_analyzer's flags after `--` to genai-perf's own load, so that folder, files and rules follow it. */
 
 const WHOLE = /^\d+$/;
 const DECIMAL = /^\d+(?:\.\d+)?$/;
 
-/** What each flag of a load makes of its value; undefined where genai-perf has no such load. */
+/** Converts the value of each load flag; undefined if genai-perf has no such load. */
 const LOADS: Readonly<Record<string, (value: string) => Stimulus | undefined>> = {
   "--concurrency-range": (value) => (WHOLE.test(value) ? { kind: "concurrency", requests: Number(value) } : undefined),
   "--request-rate-range": (value) =>
@@ -21,8 +21,8 @@ const LOADS: Readonly<Record<string, (value: string) => Stimulus | undefined>> =
 };
 
 /**
- * Takes the load out of the flags after `--` into the settings, where it is the only one or of the kind that was given before. All other
- * flags are left in `settings.passThrough`, also loads that contradict each other: perf_analyzer's parser says so.
+ * Moves the load from the flags after `--` to the settings, if it is the only one or of the same kind as one given before. Leaves all other
+ * flags in `settings.passThrough`, including conflicting loads, which perf_analyzer's parser reports.
  */
 export function liftLoad(builder: SettingsBuilder, args: readonly string[]): void {
   if (args.length === 0) return;
@@ -48,7 +48,7 @@ export function liftLoad(builder: SettingsBuilder, args: readonly string[]): voi
   const stimulus = LOADS[name]?.(last.value ?? "");
   const isOfOneKind = loads.every(({ option }) => option === last.option);
   const isFree = !isLoadGiven(settings, given) || settings.perfAnalyzer.stimulus.kind === stimulus?.kind;
-  // 0 is perf_analyzer's to refuse.
+  // perf_analyzer's parser refuses 0.
   if (stimulus === undefined || !isOfOneKind || !isFree || Number(last.value ?? 1) <= 0) return;
   builder.store("perfAnalyzer.stimulus", stimulus, {
     place: last.typed,
@@ -59,18 +59,18 @@ export function liftLoad(builder: SettingsBuilder, args: readonly string[]): voi
   settings.passThrough = [...writeFlags(rest), ...(positional.length === 0 ? [] : ["--", ...positional])];
 }
 
-/** Whether somebody asked for the load: a file may repeat the default, as templates do. */
+/** Reports whether the user chose the load. A file can repeat the default, like templates do. */
 export function isLoadGiven(settings: GenaiSettings, given: GivenSettings): boolean {
   const at = "perfAnalyzer.stimulus";
   return given.get(at)?.source === "flag" || !isDefault(settings, at);
 }
 
-/** Flags as a command line. */
+/** Converts flags to command-line arguments. */
 export function writeFlags(flags: ParsedLine["given"]): string[] {
   return flags.flatMap(({ typed, value }) => (value === undefined ? [typed] : [typed, value]));
 }
 
-/** The file of gaps that the flags after `--` name, a load that genai-perf has no name for; undefined where they name none. */
+/** Returns the intervals file in the flags after `--`, a load for which genai-perf has no name; undefined without one. */
 export function intervalsFileOf(args: readonly string[]): string | undefined {
   if (args.length === 0) return undefined;
   return parseOptions(args).given.findLast(({ option }) => option.names[0] === "--request-intervals")?.value;

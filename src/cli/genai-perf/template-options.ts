@@ -2,9 +2,9 @@ import { fileSystem } from "../../runtime/files.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
 
-/** What the endpoint type `template` takes from `--extra-inputs`, as the original and AIPerf have it. */
+/** Fields of `--extra-inputs` that the endpoint type `template` uses, like in GenAI-Perf and AIPerf. */
 
-/** Templates that have a name: the original's. */
+/** GenAI-Perf's named templates. */
 export const NAMED_TEMPLATES: Readonly<Record<string, string>> = {
   "nv-embedqa": '[{% for item in texts %}{"text": [{{ item|tojson }}]}{% if not loop.last %},{% endif %}{% endfor %}]',
 };
@@ -12,13 +12,13 @@ export const NAMED_TEMPLATES: Readonly<Record<string, string>> = {
 export interface TemplateOptions {
   /** A name, a file's path, or the template's text. */
   readonly template: string | undefined;
-  /** Path to the text in answers. */
+  /** Path of the text in answers. */
   readonly responseField: string | undefined;
-  /** Fields that are added to every body. */
+  /** Fields to add to every body. */
   readonly others: Readonly<Record<string, unknown>>;
 }
 
-/** Takes them apart. */
+/** Splits the extra inputs. */
 export function readTemplateOptions(extra: GenaiSettings["input"]["extra"]): TemplateOptions {
   const { payload_template: template, response_field: responseField, ...others } = extra ?? {};
   const textOf = (value: unknown): string | undefined =>
@@ -26,14 +26,14 @@ export function readTemplateOptions(extra: GenaiSettings["input"]["extra"]): Tem
   return { template: textOf(template), responseField: textOf(responseField), others };
 }
 
-/** The file that a template is in; undefined where it has a name or is its own text. */
+/** Returns the file of a template; undefined for a named template and for a text. */
 export function templateFileOf(settings: GenaiSettings): string | undefined {
   const { template } = readTemplateOptions(settings.endpoint.type === "template" ? settings.input.extra : null);
   if (template === undefined || Object.hasOwn(NAMED_TEMPLATES, template)) return undefined;
   try {
     return fileSystem().statSync(template).isFile() ? template : undefined;
   } catch {
-    // A text is no path, and may be too long for one.
+    // A text is not a path, and can be too long for one.
     return undefined;
   }
 }

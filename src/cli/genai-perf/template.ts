@@ -7,16 +7,16 @@ import type { Stimulus } from "./options/settings.ts";
 import { flagsOf } from "./options/subcommands.ts";
 import { VALUE_KINDS } from "./options/value-kinds.ts";
 
-/** The YAML file of `create-template`: every option with its default, in the original's layout. */
+/** The YAML file of `create-template`: all options with their defaults, in GenAI-Perf's layout. */
 
 const COMMENT_WIDTH = 90;
 
-/** The file's text. @param isVerbose adds a comment to every key, and Rampart's own options */
+/** Formats the file. @param isVerbose adds a comment to every key, and Rampart's own options */
 export function formatTemplate(isVerbose: boolean): string {
   return formatGroup("", YAML_KEYS, 0, isVerbose);
 }
 
-/** Writes the file. Throws a UserError when it exists already, and a RunError when it cannot be written. */
+/** Writes the file. Throws a UserError when it already exists, and a RunError when it cannot be written. */
 export function writeTemplate(path: string, isVerbose: boolean): void {
   try {
     writeOutput(path, formatTemplate(isVerbose), { isNew: true });
@@ -28,7 +28,7 @@ export function writeTemplate(path: string, isVerbose: boolean): void {
   }
 }
 
-/** A key's values first, then the keys below it; an empty line ends each part, as in the original. */
+/** Formats a key's values, then the keys below it. Each part ends with an empty line, like in GenAI-Perf. */
 function formatGroup(
   key: string,
   entries: readonly (YamlKey | YamlGroup)[],
@@ -55,7 +55,7 @@ function formatKey({ key, option }: YamlKey, indent: string, isVerbose: boolean)
   return `${comment}${indent}  ${key}: ${formatValue(option)}\n${isVerbose ? "\n" : ""}`;
 }
 
-/** The option's help, with the names of keys instead of flags. */
+/** Returns the option's help, with the names of keys instead of flags. */
 function explain(option: KeyedOption): string[] {
   const { kind, syntax, choices, ownChoices = [], defaultText, default: value } = option;
   const parts = [
@@ -71,7 +71,7 @@ function explain(option: KeyedOption): string[] {
   return wrap(named, COMMENT_WIDTH);
 }
 
-/** As Python prints it: `True`, `{'concurrency': 1}`, lists with commas. */
+/** Formats a value like Python: `True`, `{'concurrency': 1}`, lists with commas. */
 function formatValue({ kind, default: value, isFloat }: KeyedOption): string {
   if (kind === "stimulus") return `{'concurrency': ${(value as Stimulus & { requests: number }).requests}}`;
   if (value === null) return "";

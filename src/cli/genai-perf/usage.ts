@@ -5,14 +5,14 @@ import { flagsOf, SUBCOMMANDS, type SubcommandName } from "./options/subcommands
 
 /** Usage and usage errors. */
 
-/** The usage lines of a subcommand, or of the tool; with a line end. Rampart's own flags are left to the help. */
+/** Formats the usage of a subcommand, or of the tool, with a final newline. Rampart's own flags appear only in the help. */
 export function formatUsage(subcommand: SubcommandName | undefined): string {
   return subcommand === undefined
     ? formatArgparseUsage("genai-perf", TOP_FLAGS, [`{${SUBCOMMANDS.join(",")}}`, "..."])
     : formatArgparseUsage(`genai-perf ${subcommand}`, [HELP_FLAG, ...flagsOf(subcommand)], []);
 }
 
-/** What goes to stderr with exit code 2: usage, then a line for each problem, with its hint. */
+/** Formats the text on stderr for exit code 2: usage, then a line for each problem, with its hint. */
 export function formatUsageError(subcommand: SubcommandName | undefined, problems: readonly Problem[]): string {
   const prog = subcommand === undefined ? "genai-perf" : `genai-perf ${subcommand}`;
   const lines = problems.flatMap(({ message, hint }) => [`${prog}: error: ${message}`, `  ${hint}`]);

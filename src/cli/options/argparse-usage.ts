@@ -1,12 +1,12 @@
 import type { ArgparseOption } from "./argparse.ts";
 
-/** Usage lines in argparse's layout. */
+/** Formats usage like argparse. */
 
-/** Columns that usage and help may fill. */
+/** Width of usage and help, in columns. */
 export const USAGE_WIDTH = 98;
 const PREFIX = "usage: ";
 
-/** The usage lines of a command, with a line end; without Rampart's own options. @param positional what stands last */
+/** Formats the usage of a command, with a final newline and without Rampart's own options. @param positional placed last */
 export function formatArgparseUsage(
   prog: string,
   options: readonly ArgparseOption[],
@@ -22,7 +22,7 @@ export function formatArgparseUsage(
   return `${lines.join("\n")}\n`;
 }
 
-/** How an option's value stands in usage and help, with a blank before it; empty for a switch. */
+/** Formats an option's value for usage and help, with a leading space; empty for a switch. */
 export function formatValue(option: ArgparseOption): string {
   const name = valueNameOf(option);
   if (option.count === "switch") return "";
@@ -37,7 +37,7 @@ function valueNameOf({ names, value, choices }: ArgparseOption): string {
   return value ?? long.replace(/^-+/, "").replaceAll("-", "_").toUpperCase();
 }
 
-/** One part for each option; options that exclude each other share one when they stand together, all of them. */
+/** Returns one part for each option. Options that exclude each other share a part if all of them are adjacent. */
 function usageParts(options: readonly ArgparseOption[]): string[] {
   const parts: string[] = [];
   let together: ArgparseOption | undefined;
@@ -52,7 +52,7 @@ function usageParts(options: readonly ArgparseOption[]): string[] {
   return parts;
 }
 
-/** Whether the options that this one excludes all follow it or precede it without a gap, and one follows. */
+/** Reports whether the options that this one excludes directly precede or follow it, and at least one follows. */
 function isAdjacent(options: readonly ArgparseOption[], option: ArgparseOption): boolean {
   if (option.excludes === undefined) return false;
   const places = options.flatMap((one, index) => (one.excludes === option.excludes ? [index] : []));

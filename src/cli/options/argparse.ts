@@ -2,27 +2,27 @@ import { nearestName } from "../../plan/nearest-name.ts";
 import type { Problem } from "../../plan/problem.ts";
 import type { Option } from "./option.ts";
 
-/** Command lines by the rules of Python's argparse, except that all problems are reported, not the first. */
+/** Parses command lines like Python's argparse, but reports all problems instead of the first. */
 
 /**
- * How many values follow an option: none; one; one or more; any number; exactly one as a list; at most one. An option that is repeated is
- * given several times.
+ * Number of values of an option: none; one; one or more; any number; exactly one as a list; at most one. A repeated option is given several
+ * times.
  */
 export type ValueCount = "switch" | "one" | "some" | "any" | "single" | "optional";
 
-/** What parsing and usage look at in a table's entry. */
+/** The parts of a table's entry that parsing and usage need. */
 export interface ArgparseOption extends Pick<Option<never, never>, "names" | "choices" | "isOwn"> {
-  /** Spellings that usage and messages leave out. */
+  /** Names that usage and messages leave out. */
   readonly documentedNames?: readonly string[];
   readonly count: ValueCount;
-  /** Stands for the value in usage, where it is not the first long name in capitals. */
+  /** Placeholder of the value in usage. Default: the first long name in capitals. */
   readonly value?: string;
   readonly isRequired?: boolean;
   /** Options with the same word here exclude each other. */
   readonly excludes?: string;
 }
 
-/** An option as given. */
+/** A given option. */
 export interface GivenOption<O> {
   readonly option: O;
   /** As the user typed it: `-p`, `--measurement-int`. */
@@ -31,12 +31,12 @@ export interface GivenOption<O> {
   readonly values: readonly string[];
 }
 
-/** An option as messages name it: all spellings, joined by slashes. */
+/** Returns an option's name in messages: all names, joined by slashes. */
 export function spellingsOf({ names }: ArgparseOption): string {
   return names.join("/");
 }
 
-/** Options that must be there, and those that exclude each other. @param command for hints: `genai-perf profile` */
+/** Checks that required options are given, and that options do not exclude each other. @param command for hints: `genai-perf profile` */
 export function checkGiven<O extends ArgparseOption>(
   command: string,
   options: readonly O[],
@@ -62,21 +62,21 @@ export function checkGiven<O extends ArgparseOption>(
 
 const NEGATIVE_NUMBER = /^-\d+$|^-\d*\.\d+$/;
 
-/** What a command line, or its part up to a subcommand, holds. */
+/** The contents of a command line, or of its part before a subcommand. */
 export interface ParsedArguments<O> {
   readonly given: readonly GivenOption<O>[];
   readonly problems: readonly Problem[];
-  /** The top parser's: the subcommand and what follows it. */
+  /** For the top parser: the subcommand and the arguments after it. */
   readonly rest: readonly string[];
-  /** Whether a subcommand's own parser would complain; unknown arguments are reported by the top parser. */
+  /** Whether a subcommand's own parser would report an error. The top parser reports unknown arguments. */
   readonly hasOwnProblems: boolean;
 }
 
 /**
- * Parses all of a command line, also behind an error.
+ * Parses a whole command line. Continues after errors.
  *
- * @param isTop whether what follows the first positional argument is left for the parser of a subcommand
- * @param explainUnknown a hint on an argument that is not an option; undefined for the nearest option
+ * @param isTop whether to leave the first positional argument and all after it to the parser of a subcommand
+ * @param explainUnknown returns a hint on an argument that is not an option; undefined for the nearest option
  */
 export function parseArgparse<O extends ArgparseOption>(
   options: readonly O[],
@@ -127,7 +127,7 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
     if (this.unknown.length > 0) this.problems.push(this.describeUnknownArguments());
   }
 
-  /** Negative numbers, a lone dash, and what has a blank without naming a flag are values. */
+  /** Negative numbers, a lone dash, and arguments with a space that name no flag are values. */
   private isFlag(arg: string): boolean {
     if (!arg.startsWith("-") || arg === "-" || NEGATIVE_NUMBER.test(arg)) return false;
     return !arg.includes(" ") || findOption(this.options, arg) !== undefined;
@@ -159,7 +159,7 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
         `ambiguous option: ${arg} could match ${found.names.join(", ")}`,
         `Write out ${found.names.join(" or ")}.`,
       );
-      // What follows is most likely its value: no problem of its own.
+      // The following arguments are most likely its values, and are not reported separately.
       while (this.next < this.args.length && !this.isFlag(this.args[this.next] as string)) this.next++;
       return;
     }
@@ -168,7 +168,7 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
     else this.readValues(option, typed, attached);
   }
 
-  /** `-v`, `-vv`, and `-vp 5`: letters after a switch are flags too. */
+  /** Reads `-v`, `-vv`, and `-vp 5`: letters after a switch are also flags. */
   private readSwitch(option: O, typed: string, attached: string | undefined): void {
     this.given.push({ option, typed, values: [] });
     if (attached === undefined) return;
@@ -209,7 +209,7 @@ type Found<O> =
   | { readonly kind: "option"; readonly option: O; readonly typed: string; readonly attached: string | undefined }
   | { readonly kind: "ambiguous"; readonly names: readonly string[] };
 
-/** By exact name, then by an unambiguous beginning of a long name that is not Rampart's own, then by letter (`-p500`). */
+/** Finds by exact name, then by an unambiguous prefix of a long name that is not Rampart's own, then by letter (`-p500`). */
 function findOption<O extends ArgparseOption>(options: readonly O[], arg: string): Found<O> | undefined {
   const exact = (name: string): O | undefined =>
     options.find(({ names, documentedNames }) => names.includes(name) || documentedNames?.includes(name) === true);

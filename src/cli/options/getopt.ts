@@ -1,16 +1,16 @@
 import { nearestName } from "../../plan/nearest-name.ts";
 import type { Problem } from "../../plan/problem.ts";
 
-/** Command lines by the rules of GNU `getopt_long`, over any table of options. */
+/** Parses command lines like GNU `getopt_long`, for any table of options. */
 
-/** What the rules look at in a table's entry. */
+/** The parts of a table's entry that parsing needs. */
 interface Entry {
   readonly names: readonly [name: string, ...others: string[]];
   readonly value?: string;
   readonly isOwn?: boolean;
 }
 
-/** An option as given. */
+/** A given option. */
 export interface GivenOption<O> {
   readonly option: O;
   /** As the user typed it: `-p`, `--measurement-int`. */
@@ -19,7 +19,7 @@ export interface GivenOption<O> {
   readonly value: string | undefined;
 }
 
-/** What a command line holds. */
+/** The contents of a command line. */
 export interface ParsedOptions<O> {
   readonly given: readonly GivenOption<O>[];
   readonly positional: readonly string[];
@@ -28,7 +28,7 @@ export interface ParsedOptions<O> {
 
 const SEE_HELP = "See --help for the flags there are.";
 
-/** Splits the arguments. Every problem is collected; nothing is thrown. */
+/** Parses the arguments. Collects all problems and throws nothing. */
 export function parseGetopt<O extends Entry>(table: readonly O[], args: readonly string[]): ParsedOptions<O> {
   const parser = new Parser(table, args);
   parser.run();
@@ -79,7 +79,7 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
       });
   }
 
-  /** A whole name, or an unambiguous beginning of one of the original's; otherwise what to do. */
+  /** Finds an exact name, or an unambiguous prefix of one that is not Rampart's own. Returns a hint if there is none. */
   private findLong(typed: string): O | string {
     const exact = this.table.find(({ names }) => names.includes(typed));
     if (exact !== undefined) return exact;
@@ -97,7 +97,7 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
     return near === undefined ? SEE_HELP : `Did you mean --${near}?`;
   }
 
-  /** `-vv`, `-b4`, `-p 1000`: a value is the rest of the argument or the next one. */
+  /** Reads `-vv`, `-b4`, `-p 1000`: a value is the rest of the argument or the next one. */
   private readShorts(arg: string): void {
     for (let i = 1; i < arg.length; i++) {
       const typed = `-${arg[i]}`;

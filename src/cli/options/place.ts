@@ -1,6 +1,6 @@
-/** Places in settings: the way to one value, such as `client.stallTimeoutMs`. */
+/** Paths of values in settings, such as `client.stallTimeoutMs`. */
 
-/** The type of the value at a place. */
+/** The type of the value at a path. */
 export type ValueAt<P extends string, T> = P extends `${infer Key}.${infer Rest}`
   ? Key extends keyof T
     ? ValueAt<Rest, NonNullable<T[Key]>>
@@ -9,14 +9,14 @@ export type ValueAt<P extends string, T> = P extends `${infer Key}.${infer Rest}
     ? T[P]
     : never;
 
-/** The value at a place; undefined where a group above it is missing. */
+/** Returns the value at a path; undefined if a parent is missing. */
 export function valueAt(root: object, place: string): unknown {
   return place
     .split(".")
     .reduce<unknown>((group, key) => (group as Readonly<Record<string, unknown>> | null | undefined)?.[key], root);
 }
 
-/** Sets the value at a place. Groups above it are replaced by copies, never changed: they may be shared. */
+/** Sets the value at a path. Copies its parents instead of changing them, because they can be shared. */
 export function putValue(root: object, place: string, value: unknown): void {
   const [key = "", ...rest] = place.split(".");
   const group = root as Record<string, unknown>;

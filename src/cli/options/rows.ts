@@ -1,6 +1,6 @@
-/** Text in lines of a width, for help and for comments. */
+/** Wraps text for help and comments. */
 
-/** Breaks a text between words. A word longer than the width has a line of its own. */
+/** Wraps a text at spaces. A word longer than the width gets a line of its own. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
@@ -11,7 +11,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** A row of help: what is explained, indented, and beside it the text; or below it, where it is too long for that. */
+/** Formats a row of help: the indented term, with the text next to it, or below it if the term is too long. */
 export function formatRow(left: string, text: string, column: number, width: number): string[] {
   const lines = wrap(text, width - column);
   const head = `  ${left}`;

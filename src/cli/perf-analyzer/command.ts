@@ -19,7 +19,7 @@ const SIGNAL_NUMBERS: Readonly<Record<EndSignal, number>> = { SIGHUP: 1, SIGINT:
 
 const EXIT = { measured: 0, unstable: 2, error: 99 } as const;
 
-/** Runs the command. @param command how it was called, for help. Returns the exit code. */
+/** Runs the command. Returns the exit code. @param command the command as it was called, for help */
 export async function runPerfAnalyzer(args: readonly string[], command: string, plainIo: CommandIo): Promise<number> {
   const io = wordingIo("perf_analyzer", plainIo);
   const { settings, problems, warnings, lines } = readSettings(parseOptions(args));
@@ -67,15 +67,15 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
-    // Before the peers are closed, which may end this process.
+    // Print before the peers are closed, which can end this process.
     return explain(error, io);
   } finally {
-    // The first rank that exits with an error makes mpirun end the others: all have said what they have to say by then.
+    // mpirun ends all ranks when the first one exits with an error. By then, all have printed their output.
     await peers.close();
   }
 }
 
-/** The messages of perf_analyzer's rules name their flags themselves. */
+/** Adds the option's name to the message, because the messages of perf_analyzer's rules begin with it. */
 function nameInMessage(problem: Problem): Problem {
   return { ...problem, message: `${problem.path} ${problem.message}` };
 }
@@ -127,7 +127,7 @@ function printLaneErrors(result: RunResult, { message: reason, hint }: RunError,
   io.err(`\n${hint}\n`);
 }
 
-/** A failure's message as the original's client for the kind of service says it. */
+/** Formats a failure like perf_analyzer's client for the kind of service. */
 function wordLaneError({ message, status, answer }: LaneError, { prepared }: RunResult): string {
   const isOpenAi = "endpoint" in prepared.plan.target;
   return isOpenAi && answer !== undefined ? `OpenAI response returns HTTP code ${status}: ${answer}` : message;
@@ -152,7 +152,7 @@ function printRunError({ message, hint }: RunError, io: CommandIo): void {
   io.err(`error: ${message}\n  ${hint}\n`);
 }
 
-/** The error with the original's message, where scripts may look for it. */
+/** Replaces the error's message by perf_analyzer's where scripts may search for it. */
 function wordLikeOriginal(error: RunError): RunError {
   switch (error.facts.code) {
     case "shared-memory":

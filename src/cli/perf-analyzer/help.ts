@@ -2,12 +2,12 @@ import { formatRow } from "../options/rows.ts";
 import type { PerfAnalyzerOption } from "./options/option.ts";
 import { OPTIONS } from "./options/table.ts";
 
-/** The help of perf_analyzer mode, made from the table of options. */
+/** Help of perf_analyzer mode, from the table of options. */
 
 const HELP_COLUMN = 44;
 const WIDTH = 120;
 
-/** The whole text. @param command how the command was called */
+/** Formats the help. @param command the command as it was called */
 export function formatHelp(command: string): string {
   const groups = new Set(OPTIONS.map(({ group }) => group));
   return [

@@ -7,31 +7,31 @@ import { Settings } from "./settings.ts";
 
 /** Reads the settings of perf_analyzer mode from its command line. */
 
-/** Settings with everything that is wrong and everything the user should know. */
+/** Settings, with all problems and warnings. */
 export interface ReadSettings {
   readonly settings: Settings;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
-  /** Whole lines for stderr, in the original's words. */
+  /** Whole lines for stderr, in perf_analyzer's words. */
   readonly lines: readonly string[];
 }
 
-/** A command line of perf_analyzer, split by `getopt_long`'s rules. */
+/** A parsed command line of perf_analyzer. */
 export type ParsedLine = ParsedOptions<PerfAnalyzerOption>;
 
-/** Splits the arguments. Every problem is collected; nothing is thrown. */
+/** Parses the arguments. Collects all problems and throws nothing. */
 export function parseOptions(args: readonly string[]): ParsedLine {
   return parseGetopt(OPTIONS, args);
 }
 
-/** Reads the values of all options given. @param settings what they are laid over, which is changed. Default: perf_analyzer's defaults */
+/** Reads the values of all given options. @param settings initial settings, which are modified. Default: perf_analyzer's defaults */
 export function readSettings({ given, positional, problems }: ParsedLine, settings = new Settings()): ReadSettings {
   const findings = new Findings();
   for (const { option, value } of given) {
     option.read(settings, value ?? "", new ValueReader(option, value, findings));
     settings.given = new Set([...settings.given, option.names[0]]);
   }
-  // perf_analyzer ignores them too, without a warning.
+  // perf_analyzer ignores them too, but without a warning.
   for (const argument of positional)
     findings.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
   const { warnings, lines } = findings;

@@ -4,12 +4,12 @@ import { isDirectory, isWritable } from "../output-files.ts";
 import { OPTIONS } from "./options/table.ts";
 import { ONE_REQUEST, type RangeValue, type Settings, takesPayloads } from "./settings.ts";
 
-/** The original's rules between options, in its words. */
+/** perf_analyzer's rules between options, in its words. */
 
-/** A rule between options: whether it is broken, and the problem that this is. */
+/** A rule between options: whether it is broken, and the problem to report then. */
 type Rule = readonly [isBroken: boolean, path: string, message: string, hint: string, value?: string];
 
-/** What the settings contradict, all of it. */
+/** Returns all conflicts between settings. */
 export function checkTogether(settings: Settings): Problem[] {
   const rules: readonly Rule[] = [
     ...generalRules(settings),
@@ -42,7 +42,7 @@ function generalRules({ target, concurrency }: Settings): Rule[] {
   ];
 }
 
-/** One load at a time, and what each of the rarer ones needs. */
+/** Allows one load at a time, and checks what each of the rarer loads needs. */
 function loadRules(settings: Settings): Rule[] {
   const { periodic, target, outputs, sessionConcurrency, isFixedSchedule, inputData } = settings;
   const [first, second] = givenLoads(settings);
@@ -89,7 +89,7 @@ function loadRules(settings: Settings): Rule[] {
   ];
 }
 
-/** The original's names of the loads that were given, and their options. */
+/** Returns perf_analyzer's names of the given loads, with their options. */
 function givenLoads(settings: Settings): (readonly [name: string, flag: string])[] {
   const loads = [
     [settings.periodic !== undefined, "PeriodicConcurrency", "--periodic-concurrency-range"],
@@ -145,7 +145,7 @@ function targetRules(settings: Settings): Rule[] {
   ];
 }
 
-/** What says how many requests there are, and the numbers; 0: not given. */
+/** Returns the flags that set the number of requests, with their numbers; 0: not given. */
 export function requestCounts({ requestCount = 0, measurement }: Settings): [flag: string, count: number][] {
   return [
     ["--request-count", requestCount],
@@ -221,7 +221,7 @@ function hasManyLevels(range: RangeValue | undefined): boolean {
   return range !== undefined && range.start < (range.end ?? 1);
 }
 
-/** Output files are refused before a run, not after it. */
+/** Checks output files before a run, so that it does not fail at its end. */
 function outputRules({ files: { json, csv, profileExport } }: Settings["outputs"]): Rule[] {
   const files = [
     ["--json", json, "failed to open file for outputting the JSON report"],
@@ -238,7 +238,7 @@ function outputRules({ files: { json, csv, profileExport } }: Settings["outputs"
   ]);
 }
 
-/** The rules of `--service-kind openai`, where requests are payloads from a file. */
+/** Rules of `--service-kind openai`, whose requests are payloads from a file. */
 function openAiRules(settings: Settings): Rule[] {
   const { endpoint, target, isAsync } = settings;
   if (!takesPayloads(settings))

@@ -5,33 +5,33 @@ import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE, type TracePlan } from "../../pla
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { DEFAULT_TRITON_TARGET } from "../../plan/triton-target.ts";
 
-/** A `start:end:step` triple; parts not given are undefined. */
+/** A `start:end:step` triple. Parts that are not given are undefined. */
 export interface RangeValue {
   readonly start: number;
   readonly end?: number | undefined;
   readonly step?: number | undefined;
 }
 
-/** Concurrency where no load is given. */
+/** Concurrency without a given load. */
 export const ONE_REQUEST: RangeValue = { start: 1 };
 
-/** What a command line says, beginning with perf_analyzer's defaults. Parts that a Plan has too stand as they do there. */
+/** The settings of a command line, initially perf_analyzer's defaults. Parts that a Plan also has are at the same paths. */
 export class Settings {
-  /** The first names of the options that were given. */
+  /** First names of the given options. */
   given: ReadonlySet<string> = new Set();
 
   serviceKind: "triton" | "openai" = "triton";
-  /** The path that payloads go to; empty: not given. */
+  /** The path for payloads; empty: not given. */
   endpoint = "";
-  /** Without a URL the protocol decides. */
+  /** Without a URL, the protocol determines it. */
   target: Omit<TritonTargetPlan, "url" | "tls"> & { readonly url?: string } = {
     protocol: "http",
     model: "",
     ...DEFAULT_TRITON_TARGET,
   };
-  /** What the `--ssl-grpc-…` options say. */
+  /** Values of the `--ssl-grpc-…` options. */
   sslGrpc: TlsPlan = DEFAULT_TLS;
-  /** What the `--ssl-https-…` options say. */
+  /** Values of the `--ssl-https-…` options. */
   sslHttps: TlsPlan = DEFAULT_TLS;
 
   concurrency?: RangeValue;
@@ -69,7 +69,7 @@ export class Settings {
   inputs = { stringLength: 128, stringData: "" };
 
   isCollectingMetrics = false;
-  /** Undefined: where a Triton has them. */
+  /** Undefined: Triton's default. */
   metricsUrl?: string;
   metricsIntervalMs = DEFAULT_METRICS_INTERVAL_MS;
   telemetry: { readonly trace: TracePlan } = { trace: NO_TRACE };
@@ -86,7 +86,7 @@ export class Settings {
   isVersion = false;
 }
 
-/** Whether requests are payloads instead of tensors. */
+/** Reports whether requests contain payloads instead of tensors. */
 export function takesPayloads({ serviceKind }: Settings): boolean {
   return serviceKind === "openai";
 }

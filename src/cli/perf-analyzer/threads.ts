@@ -5,12 +5,12 @@ import { loadModeOf } from "../../registry/load-modes.ts";
 
 /** perf_analyzer's worker threads, which are lanes here. */
 
-/** The most there are with concurrency, unless a level asks for more. */
+/** Maximum with concurrency, unless a level needs more. */
 export const CONCURRENCY_THREADS = 16;
-/** The most there are where requests are scheduled. */
+/** Maximum with scheduled requests. */
 export const SCHEDULE_THREADS = 4;
 
-/** The most lanes of a load without --max-threads; null: as many as it needs. */
+/** Maximum number of lanes of a load without --max-threads; null: as many as it needs. */
 export function defaultLanes(load: LoadPlan, callMode: CallModePlan): number | null {
   const mode = loadModeOf(load);
   if (mode.dataOrder === "in-sessions") return null;

@@ -2,21 +2,21 @@ import type { Plan } from "../../plan/plan.ts";
 import { hasManyLevels } from "./options/measurement.ts";
 import { OPTIONS } from "./options/table.ts";
 
-/** From a plan to the command line of perf_analyzer mode that does the same. */
+/** Converts a plan to the equivalent command line of perf_analyzer mode. */
 
-/** The command line, and in one sentence each what it cannot say. */
+/** The command line, and one sentence for each part of the plan that it cannot express. */
 export interface FlagsFromPlan {
   readonly args: readonly string[];
   readonly notes: readonly string[];
 }
 
-/** Writes a plan as flags. An embedded target has none: its address is that of `rampart mock` with its default ports. */
+/** Converts a plan to flags. An embedded target has no flag: its address is that of `rampart mock` with its default ports. */
 export function toFlags(plan: Plan): FlagsFromPlan {
   const args = OPTIONS.flatMap(({ print }) => print?.(plan) ?? []);
   return { args, notes: findNotes(plan).filter((note) => note !== false) };
 }
 
-/** False where there is nothing to say. */
+/** False for no note. */
 type Note = string | false;
 
 function findNotes(plan: Plan): Note[] {

@@ -18,19 +18,19 @@ import { checkTogether, requestCounts } from "./rules.ts";
 import { ONE_REQUEST, type RangeValue, Settings, takesPayloads } from "./settings.ts";
 import { CONCURRENCY_THREADS, defaultLanes } from "./threads.ts";
 
-/** From the settings to a plan, with perf_analyzer's rules between options. */
+/** Converts the settings to a plan, with perf_analyzer's rules between options. */
 
-const POISSON_SEED = 5489; // that of C++'s default generator
+const POISSON_SEED = 5489; // default seed of C++ generators
 
-/** A plan, or what is wrong, and what the user should know. */
+/** A plan, its problems and warnings. */
 export interface PlanFromFlags {
   readonly plan: Plan;
   readonly problems: readonly Problem[];
-  /** Lines for stderr, worded as the original's where it has them. */
+  /** Lines for stderr, in perf_analyzer's words where it has them. */
   readonly warnings: readonly string[];
 }
 
-/** Builds the plan. It may only be run when there are no problems. */
+/** Builds the plan. It can only be run if there are no problems. */
 export function toPlan(settings: Settings): PlanFromFlags {
   const warnings: string[] = [];
   const load = toLoad(settings, warnings);
@@ -95,7 +95,7 @@ function toTelemetry(settings: Settings, warnings: string[]): TelemetryPlan {
   };
 }
 
-/** Options that have an effect only together with another one. perf_analyzer does not warn. */
+/** Warns of options that only have an effect together with another one. perf_analyzer does not warn. */
 function warnAlone(settings: Settings, warnings: string[]): void {
   const { given, target, periodic, sessionConcurrency } = settings;
   if (given.has("--request-period") && periodic === undefined)
@@ -115,7 +115,7 @@ function warnAlone(settings: Settings, warnings: string[]): void {
     warnings.push("rampart: periodic concurrency has no windows: the flags of windows and stability have no effect.");
 }
 
-/** The options of each protocol have their own names; with HTTP an https:// URL asks for TLS. */
+/** Each protocol has options with its own names. For HTTP, an https:// URL enables TLS. */
 function toTls({ given, target, metricsUrl, sslGrpc, sslHttps }: Settings, warnings: string[]): TlsPlan {
   const isGrpc = target.protocol === "grpc";
   const isAnyGiven = (start: string): boolean => [...given].some((name) => name.startsWith(start));
@@ -153,13 +153,13 @@ function toConcurrency(settings: Settings, warnings: string[]): LevelsPlan {
   return isBinarySearch ? { kind: "range", start, end: end ?? 1, step } : toLevels(concurrency);
 }
 
-/** A range as the original reads it: an end of 1 (or none) is a single level, an end of 0 is none. */
+/** Converts a range like perf_analyzer: an end of 1 (or no end) is a single level, and an end of 0 means no end. */
 function toLevels({ start, end = 1, step = 1 }: RangeValue): LevelsPlan {
   if (end === 1) return { kind: "list", values: [start] };
   return { kind: "range", start, end: end === 0 ? null : end, step };
 }
 
-/** With --sync a level has as many lanes as requests outstanding. */
+/** With --sync, a level has as many lanes as requests outstanding. */
 function toMaxLanes({ maxThreads }: Settings, load: LoadPlan, callMode: CallModePlan): number | null {
   const lanes = defaultLanes(load, callMode);
   return callMode === "sync" && lanes === null ? null : (maxThreads ?? lanes);

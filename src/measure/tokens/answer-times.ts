@@ -1,38 +1,38 @@
 import type { Answer, TextPiece } from "../../service/openai/response-text.ts";
 
-/** When the content of one answer came and how much of it there is: what token metrics are made of. */
+/** Times and amounts of the content of one answer, from which token metrics are computed. */
 
-/** Tokens of a text, without special tokens. */
+/** Counts the tokens of a text, without special tokens. */
 export type TokenCounter = (text: string) => number;
 
 export interface AnswerTimes {
-  /** When each read with content came, in nanoseconds after the send, ascending. */
+  /** Arrival of each read with content, in nanoseconds after the send, ascending. */
   readonly contentNs: readonly number[];
-  /** Events with content in these reads; more than reads when they came bunched. */
+  /** Events with content in these reads; more than reads when several events arrived in one read. */
   readonly eventCount: number;
-  /** Of the first output that is not reasoning; NaN without. */
+  /** First output that is not reasoning; NaN without. */
   readonly firstOutputNs: number;
-  /** Of the first reasoning; NaN without. */
+  /** First reasoning; NaN without. */
   readonly firstReasoningNs: number;
-  /** Tokens of the content; NaN when they were not counted. */
+  /** Tokens of the content; NaN when not counted. */
   readonly outputTokens: number;
-  /** Tokens of the reasoning, whether or not it counts as content; NaN when they were not counted, 0 without reasoning. */
+  /** Tokens of the reasoning, whether or not it counts as content; NaN when not counted, 0 without reasoning. */
   readonly reasoningTokens: number;
 }
 
 export interface AnswerRules {
-  /** Counts tokens; without it and without `tokens` counts are NaN and the server's stand alone. */
+  /** Counts tokens. Without this and `tokens`, the counts are NaN and only the server's counts are reported. */
   readonly countTokens?: TokenCounter | undefined;
-  /** The answer's tokens where they were counted already, elsewhere. */
+  /** Token counts that are already known. */
   readonly tokens?: { readonly output: number; readonly reasoning: number } | undefined;
-  /** Whether reasoning is content, as it is to whoever pays for it. Default false, GenAI-Perf's rule: it is as if nothing came. */
+  /** Whether reasoning counts as content. Default: false, as in GenAI-Perf, which ignores reasoning. */
   readonly countsReasoning?: boolean | undefined;
 }
 
 /**
- * An answer with the times of its reads.
+ * Computes the times of an answer.
  *
- * @param readNs when each read came, in nanoseconds after the send
+ * @param readNs arrival of each read, in nanoseconds after the send
  */
 export function timeAnswer(answer: Answer, readNs: ArrayLike<number>, rules: AnswerRules): AnswerTimes {
   const { output, reasoning } = answer;
@@ -65,7 +65,7 @@ function joinTexts(pieces: readonly TextPiece[]): string {
   return pieces.map(({ text }) => text).join("");
 }
 
-/** By read: reasoning comes before output. */
+/** Merges by read. Reasoning precedes output. */
 function mergePieces(first: readonly TextPiece[], second: readonly TextPiece[]): TextPiece[] {
   const merged = new Map<number, TextPiece>();
   for (const piece of [...first, ...second].toSorted((a, b) => a.read - b.read)) {

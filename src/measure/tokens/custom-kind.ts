@@ -4,10 +4,10 @@ import { splitEvents } from "../../service/openai/events.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 
 /**
- * What the answers to a template's requests are: vectors, rankings, or text (`custom`), in AIPerf's order. Undefined where this answer has
- * nothing that shows it.
- * @param reads the responses to one request, as they were read
- * @param field where their content is; without it the names in the answer show it
+ * Returns the kind of the answers to a template's requests: vectors, rankings, or text (`custom`), checked in AIPerf's order. Undefined
+ * when this answer does not show it.
+ * @param reads the responses to one request, one item per read
+ * @param field location of the content; without it, detected from the names in the answer
  */
 export function detectCustomKind(reads: readonly string[], field: ResponseField | undefined): AnswerKind | undefined {
   for (const { data } of splitEvents(reads)) {
@@ -17,7 +17,7 @@ export function detectCustomKind(reads: readonly string[], field: ResponseField 
   return undefined;
 }
 
-/** Undefined where an event has nothing that tells. */
+/** Undefined when the event does not show the kind. */
 function kindOf(data: unknown, field: ResponseField | undefined): AnswerKind | undefined {
   if (field !== undefined) {
     const found = field.find(data);
@@ -33,14 +33,14 @@ function kindOf(data: unknown, field: ResponseField | undefined): AnswerKind | u
   return isRanking(rankings) || isRanking(results) ? "rankings" : "custom";
 }
 
-/** Numbers, or lists of them. */
+/** Reports whether a value is an array of numbers, or an array of such arrays. */
 function isVector(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && (typeof value[0] === "number" || isVector(value[0]));
 }
 
 const SCORES = ["score", "relevance_score", "logit"];
 
-/** Objects with a score. */
+/** Reports whether a value is an array of objects with a score. */
 function isRanking(value: unknown): boolean {
   const first: unknown = Array.isArray(value) ? value[0] : undefined;
   return isObject(first) && SCORES.some((key) => typeof first[key] === "number");

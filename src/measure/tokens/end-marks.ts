@@ -1,11 +1,11 @@
 import type { StreamEnd } from "../../service/openai/stream-end.ts";
 
-/** Streams without an end mark after which a server counts as one that sends none. */
+/** Number of streams without an end mark after which the server is assumed not to send end marks. */
 const MOST_UNKNOWN = 1000;
 
 /**
- * Whether a server marks the end of its streams. Where it does, a stream without the mark was cut and is a failure; where it does not,
- * such a stream is whole. Known with the first mark, or after 1,000 streams without one.
+ * Decides whether a server marks the end of its streams. If it does, a stream without the mark was cut off and has failed; otherwise such a
+ * stream is complete. Decided by the first mark, or after 1,000 streams without one.
  */
 export class EndMarks {
   state: "unknown" | "marked" | "unmarked" = "unknown";

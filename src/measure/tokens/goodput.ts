@@ -1,10 +1,10 @@
 import { type AnswerFamily, entryOf, familiesOf, isTimeMetric, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import type { TokenColumns } from "./token-columns.ts";
 
-/** What a good request keeps to, by GenAI-Perf's metric names: milliseconds at most, or a rate at least. */
+/** Limits of a good request, by GenAI-Perf's metric names: maximum milliseconds, or a minimum rate. */
 export type GoodputLimits = Readonly<Record<string, number>>;
 
-/** GenAI-Perf's names of all metrics that may be limited, whatever the answers are, by those that limit at most or at least. */
+/** GenAI-Perf's names of all metrics that can be limited, for all kinds of answers, and whether the limit is a maximum or a minimum. */
 export const LIMITS: ReadonlyMap<string, { readonly metric: TokenMetric; readonly bound: "most" | "least" }> = new Map(
   TOKEN_METRICS.flatMap((metric) => {
     const { limit: bound, genaiPerf } = entryOf(metric);
@@ -12,14 +12,14 @@ export const LIMITS: ReadonlyMap<string, { readonly metric: TokenMetric; readonl
   }),
 );
 
-/** All names that may be limited, whatever the answers are. */
+/** All names that can be limited, for all kinds of answers. */
 export const GOODPUT_NAMES: readonly string[] = [...LIMITS.keys()];
 
 /**
- * How many requests keep to all limits. Each is judged by its own values: GenAI-Perf pairs lists by position, which mixes requests once
- * one of them lacks a value. A value that a request does not have breaks no limit. Requests that failed or had no content are not good.
+ * Counts the requests that meet all limits. Each request is judged by its own values. GenAI-Perf pairs lists by position, which mixes
+ * requests when one of them lacks a value. A missing value breaks no limit. Failed requests and requests without content are not good.
  *
- * @returns undefined when a name is unknown; GenAI-Perf gives a goodput of -1 for that
+ * @returns undefined when a name is unknown; GenAI-Perf reports a goodput of -1 for that
  */
 export function countGood(columns: TokenColumns, family: AnswerFamily, limits: GoodputLimits): number | undefined {
   const checks: { values: Float64Array; isBroken: (value: number, row: number) => boolean }[] = [];
@@ -31,7 +31,7 @@ export function countGood(columns: TokenColumns, family: AnswerFamily, limits: G
     const isBeyond = limited.bound === "most" ? (value: number) => value > bound : (value: number) => value < bound;
     const lacksStream = entryOf(limited.metric).isStreamed === true && columns.unstreamedCount > 0;
     const firstNs = columns.metrics.timeToFirstTokenNs.view();
-    // Whoever did not get the stream that was asked for got no good answer.
+    // A request that asked for a stream and did not get one is not good.
     const isBroken = lacksStream
       ? (value: number, row: number) => isBeyond(value) || Number.isNaN(firstNs[row])
       : isBeyond;

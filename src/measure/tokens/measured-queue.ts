@@ -2,23 +2,23 @@ import type { EndMarks } from "./end-marks.ts";
 import type { FailedAnswer, MeasuredRequest, MeasuredSink } from "./measured-request.ts";
 
 type Entry =
-  /** `cutError` is why it failed, should the server turn out to mark the end of its streams. */
+  /** `cutError` is the error to report if the server turns out to mark the end of its streams. */
   | { readonly kind: "measured"; readonly request: MeasuredRequest; readonly cutError: string | undefined }
   | { readonly kind: "failed"; readonly failure: FailedAnswer };
 
 /**
- * Passes single requests on in their order. Answered requests count only inside windows that are measured: those between two windows wait
- * until it is known whether another one follows. Streams without an end mark wait until it is known whether they were cut.
+ * Passes single requests on in order. Answered requests count only inside measured windows. Requests between two windows wait until it is
+ * known whether another window follows. Streams without an end mark wait until it is known whether they were cut off.
  */
 export class MeasuredQueue {
   private readonly sink: MeasuredSink | undefined;
   private readonly endMarks: EndMarks;
   private isOpen = false;
-  /** Between two windows. */
+  /** Requests between two windows. */
   private held: Entry[] | undefined;
   private undecided: Entry[] = [];
 
-  /** @param sink without one nothing is kept */
+  /** @param sink without it, nothing is kept */
   constructor(sink: MeasuredSink | undefined, endMarks: EndMarks) {
     this.sink = sink;
     this.endMarks = endMarks;
@@ -32,13 +32,13 @@ export class MeasuredQueue {
     this.put({ kind: "failed", failure });
   }
 
-  /** A measurement begins. */
+  /** Starts a measurement. */
   open(): void {
     this.close();
     this.isOpen = true;
   }
 
-  /** A window has ended. */
+  /** Ends a window. */
   hold(): void {
     this.held ??= [];
   }
@@ -50,7 +50,7 @@ export class MeasuredQueue {
     for (const entry of held) this.put(entry);
   }
 
-  /** The measurement is over: answers since its last window do not count. */
+  /** Ends the measurement. Drops answers since its last window. */
   close(): void {
     const { held = [] } = this;
     this.held = undefined;
@@ -58,12 +58,12 @@ export class MeasuredQueue {
     for (const entry of held) if (entry.kind === "failed") this.put(entry);
   }
 
-  /** It is known whether the server marks the end of its streams. */
+  /** Called when it is known whether the server marks the end of its streams. */
   decide(): void {
     for (const entry of this.undecided.splice(0)) this.pass(entry);
   }
 
-  /** Nothing more will come. */
+  /** No more requests follow. */
   finish(): void {
     this.close();
     this.decide();

@@ -6,23 +6,23 @@ import type { AnsweredRequest } from "./token-columns.ts";
 export interface AnsweredCall {
   readonly prompt: Prompt;
   readonly sequenceId: number;
-  /** In nanoseconds after any origin that all requests share. */
+  /** In nanoseconds after an origin that all requests share. */
   readonly sendNs: number;
-  /** When each response came, in nanoseconds after the send. */
+  /** Arrival of each response, in nanoseconds after the send. */
   readonly offsetsNs: ArrayLike<number>;
-  /** The responses as text. For KServe models: their outputs by name, as JSON or read. */
+  /** The responses as text. For KServe models, their outputs by name, as JSON text or parsed. */
   readonly responses: readonly (string | Readonly<Record<string, unknown>>)[];
-  /** Its tokens where they were counted elsewhere. */
+  /** Token counts, if already known. */
   readonly tokens?: { readonly input: number; readonly output: number; readonly reasoning: number } | undefined;
 }
 
-/** An answered request with what was measured of it. */
+/** An answered request and its measurements. */
 export interface MeasuredRequest extends Pick<AnsweredCall, "prompt" | "sequenceId" | "sendNs" | "offsetsNs"> {
-  /** Undefined where the answer is no text, or none. */
+  /** Undefined if the answer is not text, or is empty. */
   readonly answered: AnsweredRequest | undefined;
-  /** Why the server ended its answer, in its own word. */
+  /** Why the server ended its answer, in the server's word. */
   readonly finishReason?: string | undefined;
-  /** What the server said went wrong, inside an answer that came. */
+  /** An error that the server reported inside its answer. */
   readonly error?: string | undefined;
 }
 
@@ -32,10 +32,10 @@ export interface FailedAnswer extends PackedFailure {
   readonly isWarmup: boolean;
 }
 
-/** Where single requests go, in the order in which they ended. */
+/** Receives single requests in the order in which they ended. */
 export interface MeasuredSink {
-  /** An answered request of the measurement. */
+  /** Receives an answered request of the measurement. */
   onMeasured(request: MeasuredRequest): void;
-  /** A request without an answer, those of the warm-up included. */
+  /** Receives a request without an answer, including warm-up requests. */
   onFailure?(failure: FailedAnswer): void;
 }

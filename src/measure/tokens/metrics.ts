@@ -2,64 +2,64 @@ import type { ServerUsage } from "../../service/openai/answer-parts.ts";
 import type { AnswerTimes } from "./answer-times.ts";
 
 /**
- * The metrics of single requests to generative models, by GenAI-Perf's formulas (shown as its users know them) and beside them those that
- * say what these do not. Columns, reports, goodput, limits and assertions are made from this table: a new metric is one entry.
+ * The metrics of single requests to generative models: those of GenAI-Perf, by its formulas, and additional ones. Columns, reports,
+ * goodput, limits and assertions are made from this table: a new metric is one entry.
  */
 
-/** Which answers there are: text, images that were found, or something else. */
+/** Families of answers: text, retrieved images, or anything else. */
 export type AnswerFamily = "text" | "images" | "plain";
 
-/** What a request's metrics are computed from. NaN stands for what a request does not have. */
+/** Inputs of a request's metrics. NaN stands for a missing value. */
 export interface MetricInput {
   /** From the send to the last content. */
   readonly latencyNs: number;
   readonly times: AnswerTimes;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Tokens that the load asked for. */
+  /** Number of tokens that the request asks for. */
   readonly requestedTokens: number;
   readonly interTokenLatencyNs: number;
   readonly usage: ServerUsage | undefined;
-  /** A stream was asked for, and the answer came whole: it has no first token. */
+  /** A stream was requested, but the answer arrived whole. It has no first token. */
   readonly lacksStream: boolean;
-  /** Images that the request sent; 0 where they are not what is measured. */
+  /** Images in the request; 0 if images are not measured. */
   readonly imageCount: number;
 }
 
 interface MetricEntry {
-  /** Nanoseconds where the metric's name ends in `Ns`; otherwise tokens, a rate per second, or a ratio. NaN for no value. */
+  /** Nanoseconds if the metric's name ends in `Ns`; otherwise tokens, a rate per second, or a ratio. NaN for no value. */
   readonly value: (input: MetricInput) => number;
-  /** In words, for Rampart's table and for assertions. */
+  /** Name for Rampart's table and for assertions. */
   readonly label: string;
-  /** Whether Rampart's table has a row of it. */
+  /** Whether Rampart's table has a row for it. */
   readonly isRow?: true;
-  /** Exists only where answers are streamed. */
+  /** Exists only for streamed answers. */
   readonly isStreamed?: true;
-  /** Whether scenarios can assert it; they call it by its name here without `Ns`. */
+  /** Whether scenarios can assert it, by its key here without `Ns`. */
   readonly isAsserted?: true;
-  /** Set where goodput and limits may use it: latencies at most, rates at least. */
+  /** Set if goodput and limits can use it: maximum for latencies, minimum for rates. */
   readonly limit?: "most" | "least";
-  /** In GenAI-Perf's reports: name and unit, which answers have it (default text), and its place in the table. */
+  /** In GenAI-Perf's reports: name and unit, the families of answers that have it (default: text), and its place in the table. */
   readonly genaiPerf?: {
     readonly name: string;
     readonly unit: string;
-    /** Default `unit`. */
+    /** Default: `unit`. */
     readonly jsonUnit?: string;
     readonly families?: readonly AnswerFamily[];
     readonly row: number;
   };
-  /** In the file of single requests, by AIPerf's name, where GenAI-Perf has none. */
+  /** Name and unit in the file of single requests: AIPerf's name, if GenAI-Perf has none. */
   readonly record?: { readonly name: string; readonly unit: string };
-  /** In the table below GenAI-Perf's: the values' factor (default 1), and a metric that it is shown beside, where they differ. */
+  /** In the table below GenAI-Perf's: the factor of the values (default: 1), and a metric to show next to it if the two differ. */
   readonly more?: { readonly label: string; readonly scale?: number; readonly beside?: string };
 }
 
-/** Reads closer to each other than this came in one piece: 10,000 tokens/s for one user, which no model makes. */
+/** Reads closer together than this arrived together: 10,000 tokens/s for one user, which no model reaches. */
 const BUNCH_GAP_NS = 100_000;
 const NS_TO_MS = 1 / 1e6;
 const ALL_FAMILIES: readonly AnswerFamily[] = ["text", "images", "plain"];
 
-/** The table, in the order of Rampart's reports. */
+/** The metrics, in the order of Rampart's reports. */
 export const METRICS = {
   requestLatencyNs: {
     label: "latency",
@@ -76,7 +76,7 @@ export const METRICS = {
     genaiPerf: { name: "time_to_first_token", unit: "ms", row: 1 },
     value: ({ times, lacksStream }) => (lacksStream ? Number.NaN : (times.contentNs[0] ?? Number.NaN)),
   },
-  /** Of the first token that is not reasoning. */
+  /** First token that is not reasoning. */
   timeToFirstOutputTokenNs: {
     label: "time to first output token",
     isStreamed: true,
@@ -111,7 +111,7 @@ export const METRICS = {
     genaiPerf: { name: "inter_token_latency", unit: "ms", row: 4 },
     value: ({ interTokenLatencyNs }) => interTokenLatencyNs,
   },
-  /** Whole latency over output tokens: no cutting of chunks can embellish it. */
+  /** Whole latency divided by output tokens. The chunking of a stream does not change it. */
   normalizedTimePerOutputTokenNs: {
     label: "latency per output token",
     isRow: true,
@@ -126,10 +126,10 @@ export const METRICS = {
     isAsserted: true,
     limit: "least",
     genaiPerf: { name: "output_token_throughput_per_user", unit: "tokens/sec/user", row: 5 },
-    // Where all tokens came at once there is no such rate; GenAI-Perf divides by zero there.
+    // No such rate exists when all tokens arrive together. GenAI-Perf divides by zero there.
     value: ({ interTokenLatencyNs }) => (interTokenLatencyNs > 0 ? 1 / (interTokenLatencyNs / 1e9) : Number.NaN),
   },
-  /** Share of tokens that came together with the one before, 0 to 1. */
+  /** Ratio of tokens that arrived together with the previous one, 0 to 1. */
   bunchedRatio: {
     label: "bunched tokens",
     isStreamed: true,
@@ -182,7 +182,7 @@ export const METRICS = {
     more: { label: "Input Tokens, Server's Count" },
     value: ({ usage }) => usage?.promptTokens ?? Number.NaN,
   },
-  /** The length that was asked for, where the load asks for lengths. */
+  /** The requested length, if the load asks for lengths. */
   requestedOutputTokens: {
     label: "requested output tokens",
     value: ({ requestedTokens }) => requestedTokens,
@@ -201,7 +201,7 @@ export const METRICS = {
   },
 } as const satisfies Readonly<Record<string, MetricEntry>>;
 
-/** A metric by its key in the table. */
+/** A key of the table. */
 export type TokenMetric = keyof typeof METRICS;
 
 type Having<A> = { [K in TokenMetric]: (typeof METRICS)[K] extends A ? K : never }[TokenMetric];
@@ -213,38 +213,38 @@ export type TokenTimeName = TimeOf<Having<{ isAsserted: true }>>;
 /** Names of counts and rates that scenarios can assert. */
 export type TokenCountName = CountOf<Having<{ isAsserted: true }>>;
 export type TokenMetricName = TokenTimeName | TokenCountName;
-/** Of answers that come whole. */
+/** Metrics of answers that arrive whole. */
 export type WholeMetricName = Exclude<TokenMetricName, NameOf<Having<{ isStreamed: true }>>>;
 type NameOf<K> = TimeOf<K> | CountOf<K>;
-/** Times that a good request may be limited by, besides its whole latency. */
+/** Times that can limit a good request, besides its whole latency. */
 export type LimitedTimeName = TimeOf<Having<{ isAsserted: true; limit: "most" }>>;
-/** Rates that a good request may be limited by. */
+/** Rates that can limit a good request. */
 export type LimitedRateName = CountOf<Having<{ isAsserted: true; limit: "least" }>>;
 
-/** Every metric, in the order of the table. */
+/** All metrics, in the order of the table. */
 export const TOKEN_METRICS = Object.keys(METRICS) as readonly TokenMetric[];
 
-/** The entry of a metric. */
+/** Returns the entry of a metric. */
 export function entryOf(metric: TokenMetric): MetricEntry {
   return METRICS[metric];
 }
 
-/** Which answers GenAI-Perf's reports show it for. */
+/** Returns the families of answers for which GenAI-Perf's reports show the metric. */
 export function familiesOf(metric: TokenMetric): readonly AnswerFamily[] {
   return entryOf(metric).genaiPerf?.families ?? ["text"];
 }
 
-/** Whether it is a time in nanoseconds. */
+/** Reports whether a metric is a time in nanoseconds. */
 export function isTimeMetric(metric: TokenMetric): boolean {
   return metric.endsWith("Ns");
 }
 
-/** What scenarios call a metric: `timeToFirstToken`. */
+/** Returns a metric's name in scenarios: `timeToFirstToken`. */
 export function nameOfMetric(metric: TokenMetric): string {
   return isTimeMetric(metric) ? metric.slice(0, -2) : metric;
 }
 
-/** The metric that scenarios call by a name; undefined for others. */
+/** Returns the metric with a name in scenarios; undefined for unknown names. */
 export function findAsserted(name: string): TokenMetric | undefined {
   return ASSERTED.get(name);
 }
@@ -257,17 +257,19 @@ const ASSERTED = new Map(
 export const TOKEN_TIMES = [...ASSERTED].filter(([, metric]) => isTimeMetric(metric)).map(([name]) => name);
 export const TOKEN_COUNTS = [...ASSERTED].filter(([, metric]) => !isTimeMetric(metric)).map(([name]) => name);
 
-/** Names that a goodput may limit: those of metrics, and `latency` for the whole request. */
+/** Names that a goodput can limit: metrics, and `latency` for the whole request. */
 export const LIMITED_NAMES = [
   ...[...ASSERTED].flatMap(([name, metric]) => (entryOf(metric).limit === undefined ? [] : [name])),
   "latency",
 ];
 
-/** Tokens beyond one per read, and those of reads that came at once. One event alone is no stream, so nothing can be said of it. */
+/**
+ * Counts the tokens beyond one per read, and the tokens of reads that arrived together. A single event is not a stream and gives no value.
+ */
 function bunchedRatio({ times, usage }: MetricInput): number {
   const { contentNs, eventCount, outputTokens } = times;
   if (eventCount < 2) return Number.NaN;
-  // The smaller count: another tokenizer than the server's may find more tokens, and the server counts also those without text.
+  // The smaller count: a tokenizer other than the server's may find more tokens, and the server also counts tokens without text.
   const counts = [outputTokens, usage?.completionTokens ?? Number.NaN].filter((count) => !Number.isNaN(count));
   const tokens = counts.length === 0 ? eventCount : Math.max(eventCount, Math.min(...counts));
   const atOnce = contentNs.filter((timeNs, i) => i > 0 && timeNs - (contentNs[i - 1] as number) < BUNCH_GAP_NS).length;

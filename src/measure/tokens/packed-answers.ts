@@ -1,6 +1,6 @@
 import type { Failure } from "../../transport/failure.ts";
 
-/** Answers on their way to where their tokens are counted: bytes and numbers in a row, so that packing costs little and nothing is copied twice. */
+/** Packs answers as bytes and numbers for the thread that counts tokens, so that packing is cheap and nothing is copied twice. */
 
 /** Several answers, and the prompts that were not packed before. */
 export interface PackedAnswers {
@@ -10,34 +10,34 @@ export interface PackedAnswers {
 
 /** One answered request. */
 export interface PackedAnswer {
-  /** Which request of the data it is. */
+  /** Index of the request in the data. */
   readonly step: number;
-  /** Correlation id; 0 for a request that belongs to no sequence. */
+  /** Correlation id; 0 for a request outside of a sequence. */
   readonly sequenceId: number;
   /** Whole monotonic nanoseconds. */
   readonly sendNs: number;
-  /** When each response came, in whole nanoseconds after the send, ascending. */
+  /** Arrival of each response, in whole nanoseconds after the send, ascending. */
   readonly offsetsNs: ArrayLike<number>;
   readonly bodies: readonly Uint8Array[];
 }
 
-/** One request that failed, or was cancelled by this client. Times are whole monotonic nanoseconds. */
+/** One request that failed, or that this client cancelled. Times are whole monotonic nanoseconds. */
 export interface PackedFailure {
   readonly step: number;
   readonly sequenceId: number;
   readonly sendNs: number;
-  /** NaN where no byte came. */
+  /** NaN if no byte arrived. */
   readonly firstByteNs: number;
-  /** When it was known to have failed. */
+  /** When the failure was detected. */
   readonly endNs: number;
-  /** Responses that came before the failure. */
+  /** Number of responses before the failure. */
   readonly responseCount: number;
   readonly failure: Pick<Failure, "kind" | "message" | "status">;
 }
 
-/** Receives the contents of a package in their order. */
+/** Receives the contents of a package in order. */
 export interface AnswerVisitor {
-  /** @param session the conversation that the request is a turn of; undefined without one */
+  /** @param session the conversation to which the request belongs; undefined without one */
   onPrompt(step: number, body: Uint8Array, session: string | undefined): void;
   onAnswer(answer: PackedAnswer): void;
   onFailure(failure: PackedFailure): void;
@@ -48,14 +48,14 @@ const ANSWER = 1;
 const FAILURE = 2;
 
 const FIRST_BYTES = 64 * 1024;
-/** A package of this size is worth a message. */
+/** A package is sent when it reaches this size. */
 const FULL_BYTES = 256 * 1024;
 const FULL_NUMBERS = 32 * 1024;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Packs answers as they come. */
+/** Packs answers as they arrive. */
 export class AnswerPacker {
   private readonly send: (packed: PackedAnswers) => void;
   private numbers: number[] = [];
@@ -63,17 +63,17 @@ export class AnswerPacker {
   private byteCount = 0;
   private readonly packedPrompts = new Set<number>();
 
-  /** @param send takes a package when it is full or asked for */
+  /** @param send takes a package when it is full or flushed */
   constructor(send: (packed: PackedAnswers) => void) {
     this.send = send;
   }
 
-  /** Whether a step's prompt was packed before. */
+  /** Reports whether a step's prompt was packed before. */
   knowsPrompt(step: number): boolean {
     return this.packedPrompts.has(step);
   }
 
-  /** @param session the conversation that the request is a turn of */
+  /** @param session the conversation to which the request belongs */
   addPrompt(step: number, body: Uint8Array, session?: string): void {
     this.packedPrompts.add(step);
     this.numbers.push(PROMPT, step);
@@ -104,13 +104,13 @@ export class AnswerPacker {
     this.byteCount = 0;
   }
 
-  /** Prompts are packed again from now on: whoever receives them has begun anew. */
+  /** Forgets which prompts were packed, because the receiver has restarted. */
   forgetPrompts(): void {
     this.flush();
     this.packedPrompts.clear();
   }
 
-  /** The length as a number, and the bytes. */
+  /** Appends the length as a number, and the bytes. */
   private append(body: Uint8Array): void {
     this.numbers.push(body.length);
     const needed = this.byteCount + body.length;
@@ -124,7 +124,7 @@ export class AnswerPacker {
   }
 }
 
-/** Hands the contents of a package to the visitor. */
+/** Passes the contents of a package to the visitor. */
 export function visitAnswers({ numbers, bytes }: PackedAnswers, visitor: AnswerVisitor): void {
   let at = 0;
   let offset = 0;

@@ -1,4 +1,4 @@
-/** The least time between responses of one read. */
+/** Minimum time between responses of one read, per byte. */
 const NS_PER_BYTE = 0.5;
 
 /** One read of an answer. */
@@ -9,10 +9,10 @@ interface TimedRead {
 }
 
 /**
- * When the responses of a request came, in whole nanoseconds after the send, each later than the one before. Responses of one read have one
- * time; here they follow each other as their bytes do, at two bytes a nanosecond, faster than any network. GenAI-Perf divides the time
- * between the first and the last response by their tokens, rounds to nanoseconds, and divides by that: a token has at least one byte, so it
- * never divides by 0.
+ * Computes when the responses of a request arrived, in whole nanoseconds after the send, each later than the previous one. Responses of one
+ * read share one time, so they are spread at two bytes per nanosecond, which is faster than any network. GenAI-Perf divides the time
+ * between the first and the last response by the number of tokens, rounds to nanoseconds, and divides by the result. A token has at least
+ * one byte, so GenAI-Perf never divides by 0.
  */
 export function separateReads(sendNs: number, reads: readonly TimedRead[]): number[] {
   const startNs = Math.round(sendNs);

@@ -9,19 +9,19 @@ import type { GapSummary } from "./token-gaps.ts";
 
 /** One answered request. */
 export interface AnsweredRequest {
-  /** When it was sent, in nanoseconds after any origin that all requests share. */
+  /** When it was sent, in nanoseconds after an origin that all requests share. */
   readonly sendNs: number;
   readonly times: AnswerTimes;
-  /** Tokens of the request's text; NaN when they were not counted. */
+  /** Tokens of the request's text; NaN when not counted. */
   readonly inputTokens: number;
-  /** Tokens that the load asked for; absent or NaN where it left them to the server. */
+  /** Number of tokens that the request asks for; absent or NaN if it leaves that to the server. */
   readonly requestedTokens?: number | undefined;
   readonly usage?: ServerUsage | undefined;
-  /** A stream was asked for, and the answer came whole: it has no first token. Default false. */
+  /** A stream was requested, but the answer arrived whole. It has no first token. Default: false. */
   readonly lacksStream?: boolean | undefined;
-  /** The answer calls tools; without content it is nothing else. Default false. */
+  /** Whether the answer calls tools. Without content, it is only a tool call. Default: false. */
   readonly callsTools?: boolean | undefined;
-  /** The conversation it is part of. */
+  /** The conversation to which it belongs. */
   readonly session?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface TokenRows {
   readonly toolCallCount: number;
   readonly failedCount: number;
   readonly failureExample: string | undefined;
-  /** Names of sessions, and for each row the index of its session's; -1 for none. */
+  /** Names of sessions, and for each row the index of its session; -1 for none. */
   readonly sessionNames: readonly string[];
   readonly sessionOf: Float64Array;
   readonly streamEnds: StreamEnds;
@@ -44,11 +44,11 @@ export interface TokenRows {
   readonly gaps: GapSummary | undefined;
 }
 
-/** Streams whose protocol marks their end, by whether they had the mark; those that failed otherwise are in neither. */
+/** Number of streams with and without the end mark of their protocol. Streams that failed for another reason are in neither count. */
 export interface StreamEnds {
   readonly markedCount: number;
   readonly unmarkedCount: number;
-  /** What the mark is, in words; undefined without such streams. */
+  /** The end mark, in words; undefined without such streams. */
   readonly mark: string | undefined;
 }
 
@@ -58,30 +58,30 @@ export class TokenColumns {
   readonly metrics: Readonly<Record<TokenMetric, Column>> = Object.fromEntries(
     TOKEN_METRICS.map((name) => [name, new Column()]),
   ) as Record<TokenMetric, Column>;
-  /** Answered, but without content. */
+  /** Answered without content. */
   emptyCount = 0;
-  /** Those of them that are tool calls and nothing else. */
+  /** Those of them that only call tools. */
   toolCallCount = 0;
   failedCount = 0;
-  /** What was wrong with the first of them; undefined where nobody said. */
+  /** Error of the first failure; undefined if unknown. */
   failureExample: string | undefined;
-  /** Where some streams had their end mark, those without are failures too; where none had it they are measured. */
+  /** If any stream had its end mark, those without are also failures. If none had it, they are measured. */
   streamEnds: StreamEnds = { markedCount: 0, unmarkedCount: 0, mark: undefined };
-  /** Rows whose answer came whole although a stream was asked for: they have no times of tokens. */
+  /** Rows whose answer arrived whole although a stream was requested. They have no token times. */
   unstreamedCount = 0;
-  /** What the answers are, where their first ones had to show it. */
+  /** The kind of the answers, if detected from the first ones. */
   answerKind: AnswerKind | undefined;
-  /** Gaps between tokens, where they are drawn. */
+  /** Gaps between tokens, if they are plotted. */
   gaps: GapSummary | undefined;
   private readonly sessionNames = new Map<string, number>();
   private readonly sessionOf = new Column();
 
-  /** Requests with content. */
+  /** Number of requests with content. */
   get count(): number {
     return this.sendNs.length;
   }
 
-  /** Adds an answered request; one without content is only counted. */
+  /** Adds an answered request. A request without content is only counted. */
   add(request: AnsweredRequest): void {
     const { contentNs } = request.times;
     if (contentNs.length === 0) {
@@ -94,15 +94,15 @@ export class TokenColumns {
   }
 
   /**
-   * Adds a request whose answer is no text.
+   * Adds a request whose answer is not text.
    *
-   * @param imageCount images it sent; 0 where there are none
+   * @param imageCount images in the request; 0 without images
    */
   addPlain(sendNs: number, requestLatencyNs: number, imageCount = 0): void {
     this.push({ sendNs }, { ...NO_TEXT, latencyNs: requestLatencyNs, imageCount });
   }
 
-  /** Rows of each session, by its name, in the order of their first answers; empty without sessions. */
+  /** Returns the rows of each session, by name, in the order of their first answers; empty without sessions. */
   sessions(): Map<string, number[]> {
     const names = [...this.sessionNames.keys()];
     const rows = new Map<string, number[]>(names.map((name) => [name, []]));
@@ -111,7 +111,7 @@ export class TokenColumns {
     return rows;
   }
 
-  /** Copies of all rows, to be merged or sent to another thread. @param without rows to leave out, ascending */
+  /** Returns a copy of all rows, to merge or to send to another thread. @param without rows to leave out, ascending */
   rows(without: readonly number[] = []): TokenRows {
     const left = new Set(without);
     const copy = (column: Column): Float64Array =>
@@ -135,7 +135,7 @@ export class TokenColumns {
     };
   }
 
-  /** Adds the rows of others. */
+  /** Adds the rows of other columns. */
   addRows({ sendNs, metrics, sessionNames, sessionOf, ...counts }: TokenRows): void {
     const sessions = sessionNames.map((name) => this.sessionIndex(name));
     this.sendNs.append(sendNs);
@@ -155,13 +155,13 @@ export class TokenColumns {
     };
   }
 
-  /** Counts requests that failed. @param example what was wrong with the first of them, where it is known */
+  /** Counts failed requests. @param example error of the first one, if known */
   addFailures(count: number, example?: string): void {
     this.failedCount += count;
     this.failureExample ??= example;
   }
 
-  /** Counts a stream by how it ended. */
+  /** Counts a stream by its end. */
   addEnd({ isMarked, mark }: StreamEnd): void {
     const { markedCount, unmarkedCount } = this.streamEnds;
     this.streamEnds = isMarked
@@ -184,11 +184,11 @@ export class TokenColumns {
   }
 }
 
-/** What the metrics of a request with content are computed from. */
+/** Converts a request with content to the input of its metrics. */
 export function toMetricInput(request: AnsweredRequest): MetricInput {
   const { times, usage, requestedTokens = Number.NaN, lacksStream = false } = request;
   const { contentNs } = times;
-  // Without a tokenizer the server's counts are all there is.
+  // Without a tokenizer, only the server's counts exist.
   const inputTokens = Number.isNaN(request.inputTokens) ? (usage?.promptTokens ?? Number.NaN) : request.inputTokens;
   const outputTokens = Number.isNaN(times.outputTokens) ? outputOf(usage) : times.outputTokens;
   const latencyNs = contentNs.at(-1) ?? Number.NaN;
@@ -209,7 +209,7 @@ export function toMetricInput(request: AnsweredRequest): MetricInput {
   };
 }
 
-/** The server's count of output without reasoning, as the client counts. */
+/** Returns the server's count of output without reasoning, like the client's count. */
 function outputOf(usage: ServerUsage | undefined): number {
   return (usage?.completionTokens ?? Number.NaN) - (usage?.reasoningTokens ?? 0);
 }

@@ -1,52 +1,52 @@
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 
-/** Gaps between the tokens of streamed answers, by place in the answer: a sample in bounded memory, and the mean at each place. */
+/** Gaps between the tokens of streamed answers, by position in the answer: a sample in bounded memory, and the mean at each position. */
 
-/** One gap: the one at position 1 is between the first read with content and the second. */
+/** A gap between reads. Position 1 is the gap between the first and the second read with content. */
 export interface TokenGap {
   /** 1 for the first gap of an answer. */
   readonly position: number;
   readonly gapNs: number;
 }
 
-/** What is drawn of gaps, as plain data. */
+/** Gap data for plots, as plain data. */
 export interface GapSummary {
-  /** All gaps there were. */
+  /** Total number of gaps. */
   readonly count: number;
-  /** All of them, or a sample and the longest ones. */
+  /** All gaps, or a sample and the longest ones. */
   readonly gaps: readonly TokenGap[];
-  /** The mean gap at each position, over all answers that are long enough. */
+  /** Mean gap at each position, over all answers that are long enough. */
   readonly means: readonly TokenGap[];
 }
 
 const MOST_SAMPLED = 20_000;
 const MOST_LONGEST = 100;
-/** Means are kept for so many positions; gaps behind them are only sampled. */
+/** Means are kept up to this position. Gaps at later positions are only sampled. */
 const MOST_POSITIONS = 100_000;
 
-/** Takes the reads of each answer. All gaps are kept up to a limit, from there on a random sample of them and the longest ones. */
+/** Collects the gaps of each answer. Keeps all gaps up to a limit, then a random sample and the longest ones. */
 export class TokenGaps {
   private readonly sampled: TokenGap[] = [];
-  /** Ascending; those beyond the limit go. */
+  /** Ascending. The smallest are dropped beyond the limit. */
   private longest: TokenGap[] = [];
-  /** By position, from 1 on. */
+  /** By position, starting at 1. */
   private readonly sumsNs: number[] = [];
   private readonly counts: number[] = [];
   private readonly random = createRandomFor(0, "token gaps");
   private readonly mostSampled: number;
   private seen = 0;
 
-  /** @param mostSampled default 20,000 */
+  /** @param mostSampled default: 20,000 */
   constructor(mostSampled: number = MOST_SAMPLED) {
     this.mostSampled = mostSampled;
   }
 
-  /** All gaps there were. */
+  /** Total number of gaps. */
   get count(): number {
     return this.seen;
   }
 
-  /** Adds one answer. @param contentNs when each read with content came, ascending */
+  /** Adds one answer. @param contentNs arrival of each read with content, ascending */
   add(contentNs: readonly number[]): void {
     for (let position = 1; position < contentNs.length; position++) {
       const gapNs = (contentNs[position] as number) - (contentNs[position - 1] as number);
@@ -59,14 +59,14 @@ export class TokenGaps {
     return { count: this.count, gaps: this.gaps(), means: this.means() };
   }
 
-  /** Gaps to draw: all of them, or the sample and the longest ones. */
+  /** Returns the gaps to plot: all of them, or the sample and the longest ones. */
   gaps(): TokenGap[] {
     if (this.seen <= this.mostSampled) return [...this.sampled];
     const drawn = new Set(this.sampled);
     return [...this.sampled, ...this.longest.filter((gap) => !drawn.has(gap))];
   }
 
-  /** The mean gap at each position, over all answers that are long enough. */
+  /** Returns the mean gap at each position, over all answers that are long enough. */
   means(): TokenGap[] {
     return this.sumsNs.map((sumNs, i) => ({ position: i + 1, gapNs: sumNs / (this.counts[i] as number) }));
   }
@@ -78,7 +78,7 @@ export class TokenGaps {
     this.counts[row] = (this.counts[row] ?? 0) + 1;
   }
 
-  /** Every gap has the same chance to be in the sample (reservoir sampling). */
+  /** Reservoir sampling: every gap has the same probability to be in the sample. */
   private sample(gap: TokenGap): void {
     this.seen++;
     this.keepLongest(gap);

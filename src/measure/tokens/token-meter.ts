@@ -14,26 +14,26 @@ import { type PackedAnswers, visitAnswers } from "./packed-answers.ts";
 import { Prompt, type PromptRules } from "./prompt.ts";
 import { type AnsweredRequest, TokenColumns } from "./token-columns.ts";
 
-/** Windows that may still be merged into a level: perf_analyzer's three, and the one that is cut when a run is stopped. */
+/** Windows that can still be merged into a level: perf_analyzer's three, and the one that is cut when a run stops. */
 const KEPT_WINDOWS = 4;
-/** Answers that may come before one of them shows what kind a template's answers are. */
+/** Maximum number of answers to wait for one that shows the kind of a template's answers. */
 const MOST_UNKNOWN_KIND = 100;
-/** Of an answer that cannot be used. */
+/** Maximum length of an unusable answer in an error. */
 const SHOWN_CHARACTERS = 200;
 
 const decoder = new TextDecoder();
 
 /** How answers are measured. */
 export interface MeterRules extends PromptRules, Pick<AnswerRules, "countsReasoning"> {
-  /** Of `custom` answers the first ones show whether they are vectors, rankings or text. */
+  /** For `custom`, the first answers show whether they are vectors, rankings or text. */
   readonly kind: AnswerKind;
-  /** Where the text of answers is, for the kind `custom`. */
+  /** Location of the text in answers, for the kind `custom`. */
   readonly field?: ResponseField | undefined;
-  /** Whether answers were asked for as streams; an answer that is not a stream then has no token times. Default false. */
+  /** Whether requests ask for streams. An answer that is not a stream then has no token times. Default: false. */
   readonly wantsStreams?: boolean | undefined;
   /**
-   * Whether every window counts, as in GenAI-Perf, and requests without an answer are left to others. Default: the last windows count, and
-   * so do their requests that failed.
+   * Whether all windows count, as in GenAI-Perf, and failed requests are counted elsewhere. Default: only the last windows and their failed
+   * requests count.
    */
   readonly keepsAllWindows?: boolean | undefined;
   /** Receives single requests. */
@@ -46,7 +46,7 @@ export class TokenMeter {
   private readonly prompts = new Map<number, Prompt>();
   private readonly endMarks = new EndMarks();
   private readonly queue: MeasuredQueue;
-  /** Undefined until the first answers have shown it. */
+  /** Undefined until an answer shows it. */
   private kind: AnswerKind | undefined;
   private ofUnknownKind: AnsweredCall[] = [];
   private windows: MeterWindow[] = [];
@@ -59,7 +59,7 @@ export class TokenMeter {
     this.queue = new MeasuredQueue(rules.sink, this.endMarks);
   }
 
-  /** Measures a package into the window under way. */
+  /** Adds a package to the current window. */
   addPacked(packed: PackedAnswers): void {
     visitAnswers(packed, {
       onPrompt: (step, body, session) => {
@@ -79,7 +79,7 @@ export class TokenMeter {
     });
   }
 
-  /** Measures an answer into the window under way. @throws SyntaxError when the request's body is not JSON */
+  /** Adds an answer to the current window. @throws SyntaxError when the request's body is not JSON */
   add(call: AnsweredCall): void {
     if (this.kind === undefined) {
       const kind = detectCustomKind(textsOf(call), this.rules.field);
@@ -92,12 +92,12 @@ export class TokenMeter {
     this.measure(call, this.kind ?? "custom");
   }
 
-  /** Requests from now on belong to no measurement. */
+  /** Starts a warm-up: the following requests belong to no measurement. */
   warmUp(): void {
     this.isWarmup = true;
   }
 
-  /** Forgets all but the prompts: a level begins. */
+  /** Starts a level: forgets everything but the prompts. */
   reset(): void {
     this.isWarmup = false;
     this.windows = [];
@@ -106,7 +106,7 @@ export class TokenMeter {
     this.queue.open();
   }
 
-  /** Ends the window under way. */
+  /** Ends the current window. */
   cut(): void {
     if (this.ofUnknownKind.length > 0) this.settleKind("custom");
     const last = this.windows[0];
@@ -117,12 +117,12 @@ export class TokenMeter {
     this.queue.hold();
   }
 
-  /** Another window follows the one that was cut last. */
+  /** Starts another window after the last cut. */
   resume(): void {
     this.queue.release();
   }
 
-  /** The last windows as one, or all of them. The level is over. */
+  /** Ends the level and returns the last windows, or all of them, as one. */
   merge(windowCount: number): TokenColumns {
     const merged = new TokenColumns();
     for (const { columns, unmarked } of this.windows.slice(-windowCount)) {
@@ -137,7 +137,7 @@ export class TokenMeter {
     return merged;
   }
 
-  /** Hands over every measured request that waited for a decision. */
+  /** Passes on all measured requests that still waited for a decision. */
   finish(): void {
     this.queue.finish();
   }
@@ -213,18 +213,18 @@ function recordsOf({ responses }: AnsweredCall): Readonly<Record<string, unknown
   );
 }
 
-/** What is wrong with an answer that is no text. Vectors are long, so only its beginning is looked at. */
+/** Returns the error in an answer that is not text. Checks only its beginning, because vectors are long. */
 function explainPlain(text: string): string | undefined {
   const start = maskSecrets(text).slice(0, SHOWN_CHARACTERS).trim();
-  // Such as the page of a web server that knows no such path.
+  // For example the error page of a web server that does not know the path.
   if (start !== "" && !/^[{[]/.test(start)) return `no JSON: ${start.replace(/\s+/g, " ")}`;
   return /^\{\s*"(?:error"|object"\s*:\s*"error")/.test(start) ? text : undefined;
 }
 
-/** The requests of one window. Whether streams without an end mark failed shows only when another one has it. */
+/** Requests of one window. Streams without an end mark become failures only when another stream has one. */
 interface MeterWindow {
   readonly columns: TokenColumns;
-  /** Rows of `columns`, and answers without content, of streams that came before that was known. */
+  /** Rows of `columns`, and answers without content, from streams that ended before this was known. */
   readonly unmarked: { readonly rows: number[]; emptyCount: number; example: string | undefined };
 }
 

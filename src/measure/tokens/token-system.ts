@@ -2,26 +2,26 @@ import type { Column } from "../column.ts";
 import { sumOf } from "../statistics.ts";
 import type { TokenColumns } from "./token-columns.ts";
 
-/** Numbers of a whole run, or of one session. */
+/** Metrics of a whole run, or of one session. */
 export interface SystemMetrics {
   /** From the first send to the last content. */
   readonly durationNs: number;
-  /** Requests with content. */
+  /** Number of requests with content. */
   readonly requestCount: number;
-  /** As GenAI-Perf counts them: requests without content too, failed ones not. */
+  /** As in GenAI-Perf: includes requests without content, excludes failed ones. */
   readonly requestsPerSec: number;
   readonly outputTokensPerSec: number;
-  /** Input and output together, as the client counts them; undefined where it counts only one of them, or neither. */
+  /** Input and output tokens, by the client's counts; undefined unless the client counts both. */
   readonly totalTokensPerSec: number | undefined;
-  /** The same by the server's counts; undefined unless it tells them of each request. */
+  /** The same by the server's counts; undefined unless the server reports them for each request. */
   readonly serverTokensPerSec: number | undefined;
-  /** Requests in flight on average: latencies over duration. */
+  /** Mean number of requests in flight: sum of latencies divided by the duration. */
   readonly effectiveConcurrency: number;
-  /** Failed over all, 0 to 1. */
+  /** Failed requests divided by all requests, 0 to 1. */
   readonly errorRatio: number;
 }
 
-/** System metrics of all rows, or of those of one session (whose duration is its own). */
+/** Computes the system metrics of all rows, or of one session's rows over the session's own duration. */
 export function systemMetrics(columns: TokenColumns, rows?: readonly number[]): SystemMetrics {
   const { requestLatencyNs, inputTokens, outputTokens, serverInputTokens, serverOutputTokens } = columns.metrics;
   const requestCount = rows?.length ?? columns.count;
@@ -50,7 +50,7 @@ export function systemMetrics(columns: TokenColumns, rows?: readonly number[]): 
   };
 }
 
-/** Undefined unless each request has all counts: a sum over some of them would be no throughput. */
+/** Undefined unless every request has all counts, because a sum over some of them is not a throughput. */
 function tokensPerSec(
   counts: readonly Column[],
   durationSec: number,

@@ -17,24 +17,24 @@ import { TokenColumns, type TokenRows } from "./token-columns.ts";
 import { TokenGaps } from "./token-gaps.ts";
 import { TokenMeter } from "./token-meter.ts";
 
-/** Measures the tokens of answers in a thread of its own: the one that times them only packs their bytes. */
+/** Measures the tokens of answers in a separate thread. The thread that times them only packs their bytes. */
 
-/** What a meter is told when a run begins. */
+/** What a meter needs to know when a run begins. */
 export interface MeteredRun {
   readonly plan: TokensPlan;
-  /** Where single requests are written; empty where nobody wants them. */
+  /** Path of the file of single requests; empty for none. */
   readonly recordsFile: string;
-  /** For requests that name no model. */
+  /** For requests that do not name a model. */
   readonly model: string;
-  /** The moment 0 of the caller's monotonic clock, in nanoseconds since the epoch. */
+  /** Zero of the caller's monotonic clock, in nanoseconds since the epoch. */
   readonly originEpochNs: bigint;
-  /** When the run began, in nanoseconds since the epoch. */
+  /** Start of the run, in nanoseconds since the epoch. */
   readonly startEpochNs: bigint;
 }
 
-/** What a meter is asked to do. */
+/** A task for a meter. */
 export type TokenTask =
-  /** The reply comes when the tokenizer is loaded. */
+  /** The reply arrives when the tokenizer is loaded. */
   | { readonly kind: "open" }
   | { readonly kind: "begin"; readonly run: MeteredRun }
   | { readonly kind: "answers"; readonly packed: PackedAnswers }
@@ -49,16 +49,16 @@ export interface RequestFile extends MeasuredSink {
   discard(): void;
 }
 
-/** What a meter may use besides the answers. */
+/** What a meter can use besides the answers. */
 export interface MeterHelp {
   readonly countTokens: TokenCounter | undefined;
-  /** Tokens of a body that was made here. */
+  /** Counts the tokens of a body that was created in this thread. */
   countPayload?(payload: string): number;
   /** Opens the file of single requests. @throws RunError when it cannot be written */
   openRecords?(run: MeteredRun): RequestFile;
 }
 
-/** The thread's side: does what a meter is asked to do. */
+/** The thread's side: performs the tasks. */
 export class MeterDesk {
   private readonly help: MeterHelp;
   private meter: TokenMeter | undefined;
@@ -70,7 +70,7 @@ export class MeterDesk {
     this.help = help;
   }
 
-  /** Returns the reply. @throws RunError at the end, where the file of single requests could not be written */
+  /** Returns the reply. @throws RunError at the end, when the file of single requests could not be written */
   handle(task: TokenTask): TokenRows | undefined {
     const { meter } = this;
     if (task.kind === "begin") this.begin(task.run);
@@ -124,7 +124,7 @@ export class MeterDesk {
     if (this.recordsError !== undefined) throw this.recordsError;
   }
 
-  /** A file that cannot be written costs neither the run nor its numbers. */
+  /** A write error ends neither the run nor the measurement. */
   private guard(action: () => void): void {
     if (this.recordsError !== undefined) return;
     try {
@@ -136,14 +136,14 @@ export class MeterDesk {
   }
 }
 
-/** What the thread of a scenario is started with. */
+/** Data to start a scenario's thread. */
 export interface TokenThreadData {
   readonly plan: TokensPlan;
-  /** Failures are explained in the server's words, which may hold them. */
+  /** Secrets to mask in failures, which quote the server. */
   readonly secrets: readonly string[];
 }
 
-/** The thread of a scenario: loads the tokenizer, and measures until it is ended. */
+/** Entry point of a scenario's thread: loads the tokenizer and measures until the thread ends. */
 export function serveTokenMeter(port: MessagePort, { plan, secrets }: TokenThreadData): void {
   for (const secret of secrets) registerSecret(secret);
   const { tokenizer: name, revision } = plan;
@@ -155,13 +155,13 @@ export function serveTokenMeter(port: MessagePort, { plan, secrets }: TokenThrea
   serveCalls(port, async (task: TokenTask) => (await desk).handle(task), ERROR_FORM);
 }
 
-/** The caller's side: where a run puts answers, and gets its levels' tokens from. */
+/** The caller's side: a run adds answers here and gets the token metrics of its levels. */
 export class TokenLink {
-  /** Takes each finished request of the load. */
+  /** Receives each finished request of the load. */
   readonly answers: AnswerPacker;
   private readonly calls: WorkerCalls<SentError>;
 
-  /** @param calls to a thread whose meter answers */
+  /** @param calls calls to the thread of the meter */
   constructor(calls: WorkerCalls<SentError>) {
     this.calls = calls;
     this.answers = new AnswerPacker((packed) => {
@@ -170,7 +170,7 @@ export class TokenLink {
     });
   }
 
-  /** A run begins. @param startNs when, on this thread's monotonic clock */
+  /** Begins a run. @param startNs the start on this thread's monotonic clock */
   begin({ measurement, outputs, target }: Plan, startNs: number): void {
     this.answers.forgetPrompts();
     const run: MeteredRun = {
@@ -183,12 +183,12 @@ export class TokenLink {
     this.post({ kind: "begin", run });
   }
 
-  /** Requests from now on warm up. */
+  /** The following requests are warm-up requests. */
   warmUp(): void {
     this.post({ kind: "warm-up" });
   }
 
-  /** Forgets what was measured so far: a level begins. */
+  /** Starts a level: forgets all measurements. */
   reset(): void {
     this.post({ kind: "reset" });
   }
@@ -198,24 +198,24 @@ export class TokenLink {
     this.post({ kind: "cut" });
   }
 
-  /** Another window follows. */
+  /** Starts another window. */
   resume(): void {
     this.post({ kind: "resume" });
   }
 
-  /** The last windows as one, or all where the plan says so, when all of their answers have been measured. */
+  /** Ends the level. Waits until all answers are measured, and returns the last windows, or all if the plan says so, as one. */
   async merge(windowCount: number): Promise<TokenColumns> {
     const columns = new TokenColumns();
     columns.addRows(await this.call<TokenRows>({ kind: "merge", windowCount }));
     return columns;
   }
 
-  /** Puts the file of single requests in its place. @throws RunError when it cannot be written */
+  /** Renames the file of single requests into place. @throws RunError when it cannot be written */
   finish(): Promise<void> {
     return this.call({ kind: "finish" });
   }
 
-  /** Leaves no file of single requests. */
+  /** Deletes the unfinished file of single requests. */
   discard(): void {
     this.post({ kind: "discard" });
   }
@@ -240,7 +240,7 @@ export interface TokenThread {
   close(): Promise<void>;
 }
 
-/** Starts the thread, which loads the tokenizer. Rejects as `loadTokenizer` does, and with `RunError` where no thread can be started. */
+/** Starts the thread, which loads the tokenizer. Rejects like `loadTokenizer`, and with `RunError` when no thread can be started. */
 export async function startTokenThread(plan: TokensPlan): Promise<TokenThread> {
   const data: TokenThreadData = { plan, secrets: registeredSecrets() };
   const worker = startWorker({ role: "measure-tokens", data });

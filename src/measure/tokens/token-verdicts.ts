@@ -9,7 +9,7 @@ import type { TokenColumns } from "./token-columns.ts";
 import { goodPerSec, outputTokensPerSec } from "./token-rates.ts";
 import { explainUnstreamed } from "./token-warnings.ts";
 
-/** Metrics of tokens, as assertions look at them. */
+/** Token metrics in assertions. */
 
 /** A metric that needs the tokens of answers. */
 export type TokenMetricPlan = Extract<
@@ -24,12 +24,12 @@ const TOKEN_KINDS: ReadonlySet<MetricPlan["kind"]> = new Set([
   "goodput",
 ]);
 
-/** Whether a metric needs the tokens of answers. */
+/** Reports whether a metric needs the tokens of answers. */
 export function isTokenMetric(metric: MetricPlan): metric is TokenMetricPlan {
   return TOKEN_KINDS.has(metric.kind);
 }
 
-/** Its value: nanoseconds, a count or a rate over the window; undefined when no request has one. */
+/** Returns its value: nanoseconds, a count, or a rate over the window; undefined when no request has one. */
 export function tokenMetricValue(
   metric: TokenMetricPlan,
   columns: TokenColumns,
@@ -45,7 +45,7 @@ export function tokenMetricValue(
   return metric.kind === "token-average" ? meanOf(values) : percentileOf(values.toSorted(), metric.percentile);
 }
 
-/** Why a metric has no value; undefined where it has one, or the reason is not known. */
+/** Explains why a metric has no value; undefined when it has one, or the reason is unknown. */
 export function explainNoValue(
   metric: TokenMetricPlan,
   columns: TokenColumns,
@@ -62,7 +62,7 @@ function needsStreams(metric: TokenMetricPlan): boolean {
   return Object.keys(metric.limits).some((name) => name !== "latency");
 }
 
-/** The metric in words: `p99 time to first token`. */
+/** Returns the metric in words: `p99 time to first token`. */
 export function tokenMetricText(metric: TokenMetricPlan): string {
   if (metric.kind === "output-tokens-per-sec") return "output tokens per second";
   if (metric.kind === "goodput") return `goodput (${describeLimits(metric.limits)})`;
@@ -70,7 +70,7 @@ export function tokenMetricText(metric: TokenMetricPlan): string {
   return metric.kind === "token-average" ? `average ${name}` : `p${metric.percentile} ${name}`;
 }
 
-/** A value with its unit. */
+/** Formats a value with its unit. */
 export function formatTokenMetric(metric: TokenMetricPlan, value: number): string {
   const rounded = Number(value.toPrecision(6));
   if (metric.kind === "output-tokens-per-sec") return `${rounded} tokens/s`;
@@ -79,7 +79,7 @@ export function formatTokenMetric(metric: TokenMetricPlan, value: number): strin
   return metric.of === "outputTokensPerSecPerUser" ? `${rounded} tokens/s` : `${rounded} tokens`;
 }
 
-/** By GenAI-Perf's names, times in milliseconds. */
+/** Converts limits to GenAI-Perf's names, with times in milliseconds. */
 function toNamedLimits(limits: GoodputPlan): GoodputLimits {
   const named = Object.entries(limits).map(([name, limit]) => {
     const metric = limitedBy(name);
@@ -102,7 +102,7 @@ function describeLimits(limits: GoodputPlan): string {
     .join(", ");
 }
 
-/** @param name as plans have it; these are checked */
+/** @param name a validated name from a plan */
 function columnOf(name: string): TokenMetric {
   return findAsserted(name) as TokenMetric;
 }

@@ -1,12 +1,12 @@
 import { meanOf, sumOf } from "../statistics.ts";
 import type { TokenColumns } from "./token-columns.ts";
 
-/** What makes token metrics say something else than they seem to. */
+/** Warnings about token metrics that can mislead. */
 
 const BUNCHED_RATIO = 0.2;
 const DIFFERENT_RATIO = 0.02;
 
-/** One sentence for each doubt; none when the numbers can be taken as they are. */
+/** Returns one sentence for each warning. */
 export function tokenWarnings(columns: TokenColumns): string[] {
   return [
     explainUnstreamed(columns),
@@ -20,7 +20,7 @@ export function tokenWarnings(columns: TokenColumns): string[] {
   ].filter((text) => text !== undefined);
 }
 
-/** Why answers have no times of tokens although streams were asked for; undefined where all were streamed. */
+/** Explains why answers have no token times although streams were requested; undefined if all were streamed. */
 export function explainUnstreamed({ unstreamedCount, count }: TokenColumns): string | undefined {
   if (unstreamedCount === 0) return undefined;
   return `${unstreamedCount} of ${count} answers were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
@@ -33,7 +33,7 @@ function explainBunching(columns: TokenColumns): string | undefined {
   return `${percent(ratio)} of the tokens came together with the one before: inter-token latency and throughput per user show how the answers were cut, not how fast tokens were made; see the normalized time per output token`;
 }
 
-/** Whether the server's counts of tokens are others than the client's, as far as the warnings above say so. */
+/** Reports whether the server's token counts differ from the client's enough for a warning above. */
 export function isCountedOtherwise(columns: TokenColumns): boolean {
   return (
     compareUsage(columns, "outputTokens", "serverOutputTokens") !== undefined ||
@@ -54,7 +54,7 @@ function explainUsage(columns: TokenColumns, what: string, ours: OwnCount, serve
 type OwnCount = "outputTokens" | "inputTokens";
 type ServerCount = "serverOutputTokens" | "serverInputTokens";
 
-/** Sums over requests that have both counts; undefined when they agree. */
+/** Compares sums over requests that have both counts; undefined when they agree. */
 function compareUsage(
   columns: TokenColumns,
   ours: OwnCount,
@@ -72,7 +72,10 @@ function compareUsage(
   return isSame ? undefined : { own: ownSum, server: serverSum };
 }
 
-/** Answers of another length than was asked for; by the server's count where it gives one, since a limit is in its tokens. */
+/**
+ * Explains answers whose length differs from the requested one. Uses the server's count if available, because a limit is in the server's
+ * tokens.
+ */
 function explainLength({ metrics }: TokenColumns): string | undefined {
   const { requestedOutputTokens, serverOutputTokens, outputTokens, reasoningTokens } = metrics;
   const asked: number[] = [];
@@ -84,7 +87,7 @@ function explainLength({ metrics }: TokenColumns): string | undefined {
     if (Number.isNaN(wanted) || Number.isNaN(tokens)) continue;
     asked.push(wanted);
     got.push(tokens);
-    // Counting a text anew may give a token more or less than was generated.
+    // Tokenizing the text again can give one token more or less than was generated.
     const tolerance = Number.isNaN(servers) ? Math.max(1, DIFFERENT_RATIO * wanted) : 0;
     if (Math.abs(tokens - wanted) > tolerance) otherCount++;
   }
@@ -106,7 +109,7 @@ function explainReasoning(columns: TokenColumns): string | undefined {
   return `${count} of ${columns.count} answers began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
 }
 
-/** Streams that ended without the end mark that their protocol asks for; undefined where there were no such streams. */
+/** Describes streams that ended without the end mark of their protocol; undefined without such streams. */
 export function countUnmarkedEnds({ streamEnds: { unmarkedCount, mark } }: TokenColumns): number | undefined {
   return mark === undefined ? undefined : unmarkedCount;
 }
@@ -129,7 +132,7 @@ function explainMissing(columns: TokenColumns): string | undefined {
   return `of ${total} requests ${failedCount} failed and ${emptyCount} had an answer without content${calls}; only ${count} are in the statistics${example}`;
 }
 
-/** Why there is nothing to measure, where all answers are as they should be but for their text; undefined otherwise. */
+/** Explains why there is nothing to measure when all answers are valid but have no text; otherwise undefined. */
 export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: TokenColumns): string | undefined {
   if (count + failedCount > 0 || toolCallCount === 0 || toolCallCount < emptyCount) return undefined;
   return `all ${emptyCount} answers only call tools, so there is no text to measure: leave the tools out of the requests`;

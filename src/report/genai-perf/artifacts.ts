@@ -2,29 +2,29 @@ import { formatFloat } from "./python-format.ts";
 
 /** Names of GenAI-Perf's artifact folders and files. */
 
-/** What a run's load is called in its folder's name. */
+/** The load, as it appears in the name of a run's folder. */
 export type Stimulus =
   | { readonly kind: "concurrency"; readonly value: number }
   | { readonly kind: "request_rate"; readonly value: number }
   | { readonly kind: "session_concurrency"; readonly value: number }
   | { readonly kind: "fixed_schedule" }
-  /** Gaps that a file of perf_analyzer's tells. */
+  /** Gaps from an intervals file of perf_analyzer. */
   | { readonly kind: "request_intervals" }
-  /** A payload file that brings its own times, without a schedule flag. */
+  /** A payload file with its own times, without a schedule flag. */
   | { readonly kind: "none" }
-  /** What `analyze` varies: names and values in their order. */
+  /** What `analyze` varies: names and values in order. */
   | { readonly kind: "sweep"; readonly values: readonly (readonly [name: string, value: number])[] };
 
 export interface ArtifactNaming {
   readonly models: readonly string[];
-  /** `openai`, `triton`, … */
+  /** For example `openai` or `triton`. */
   readonly serviceKind: string;
   /** The endpoint type; for Triton the backend (`tensorrtllm`, `vllm`). */
   readonly endpointType: string;
   readonly stimulus: Stimulus;
 }
 
-/** The folder below `artifacts/`: `tiny-openai-chat-concurrency2`. */
+/** Returns the folder below `artifacts/`: `tiny-openai-chat-concurrency2`. */
 export function artifactFolder({ models, serviceKind, endpointType, stimulus }: ArtifactNaming): string {
   const model = `${models[0] ?? ""}${models.length > 1 ? "_multi" : ""}`.replaceAll("/", "_");
   const kind = serviceKind === "tensorrtllm_engine" ? serviceKind : `${serviceKind}-${endpointType.toLowerCase()}`;
@@ -47,19 +47,19 @@ function stimulusNames(stimulus: Stimulus): string[] {
   }
 }
 
-/** Names of a run's files. */
+/** Paths of a run's files. */
 export interface ArtifactFiles {
   readonly profileExport: string;
   readonly json: string;
   readonly csv: string;
   /**
-   * Rampart's own. GenAI-Perf's process-export-files takes the first `*.json` without `_genai_perf` in its name for the export, and the first
-   * with `_genai_perf.json` for the report: this is neither.
+   * Rampart's own file. GenAI-Perf's process-export-files takes the first `*.json` without `_genai_perf` in its name as the export, and the
+   * first `*_genai_perf.json` as the report. This name matches neither.
    */
   readonly rampart: string;
 }
 
-/** The files of a run, from the name of the export: `profile_export.json` by default. A folder in it is kept for the export only. */
+/** Returns the files of a run for the name of its export, by default `profile_export.json`. Only the export keeps a folder in that name. */
 export function artifactFiles(profileExportFile: string): ArtifactFiles {
   const base = profileExportFile.split("/").at(-1) as string;
   const stem = base.replace(/(?<=.)\.[^.]*$/, "");

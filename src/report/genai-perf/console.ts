@@ -12,10 +12,10 @@ import type { GenAiPerfResult, Statistics } from "./result.ts";
 import { formatRichTable, wrapWords } from "./rich-table.ts";
 
 const STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
-/** Longer names are broken. */
+/** Longer names are wrapped. */
 const NAME_WIDTH = 36;
 
-/** GenAI-Perf's table. */
+/** Formats GenAI-Perf's table. */
 export function formatGenAiPerfConsole(result: GenAiPerfResult): string {
   const { statistics } = result;
   const rows = [
@@ -32,17 +32,17 @@ export function formatGenAiPerfConsole(result: GenAiPerfResult): string {
   return formatRichTable(reportTitle(result.endpointType), ["Statistic", ...STATISTICS], rows);
 }
 
-/** Request metrics that table and CSV show: those of streams only where answers are streamed. */
+/** Returns the request metrics for table and CSV. Metrics of streams are included only for streamed answers. */
 export function shownRequestMetrics({ family, isStreaming }: GenAiPerfResult): readonly RequestMetric[] {
   return REQUEST_METRICS[family].filter((metric) => isStreaming || !metric.isStreaming);
 }
 
-/** System metrics that table and CSV show. */
+/** Returns the system metrics for table and CSV. */
 export function shownSystemMetrics({ family, hasGoodput }: GenAiPerfResult): readonly SystemMetric[] {
   return SYSTEM_METRICS[family].filter(({ name }) => hasGoodput || name !== "request_goodput");
 }
 
-/** A statistic with two decimals; `N/A` where there is none. */
+/** Formats a statistic with two decimals; `N/A` if missing. */
 export function formatStatistic(statistics: Statistics, metric: string, statistic: StatisticName): string {
   const value = statistics.get(metric)?.values.get(statistic);
   return value === undefined ? "N/A" : formatTwoDecimals(value);

@@ -4,10 +4,10 @@ import { formatTwoDecimals } from "./python-format.ts";
 import type { GenAiPerfResult, TelemetryStatistics } from "./result.ts";
 
 const STATISTICS = ["avg", "min", "max", "p99", "p95", "p90", "p75", "p50", "p25", "p10", "p5", "p1"] as const;
-/** GPU metrics that do not change. */
+/** GPU metrics that are constant. */
 const CONSTANTS: ReadonlySet<string> = new Set(["gpu_power_limit", "total_gpu_memory"]);
 
-/** GenAI-Perf's CSV, `profile_export_genai_perf.csv`; lines end in CR LF. */
+/** Formats GenAI-Perf's CSV, `profile_export_genai_perf.csv`. Lines end with CR LF. */
 export function formatGenAiPerfCsv(result: GenAiPerfResult): string {
   const { statistics, telemetry } = result;
   const rows = [
@@ -44,7 +44,7 @@ function telemetryRows(telemetry: TelemetryStatistics): string[][] {
     ),
     [],
     ["Metric", "GPU", "Value"],
-    // Without commas, as in the original.
+    // Without thousands separators, like GenAI-Perf.
     ...constant.flatMap(({ label, gpus }) =>
       [...gpus].map(([gpu, values]) => [label, gpu, formatTwoDecimals(values.get("avg") ?? 0).replaceAll(",", "")]),
     ),

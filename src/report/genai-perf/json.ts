@@ -2,9 +2,9 @@ import { formatPythonJson, PythonFloat, type PythonJson } from "./python-format.
 import type { GenAiPerfResult, Statistics, TelemetryStatistics } from "./result.ts";
 
 /**
- * GenAI-Perf's JSON, `profile_export_genai_perf.json`, without a line end at its end.
+ * Formats GenAI-Perf's JSON, `profile_export_genai_perf.json`, without a final newline.
  *
- * @param inputConfig the whole configuration, in the original's order; whole numbers that are floats there are {@link PythonFloat}
+ * @param inputConfig the whole configuration, in GenAI-Perf's order; integers that are floats there are {@link PythonFloat}
  */
 export function formatGenAiPerfJson(result: GenAiPerfResult, inputConfig: PythonJson): string {
   const { statistics, sessions, telemetry } = result;

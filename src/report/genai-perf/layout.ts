@@ -7,21 +7,21 @@ import {
 } from "../../measure/tokens/metrics.ts";
 import type { AnswerKind } from "../../service/openai/answer-kind.ts";
 
-/** GenAI-Perf's metrics: names, units and order, which scripts rely on. */
+/** GenAI-Perf's metrics: names, units and order, on which scripts rely. */
 
-/** A metric of each request. */
+/** A metric of single requests. */
 export interface RequestMetric {
   readonly name: string;
   readonly column: TokenMetric;
-  /** In table and CSV. */
+  /** Unit in table and CSV. */
   readonly unit: string;
-  /** In JSON. */
+  /** Unit in JSON. */
   readonly jsonUnit: string;
   /** Shown only for streamed answers. */
   readonly isStreaming: boolean;
 }
 
-/** A number of the whole run. */
+/** A metric of the whole run. */
 export interface SystemMetric {
   readonly name: "request_throughput" | "request_goodput" | "request_count" | "output_token_throughput";
   readonly unit: string;
@@ -40,7 +40,7 @@ export const SYSTEM_METRICS: Readonly<Record<AnswerFamily, readonly SystemMetric
   images: [RATE, GOODPUT, COUNT],
   plain: [RATE, GOODPUT, COUNT],
 };
-/** In the order of JSON: the throughput of tokens stands before that of a user. */
+/** In the order of JSON, which has the output token throughput before the throughput per user. */
 export const JSON_METRICS = byFamily((family): (RequestMetric | SystemMetric)[] => {
   const [latency, ...others] = REQUEST_METRICS[family].toSorted((a, b) => rankOf(a) - rankOf(b));
   const metrics = others.flatMap((metric) =>
@@ -66,13 +66,13 @@ function requestMetrics(family: AnswerFamily): RequestMetric[] {
   }).toSorted((a, b) => a.row - b.row);
 }
 
-/** Which metrics an endpoint of this kind has. */
+/** Returns the family of metrics for a kind of answers. */
 export function familyOf(kind: AnswerKind): AnswerFamily {
   if (kind === "image-retrieval") return "images";
   return kind === "embeddings" || kind === "nvclip" || kind === "rankings" ? "plain" : "text";
 }
 
-/** What the report is called, by endpoint type (`chat`, `embeddings`, …). */
+/** Returns the report's title for an endpoint type such as `chat` or `embeddings`. */
 export function reportTitle(endpointType: string): string {
   return `NVIDIA GenAI-Perf | ${TITLES[endpointType] ?? "LLM"} Metrics`;
 }
@@ -84,7 +84,7 @@ const TITLES: Readonly<Record<string, string>> = {
   multimodal: "Multi-Modal",
 };
 
-/** A metric's name for people: `Request Latency (ms)`. */
+/** Returns a metric's label: `Request Latency (ms)`. */
 export function metricLabel({ name, unit }: { readonly name: string; readonly unit: string }): string {
   return `${titleCase(name)} (${unit})`;
 }
@@ -96,7 +96,7 @@ function titleCase(name: string): string {
     .join(" ");
 }
 
-/** GPU metrics write their abbreviation in capitals. */
+/** Returns the label of a GPU metric, with abbreviations in capitals. */
 export function telemetryLabel(name: string, unit: string): string {
   return `${titleCase(name).replace(/\bGpu\b/g, "GPU")}${unit === "" ? "" : ` (${unit})`}`;
 }

@@ -3,11 +3,11 @@ import { GOODPUT_NAMES, LIMITS } from "../../measure/tokens/goodput.ts";
 import { formatTwoDecimals } from "./python-format.ts";
 import type { GenAiPerfResult } from "./result.ts";
 
-/** Limits that a run's results keep or break. */
+/** Limits for the results of a run. */
 
 /** One limit. */
 export interface ResultLimit {
-  /** As the JSON export names it. */
+  /** Name in the JSON export. */
   readonly metric: string;
   readonly statistic: StatisticName;
   readonly bound: "most" | "least";
@@ -15,10 +15,10 @@ export interface ResultLimit {
   readonly value: number;
 }
 
-/** What came of a limit. */
+/** A limit and whether it was met. */
 export interface LimitVerdict {
   readonly limit: ResultLimit;
-  /** Undefined where the run has no such number: then the limit is not kept, as nothing shows that it is. */
+  /** Undefined if the run has no such number. The limit then counts as broken. */
   readonly measured: number | undefined;
   readonly isKept: boolean;
 }
@@ -28,10 +28,10 @@ const STATISTICS: readonly StatisticName[] = [
   ...(["p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"] as const),
 ];
 
-/** Metrics that can be limited: not the rates of the whole run, which rise with the load. */
+/** Metrics that can be limited. Rates of the whole run are excluded, because they rise with the load. */
 export const LIMITED_METRICS = GOODPUT_NAMES;
 
-/** Reads `METRIC` (its average) or `METRIC.STATISTIC`, such as `request_latency.p99`; a text says what is wrong with it. */
+/** Parses `METRIC` (its average) or `METRIC.STATISTIC`, such as `request_latency.p99`. Returns an error message for anything else. */
 export function parseLimit(name: string, value: number): ResultLimit | string {
   const [metric = "", statistic = "avg", ...more] = name.split(".");
   const bound = LIMITS.get(metric)?.bound;
@@ -52,13 +52,13 @@ export function judgeLimits(result: GenAiPerfResult, limits: readonly ResultLimi
   });
 }
 
-/** `request_latency.p99 <= 200.00 ms`. */
+/** Formats a limit: `request_latency.p99 <= 200.00 ms`. */
 export function formatLimit({ metric, statistic, bound, value }: ResultLimit): string {
   const unit = bound === "most" ? " ms" : " per second";
   return `${metric}.${statistic} ${bound === "most" ? "<=" : ">="} ${formatTwoDecimals(value)}${unit}`;
 }
 
-/** The limit with what was measured: `request_latency.p99 <= 200.00 ms: 231.07`. */
+/** Formats a limit with the measured value: `request_latency.p99 <= 200.00 ms: 231.07`. */
 export function formatVerdict({ limit, measured }: LimitVerdict): string {
   return `${formatLimit(limit)}: ${measured === undefined ? "not measured" : formatTwoDecimals(measured)}`;
 }

@@ -8,32 +8,32 @@ import { type AnswerKind, detectAnswerKind } from "../../service/openai/answer-k
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
 
-/** Measures recorded profile exports, with the meter that measures runs. */
+/** Measures recorded profile exports with the same meter as runs. */
 
-/** Token counts that were made elsewhere, one per request of the measured experiment, in the order of files and requests. */
+/** Token counts made elsewhere, one per request of the measured experiment, in the order of files and requests. */
 export interface ExportCounts {
   readonly inputTokens: ArrayLike<number>;
   readonly outputTokens: ArrayLike<number>;
-  /** Default none. */
+  /** Default: none. */
   readonly reasoningTokens?: ArrayLike<number> | undefined;
 }
 
 export interface ExportRules
   extends Pick<MeterRules, "countTokens" | "countsReasoning" | "wantsStreams" | "field" | "isLengthAsked"> {
-  /** Taken in place of `countTokens`. */
+  /** Used in place of `countTokens`. */
   readonly counts?: ExportCounts | undefined;
-  /** What kind of answers they are; found out by {@link detectExportKind} without. */
+  /** Kind of the answers. Default: detected by {@link detectExportKind}. */
   readonly kind?: AnswerKind | undefined;
-  /** Which experiment is measured. Default the first; others are other levels of load. */
+  /** Index of the experiment to measure. Default: the first. Others are other levels of load. */
   readonly experiment?: number | undefined;
-  /** Receives the times of each answer with text, which are not kept. */
+  /** Receives the times of each answer with text. They are not kept. */
   readonly onTimes?: ((times: AnswerTimes) => void) | undefined;
 }
 
-/** Requests repeat their inputs: this many counts are remembered. */
+/** Number of counts to cache, because requests repeat their inputs. */
 const REMEMBERED_TEXTS = 10_000;
 
-/** The kind of an export's answers. Throws `UserError` when neither its path nor its first answer shows it. */
+/** Detects the kind of an export's answers. Throws `UserError` when neither the export's path nor its first answer shows it. */
 export function detectExportKind(source: ProfileExport): AnswerKind {
   for (const request of source.requests()) {
     const response = request.responses.map(readOf).find((text) => text !== "") ?? "";
@@ -51,7 +51,7 @@ export function detectExportKind(source: ProfileExport): AnswerKind {
   ]);
 }
 
-/** What the answers to a template's requests are; the first answer that shows it decides. @param field where their content is */
+/** Detects the kind of the answers to a template's requests from the first answer that shows it. @param field location of their content */
 export function detectExportedCustomKind(source: ProfileExport, field: ResponseField | undefined): AnswerKind {
   for (const { responses } of source.requests()) {
     const kind = detectCustomKind(responses.map(readOf), field);
@@ -61,9 +61,9 @@ export function detectExportedCustomKind(source: ProfileExport, field: ResponseF
 }
 
 /**
- * Measures the requests of one or several exports as one run: several are joined by their times, request by request.
+ * Measures the requests of one or several exports as one run. Several exports are joined by time, request by request.
  *
- * @throws UserError when a file is wrong or its kind cannot be found out
+ * @throws UserError when a file is invalid or its kind cannot be detected
  */
 export function measureExports(sources: readonly ProfileExport[], rules: ExportRules): TokenColumns {
   const [first] = sources;
@@ -120,7 +120,7 @@ function readOf(response: Readonly<Record<string, unknown>>): string {
   return typeof text === "string" ? text : "";
 }
 
-/** The request's body; for KServe its tensors, as JSON. */
+/** Returns the request's body; for KServe, its tensors as JSON. */
 function payloadOf({ inputs }: ExportedRequest): string {
   const { payload } = inputs;
   return typeof payload === "string" ? payload : JSON.stringify(payload ?? inputs);
@@ -131,7 +131,7 @@ function sessionOf({ inputs }: ExportedRequest): string | undefined {
   return id === undefined || id === null ? undefined : String(id);
 }
 
-/** Counts each text once. */
+/** Caches the token counts of texts. */
 function remember(countTokens: TokenCounter): TokenCounter {
   const counts = new Map<string, number>();
   return (text) => {

@@ -4,10 +4,10 @@ import { formatTwoDecimals } from "./python-format.ts";
 import { formatRichTable } from "./rich-table.ts";
 import type { RunSummary } from "./run-summary.ts";
 
-/** Rampart's table below GenAI-Perf's: what that has no place for. */
+/** Rampart's table below GenAI-Perf's, for metrics that GenAI-Perf's table does not have. */
 
 const STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
-/** The table. Rows without data are left out; it is empty when there is none. */
+/** Formats the table without rows that have no data; empty if no row has data. */
 export function formatMoreMetrics({ samples, system, errorRatio, goodRatio }: RunSummary): string {
   const ofRequests = TOKEN_METRICS.flatMap((metric) => {
     const { more } = entryOf(metric);

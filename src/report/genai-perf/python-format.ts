@@ -1,8 +1,8 @@
-/** Numbers and JSON as Python prints them, where that text is an interface. */
+/** Prints numbers and JSON like Python, where programs parse the text. */
 
 import { JsonNumber, plainKey, rawJson } from "../../service/json-text.ts";
 
-/** A number that Python holds as a float: a whole one is printed with `.0`. */
+/** A number that is a float in Python. An integer value is printed with `.0`. */
 export class PythonFloat {
   readonly value: number;
 
@@ -10,13 +10,13 @@ export class PythonFloat {
     this.value = value;
   }
 
-  /** For `JSON.stringify`, which prints it as Python does too. */
+  /** Used by `JSON.stringify`, which prints it like Python. */
   toJSON(): unknown {
     return rawJson(formatJsonFloat(this.value));
   }
 }
 
-/** What {@link formatPythonJson} takes: plain data. A `Map` is an object whose keys keep their order, whatever they look like. */
+/** Plain data for {@link formatPythonJson}. A `Map` is an object whose keys keep their order, including keys that look like numbers. */
 export type PythonJson =
   | null
   | boolean
@@ -28,7 +28,7 @@ export type PythonJson =
   | ReadonlyMap<string, PythonJson>
   | { readonly [key: string]: PythonJson | undefined };
 
-/** As `json.dumps(value, indent=2)`. Whole numbers are ints unless they are {@link PythonFloat}; keys that are undefined are left out. */
+/** Formats like `json.dumps(value, indent=2)`. Integers are ints unless they are {@link PythonFloat}. Undefined properties are left out. */
 export function formatPythonJson(value: PythonJson, indent = ""): string {
   if (value === null) return "null";
   if (typeof value === "boolean") return String(value);
@@ -59,7 +59,7 @@ function enclose(open: string, parts: readonly string[], close: string, indent: 
   return parts.length === 0 ? open + close : `${open}\n${indent}  ${parts.join(`,\n${indent}  `)}\n${indent}${close}`;
 }
 
-/** Only ASCII: everything else is escaped, in UTF-16 units. */
+/** Escapes everything except ASCII, in UTF-16 units. */
 function formatString(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\uffff]/g,
@@ -77,19 +77,19 @@ function formatJsonFloat(value: number): string {
   return formatFloat(value);
 }
 
-/** A float as `repr` prints it: the shortest digits that give it back, an exponent below 1e-4 and from 1e16 up. */
+/** Formats a float like `repr`: the shortest digits that parse to the same number, with an exponent below 1e-4 and from 1e16. */
 export function formatFloat(value: number): string {
   if (Object.is(value, -0)) return "-0.0";
   const [mantissa, power] = value.toExponential().split("e") as [string, string];
   const exponent = Number(power);
   if (value !== 0 && (exponent < -4 || exponent >= 16))
     return `${mantissa}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
-  // Up to these limits JavaScript writes digits as Python does, but for one: it has exponents below 1e-6.
+  // Within these limits JavaScript prints the same digits as Python, except that it uses exponents below 1e-6.
   const text = String(value);
   return text.includes(".") ? text : `${text}.0`;
 }
 
-/** As `{:,.2f}`: two decimals, halves to the even digit, commas between thousands. */
+/** Formats like `{:,.2f}`: two decimals, halves rounded to even, commas between thousands. */
 export function formatTwoDecimals(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
   const [whole, decimals] = roundedTwoDecimals(Math.abs(value)).split(".") as [string, string];
@@ -97,12 +97,12 @@ export function formatTwoDecimals(value: number): string {
   return `${sign}${whole.replace(/\B(?=(?:\d{3})+$)/g, ",")}.${decimals}`;
 }
 
-/** `toFixed` rounds the exact value too, but a half goes up there. Only multiples of 1/8 lie on a half. */
+/** `toFixed` also rounds the exact value, but rounds a half up. Only multiples of 1/8 are exact halves. */
 function roundedTwoDecimals(value: number): string {
   if (value >= 1e21) return `${BigInt(value)}.00`;
   const text = value.toFixed(2);
   const eighths = value * 8;
   if (!Number.isInteger(eighths) || eighths % 2 === 0) return text;
-  // .125 and .625 go down to an even digit, .375 and .875 go up to one, as `toFixed` has it.
+  // .125 and .625 round down to an even digit. .375 and .875 round up to one, like `toFixed`.
   return eighths % 4 === 1 ? (value - 0.005).toFixed(2) : text;
 }

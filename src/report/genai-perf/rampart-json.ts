@@ -12,22 +12,22 @@ import { toClientJson } from "../rampart/client.ts";
 import { toInFlightJson } from "../rampart/in-flight.ts";
 import type { RunSummary } from "./run-summary.ts";
 
-/** Rampart's own file of a run, `profile_export_genai_perf_rampart.json`: everything measured, with units in the names. */
+/** Rampart's own file of a run, `profile_export_genai_perf_rampart.json`: all measurements, with units in the names. */
 
 export interface RampartJsonParts {
   readonly summary: RunSummary;
   readonly columns: TokenColumns;
-  /** Undefined where several exports were merged. */
+  /** Undefined for merged exports. */
   readonly run: RunResult | undefined;
   readonly goodput: GoodputLimits | null;
   readonly about: { readonly models: readonly string[]; readonly endpointType: string; readonly isStreaming: boolean };
-  /** What makes numbers say something else than they seem to; whole sentences. */
+  /** Warnings about numbers that can mislead; whole sentences. */
   readonly warnings: readonly string[];
-  /** Rampart's. */
+  /** Rampart's version. */
   readonly version: string;
 }
 
-/** The file's text. What was not measured is left out. */
+/** Formats the file. Leaves out what was not measured. */
 export function formatRampartJson(parts: RampartJsonParts): string {
   const { summary, columns, run, goodput, about, warnings, version } = parts;
   const document = {
@@ -75,7 +75,7 @@ function describeRun(run: RunResult): object {
 
 type ListedFailure = Omit<FailureCount, "isWarmup"> & { readonly isWarmup: boolean; readonly isCancelled: boolean };
 
-/** Those last that only showed when the answer was read. */
+/** Lists failures. Those detected only when the answer was read are last. */
 function listFailures({ failedCount, failureExample }: TokenColumns, run: RunResult | undefined): ListedFailure[] {
   const listed = (run?.failures ?? []).map((failure) => ({
     ...failure,
@@ -103,7 +103,7 @@ function toSystemJson({ samples, system, errorRatio, goodRatio }: RunSummary, go
   };
 }
 
-/** Percentiles come with the values between which those of all possible requests lie, with 95 %. */
+/** Percentiles have a 95 % confidence interval. */
 function toMetricJson(metric: TokenMetric, values: Float64Array): [string, object] {
   const isTime = isTimeMetric(metric);
   const scale = (value: number): number => (isTime ? value / 1e6 : value);
@@ -125,7 +125,7 @@ function toLevelsJson({ levels }: RunResult, columns: TokenColumns, isStreaming:
   return levels.map(({ window, ...level }) => toLevelJson(level, window, toClientJson(window, tokens, isStreaming)));
 }
 
-/** How the load was kept up, and what that cost the client. */
+/** How well the load was maintained, and its cost for the client. */
 function toLevelJson(
   { unit, level, outcome, trials }: Omit<RunResult["levels"][number], "window">,
   window: WindowResult,

@@ -9,14 +9,14 @@ import { isCancelled } from "../../transport/failure.ts";
 import { OutputFile } from "../output-file.ts";
 
 /**
- * One line of JSON per request, failed ones included, in the order in which they ended. Names are AIPerf's (`profile_export.jsonl`) where it
- * has such a thing. The file appears whole at the end; it is written piece by piece, so that it may be longer than memory.
+ * One line of JSON per request, including failed ones, in the order of their ends. Names are AIPerf's (`profile_export.jsonl`) where it has
+ * the same value. The file is written in parts, so it can be larger than memory, and renamed into place at the end.
  */
 
 const FLUSH_CHARACTERS = 64 * 1024;
 const NS_PER_MS = 1e6;
 
-/** What requests of the run share. */
+/** What all requests of the run share. */
 export type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
 
 /** Writes the file, request by request. All methods throw RunError when the file cannot be written. */
@@ -78,7 +78,7 @@ export class RecordsFile implements RequestFile {
     this.file.discard();
   }
 
-  /** Time stamps have 19 digits, of which a number would keep 16: they are put together as text. @param of times are monotonic */
+  /** Time stamps have 19 digits, of which a number keeps 16, so they are formatted as text. @param of times are monotonic */
   private formatMetadata(of: {
     readonly prompt: Prompt | undefined;
     readonly sequenceId: number;
@@ -106,7 +106,7 @@ export class RecordsFile implements RequestFile {
     };
     const times = [
       `"request_start_ns":${sendEpochNs}`,
-      // All times are of one monotonic clock: this one says so without the wall clock's offset.
+      // All times use one monotonic clock. This difference is independent of the wall clock's offset.
       `"request_start_offset_ns":${sendEpochNs - startEpochNs}`,
       ...(Number.isNaN(of.ackNs) ? [] : [`"request_ack_ns":${toEpochNs(of.ackNs)}`]),
       `"request_end_ns":${toEpochNs(of.endNs)}`,
@@ -143,7 +143,7 @@ function measure(name: string, value: number | readonly number[], unit: string):
   return { [name]: { value, unit } };
 }
 
-/** Of an answer without text. */
+/** Metrics of an answer without text. */
 function plainMetrics(offsetsNs: ArrayLike<number>): Metrics {
   const latencyNs = offsetsNs[offsetsNs.length - 1];
   return latencyNs === undefined ? {} : measure("request_latency", latencyNs / NS_PER_MS, "ms");

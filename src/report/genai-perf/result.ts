@@ -5,27 +5,27 @@ import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import { systemMetrics } from "../../measure/tokens/token-system.ts";
 import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts";
 
-/** GenAI-Perf's results, which its table, CSV and JSON print. */
+/** GenAI-Perf's results, for its table, CSV and JSON. */
 
-/** Statistics of one metric; system metrics have only `avg`. Times are milliseconds. */
+/** Statistics of one metric. System metrics have only `avg`. Times are milliseconds. */
 export interface MetricStatistics {
   readonly unit: string;
   readonly values: ReadonlyMap<StatisticName, number>;
 }
 
-/** By metric name, in the order of the JSON; metrics without data are not in it. */
+/** By metric name, in the order of the JSON. Metrics without data are left out. */
 export type Statistics = ReadonlyMap<string, MetricStatistics>;
 
-/** GPU metrics by name: unit, and statistics by GPU. Constant ones have only `avg`. In the order of the reports. */
+/** GPU metrics by name, in the order of the reports: unit, and statistics by GPU. Constant metrics have only `avg`. */
 export type TelemetryStatistics = ReadonlyMap<
   string,
   { readonly unit: string; readonly gpus: ReadonlyMap<string, ReadonlyMap<StatisticName, number>> }
 >;
 
-/** All that a report needs. */
+/** Data for GenAI-Perf's reports. */
 export interface GenAiPerfResult {
   readonly family: AnswerFamily;
-  /** As GenAI-Perf calls it: `chat`, `embeddings`, `image_retrieval`, … */
+  /** GenAI-Perf's name: `chat`, `embeddings`, `image_retrieval`, … */
   readonly endpointType: string;
   readonly isStreaming: boolean;
   readonly hasGoodput: boolean;
@@ -77,7 +77,7 @@ function toStatistics(
   const systemValues: Readonly<Record<SystemMetric["name"], number | undefined>> = {
     request_throughput: system.requestsPerSec,
     request_count: system.requestCount,
-    // Nobody counted tokens: that is no throughput of 0.
+    // Without token counts, the throughput is missing, not 0.
     output_token_throughput:
       columns.metrics.outputTokens.measured(rows).length > 0 ? system.outputTokensPerSec : undefined,
     request_goodput: goodput && (good === undefined ? UNKNOWN_GOODPUT : durationSec > 0 ? good / durationSec : 0),

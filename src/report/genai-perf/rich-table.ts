@@ -1,8 +1,8 @@
-/** Tables as Python's `rich` prints them by default, with a heavy head. */
+/** Tables like those of Python's `rich` with its defaults and a heavy head. */
 
 type Side = "left" | "right";
 
-/** Draws a table. Cells may have several lines. @param title centred above it @param side where cells are aligned to */
+/** Formats a table. Cells can have several lines. @param title centered above the table @param side alignment of the cells */
 export function formatRichTable(
   title: string,
   header: readonly string[],
@@ -27,7 +27,7 @@ export function formatRichTable(
     .join("");
 }
 
-/** Breaks a text at spaces into lines of at most this many characters; longer words stay whole. */
+/** Wraps a text at spaces into lines of at most this number of characters. Longer words are not broken. */
 export function wrapWords(text: string, width: number): string[] {
   const wrapped: string[] = [];
   for (const word of text.split(" ")) {

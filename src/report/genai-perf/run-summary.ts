@@ -6,29 +6,29 @@ import { type SystemMetrics, systemMetrics } from "../../measure/tokens/token-sy
 import { isCountedOtherwise } from "../../measure/tokens/token-warnings.ts";
 import type { RunResult } from "../../result/run-result.ts";
 
-/** What a run measured beyond GenAI-Perf's metrics: Rampart's own table and JSON print it. */
+/** Measurements beyond GenAI-Perf's metrics, for Rampart's own table and JSON. */
 
-/** Requests by what became of them, without the warm-up. What is neither completed nor failed nor cancelled was under way at the end. */
+/** Requests by outcome, without the warm-up. The rest were in flight at the end. */
 export interface RequestCounts {
   readonly sent: number;
-  /** With an answer that says of nothing that it went wrong. */
+  /** Answered without an error. */
   readonly completed: number;
-  /** Those included whose answer only said so when it was read. */
+  /** Includes requests whose error was found only when the answer was read. */
   readonly failed: number;
-  /** Given up by this client, as the settings ask. */
+  /** Cancelled by this client, as the settings ask. */
   readonly cancelled: number;
 }
 
 export interface RunSummary {
   readonly samples: TokenSamples;
   readonly system: SystemMetrics;
-  /** Undefined where several exports were merged: these have only requests that were answered. */
+  /** Undefined for merged exports, which contain only answered requests. */
   readonly counts: RequestCounts | undefined;
-  /** Failed over sent, 0 to 1; undefined like the counts, and where nothing was sent. */
+  /** Failed requests divided by sent requests, 0 to 1; undefined without counts, and when nothing was sent. */
   readonly errorRatio: number | undefined;
-  /** Requests that keep to all of goodput's limits over all measured ones, failed ones included, 0 to 1; undefined without limits. */
+  /** Ratio of measured requests, including failed ones, that meet all goodput limits, 0 to 1; undefined without limits. */
   readonly goodRatio: number | undefined;
-  /** Whether the whole summary is worth a look unasked: GenAI-Perf's numbers leave something out. */
+  /** Whether to print the summary by default, because GenAI-Perf's numbers leave something out. */
   readonly isRemarkable: boolean;
 }
 
@@ -36,11 +36,11 @@ export interface SummarySettings {
   readonly family: AnswerFamily;
   readonly isStreaming: boolean;
   readonly goodput: GoodputLimits | null;
-  /** Undefined where several exports were merged. */
+  /** Undefined for merged exports. */
   readonly run: RunResult | undefined;
 }
 
-/** Sums up what was measured. */
+/** Summarizes a measurement. */
 export function summarizeRun(columns: TokenColumns, settings: SummarySettings): RunSummary {
   const { isStreaming, run } = settings;
   const counts = run && countRequests(run, columns);
@@ -55,7 +55,7 @@ export function summarizeRun(columns: TokenColumns, settings: SummarySettings): 
   };
 }
 
-/** Requests of a run, without those of its warm-up. */
+/** Counts the requests of a run, without its warm-up. */
 export function countRequests(run: RunResult, columns: TokenColumns): RequestCounts {
   const warmup = run.warmup ?? { sentCount: 0, failedCount: 0 };
   const warmedUp = warmup.sentCount - warmup.failedCount;
@@ -67,7 +67,7 @@ export function countRequests(run: RunResult, columns: TokenColumns): RequestCou
   };
 }
 
-/** Only of what was measured: a run by time windows sends requests outside of them, whose goodness nobody knows. */
+/** Uses only measured requests. A run with time windows also sends requests outside of them, which are not judged. */
 function goodRatioOf(columns: TokenColumns, { family, goodput, run }: SummarySettings): number | undefined {
   if (goodput === null || Object.keys(goodput).length === 0 || run === undefined) return undefined;
   const good = countGood(columns, family, goodput);

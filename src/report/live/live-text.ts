@@ -1,8 +1,8 @@
-/** What a live view says, as text. */
+/** Text of the live view. */
 
-/** The state to tell. */
+/** The state to show. */
 export interface LiveState {
-  /** `concurrency 4`, `warm-up` and the like. */
+  /** For example `concurrency 4` or `warm-up`. */
   readonly what: string;
   readonly elapsedSec: number;
   readonly sentCount: number;
@@ -10,22 +10,22 @@ export interface LiveState {
   readonly failedCount: number;
   readonly cancelledCount: number;
   readonly outstanding: number;
-  /** Undefined where time decides. */
+  /** Undefined if a duration limits the run. */
   readonly requestCount: number | undefined;
-  /** Rates over the last seconds. */
+  /** Rate over the last seconds. */
   readonly requestsPerSec: number;
-  /** Responses of streams; undefined where answers come in one piece. */
+  /** Responses of streams; undefined if answers are not streamed. */
   readonly chunksPerSec: number | undefined;
-  /** 50th and 99th percentile of the last seconds; undefined where nothing ended. */
+  /** 50th and 99th percentile over the last seconds; undefined if no request ended. */
   readonly latencyNs: readonly number[] | undefined;
-  /** The same of the first chunk of an answer; undefined where answers come in one piece. */
+  /** The same for the first chunk of an answer; undefined if answers are not streamed. */
   readonly firstChunkNs: readonly number[] | undefined;
-  /** Of one core. */
+  /** CPU time in cores. */
   readonly cpuRatio: number;
   readonly loopLagMaxNs: number;
 }
 
-/** Lines for a terminal, always as many; they fit into 80 characters unless numbers are long. */
+/** Formats lines for a terminal. Their number is constant, and they fit into 80 characters unless numbers are long. */
 export function formatLiveLines(state: LiveState): string[] {
   const { elapsedSec, what } = state;
   const seconds = Math.floor(elapsedSec);
@@ -34,7 +34,7 @@ export function formatLiveLines(state: LiveState): string[] {
   return [`${clock}  ${what}: ${formatCounts(state)}`, ...rest.map((line) => `       ${line}`)];
 }
 
-/** One line for a file. */
+/** Formats one line for a file. */
 export function formatLiveLine(state: LiveState): string {
   const parts = [formatCounts(state), formatRates(state), formatTimes(state), formatClient(state)];
   return `rampart: ${Math.round(state.elapsedSec)} s: ${state.what}: ${parts.join("; ")}`;

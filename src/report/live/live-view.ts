@@ -10,24 +10,24 @@ import type { Report, TextSink } from "../report.ts";
 import { formatLiveLine, formatLiveLines, type LiveState } from "./live-text.ts";
 
 /**
- * Shows the state of a run while it lasts, on stderr: in a terminal a few lines that are drawn over and over, elsewhere a line now and then.
- * It asks for the state from a timer; of a single request it only counts the durations, once some have been recorded.
+ * Shows the state of a run on stderr: on a terminal, a few lines that are redrawn; elsewhere, one line at intervals. A timer reads the
+ * state. Of single requests it only counts the latencies, after some have been recorded.
  */
 
 const FRAME_MS = 250;
 const LINE_MS = 5000;
 const SECOND_NS = 1e9;
-/** Rates are those of the last seconds, and of the present level only. */
+/** Rates cover the last seconds of the current level. */
 const RATE_SEC = 5;
 
-/** A live view, and where all others write meanwhile, so that their text and its lines keep apart. */
+/** A live view, and the sink that all other text must use meanwhile, so that it does not mix with the view's lines. */
 export interface LiveView extends Report {
   readonly sink: TextSink;
-  /** Draws the present state; the timer calls it. */
+  /** Draws the current state. The timer calls it. */
   draw(): void;
 }
 
-/** Creates the view. It begins with the run. @param clockNs the time; default: the run's clock */
+/** Creates the view, which starts with the run. @param clockNs the clock; default: the run's clock */
 export function createLiveView(plan: Plan, sink: TextSink, clockNs: () => number = nowNs): LiveView {
   return new Live(plan, sink, clockNs);
 }
@@ -54,7 +54,7 @@ class Live implements LiveView {
   private endedChunks = 0;
   private marks: Mark[] = [];
   private timer: ReturnType<typeof setInterval> | undefined;
-  /** Lines that stand on the terminal now. */
+  /** Lines currently on the terminal. */
   private drawnLines = 0;
 
   constructor(plan: Plan, sink: TextSink, clockNs: () => number) {
@@ -86,7 +86,7 @@ class Live implements LiveView {
 
   onPrepared({ requestCount, plan: { measurement } }: PreparedRun): void {
     const { warmupRequests, warmupMs = 0 } = measurement;
-    // Nobody knows how many requests a time of warm-up takes.
+    // The number of requests in a timed warm-up is unknown.
     this.requestCount = requestCount === undefined || warmupMs > 0 ? undefined : requestCount + warmupRequests;
   }
 
@@ -95,7 +95,7 @@ class Live implements LiveView {
     this.forgetRates();
   }
 
-  /** What ended at the level before is no part of this level's rates and latencies. */
+  /** Drops the previous level from rates and latencies. */
   private forgetRates(): void {
     const { progress } = this;
     if (progress === undefined) return;
@@ -136,13 +136,13 @@ class Live implements LiveView {
       this.target.err(`${formatLiveLine(state)}\n`);
       return;
     }
-    // One text: no half of it is seen.
+    // Write once, so that no partial frame is visible.
     const lines = formatLiveLines(state).map((line) => `${line.slice(0, errColumns - 1)}\u001b[K\n`);
     this.move(`${this.toTop()}${lines.join("").slice(0, -1)}\r`);
     this.drawnLines = lines.length;
   }
 
-  /** The run is ending: nothing is left on the terminal, not even when a second Ctrl-C ends it at once. */
+  /** Clears the terminal because the run is ending, also if a second Ctrl-C exits at once. */
   onInterrupt(): void {
     this.stop();
   }
@@ -161,10 +161,10 @@ class Live implements LiveView {
     this.clear();
   }
 
-  /** Takes its lines off the terminal. */
+  /** Removes its lines from the terminal. */
   private clear(): void {
     if (this.drawnLines === 0) return;
-    // To the end of the screen.
+    // Clear to the end of the screen.
     this.move(`${this.toTop()}\u001b[J`);
     this.drawnLines = 0;
   }
@@ -175,7 +175,7 @@ class Live implements LiveView {
     else target.draw(text);
   }
 
-  /** From the last line that was drawn to the first. */
+  /** Moves from the last drawn line to the first. */
   private toTop(): string {
     return this.drawnLines > 1 ? `\r\u001b[${this.drawnLines - 1}A` : "\r";
   }
@@ -209,7 +209,7 @@ class Live implements LiveView {
     return state;
   }
 
-  /** Returns the mark that rates are counted from. */
+  /** Returns the mark from which rates are computed. */
   private pushMark(mark: Mark): Mark {
     const { marks } = this;
     marks.push(mark);
@@ -217,7 +217,7 @@ class Live implements LiveView {
     return marks[0] as Mark;
   }
 
-  /** Seconds that are over are forgotten in turn; of lines that are further apart each tells its own. */
+  /** Forgets past seconds one by one. If lines are further apart, each covers its own interval. */
   private rotate(atNs: number): void {
     for (; atNs - this.rotatedNs >= SECOND_NS; this.rotatedNs += SECOND_NS) {
       this.latencies.rotate();

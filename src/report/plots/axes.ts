@@ -1,6 +1,6 @@
-/** What axes, grids and legends of all plots have alike. */
+/** Axes, grids and legends that all plots share. */
 
-/** An axis name at the middle of its axis. */
+/** Returns an axis name, centered on its axis. */
 export function axisName(name: string): {
   readonly name: string;
   readonly nameLocation: "middle";
@@ -9,7 +9,7 @@ export function axisName(name: string): {
   return { name, nameLocation: "middle", nameGap: 8 };
 }
 
-/** Axes with room for their names within the picture. @param topPx where they begin */
+/** Returns axes with room for their names inside the picture. @param topPx top of the axes */
 export function gridAt(topPx: number): object {
   return {
     left: 12,
@@ -22,7 +22,10 @@ export function gridAt(topPx: number): object {
   };
 }
 
-/** One line of names that can be clicked away; it scrolls where it is too long. @param isOnPage leaves room for the tools beside it */
+/**
+ * Returns a one-line legend whose entries can be toggled. It scrolls if it is too long.
+ * @param isOnPage leaves room for the toolbar next to it
+ */
 export function legendAt(topPx: number, names: readonly string[], isOnPage: boolean): object {
   const place = isOnPage ? { left: 8, right: 130, align: "left" } : { left: "center", width: "80%" };
   const look = { itemGap: isOnPage ? 14 : 24, itemWidth: 16, itemHeight: 9 };

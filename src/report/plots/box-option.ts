@@ -3,14 +3,14 @@ import { axisName, gridAt } from "./axes.ts";
 import type { BoxPlot } from "./plot.ts";
 import { PALETTE } from "./themes.ts";
 
-/** Boxes, each with its points to the left of it. */
+/** Boxes, each with its points to the left. */
 
 const POINTS_AT = 0.24;
 const POINTS_SPREAD = 0.16;
-/** Its multiples lie evenly between whole numbers, whatever their number. */
+/** Multiples of the golden ratio modulo 1 are evenly spread for any number of points. */
 const GOLDEN = 0.618034;
 
-/** @param topPx where the axes may begin */
+/** @param topPx minimum top of the axes */
 export function drawBoxes({ series, xLabel, yLabel }: BoxPlot, topPx: number): EChartsOption {
   const color = (i: number): string => PALETTE[i % PALETTE.length] as string;
   const isOne = series.length === 1;
@@ -24,7 +24,7 @@ export function drawBoxes({ series, xLabel, yLabel }: BoxPlot, topPx: number): E
         axisLabel: { show: !isOne },
         ...axisName(xLabel),
       },
-      // Points have places between categories.
+      // Value axis, because points are between categories.
       { type: "value", min: 0, max: series.length, show: false },
     ],
     yAxis: { type: "value", scale: true, ...axisName(yLabel) },
@@ -58,7 +58,7 @@ function spreadOf(index: number): number {
   return POINTS_SPREAD * (((index * GOLDEN) % 1) - 0.5);
 }
 
-/** A quarter of `#rrggbb`, in a form that every reader of SVG knows. */
+/** Returns 25 % opacity of `#rrggbb` in a form that all SVG readers support. */
 function fade(color: string): string {
   const parts = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
   return `rgba(${parts.join(",")},0.25)`;

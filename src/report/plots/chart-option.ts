@@ -6,14 +6,14 @@ import type { Plot, SpanPlot } from "./plot.ts";
 import { PALETTE } from "./themes.ts";
 import { drawXy } from "./xy-option.ts";
 
-/** From plots to ECharts options: plain JSON, which this program draws as SVG and the page draws for itself. */
+/** Converts plots to ECharts options: plain JSON, which this program renders as SVG and the page renders itself. */
 
 export interface OptionSettings {
-  /** Whether it stands alone, with its title, or on a page that has tooltips and tools. */
+  /** Whether the plot stands alone with its title, or is on a page with tooltips and a toolbar. */
   readonly isAlone: boolean;
 }
 
-/** What ECharts draws. */
+/** Converts a plot to an ECharts option. */
 export function toChartOption(plot: Plot, { isAlone }: OptionSettings): EChartsOption {
   const drawn = drawPlot(plot, isAlone ? 64 : 44, !isAlone);
   return isAlone
@@ -21,14 +21,14 @@ export function toChartOption(plot: Plot, { isAlone }: OptionSettings): EChartsO
     : { animation: false, ...TOOLS, ...drawn };
 }
 
-/** Without what would happen under a mouse. */
+/** Removes interactivity. */
 function makeStill(option: EChartsOption): EChartsOption {
   const series = [option.series ?? []].flat().map((one) => ({ ...one, silent: true }));
   const legend = option.legend === undefined ? {} : { legend: { ...option.legend, selectedMode: false as const } };
   return { ...option, ...legend, series };
 }
 
-/** @param topPx where the axes may begin */
+/** @param topPx minimum top of the axes */
 function drawPlot(plot: Plot, topPx: number, isOnPage: boolean): EChartsOption {
   switch (plot.kind) {
     case "box":
@@ -63,7 +63,7 @@ const SPANS_HEIGHT_PX = 260;
 const THICKEST_SPAN_PX = 10;
 const THINNEST_SPAN_PX = 0.6;
 
-/** Two colours: until the first token, and from there to the end. */
+/** Draws bars in two colors: until the first token, and from there to the end. */
 function drawSpans({ spans, xLabel, yLabel }: SpanPlot, topPx: number, isOnPage: boolean): EChartsOption {
   const width = Math.max(THINNEST_SPAN_PX, Math.min(THICKEST_SPAN_PX, (0.8 * SPANS_HEIGHT_PX) / spans.length));
   const bars = (name: string, color: string, toCoords: (span: SpanPlot["spans"][number]) => number[] | undefined) => ({
@@ -100,9 +100,9 @@ function drawSpans({ spans, xLabel, yLabel }: SpanPlot, topPx: number, isOnPage:
       (isStreamed ? [waiting, rest] : [rest]).map(({ name }) => name),
       isOnPage,
     ),
-    // Room of its own: the library finds none for axes that run downwards.
+    // Explicit margins, because the library computes none for axes that run downwards.
     grid: { left: 64, right: 24, top: isOnPage ? topPx : topPx + 20, bottom: 52, outerBoundsMode: "none" },
-    // Axes do not see the ends of lines.
+    // Axes ignore the ends of lines.
     xAxis: {
       type: "value",
       axisLine: { onZero: false },

@@ -3,15 +3,15 @@ import { axisName } from "./axes.ts";
 import type { HeatMapPlot } from "./plot.ts";
 import { HEAT_COLORS } from "./themes.ts";
 
-/** Cells by colour: panels side by side, three in a row, with one scale of colours. */
+/** Colored cells: panels side by side, three in a row, with one color scale. */
 
 const MOST_PANELS_IN_ROW = 3;
 const MOST_LABELLED_CELLS = 80;
-/** Of the picture's width; the rest is for the scale. */
+/** Percentage of the picture's width; the rest is for the scale. */
 const PANELS_PCT = 92;
 const BOTTOM_PCT = 3;
 
-/** @param topPx where the axes may begin */
+/** @param topPx minimum top of the axes */
 export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
   const { columns, rows, panels, xLabel, yLabel } = plot;
   const places = panels.map((_, i) => placePanel(i, panels.length, topPx));
@@ -44,7 +44,7 @@ export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
       name,
       xAxisIndex: i,
       yAxisIndex: i,
-      // By name, which tooltips show.
+      // By name, because tooltips show it.
       data: cells.map(([column, row, count]) => [columns[column] ?? "", rows[row] ?? "", count]),
       dimensions: [xLabel, yLabel, "Requests"],
       encode: { x: 0, y: 1, value: 2, tooltip: [0, 1, 2] },
@@ -58,7 +58,7 @@ export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
   };
 }
 
-/** A panel with its labels; rows of panels share the height below `topPx` of about 400. */
+/** Positions a panel with its labels. Rows of panels share a height of about 400 below `topPx`. */
 function placePanel(
   index: number,
   count: number,

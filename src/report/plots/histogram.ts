@@ -6,7 +6,7 @@ import { type Bins, findBin, roundForPlot } from "./sample.ts";
 
 const FEWEST_BINS = 8;
 const MOST_BINS = 60;
-/** From so many values on the few largest do not press the rest together. */
+/** Above this many values, clip the axis so that outliers do not flatten the rest. */
 const ENOUGH_TO_CUT = 100;
 const CUT_REACH = 3;
 const MARKED_PERCENTILES = [50, 90, 99];
@@ -17,7 +17,7 @@ export interface HistogramSample {
   readonly values: Float64Array;
 }
 
-/** How often values occur. One sample has its percentiles marked. @param label of the values, with unit */
+/** Creates a histogram. A single sample has marks for its percentiles. @param label of the values, with unit */
 export function toHistogram(
   frame: Pick<XyPlot, "title" | "group">,
   label: string,
@@ -52,7 +52,7 @@ export function toHistogram(
   };
 }
 
-/** The last value that is drawn. */
+/** Returns the last value to draw. */
 function endOf(sorted: Float64Array): number {
   const greatest = sorted.at(-1) as number;
   if (sorted.length < ENOUGH_TO_CUT) return greatest;
@@ -60,7 +60,7 @@ function endOf(sorted: Float64Array): number {
   return Math.min(greatest, p99 + CUT_REACH * (p99 - p50));
 }
 
-/** As many as the root of the sample's size. */
+/** Uses the square root of the sample size as the number of bins. */
 function binNumbers(sorted: Float64Array, end: number): Bins {
   const start = sorted[0] as number;
   const range = end - start;
@@ -69,7 +69,7 @@ function binNumbers(sorted: Float64Array, end: number): Bins {
   return { start, width: range / count, count };
 }
 
-/** Steps: each bin's count from its start on, and 0 at both ends. */
+/** Returns steps: each bin's count at its start, and 0 at both ends. */
 function countInto(bins: Bins, { values }: HistogramSample, end: number): [number, number][] {
   const counts = new Array<number>(bins.count).fill(0);
   for (const value of values)

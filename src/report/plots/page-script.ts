@@ -1,4 +1,4 @@
-/** What the page does: draws its plots, redraws them at another width or theme. It runs in browsers, after ECharts' own code. */
+/** Script of the page: draws its plots, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
 export const PAGE_SCRIPT = `
 "use strict";
 (() => {

@@ -1,4 +1,4 @@
-/** How the page looks: one column on a phone, several on a screen; light or dark as the system is, or as the button says. */
+/** Style of the page: one column on a phone, several on a screen; light or dark by the system's setting or the button. */
 export const PAGE_STYLE = `
 :root { color-scheme: light; --ground: #f3f5f9; --panel: #ffffff; --text: #1d2433; --faint: #5b6575; --line: #dfe4ec; }
 :root[data-theme="dark"] { color-scheme: dark; --ground: #12161e; --panel: #1b212c; --text: #e6eaf2; --faint: #9aa5b8; --line: #303848; }

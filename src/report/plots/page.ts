@@ -4,21 +4,21 @@ import { PAGE_STYLE } from "./page-style.ts";
 import type { Plot, PlotSet } from "./plot.ts";
 import { THEMES } from "./themes.ts";
 
-/** All plots as one HTML file that needs nothing else: no network, no server, no file beside it. */
+/** All plots in one self-contained HTML file that works without network, server or other files. */
 
-/** What a page says besides its plots. */
+/** Text of a page besides its plots. */
 export interface PageText {
   readonly title: string;
-  /** One line, such as where the requests went. */
+  /** One line, for example the target. */
   readonly subtitle: string;
-  /** The run's numbers in short, with units. */
+  /** Key numbers of the run, with units. */
   readonly facts: readonly { readonly label: string; readonly value: string }[];
 }
 
-/** Also what keeps a page from loading anything, should some text of a run smuggle in an address. */
+/** Also prevents the page from loading anything if a text of the run injects an address. */
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
-/** The file's text. @param library ECharts' code */
+/** Formats the file. @param library ECharts' code */
 export function formatPlotPage(text: PageText, { plots, leftOut }: PlotSet, library: string): string {
   const options = plots.map((plot) => toChartOption(plot, { isAlone: false }));
   return `<!doctype html>
@@ -75,7 +75,7 @@ function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/** Within a script element only an end of it must not occur. */
+/** Escapes JSON so that it cannot end its script element. */
 function escapeJson(json: string): string {
   return json.replaceAll("<", "\\u003c");
 }

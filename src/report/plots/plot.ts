@@ -1,6 +1,6 @@
-/** Plots as plain data: what is drawn, and nothing of how. */
+/** Plots as plain data, independent of how they are drawn. */
 
-/** Kinds of files that plots are written as. */
+/** File formats of plots. */
 export const PLOT_FORMATS = ["html", "svg"] as const;
 
 export type PlotFormat = (typeof PLOT_FORMATS)[number];
@@ -8,81 +8,81 @@ export type PlotFormat = (typeof PLOT_FORMATS)[number];
 /** The page with all plots. */
 export const PLOT_PAGE_FILE = "plots.html";
 
-/** What every plot has. */
+/** Properties of all plots. */
 interface PlotFrame {
-  /** Also its file's name: see {@link plotFileName}. */
+  /** Also determines the file name: see {@link plotFileName}. */
   readonly title: string;
-  /** With its unit, as `Time (s)`. */
+  /** With its unit: `Time (s)`. */
   readonly xLabel: string;
   readonly yLabel: string;
-  /** Heading that it stands under. */
+  /** Heading of the plot's section. */
   readonly group: string;
-  /** Sentences below it, such as how many points are not drawn. */
+  /** Sentences below the plot, for example the number of points that are not drawn. */
   readonly notes: readonly string[];
 }
 
-/** Five numbers of a sample, and its values beside them. */
+/** Box of a sample, and its values. */
 export interface BoxSeries {
   readonly name: string;
-  /** The least and the greatest value within 1.5 times the quartiles' distance from the quartiles. */
+  /** Minimum and maximum value within 1.5 times the interquartile range of the quartiles. */
   readonly whiskers: readonly [low: number, high: number];
   readonly quartiles: readonly [q1: number, median: number, q3: number];
-  /** Ascending; of a large sample a part at even distances with both ends. */
+  /** Ascending. For a large sample, evenly spaced values including both ends. */
   readonly points: readonly number[];
 }
 
-/** Boxes and the points of their samples. */
+/** Box plot with the points of the samples. */
 export interface BoxPlot extends PlotFrame {
   readonly kind: "box";
   readonly series: readonly BoxSeries[];
 }
 
-/** How often pairs of whole numbers occur, in cells. */
+/** Frequencies of pairs of integers, in cells. */
 export interface HeatMapPlot extends PlotFrame {
   readonly kind: "heat-map";
-  /** Names of the columns and rows of cells, ascending: `47`, or `40–49`. All panels share them. */
+  /** Labels of the columns and rows of cells, ascending: `47`, or `40–49`. All panels share them. */
   readonly columns: readonly string[];
   readonly rows: readonly string[];
-  /** One for each run. A cell is its column, its row and how often; empty ones are left out. */
+  /** One for each run. A cell is its column, row and count. Empty cells are left out. */
   readonly panels: readonly {
     readonly name: string;
     readonly cells: readonly (readonly [column: number, row: number, count: number])[];
   }[];
 }
 
-/** A point, and what else is told of it in the order of the plot's `more`. */
+/** A point, followed by the values named in the plot's `more`. */
 export type PlotPoint = readonly [x: number, y: number, ...more: number[]];
 
 export interface XySeries {
   readonly name: string;
-  /** `steps` hold each value until the next point; `area` is that, filled. */
+  /** `steps` holds each value until the next point; `area` is the same, filled. */
   readonly style: "points" | "line" | "steps" | "area";
   readonly points: readonly PlotPoint[];
-  /** A text at each point, such as the load that it was measured at. */
+  /** A text at each point, for example the load at which it was measured. */
   readonly labels?: readonly string[] | undefined;
-  /** Belongs to the series before it, whose name and colour it has. */
+  /** Belongs to the previous series, and shares its name and color. */
   readonly isPartOfLast?: boolean | undefined;
   readonly isDashed?: boolean | undefined;
 }
 
-/** Points and lines over two axes of numbers. */
+/** Points and lines over two numeric axes. */
 export interface XyPlot extends PlotFrame {
   readonly kind: "xy";
   readonly series: readonly XySeries[];
-  /** Names of what points have besides x and y. */
+  /** Names of the points' values after x and y. */
   readonly more?: readonly string[] | undefined;
-  /** Places on the x axis with a name, as percentiles. */
+  /** Named positions on the x axis, for example percentiles. */
   readonly marks?: readonly { readonly x: number; readonly label: string }[] | undefined;
-  /** Whether the y axis begins at 0. */
+  /** Whether the y axis starts at 0. */
   readonly isFromZero: boolean;
 }
 
 /** A request over time, in seconds after the first send. */
 export interface RequestSpan {
-  /** 1 for the first one sent. */
+  /** 1 for the first request sent. */
   readonly number: number;
   readonly sendSec: number;
-  /** Undefined where the answer was not streamed. */
+  /** Undefined if the answer was not streamed. */
   readonly firstTokenSec: number | undefined;
   readonly endSec: number;
 }
@@ -95,18 +95,18 @@ export interface SpanPlot extends PlotFrame {
 
 export type Plot = BoxPlot | HeatMapPlot | XyPlot | SpanPlot;
 
-/** Plots, and those there is nothing to draw for. */
+/** Plots, and titles of plots without data. */
 export interface PlotSet {
   readonly plots: readonly Plot[];
   readonly leftOut: readonly { readonly title: string; readonly reason: string }[];
 }
 
-/** Several sets as one. */
+/** Joins several sets. */
 export function joinPlots(sets: readonly PlotSet[]): PlotSet {
   return { plots: sets.flatMap(({ plots }) => plots), leftOut: sets.flatMap(({ leftOut }) => leftOut) };
 }
 
-/** A plot's file name without its ending, as GenAI-Perf names it: `time_to_first_token`. */
+/** Returns a plot's file name without extension, like GenAI-Perf: `time_to_first_token`. */
 export function plotFileName(title: string): string {
   return title
     .toLowerCase()

@@ -3,31 +3,31 @@ import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { GapSummary } from "../../measure/tokens/token-gaps.ts";
 import type { PlotSet } from "./plot.ts";
 
-/** A run whose requests are drawn. */
+/** A run whose requests are plotted. */
 export interface PlottedRun {
-  /** In legends; as GenAI-Perf the name of its export without ending: `profile_export`. */
+  /** Name in legends. Like in GenAI-Perf, the name of its export without extension: `profile_export`. */
   readonly name: string;
   readonly columns: TokenColumns;
-  /** Undefined where nobody counted them. */
+  /** Undefined if not collected. */
   readonly gaps?: GapSummary | undefined;
-  /** Whether answers were streamed: without, there is no first token to draw. */
+  /** Whether answers were streamed. Otherwise there is no first token to plot. */
   readonly isStreaming: boolean;
 }
 
 export const MS_PER_NS = 1e-6;
 export const SEC_PER_NS = 1e-9;
 
-/** Nothing to draw, and why. */
+/** Returns a set without a plot, and the reason. */
 export function leaveOut(title: string, reason: string): PlotSet {
   return { plots: [], leftOut: [{ title, reason }] };
 }
 
-/** One plot. */
+/** Returns a set of plots. */
 export function asSet(...plots: PlotSet["plots"]): PlotSet {
   return { plots, leftOut: [] };
 }
 
-/** What a run must have for a plot of a metric; undefined when nothing is missing. */
+/** Returns what is missing to plot a metric; undefined when nothing is. */
 export function findLack(runs: readonly PlottedRun[], ...metrics: readonly TokenMetric[]): string | undefined {
   const needsStream = metrics.includes("timeToFirstTokenNs") || metrics.includes("interTokenLatencyNs");
   if (needsStream && !runs.some(({ isStreaming }) => isStreaming))
@@ -44,7 +44,7 @@ const LACKS: Partial<Readonly<Record<TokenMetric, string>>> = {
   interTokenLatencyNs: "no answer came in more than one piece with more than one counted token",
 };
 
-/** Runs that have a metric, with its measured values scaled. */
+/** Returns the runs that have a metric, with its scaled values. */
 export function samplesOf(
   runs: readonly PlottedRun[],
   metric: TokenMetric,

@@ -3,7 +3,7 @@ import type { PlottedRun } from "./plotted-run.ts";
 import { standardPlots } from "./standard-plots.ts";
 import { distributionPlots, timePlots } from "./time-plots.ts";
 
-/** All plots of one run, or of several over each other. */
+/** Returns all plots of one run, or of several overlaid runs. */
 export function runPlots(runs: readonly PlottedRun[]): PlotSet {
   return joinPlots([standardPlots(runs), distributionPlots(runs), timePlots(runs)]);
 }

@@ -1,19 +1,19 @@
 import { percentileOf } from "../../measure/statistics.ts";
 import type { BoxSeries, PlotPoint } from "./plot.ts";
 
-/** From samples to what is drawn of them: rounded, binned, thinned out. */
+/** Prepares samples for plots: rounds, bins and thins them out. */
 
-/** Significant digits: more than a screen shows, and files stay small. */
+/** Significant digits: more than a screen can show, and few enough to keep files small. */
 const DIGITS = 6;
 const MOST_BOX_POINTS = 500;
 const WHISKER_REACH = 1.5;
 
-/** A number with six significant digits. */
+/** Rounds to six significant digits. */
 export function roundForPlot(value: number): number {
   return Number(value.toPrecision(DIGITS));
 }
 
-/** A sample's box. @param values not empty, without NaN */
+/** Returns a sample's box. @param values not empty, without NaN */
 export function toBox(name: string, values: Float64Array): BoxSeries {
   const sorted = values.toSorted();
   const [q1, median, q3] = [25, 50, 75].map((percentile) => percentileOf(sorted, percentile)) as [
@@ -32,21 +32,21 @@ export function toBox(name: string, values: Float64Array): BoxSeries {
   };
 }
 
-/** At most so many items at even distances, the first and the last among them. */
+/** Picks at most this number of evenly spaced items, including the first and the last. */
 export function pickEvenly<T>(items: ArrayLike<T>, most: number): T[] {
   if (items.length <= most) return Array.from(items);
   const step = (items.length - 1) / (most - 1);
   return Array.from({ length: most }, (_, i) => items[Math.round(i * step)] as T);
 }
 
-/** Equal stretches over an axis. */
+/** Intervals of equal width on an axis. */
 export interface Bins {
   readonly start: number;
   readonly width: number;
   readonly count: number;
 }
 
-/** Bins of whole numbers whose width is 1, 2 or 5 times a power of ten; at most `most` of them. */
+/** Returns at most `most` bins of integers whose width is 1, 2 or 5 times a power of ten. */
 export function binWhole(least: number, greatest: number, most: number): Bins {
   const low = Math.floor(least);
   const high = Math.ceil(greatest);
@@ -59,18 +59,18 @@ export function binWhole(least: number, greatest: number, most: number): Bins {
     }
 }
 
-/** What a bin of whole numbers is called: `47`, `40–49`. */
+/** Returns the label of a bin of integers: `47`, `40–49`. */
 export function nameBin({ start, width }: Bins, index: number): string {
   const low = start + index * width;
   return width === 1 ? String(low) : `${low}–${low + width - 1}`;
 }
 
-/** The bin that a value is in; those beyond the ends are in the outermost ones. */
+/** Returns the bin of a value. Values outside all bins are in the outermost ones. */
 export function findBin({ start, width, count }: Bins, value: number): number {
   return Math.min(count - 1, Math.max(0, Math.floor((value - start) / width)));
 }
 
-/** Points without those that another one covers, on a grid as fine as a screen shows. The first of each place stays, so do all extremes. */
+/** Drops points that another one covers, on a grid as fine as a screen. Keeps the first point of each cell, and all extremes. */
 export function dropCovered(points: readonly PlotPoint[], columns = 240, rows = 160): PlotPoint[] {
   if (points.length <= 2_000) return [...points];
   const toCell = [columns, rows].map((cells, axis) => {

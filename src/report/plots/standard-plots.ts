@@ -3,7 +3,7 @@ import { type HeatMapPlot, joinPlots, type PlotPoint, type PlotSet, type XySerie
 import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, samplesOf } from "./plotted-run.ts";
 import { type Bins, binWhole, dropCovered, findBin, nameBin, roundForPlot, toBox } from "./sample.ts";
 
-/** GenAI-Perf's five plots of one run or of several over each other, with its titles and axes. */
+/** GenAI-Perf's five plots, with its titles and axes, of one run or of several overlaid runs. */
 
 const GROUP = "GenAI-Perf's plots";
 const ISL = "Input Sequence Length";
@@ -12,7 +12,7 @@ const TTFT = "Time to First Token (ms)";
 const MOST_CELLS = 24;
 const FEWEST_CELLS = 5;
 
-/** The five plots, in GenAI-Perf's order. */
+/** Returns the five plots, in GenAI-Perf's order. */
 export function standardPlots(runs: readonly PlottedRun[]): PlotSet {
   return joinPlots([
     drawBox("Time to First Token", TTFT, "timeToFirstTokenNs", runs),
@@ -54,14 +54,14 @@ function drawLengths(runs: readonly PlottedRun[]): PlotSet {
   return asSet({ kind: "heat-map", ...frame, columns: names(columns), rows: names(rows), panels });
 }
 
-/** Values of two columns where both were measured. */
+/** Pairs the values of two columns where both were measured. */
 function pairsOf(xs: Float64Array, ys: Float64Array): [number, number][] {
   return Array.from(xs, (x, row): [number, number] => [x, ys[row] as number]).filter(
     ([x, y]) => !Number.isNaN(x) && !Number.isNaN(y),
   );
 }
 
-/** A few cells around lengths that are all the same, so that these show as one place. */
+/** Adds cells around lengths that are all equal, so that they appear as one cell. */
 function binLengths(lengths: readonly number[]): Bins {
   const least = lengths.reduce((least, length) => Math.min(least, length), Number.POSITIVE_INFINITY);
   const greatest = lengths.reduce((greatest, length) => Math.max(greatest, length), 0);
@@ -121,7 +121,7 @@ function drawGaps(runs: readonly PlottedRun[]): PlotSet {
 
 const BUNCHED_RATIO = 0.01;
 
-/** Where reads hold several tokens, a position is that of a read. */
+/** If reads contain several tokens, a position is that of a read. */
 function noteBunched(runs: readonly PlottedRun[]): string[] {
   const isBunched = runs.some(({ columns }) => {
     const ratios = columns.metrics.bunchedRatio.measured();
@@ -132,7 +132,7 @@ function noteBunched(runs: readonly PlottedRun[]): string[] {
     : [];
 }
 
-/** How many points stand for all. */
+/** Describes how many points represent all. */
 export function noteCovered(series: readonly XySeries[], all: number, what: string): string[] {
   const drawn = series.reduce((sum, { points, style }) => sum + (style === "points" ? points.length : 0), 0);
   return drawn >= all ? [] : [`${drawn} points stand for ${all} ${what}: what they would cover is not drawn.`];

@@ -5,7 +5,7 @@ import { joinPlots, type PlotPoint, type PlotSet, type XySeries } from "./plot.t
 import { asSet, leaveOut } from "./plotted-run.ts";
 import { roundForPlot } from "./sample.ts";
 
-/** What a sweep shows: what is gained and what it costs, and every metric over what was varied. */
+/** Plots of a sweep: throughput against latency, and each metric over the varied parameters. */
 
 const NOT_STREAMED = "answers were not streamed";
 const TRADE = "Trade-off";
@@ -30,7 +30,7 @@ function statisticOf({ result }: SweepPoint, metric: string, statistic: Statisti
   return result.statistics.get(metric)?.values.get(statistic) ?? Number.NaN;
 }
 
-/** The varied values: `4`, or `4, 128`. */
+/** Returns the varied values: `4`, or `4, 128`. */
 function labelOf({ parameters }: SweepPoint): string {
   return parameters.map(([, value]) => String(value)).join(", ");
 }
@@ -63,7 +63,7 @@ function drawPareto(points: readonly SweepPoint[]): PlotSet {
   return asSet({ kind: "xy", ...frame, notes: noteLabels(points), series, isFromZero: true });
 }
 
-/** AIPerf's plot, joined in the order of the sweep. */
+/** AIPerf's plot, with points joined in the order of the sweep. */
 function drawFirstTokens(points: readonly SweepPoint[]): PlotSet {
   const title = "TTFT vs Throughput";
   const isStreaming = points.some(({ result }) => result.isStreaming);
@@ -94,7 +94,7 @@ function noteLabels([point]: readonly SweepPoint[]): string[] {
   return names.length === 0 ? [] : [`Points are labelled with their ${names.join(" and ")}.`];
 }
 
-/** By what is varied besides the first parameter; ascending in that. */
+/** Groups by the parameters after the first; ascending in the first. */
 function groupByOthers(points: readonly SweepPoint[]): [name: string, group: SweepPoint[]][] {
   const groups = new Map<string, SweepPoint[]>();
   for (const point of points) {
@@ -124,7 +124,7 @@ function drawMetric(points: readonly SweepPoint[], metric: string, statistics: r
       return [{ name, style: "line", points: drawn, isPartOfLast: i > 0, isDashed: i > 0 }];
     }),
   );
-  // A goodput that nobody asked for is not missing.
+  // A goodput that was not requested is not missing.
   if (series.length === 0)
     return metric === "request_goodput" ? { plots: [], leftOut: [] } : leaveOut(title, "no point has it");
   const notes = groups.length > 1 && statistics.length > 1 ? [`Dashed: ${statistics.slice(1).join(", ")}.`] : [];

@@ -3,13 +3,13 @@ import { joinPlots, type PlotSet, type XySeries } from "./plot.ts";
 import { asSet, leaveOut } from "./plotted-run.ts";
 import { roundForPlot } from "./sample.ts";
 
-/** A server's metrics over the time of a run: one plot each, with a line for each GPU or series. */
+/** A server's metrics over the time of a run: one plot per metric, with a line for each GPU or series. */
 
 const GROUP = "Server";
-/** More lines than that are none that anybody tells apart. */
+/** More lines than this cannot be told apart. */
 const MOST_LINES = 24;
 
-/** One plot for each metric. */
+/** Returns one plot for each metric. */
 export function telemetryPlots(metrics: readonly TelemetryMetric[]): PlotSet {
   return joinPlots(metrics.map(drawMetric));
 }

@@ -1,6 +1,6 @@
-/** How plots look, on light and on dark ground. The series' colours are the same on both. */
+/** Light and dark themes of plots, with the same series colors. */
 
-/** Colours of series, in order; told apart by the colour-blind too. */
+/** Colors of series, in order. People with color blindness can tell them apart. */
 export const PALETTE = [
   "#2f7ed8",
   "#e07b39",
@@ -12,7 +12,7 @@ export const PALETTE = [
   "#5c8a3a",
 ] as const;
 
-/** From few to many. */
+/** From low to high counts. */
 export const HEAT_COLORS = ["#41589b", "#2f8fa3", "#57b98a", "#e6c84f"] as const;
 
 export type ThemeName = "light" | "dark";
@@ -34,7 +34,7 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-
 /** ECharts themes by name. */
 export const THEMES: Readonly<Record<ThemeName, object>> = { light: makeTheme("light"), dark: makeTheme("dark") };
 
-/** The ground that a theme's plots stand on. */
+/** Returns the background color of a theme. */
 export function groundOf(name: ThemeName): string {
   return COLORS[name].panel;
 }

@@ -6,7 +6,7 @@ import { asSet, findLack, leaveOut, MS_PER_NS, type PlottedRun, SEC_PER_NS, samp
 import { dropCovered, roundForPlot } from "./sample.ts";
 import { noteCovered } from "./standard-plots.ts";
 
-/** Distributions of requests' times, and how these went over the run. Times are seconds after the first send. */
+/** Distributions of requests' times, and their course over the run. Times are seconds after the first send. */
 
 const DISTRIBUTIONS = "Distributions";
 const OVER_TIME = "Over time";
@@ -17,7 +17,7 @@ const FEWEST_SLICES = 3;
 const MEDIAN_SLICES = 30;
 const MOST_STEPS = 1_000;
 const MOST_SPANS = 400;
-/** A line through the medians of slices says something from so many requests on. */
+/** Above this number of requests, draw a line through the medians of slices. */
 const ENOUGH_FOR_MEDIANS = 200;
 
 const REQUEST_TIMES: readonly (readonly [title: string, metric: TokenMetric])[] = [
@@ -26,7 +26,7 @@ const REQUEST_TIMES: readonly (readonly [title: string, metric: TokenMetric])[] 
   ["Request Latency", "requestLatencyNs"],
 ];
 
-/** How often each time occurs. */
+/** Returns the distribution of each time. */
 export function distributionPlots(runs: readonly PlottedRun[]): PlotSet {
   return joinPlots(
     REQUEST_TIMES.map(([name, metric]) => {
@@ -38,7 +38,7 @@ export function distributionPlots(runs: readonly PlottedRun[]): PlotSet {
   );
 }
 
-/** Time lines, several runs over each other; bars of single requests only for one run. */
+/** Returns plots over time, with several runs overlaid. Bars of single requests are drawn only for one run. */
 export function timePlots(runs: readonly PlottedRun[]): PlotSet {
   return joinPlots([
     ...REQUEST_TIMES.map(([name, metric]) => drawOverTime(name, metric, runs)),
@@ -48,7 +48,7 @@ export function timePlots(runs: readonly PlottedRun[]): PlotSet {
   ]);
 }
 
-/** A run's requests in the order of their sends; times in seconds after the first of them. */
+/** Returns a run's requests in the order of their sends, with times in seconds after the first send. */
 function timesOf({ columns }: PlottedRun): {
   readonly rows: readonly number[];
   readonly sends: Float64Array;
@@ -58,7 +58,7 @@ function timesOf({ columns }: PlottedRun): {
   const firstNs = sendsNs.reduce((least, sendNs) => Math.min(least, sendNs), Number.POSITIVE_INFINITY);
   const rows = Array.from(sendsNs.keys()).sort((a, b) => (sendsNs[a] as number) - (sendsNs[b] as number) || a - b);
   const sends = sendsNs.map((sendNs) => (sendNs - firstNs) * SEC_PER_NS);
-  // Added as whole nanoseconds: a request that was sent when another one ended must not seem to come before.
+  // Add whole nanoseconds, so that a request sent when another ends does not seem to start earlier.
   const ends = sendsNs.map((sendNs, row) => (sendNs - firstNs + columns.metrics.requestLatencyNs.at(row)) * SEC_PER_NS);
   return { rows, sends, ends };
 }
@@ -91,7 +91,7 @@ function drawOverTime(name: string, metric: TokenMetric, runs: readonly PlottedR
   return asSet({ kind: "xy", ...frame, series, more: ["Request"], isFromZero: true });
 }
 
-/** The median of each slice, at its middle; slices without a request have none. */
+/** Returns the median of each slice, at its middle. Slices without a request have no point. */
 function medianLine(points: readonly PlotPoint[]): PlotPoint[] {
   const durationSec = (points.at(-1) as PlotPoint)[0];
   const slices = Array.from({ length: MEDIAN_SLICES }, (): number[] => []);
@@ -128,13 +128,13 @@ function drawInFlight(runs: readonly PlottedRun[]): PlotSet {
   return asSet({ kind: "xy", ...frame, series, isFromZero: true });
 }
 
-/** How many requests were under way from each moment on. @param sends ascending @param ends ascending */
+/** Returns the number of requests in flight from each point in time. @param sends ascending @param ends ascending */
 function countInFlight(sends: Float64Array, ends: Float64Array): [number, number][] {
   const steps: [number, number][] = [];
   for (let sent = 0, ended = 0; ended < ends.length; ) {
     const sendSec = sends[sent] ?? Number.POSITIVE_INFINITY;
     const endSec = ends[ended] as number;
-    // One that ended makes room for the one sent at the same time.
+    // An end precedes a send at the same time.
     if (sendSec < endSec) sent++;
     else ended++;
     const atSec = Math.min(sendSec, endSec);
@@ -144,7 +144,7 @@ function countInFlight(sends: Float64Array, ends: Float64Array): [number, number
   return steps;
 }
 
-/** Steps by time, no more than can be drawn: means over equal stretches where there are too many. */
+/** Limits the number of steps by averaging over equal intervals. */
 function averageSteps(steps: readonly [number, number][]): readonly [number, number][] {
   if (steps.length <= MOST_STEPS) return steps;
   const endSec = (steps.at(-1) as [number, number])[0];

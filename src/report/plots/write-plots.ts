@@ -8,17 +8,17 @@ import { toChartOption } from "./chart-option.ts";
 import { formatPlotPage, type PageText } from "./page.ts";
 import { PLOT_PAGE_FILE, type Plot, type PlotFormat, type PlotSet, plotFileName } from "./plot.ts";
 
-/** Plots as files: one page, and one picture for each. */
+/** Writes plots as files: one page, and one picture for each plot. */
 
-/** GenAI-Perf's sizes: of one run, and of several beside each other. */
+/** GenAI-Perf's sizes: for one run, and for several side by side. */
 const WIDTH_PX = 700;
 const WIDE_PX = 1200;
 const HEIGHT_PX = 450;
 
 /**
- * Writes plots into a folder, which is made.
- * @returns the files' paths, the page first; none where there is nothing to draw
- * @throws RunError when one cannot be written
+ * Writes plots into a folder, which is created.
+ * @returns the files' paths, the page first; empty without plots
+ * @throws RunError when a file cannot be written
  */
 export async function writePlots(
   text: PageText,

@@ -6,10 +6,10 @@ import { PALETTE } from "./themes.ts";
 /** Points, lines and filled steps. */
 
 const MANY_POINTS = 500;
-/** Up to so many points a line shows them. */
+/** Up to this number of points, a line shows them. */
 const MOST_KNOTS = 40;
 
-/** @param topPx where the axes may begin */
+/** @param topPx minimum top of the axes */
 export function drawXy(plot: XyPlot, topPx: number, isOnPage: boolean): EChartsOption {
   const colors = colorsOf(plot.series);
   const names = [...new Set(plot.series.map(({ name }) => name))];
@@ -30,7 +30,7 @@ export function drawXy(plot: XyPlot, topPx: number, isOnPage: boolean): EChartsO
   };
 }
 
-/** A line that belongs to points has their colour. */
+/** A line that belongs to points has their color. */
 function colorsOf(series: readonly XySeries[]): string[] {
   let index = -1;
   return series.map(({ isPartOfLast }) => {
@@ -55,7 +55,7 @@ function drawSeries(plot: XyPlot, series: XySeries, color: string): Drawn {
       type: "scatter",
       ...common,
       symbolSize: series.points.length > MANY_POINTS ? 3.5 : 7,
-      // Tens of thousands of points as one path.
+      // Draw tens of thousands of points as one path.
       ...(series.points.length > MANY_POINTS ? { large: true, largeThreshold: MANY_POINTS } : {}),
       itemStyle: { color, opacity: 0.6 },
     };
@@ -88,7 +88,7 @@ function drawMarks(marks: NonNullable<XyPlot["marks"]>): NonNullable<LineSeriesO
     symbol: "none",
     silent: true,
     lineStyle: { type: "dashed", width: 1, color: "#8a93a3" },
-    // Neighbours at different heights, so that they stay readable.
+    // Alternate the heights of neighboring labels, so that they stay readable.
     data: marks.map(({ x, label }, i) => ({
       name: `${label}: ${Number(x.toPrecision(4))}`,
       xAxis: x,

@@ -2,9 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { type ByteSource, JsonScanner } from "../../inputs/json-scanner.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 
-/**
- * Profile exports, perf_analyzer's and our own, read request by request: files of any size need the memory of their longest request.
- */
+/** Profile exports, perf_analyzer's and our own, read request by request: files of any size need the memory of their longest request. */
 
 /** One experiment of an export: a level of load. */
 export interface ExportedExperiment {

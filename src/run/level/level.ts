@@ -37,10 +37,7 @@ export class LevelRun {
     this.windows = new WindowCutter(context, meter);
   }
 
-  /**
-   * Discards earlier records and begins the first window.
-   * @param ready without load: what the window waits for
-   */
+  /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
   begin(ready: Promise<void> | undefined): Promise<void> {
     return this.windows.begin(ready);
   }

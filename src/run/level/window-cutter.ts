@@ -28,10 +28,7 @@ export class WindowCutter {
     return this.countersBefore !== undefined;
   }
 
-  /**
-   * Discards earlier records and begins the first window.
-   * @param ready without load: what the window waits for
-   */
+  /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
   async begin(ready: Promise<void> | undefined): Promise<void> {
     const { driver, session, health, isScheduled, observer, signal } = this.context;
     const { wire, isDecoupled } = session.service;

@@ -141,10 +141,7 @@ export class Driver implements Sender {
     return this.reserve(drive.kind === "ramp" ? drive.maxConcurrency : this.laneCount);
   }
 
-  /**
-   * Starts a level, or changes to another one without a pause.
-   * @param quota maximum number of requests
-   */
+  /** Starts a level, or changes to another one without a pause. @param quota maximum number of requests */
   async start(drive: Drive, quota: number): Promise<void> {
     this.quota = quota;
     this.isStopped = false;

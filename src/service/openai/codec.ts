@@ -12,11 +12,7 @@ const MAX_ANSWER_CHARACTERS = 4096;
 
 const decoder = new TextDecoder();
 
-/**
- * Encodes payloads as requests to a path.
- * @param path without a leading slash
- * @param isStreaming whether the server is asked for events
- */
+/** Encodes payloads as requests to a path. @param path without a leading slash @param isStreaming whether the server is asked for events */
 export function createPayloadCodec(path: string, isStreaming: boolean): PayloadCodec {
   const headers = [
     ["Content-Type", "application/json"],

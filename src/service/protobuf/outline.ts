@@ -29,10 +29,7 @@ export class MessageOutline {
   private rest = 0;
   private isSkipping = false;
 
-  /**
-   * @param bulkField number of the field whose values are not kept
-   * @param namedField number of another field whose places are wanted
-   */
+  /** @param bulkField number of the field whose values are not kept @param namedField number of another field whose places are wanted */
   constructor(bulkField: number, namedField: number) {
     this.bulkField = bulkField;
     this.namedField = namedField;

@@ -137,10 +137,7 @@ async function findComposing(
   return { ...found, model: composeModel(model, found) };
 }
 
-/**
- * Nothing but the statistics depends on the server's extensions, so nothing else waits for them.
- * @param name undefined for all models
- */
+/** Nothing but the statistics depends on the server's extensions, so nothing else waits for them. @param name undefined for all models */
 async function findStatistics(
   api: TritonApi,
   name: ModelName | undefined,

@@ -12,17 +12,17 @@ import { type Profile, runProfile } from "../profile/run-profile.ts";
 import type { SharedTokenWork } from "../profile/token-work.ts";
 import { applyPoint, formatPoint, type PointParameters } from "./points.ts";
 
-/** One point of a sweep: a profile with the point's settings in a folder of its own. */
+/** Measures one point of a sweep: a profile with the point's settings in a folder of its own. */
 
-/** What came of a point. */
+/** Result of a point. */
 export type PointOutcome =
   | {
       readonly kind: "measured";
       readonly point: SweepPoint;
       readonly settings: GenaiSettings;
-      /** Why it does not count as passed: requests that failed, or a measurement that is not stable. Undefined when it does. */
+      /** Why the point does not count as passed: failed requests, or an unstable measurement. Undefined if it passed. */
       readonly complaint: string | undefined;
-      /** The client may have been the limit, not the server. Not known of results from a checkpoint. */
+      /** Whether the client may have been the limit instead of the server. Unknown for results from a checkpoint. */
       readonly isClientLimited: boolean;
     }
   | { readonly kind: "failed"; readonly parameters: PointParameters; readonly reason: string }
@@ -30,27 +30,27 @@ export type PointOutcome =
   | { readonly kind: "interrupted" };
 
 /**
- * Measures a point and puts it into the sweep's state and files.
- * @param progress how far the sweep is, in words
- * @param repeat how often the point was measured before; default 0
+ * Measures a point and adds it to the sweep's state and files.
+ * @param progress progress of the sweep, in words
+ * @param repeat number of earlier measurements of the point; default: 0
  */
 export type Measure = (parameters: PointParameters, progress: string, repeat?: number) => Promise<PointOutcome>;
 
-/** What all points of a sweep have in common. */
+/** Data that all points of a sweep share. */
 export interface SweepParts {
   readonly settings: GenaiSettings;
   readonly given: GivenSettings;
   readonly io: CommandIo;
   readonly keeper: Keeper;
-  /** The tokenizer is read once. */
+  /** Keeps the tokenizer loaded. */
   readonly tokens: SharedTokenWork;
 }
 
 /**
- * Measures a point, or finds it in the checkpoint. What confirms an earlier measurement is always measured, in a folder of its own, and not
- * kept.
- * @param isFirst throws what is wrong with the input then: it would be wrong with each point
- * @param repeat how often the point was measured before
+ * Measures a point, or finds it in the checkpoint. A repeated measurement is always made, in a folder of its own, and not stored in the
+ * checkpoint.
+ * @param isFirst throws input errors, which would affect every point
+ * @param repeat number of earlier measurements of the point
  */
 export async function measurePoint(
   parts: SweepParts,
@@ -92,7 +92,7 @@ function complaintOf({ run, isPassed, outputError }: Profile): string | undefine
   if (isPassed) return undefined;
   if (outputError !== undefined) return outputError.message;
   if (run.error !== undefined) return run.error.message;
-  // What moved stands among the warnings of the profile.
+  // The profile's warnings say which metric was unstable.
   if (isUnstable(run)) return "the measurement is not stable";
   const [first] = run.failures;
   const example = first === undefined ? "" : `, such as ${first.kind}: ${first.example}`;

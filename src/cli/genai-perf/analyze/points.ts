@@ -1,12 +1,12 @@
 import type { GenaiSettings, Sweep, SweepType } from "../options/settings.ts";
 import { sweepValues } from "../options/sweeps.ts";
 
-/** What the runs of a sweep differ in. */
+/** The points of a sweep. */
 
-/** One point: a value for each thing that is varied, in the sweeps' order. */
+/** One point: a value for each varied parameter, in the sweeps' order. */
 export type PointParameters = readonly (readonly [type: SweepType, value: number])[];
 
-/** Every combination of the sweeps' values; the last sweep changes fastest, as in the original. */
+/** Returns all combinations of the sweeps' values. The last sweep changes fastest, like in GenAI-Perf. */
 export function combineSweeps(sweeps: readonly Sweep[]): PointParameters[] {
   return sweeps.reduce<PointParameters[]>(
     (points, sweep) =>
@@ -17,12 +17,12 @@ export function combineSweeps(sweeps: readonly Sweep[]): PointParameters[] {
 
 const MIN_REQUESTS = 10;
 
-/** The settings of one point: those of the sweep with the point's values in them. */
+/** Returns the settings of one point: the sweep's settings with the point's values. */
 export function applyPoint(settings: GenaiSettings, parameters: PointParameters): GenaiSettings {
   const point = structuredClone(settings);
   for (const [type, value] of parameters) applyValue(point, type, value);
   const { stimulus, measurement } = point.perfAnalyzer;
-  // Ten requests, as in a profile, say nothing of a high rate.
+  // Ten requests, a profile's default, are too few for a high rate.
   const isCounted =
     measurement.mode === "request_count" && measurement.num === null && settings.rampart.durationSec === null;
   if (stimulus.kind === "request_rate" && isCounted)
@@ -50,12 +50,12 @@ function applyValue(point: GenaiSettings, type: SweepType, value: number): void 
   }
 }
 
-/** `concurrency 4, input_sequence_length 128`. */
+/** Formats a point: `concurrency 4, input_sequence_length 128`. */
 export function formatPoint(parameters: readonly (readonly [name: string, value: number])[]): string {
   return parameters.map(([name, value]) => `${name} ${value}`).join(", ");
 }
 
-/** Which of the sweeps is the load; undefined when the load is the same for all points. */
+/** Returns the sweep that varies the load; undefined when the load is the same for all points. */
 export function findLoadSweep(sweeps: readonly Sweep[]): Sweep | undefined {
   return sweeps.find(({ type }) => type === "concurrency" || type === "request_rate");
 }

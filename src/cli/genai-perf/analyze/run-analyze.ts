@@ -13,11 +13,11 @@ import { readSearchLimits } from "./search-limits.ts";
 import { searchSweeps } from "./search-sweeps.ts";
 import { removeSweepFiles, type SweepState, sweepFiles, writeSweepFiles } from "./sweep-report.ts";
 
-/** `genai-perf analyze`: one profile after another while something is varied, and what they come to together. */
+/** `genai-perf analyze`: runs one profile per point of a sweep, and summarizes them. */
 
 /**
- * Runs a sweep, or the search that the settings ask for. A point that fails is told and the others go on; Ctrl-C ends the sweep.
- * @returns whether all went well: every point of a sweep, or an answer to every search
+ * Runs a sweep, or a search if the settings ask for one. A failed point is reported and the sweep continues. Ctrl-C ends the sweep.
+ * @returns whether all points of a sweep passed, or all searches found an answer
  * @throws UserError, RunError
  */
 export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
@@ -107,7 +107,7 @@ function formatAnswer(
   return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}), in ${[...kept, ...broken].join(" and ")}.\n`;
 }
 
-/** How many measurements of a load say what the answer says of it. */
+/** Formats how many measurements of a load agree with the answer. */
 function formatVotes(agreeing: number, { kept, broken }: NonNullable<SearchSummary["highestVotes"]>): string {
   return `${agreeing} of ${kept + broken} measurements`;
 }

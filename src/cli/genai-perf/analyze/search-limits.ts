@@ -2,7 +2,7 @@ import { UserError } from "../../../plan/problem.ts";
 import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
-/** The limits that a search is to keep; undefined when there is no search. @throws UserError for limits that are none */
+/** Reads the limits of a search; undefined without a search. @throws UserError for invalid limits */
 export function readSearchLimits({ rampart }: GenaiSettings): ResultLimit[] | undefined {
   if (rampart.searchLimits === null) return undefined;
   const limits: ResultLimit[] = [];

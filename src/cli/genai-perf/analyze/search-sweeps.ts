@@ -6,8 +6,8 @@ import { combineSweeps, findLoadSweep, formatPoint, type PointParameters } from 
 import type { SweepState } from "./sweep-report.ts";
 
 /**
- * Searches the highest load that keeps the limits, once for each combination of what else is varied. A point keeps them when its results
- * do, no more of its requests failed than allowed, and the measurement is stable where it has to be.
+ * Searches the highest load that meets the limits, once for each combination of the other parameters. A point meets them if its results do,
+ * no more of its requests failed than allowed, and the measurement is stable where required.
  * @returns whether every search found one
  */
 export async function searchSweeps(
@@ -55,7 +55,7 @@ export async function searchSweeps(
   return hasAll;
 }
 
-/** Why a point does not count whatever its results are, and which limits they break. */
+/** Returns why a point does not count regardless of its results, and the limits that its results break. */
 function judgePoint(
   outcome: Exclude<PointOutcome, { readonly kind: "interrupted" }>,
   limits: readonly ResultLimit[],
@@ -66,7 +66,7 @@ function judgePoint(
   return { failure: complaint, broken: broken.map(formatVerdict) };
 }
 
-/** In the sweeps' order, which folder names show. */
+/** Inserts the load in the sweeps' order, which determines folder names. */
 function placeLoad(sweeps: readonly Sweep[], fixed: PointParameters, load: Sweep, value: number): PointParameters {
   const others = [...fixed];
   return sweeps.map((sweep) => (sweep === load ? [load.type, value] : (others.shift() as PointParameters[number])));

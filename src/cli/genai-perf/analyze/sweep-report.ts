@@ -9,19 +9,19 @@ import { removePlots } from "../profile/plots.ts";
 import type { PointOutcome } from "./measure-point.ts";
 import { findLoadSweep } from "./points.ts";
 
-/** The files of a sweep, which are written anew after each point: what is done is never lost. */
+/** Writes the files of a sweep. They are rewritten after each point, so that finished points are never lost. */
 
-/** What a sweep has come to so far. */
+/** Progress of a sweep. */
 export interface SweepState {
   readonly measured: (PointOutcome & { readonly kind: "measured" })[];
   readonly failed: FailedPoint[];
   /** Undefined without a search. */
   readonly search: { readonly limits: readonly string[]; readonly answers: SearchSummary[] } | undefined;
-  /** What each point breaks, by its name; only with a search. */
+  /** The limits that each point breaks, by its name; only with a search. */
   readonly brokenLimits: Map<string, readonly string[]>;
 }
 
-/** Where the files are. */
+/** Returns the paths of the files. */
 export function sweepFiles({ output }: GenaiSettings): { readonly csv: string; readonly json: string } {
   return {
     csv: join(output.artifactDir, "analyze_export_genai_perf.csv"),
@@ -29,13 +29,13 @@ export function sweepFiles({ output }: GenaiSettings): { readonly csv: string; r
   };
 }
 
-/** Removes those of an earlier sweep, which would pass for this one's. */
+/** Removes the files of an earlier sweep, so that they are not taken for those of this one. */
 export async function removeSweepFiles(settings: GenaiSettings): Promise<void> {
   for (const path of Object.values(sweepFiles(settings))) await rm(path, { force: true });
   await removePlots(settings.output.artifactDir);
 }
 
-/** Writes both files; nothing while there is no point. @throws RunError when one cannot be written */
+/** Writes both files, or nothing if there are no points. @throws RunError when a file cannot be written */
 export async function writeSweepFiles(settings: GenaiSettings, state: SweepState): Promise<void> {
   const { measured, failed, search, brokenLimits } = state;
   if (measured.length === 0) return;
@@ -60,7 +60,7 @@ function describeLoad({ perfAnalyzer: { stimulus }, input }: GenaiSettings): Pic
     case "session_concurrency":
       return { load: stimulus.sessions, datasetEntries };
     case "fixed_schedule":
-      // As in the original, which has no word for it.
+      // GenAI-Perf has no value for it and writes 1.
       return { load: 1, datasetEntries };
   }
 }

@@ -8,9 +8,9 @@ import type { GivenSettings } from "../options/settings-builder.ts";
 import { templateFileOf } from "../template-options.ts";
 
 /**
- * What two runs have in common when the results of one can stand for the other: all settings that decide what is sent, where, when and how
- * it is measured, and the input files' sizes and dates. Not what decides only where results go and how they are shown, nor the sweep that the
- * run is part of. The original leaves out the URL as well, and takes one server's results for another's.
+ * Computes the identity of a run, to decide whether its results can be reused: all settings that affect what is sent, where, when and how
+ * it is measured, and the sizes and dates of input files. Excludes settings that only affect where results go and how they are shown, and
+ * the sweep that the run belongs to. GenAI-Perf also ignores the URL, and so reuses one server's results for another.
  */
 export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): string {
   const { endpoint, perfAnalyzer, input, tokenizer, rampart, modelNames, passThrough } = settings;
@@ -21,7 +21,7 @@ export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): st
     endpoint,
     load: { stimulus, stabilityPct, measurement, warmupRequests, passThrough },
     input,
-    // Drawn at random when nobody gave one.
+    // The format is random unless it is given.
     hasImageFormat: given.has("input.image.format"),
     inputFiles: describeFiles(input.file),
     intervals: describeFiles(intervalsFileOf(passThrough) ?? ""),
@@ -32,7 +32,7 @@ export function fingerprintOf(settings: GenaiSettings, given: GivenSettings): st
   return createHash("sha256").update(formatJson(parts)).digest("hex");
 }
 
-/** Sizes and dates; empty where there is no file. */
+/** Returns sizes and dates; empty if the file does not exist. */
 function describeFiles(file: string): string[] {
   const path = file.replace(/^(?:payload|conversations):/, "");
   const found = path === "" || path.startsWith("synthetic:") ? undefined : statSync(path, { throwIfNoEntry: false });
@@ -42,7 +42,7 @@ function describeFiles(file: string): string[] {
   try {
     names = readdirSync(path);
   } catch {
-    // The run tells it.
+    // The run reports it.
     return [];
   }
   return names.toSorted().map((name) => {

@@ -12,13 +12,13 @@ import { type Profile, runProfile } from "../profile/run-profile.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { toOriginalEntry } from "./original-entry.ts";
 
-/** Runs whose results are kept, and that are not done again. */
+/** Reuses stored results of earlier runs. */
 
-/** What is done with results: with a checkpoint they are looked up and kept, without one they get a name only. */
+/** Finds and stores results if there is a checkpoint. Otherwise it only names them. */
 export interface Keeper {
-  /** The result of an earlier run with these settings, whose report must still be there as it was. Says so when there is one. */
+  /** Returns the result of an earlier run with these settings if its report still exists unchanged, and prints a note about it. */
   find(settings: GenaiSettings, what: string): KeptResult | undefined;
-  /** Keeps what a run came to, if it passed. Returns the name it has from now on. */
+  /** Stores the result of a run that passed. Returns the result's name. */
   keep(
     settings: GenaiSettings,
     parameters: readonly (readonly [name: string, value: number])[],
@@ -26,7 +26,7 @@ export interface Keeper {
   ): Promise<string>;
 }
 
-/** Opens what the settings ask for. @throws UserError for a file that is no checkpoint */
+/** Opens the checkpoint that the settings ask for. @throws UserError for a file that is not a checkpoint */
 export async function openKeeper(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<Keeper> {
   const model = settings.modelNames[0] ?? "";
   const checkpoint = settings.output.isCheckpointing ? await Checkpoint.open(settings.output.checkpointDir) : undefined;
@@ -53,7 +53,7 @@ export async function openKeeper(settings: GenaiSettings, given: GivenSettings, 
   };
 }
 
-/** Undefined when there is no report. */
+/** Undefined when the report does not exist. */
 function hashReport({ output }: GenaiSettings, folder: string): string | undefined {
   try {
     const report = readFileSync(join(folder, artifactFiles(output.profileExportFile).json));
@@ -63,13 +63,13 @@ function hashReport({ output }: GenaiSettings, folder: string): string | undefin
   }
 }
 
-/** Counted on from the highest, as the original does. */
+/** Returns the next number after the highest, like GenAI-Perf. */
 function nextName(model: string, names: readonly string[]): string {
   const ids = names.map((name) => Number(/_run_config_(\d+)$/.exec(name)?.[1] ?? -1));
   return `${model}_run_config_${Math.max(-1, ...ids) + 1}`;
 }
 
-/** A profile with a checkpoint. Returns whether all went well, now or before. */
+/** Runs a profile with a checkpoint. Returns whether the profile passed, now or earlier. */
 export async function runKeptProfile(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
   const keeper = await openKeeper(settings, given, io);
   if (keeper.find(settings, nameFolder(settings)) !== undefined) return true;
@@ -79,7 +79,7 @@ export async function runKeptProfile(settings: GenaiSettings, given: GivenSettin
   return profile.isPassed;
 }
 
-/** Whether a result can stand for its settings from now on: nothing failed and nobody ended it. */
+/** Reports whether a result can be reused: no failures and no interruption. */
 export function isWhole({ isPassed, run }: Profile): boolean {
   return isPassed && !run.isInterrupted;
 }

@@ -5,12 +5,12 @@ import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { toInputConfig } from "../profile/to-input-config.ts";
 
-/** A checkpoint's entry as genai-perf lays it out: scripts that read its checkpoints read these too. */
+/** GenAI-Perf's layout of a checkpoint entry, so that scripts for its checkpoints can read these too. */
 
 /** Times are stored in nanoseconds. */
 const MS_TO_NS = 1e6;
 
-/** The entry's parts besides its name. @param parameters what was varied */
+/** Returns the entry's parts except its name. @param parameters the varied parameters */
 export function toOriginalEntry(
   settings: GenaiSettings,
   given: GivenSettings,
@@ -56,7 +56,7 @@ function loadOf({ perfAnalyzer: { stimulus } }: GenaiSettings): [string, number]
   }
 }
 
-/** What the original takes the load from. No perf_analyzer was started, and headers, which can be secret, are not in it. */
+/** GenAI-Perf reads the load from these arguments. No perf_analyzer was started. Headers are left out, because they can be secret. */
 function cliArgs(settings: GenaiSettings, model: string): string[] {
   const flags = {
     concurrency: "--concurrency-range",

@@ -4,10 +4,10 @@ import type { PlottedRun } from "../../../report/plots/plotted-run.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { HostRun } from "./read-host.ts";
 
-/** More colours than that nobody tells apart. */
+/** More colors than this cannot be told apart. */
 const MOST_HOSTS = 8;
 
-/** The hosts' runs for plots, each of its own; as one where there are more than eight. @param sources of the hosts, in their order */
+/** Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in their order */
 export function measureForPlots(
   { endpoint }: GenaiSettings,
   hosts: readonly HostRun[],

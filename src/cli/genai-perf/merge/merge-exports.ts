@@ -24,11 +24,11 @@ import { openTokenizer } from "../profile/token-work.ts";
 import { measureForPlots } from "./measure-for-plots.ts";
 import { type HostRun, readHost } from "./read-host.ts";
 
-/** `genai-perf process-export-files`: what several hosts measured at the same time, as one run, computed from all their requests. */
+/** `genai-perf process-export-files`: merges the requests that several hosts measured at the same time into one run. */
 
 /**
- * Reads all results below the input folder, measures them together, and reports as a profile does.
- * @returns true; there is nothing between done and not done
+ * Reads all results below the input folder, measures them as one run, and reports like a profile.
+ * @returns true; every failure throws
  * @throws UserError naming the file, RunError
  */
 export async function mergeExports(settings: GenaiSettings, io: CommandIo): Promise<true> {
@@ -69,7 +69,7 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   return true;
 }
 
-/** Merged without a word, a host that measured nothing would make the others' throughput look like that of all. */
+/** A host that measured nothing must be reported, or the throughput of the others would look like the total. */
 function noAnswers(path: string): Problem {
   return {
     path,
@@ -78,7 +78,7 @@ function noAnswers(path: string): Problem {
   };
 }
 
-/** What need not be wrong and may be. */
+/** Reports conditions that may be a mistake. */
 function reportDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: (text: string) => void): void {
   for (const { source } of hosts)
     if (source.experiments.length > 1)
@@ -118,7 +118,7 @@ async function measure(
   return { columns, result, runs: settings.output.isPlotting ? measureForPlots(settings, hosts, sources, rules) : [] };
 }
 
-/** The other hosts' tokenizer need not be on this one. */
+/** The tokenizer of the other hosts may not exist on this one. */
 async function openNamed(settings: GenaiSettings, { files, builder }: HostRun): Promise<Tokenizer | undefined> {
   try {
     return await openTokenizer(settings);
@@ -130,7 +130,7 @@ async function openNamed(settings: GenaiSettings, { files, builder }: HostRun): 
   }
 }
 
-/** What must be the same on all hosts for their requests to be of one kind. */
+/** Settings that must be equal on all hosts, so that their requests are comparable. */
 const SAME: readonly (readonly [at: SettingPath, what: string])[] = [
   ["modelNames", "model_names"],
   ["endpoint.type", "endpoint.type"],
@@ -156,7 +156,7 @@ function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** The first host's settings, with where results go from the command line. */
+/** Returns the first host's settings with the output settings of the command line. */
 function mergeSettings({ builder }: HostRun, asked: GenaiSettings): GenaiSettings {
   const { settings } = builder;
   const { subcommand, isVerbose, output, process } = asked;

@@ -9,26 +9,26 @@ import { readConfigText } from "../options/config.ts";
 import { defaultSettings } from "../options/defaults.ts";
 import { SettingsBuilder } from "../options/settings-builder.ts";
 
-/** What one host measured and with which settings. */
+/** The measurements and settings of one host. */
 export interface HostRun {
   readonly files: HostFiles;
   readonly source: ProfileExport;
-  /** The settings of its JSON report, and which of them were given. */
+  /** The settings in its JSON report, and which of them were given. */
   readonly builder: SettingsBuilder;
   readonly telemetry: TelemetryStatistics | undefined;
 }
 
-/** The parts of `input_config` that a merge needs, and keys in them that follow from the others. */
+/** The parts of `input_config` that a merge needs, and keys in them that are derived from others. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   model_names: [],
   endpoint: ["service_kind", "output_format"],
   perf_analyzer: [],
-  // A file of prompts need not be on this host.
+  // A file of prompts may not exist on this host.
   input: ["prompt_source", "synthetic_files", "payload_file", "file"],
   tokenizer: ["_enable_debug_logging"],
 };
 
-/** What a default must not stand in for: requests of another kind would be measured by the wrong rules. */
+/** Settings that must not have a default, because requests of another kind would be measured by the wrong rules. */
 const NEEDED = [["model_names"], ["endpoint", "type"], ["perf_analyzer", "stimulus"], ["input"], ["tokenizer", "name"]];
 
 /** Reads both files of a host. @throws UserError naming the file */
@@ -46,7 +46,10 @@ export function readHost(files: HostFiles): HostRun {
   };
 }
 
-/** Read as YAML, which JSON is: that tells 1.0 from 1, and checks all values as those of a file with settings. */
+/**
+ * Parses the text as YAML, of which JSON is a subset. This distinguishes 1.0 from 1, and checks all values like those of a configuration
+ * file.
+ */
 function readInputConfig(text: string, path: string): SettingsBuilder {
   const document = parseDocument(text);
   const all: unknown = document.toJS();
@@ -58,7 +61,7 @@ function readInputConfig(text: string, path: string): SettingsBuilder {
   const file = isMap(input) ? input.get("file") : undefined;
   for (const [part, keys] of Object.entries(PARTS)) {
     const node = document.get(part);
-    // What is no map is refused below, as a file with settings would be.
+    // The configuration reader refuses anything that is not a map.
     if (isMap(node)) for (const key of keys) node.delete(key);
   }
   const builder = new SettingsBuilder(defaultSettings());

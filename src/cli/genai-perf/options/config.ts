@@ -22,14 +22,14 @@ import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { readSweeps } from "./sweeps.ts";
 import { isFileOrFolder, VALUE_KINDS } from "./value-kinds.ts";
 
-/** YAML files with the settings of genai-perf. Errors name line and column, all of them at once. */
+/** Reads genai-perf's YAML configuration files. Errors include line and column, and are all reported at once. */
 
-/** Where in a file something stands: `cfg.yaml:3:5`. */
+/** Position of a node in a file: `cfg.yaml:3:5`. */
 type PlaceOf = (node: Node | null | undefined) => string;
 
 type Entries = readonly (YamlKey | YamlGroup)[];
 
-/** Reads a file into the builder. Returns whether it has settings at all, right or wrong ones. */
+/** Reads a file into the builder. Returns whether it has any settings, valid or not. */
 export function readConfig(builder: SettingsBuilder, path: string): boolean {
   let text: string;
   try {
@@ -41,12 +41,12 @@ export function readConfig(builder: SettingsBuilder, path: string): boolean {
   return readConfigText(builder, text, path);
 }
 
-/** Reads the text of a file. Returns as {@link readConfig}. @param path what errors call it */
+/** Reads the text of a file. Returns the same as {@link readConfig}. @param path name of the file in errors */
 export function readConfigText(builder: SettingsBuilder, text: string, path: string): boolean {
-  // Before anything in it is shown as wrong.
+  // Register secrets before any error quotes the file.
   registerArguments(text.split("\n").map((line) => line.replace(/^[\s-]*["']?|["']?\s*$/g, "")));
   const lineCounter = new LineCounter();
-  // 1.1, as PyYAML reads it: `yes` and `on` are booleans too.
+  // Version 1.1, like PyYAML: `yes` and `on` are also booleans.
   const document = parseDocument(text, { lineCounter, version: "1.1", prettyErrors: false });
   for (const error of document.errors) {
     const { line, col } = lineCounter.linePos(error.pos[0]);
@@ -67,7 +67,7 @@ export function readConfigText(builder: SettingsBuilder, text: string, path: str
   return false;
 }
 
-/** Puts what they stand for in the place of aliases. Returns false after a report where that has no end, or a merge key has no map. */
+/** Replaces aliases by their values. Reports an infinite alias, or a merge key without a map, and returns false. */
 function resolveAliases(builder: SettingsBuilder, document: Document.Parsed, path: string): boolean {
   try {
     if (isTooDeep(document.toJS())) throw new Error(`it ${TOO_DEEP}`);
@@ -138,7 +138,7 @@ function readValue(builder: SettingsBuilder, entry: YamlKey, node: Node, from: G
     const name = names[0] as string;
     readStimulus(builder, name, (read as Record<string, unknown>)[name], from);
   } else {
-    // Choices are compared without case, as the original does.
+    // Choices are case-insensitive, like in GenAI-Perf.
     const item = unknown ?? (typeof read === "string" && choices !== undefined ? read.toLowerCase() : read);
     builder.set(at, item, from, entry.option);
   }
@@ -151,7 +151,7 @@ function describeWrong({ key, option }: YamlKey): string {
 /** A number as JSON writes it. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
-/** A node as a value whose numbers and order of keys `formatJson` prints as they stand in the file. */
+/** Converts a node to a value that `formatJson` prints with the file's notation of numbers and order of keys. */
 function toWrittenJson(node: unknown): unknown {
   if (isMap(node))
     return Object.fromEntries(
@@ -172,7 +172,7 @@ function isNull(node: Node | null): boolean {
   return node === null || (isScalar(node) && (node.value === null || node.value === ""));
 }
 
-/** Whether a number, alone or below, is written with a point or an exponent: Python then has a float. */
+/** Reports whether a number in the node has a point or an exponent, which makes it a float in Python. */
 function hasFloat(value: unknown): boolean {
   if (isScalar(value)) return typeof value.value === "number" && /[.eE]/.test(value.source ?? "");
   if (isSeq(value)) return value.items.some(hasFloat);

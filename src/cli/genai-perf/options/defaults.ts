@@ -2,28 +2,28 @@ import { putValue, valueAt } from "../../options/place.ts";
 import type { GenaiSettings, SettingPath } from "./settings.ts";
 import { ALL_OPTIONS } from "./subcommands.ts";
 
-/** The settings before anything is given, as the options state it. */
+/** Default settings, from the option tables. */
 
-/** What no option sets. */
+/** Settings without an option. */
 const UNSET = { subcommand: "profile", passThrough: [] } as const satisfies Partial<GenaiSettings>;
 
 type PathOf<Option> = Option extends { readonly at: infer Path } ? Path : never;
 type WithoutDefault = Exclude<SettingPath, PathOf<(typeof ALL_OPTIONS)[number]> | keyof typeof UNSET>;
-/** A setting that no option brings a default for is an error wherever the defaults are used. */
+/** A compile error wherever the defaults are used if an option lacks the default of a setting. */
 type CompleteSettings = [WithoutDefault] extends [never] ? GenaiSettings : { missing: WithoutDefault };
 
 const DEFAULT_OF: ReadonlyMap<SettingPath, unknown> = new Map(
   ALL_OPTIONS.flatMap(({ at, default: value }) => (at === undefined || value === undefined ? [] : [[at, value]])),
 );
 
-/** The default of every setting. A new object each time. */
+/** Returns the defaults of all settings. A new object each time. */
 export function defaultSettings(): CompleteSettings {
   const settings = structuredClone(UNSET) as unknown as GenaiSettings;
   for (const [at, value] of DEFAULT_OF) putValue(settings, at, structuredClone(value));
   return settings;
 }
 
-/** Whether an option's setting has its default value. */
+/** Reports whether a setting has its default value. */
 export function isDefault(settings: GenaiSettings, path: SettingPath): boolean {
   return JSON.stringify(valueAt(settings, path)) === JSON.stringify(DEFAULT_OF.get(path));
 }

@@ -5,9 +5,9 @@ import { parseDecimal, parseInteger } from "./numbers.ts";
 import type { SettingPath } from "./settings.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 
-/** Flags that do more than storing their value. */
+/** Readers of flags that do more than store a value. */
 
-/** Whether a flag has set this already: flags add to each other, and replace what a file says. */
+/** Reports whether a flag already set this value. Flags add to each other, but replace values from a file. */
 function isAdding(builder: SettingsBuilder, at: SettingPath, from: GivenSetting): boolean {
   return builder.given.get(at)?.source === from.source;
 }
@@ -18,7 +18,7 @@ export const readHeader: FlagReader = (builder, values, from) => {
   builder.store("input.headers", [...earlier, String(values[0])], from);
 };
 
-/** How much is measured. */
+/** Reads the amount to measure. */
 export function readMeasurement(mode: "interval" | "request_count"): FlagReader {
   return (builder, values, from) => {
     if ((values[0] as number) < 1) {
@@ -30,7 +30,7 @@ export function readMeasurement(mode: "interval" | "request_count"): FlagReader 
   };
 }
 
-/** Limits as `metric:value`. */
+/** Reads limits as `metric:value`. */
 export function readLimits(at: "input.goodput" | "rampart.searchLimits"): FlagReader {
   return (builder, values, from) => {
     const limits: Record<string, number> = {};
@@ -50,7 +50,7 @@ export function readLimits(at: "input.goodput" | "rampart.searchLimits"): FlagRe
   };
 }
 
-/** `name:value` with the value's type seen from its text, `name` alone for null, or a JSON object. */
+/** Reads `name:value`, with the type inferred from the value's text, `name` alone for null, or a JSON object. */
 export const readExtraInput: FlagReader = (builder, values, from) => {
   const text = String(values[0]);
   const earlier = isAdding(builder, "input.extra", from) ? (builder.settings.input.extra ?? {}) : {};

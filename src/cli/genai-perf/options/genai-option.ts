@@ -5,59 +5,59 @@ import type { GenaiSettings, SettingPath } from "./settings.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
 
-/** What an option of genai-perf is: its flag, its key in YAML files, its value, and where that goes. */
+/** An option of genai-perf: its flag, its key in YAML files, its value, and its setting. */
 
 /** Reads one occurrence of a flag. */
 export type FlagReader = (builder: SettingsBuilder, values: readonly (string | number)[], from: GivenSetting) => void;
 
-/** One option as its table states it. */
+/** An option in a table. */
 interface Entry
   extends Pick<Option<never, never>, "help" | "value" | "unit" | "choices" | "defaultText" | "isRepeatable" | "isOwn"> {
-  /** All spellings with dashes, in the original's order; the first long one names the value. Absent for a key without a flag. */
+  /** All names with dashes, in GenAI-Perf's order. The first long one is the placeholder of the value. Absent for a key without a flag. */
   readonly names?: ArgparseOption["names"];
-  /** Spellings that only the original's documents have. */
+  /** Names that appear only in GenAI-Perf's documentation. */
   readonly documentedNames?: readonly string[];
   readonly kind: ValueKind;
-  /** How the flag's value is written, where files write it in another way. */
+  /** Syntax of the flag's value, if it differs from files. */
   readonly syntax?: string;
-  /** How many values follow the flag, where the kind does not say it. */
+  /** Number of the flag's values, if the kind does not determine it. */
   readonly count?: ArgparseOption["count"];
-  /** Of the flag, where it takes less than a file does. */
+  /** Kind of the flag's value, if it accepts fewer values than a file. */
   readonly flagKind?: "integer";
-  /** The setting. Absent where a flag only takes part in one. */
+  /** Path of the setting. Absent if the flag sets only a part of one. */
   readonly at?: SettingPath;
-  /** What the setting is when nobody gives it. Null stands for "not given". */
+  /** Default of the setting. Null stands for "not given". */
   readonly default?: unknown;
-  /** Values that the original does not know: its usage and errors leave them out. */
+  /** Choices that Rampart adds. GenAI-Perf's usage and errors leave them out. */
   readonly ownChoices?: readonly string[];
   /** Bounds of a number, or of each number in a list. */
   readonly min?: number;
   readonly max?: number;
-  /** The flag must be given. */
+  /** Whether the flag is required. */
   readonly isRequired?: boolean;
   /** Flags of a subcommand with the same word here exclude each other. */
   readonly excludes?: "load" | "measurement";
-  /** Recognised and read, but refused: it is not supported yet. */
+  /** Recognised and parsed, but refused, because this version does not support it. */
   readonly isLater?: boolean;
-  /** Does more than storing the flag's value. */
+  /** Reads the flag if storing its value is not enough. */
   readonly read?: FlagReader;
-  /** In YAML files, with the groups above it: `input.audio.format`. */
+  /** Key in YAML files, with its parent groups: `input.audio.format`. */
   readonly key?: string;
-  /** Another spelling of the key that files may use. */
+  /** Alternative name of the key in files. */
   readonly alias?: string;
-  /** Comment of the original's templates. */
+  /** Comment in GenAI-Perf's templates. */
   readonly note?: string;
-  /** Templates show the comment only. */
+  /** Whether templates show only the comment. */
   readonly isCommented?: boolean;
-  /** An empty value in a file is an error and not "not given". */
+  /** Whether an empty value in a file is an error, instead of "not given". */
   readonly needsValue?: boolean;
-  /** A number that the original holds as a float also when nobody gave it, and prints as 1.0. */
+  /** Whether GenAI-Perf stores it as a float even by default, and prints 1.0. */
   readonly isFloat?: boolean;
 }
 
 /** One option. */
 export interface GenaiOption extends Entry {
-  /** Heading in the help, like the original's. */
+  /** Heading in the help, like GenAI-Perf's. */
   readonly group: string;
   readonly count: ArgparseOption["count"];
 }
@@ -65,10 +65,10 @@ export interface GenaiOption extends Entry {
 /** An option with a flag. */
 export type GenaiFlag = GenaiOption & ArgparseOption;
 
-/** An option that files can give. */
+/** An option with a key in files. */
 export type KeyedOption = GenaiOption & { readonly key: string; readonly at: SettingPath };
 
-/** What an option sets, and its default; checked against the setting's type. */
+/** Returns an option's setting and default, checked against the setting's type. */
 export function sets<const P extends SettingPath>(
   kind: ValueKind,
   at: P,
@@ -78,7 +78,7 @@ export function sets<const P extends SettingPath>(
   return { kind, at, default: fallback, ...more };
 }
 
-/** Options below one heading of the help; `Rampart` has its own. */
+/** Adds the help heading to options. `Rampart` is the heading of its own options. */
 export function inGroup<const T extends readonly Entry[]>(
   group: string,
   entries: T,
@@ -92,12 +92,12 @@ export function inGroup<const T extends readonly Entry[]>(
   }));
 }
 
-/** Whether an option has a flag. */
+/** Reports whether an option has a flag. */
 export function hasFlag(option: GenaiOption): option is GenaiFlag {
   return option.names !== undefined;
 }
 
-/** What an option is, in whole sentences: for help, and for comments in templates. */
+/** Describes an option in whole sentences, for help and for comments in templates. */
 export function describeOption({ help, unit, isLater }: GenaiOption): string {
   return [
     help,

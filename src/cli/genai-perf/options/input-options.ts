@@ -1,9 +1,9 @@
 import { readExtraInput, readHeader, readLimits } from "./flag-readers.ts";
 import { inGroup, sets } from "./genai-option.ts";
 
-/** The original's options of what is sent, in the order of its flags. */
+/** GenAI-Perf's options of the input data, in the order of its flags. */
 
-/** Made-up audio. */
+/** Options of synthetic audio. */
 export const AUDIO_OPTIONS = inGroup("Audio Input", [
   {
     names: ["--audio-length-mean"],
@@ -43,7 +43,7 @@ export const AUDIO_OPTIONS = inGroup("Audio Input", [
   },
 ]);
 
-/** Made-up images. */
+/** Options of synthetic images. */
 export const IMAGE_OPTIONS = inGroup("Image Input", [
   {
     names: ["--image-width-mean"],
@@ -78,7 +78,7 @@ export const IMAGE_OPTIONS = inGroup("Image Input", [
   },
 ]);
 
-/** Prompts and request bodies. */
+/** Options of prompts and request bodies. */
 export const INPUT_OPTIONS = inGroup("Input", [
   {
     names: ["--batch-size-audio"],
@@ -202,7 +202,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
   },
 ]);
 
-/** Conversations. */
+/** Options of sessions. */
 export const SESSION_OPTIONS = inGroup("Session", [
   {
     names: ["--num-sessions"],

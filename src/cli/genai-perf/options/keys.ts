@@ -1,7 +1,7 @@
 import type { GenaiOption, KeyedOption } from "./genai-option.ts";
 import { ALL_OPTIONS } from "./subcommands.ts";
 
-/** The keys of a YAML file as a tree: reading, templates and the exported configuration follow it. */
+/** The keys of a YAML file as a tree, for reading, templates and the exported configuration. */
 
 /** A key with a value. */
 export interface YamlKey {
@@ -9,15 +9,15 @@ export interface YamlKey {
   readonly option: KeyedOption;
 }
 
-/** A key with keys below it. */
+/** A key with child keys. */
 export interface YamlGroup {
   readonly key: string;
-  /** The group's name in errors, as the original says it. */
+  /** GenAI-Perf's name of the group in errors. */
   readonly label: string;
   readonly entries: readonly (YamlKey | YamlGroup)[];
 }
 
-/** The original's keys in the order in which it exports them. */
+/** GenAI-Perf's keys in the order of its export. */
 const ORIGINAL_ORDER = `
   model_names analyze
   endpoint.model_selection_strategy endpoint.backend endpoint.custom endpoint.type endpoint.streaming
@@ -39,7 +39,7 @@ const ORIGINAL_ORDER = `
   .trim()
   .split(/\s+/);
 
-/** Groups that the original's errors call by another name than their key. */
+/** Groups whose name in GenAI-Perf's errors differs from their key. */
 const LABELS: Readonly<Record<string, string>> = {
   measurement: "perf_analyzer_measurement",
   length: "audio_length",
@@ -51,15 +51,15 @@ const KEYED = ALL_OPTIONS.filter(
   (option: GenaiOption): option is (typeof ALL_OPTIONS)[number] & KeyedOption => option.key !== undefined,
 );
 
-/** All of a file; Rampart's own keys last, in the order of their flags. */
+/** All keys of a file. Rampart's own keys are last, in the order of their flags. */
 export const YAML_KEYS = buildTree(
   KEYED.toSorted((a, b) => placeOf(a) - placeOf(b)).map((option) => ({ path: option.key.split("."), option })),
 );
 
-/** The key with Rampart's own options: only in verbose templates, and not in the exported configuration. */
+/** The key of Rampart's own options. It appears only in verbose templates, and not in the exported configuration. */
 export const OWN_KEY = "rampart";
 
-/** Tells the two apart. */
+/** Reports whether an entry is a group. */
 export function isGroup(entry: YamlKey | YamlGroup): entry is YamlGroup {
   return "entries" in entry;
 }

@@ -3,23 +3,23 @@ import type { Stimulus } from "./settings.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { isNumberFrom } from "./value-kinds.ts";
 
-/** The load, from flags and from files. */
+/** Reads the load from flags and files. */
 
 type NumberedLoad = Exclude<Stimulus["kind"], "fixed_schedule">;
 
-/** Loads with a number, in the order in which the original looks for them: the first that is given counts. */
+/** Loads with a number, in GenAI-Perf's order of precedence: the first given one is used. */
 const LOADS: Readonly<Record<NumberedLoad, (value: number) => Stimulus>> = {
   session_concurrency: (sessions) => ({ kind: "session_concurrency", sessions }),
   concurrency: (requests) => ({ kind: "concurrency", requests }),
   request_rate: (ratePerSec) => ({ kind: "request_rate", ratePerSec }),
 };
 
-/** The last occurrence of a flag by its first name; undefined when it is not given. */
+/** Returns the last occurrence of a flag by its first name; undefined when it is not given. */
 export type LastFlag = (
   name: string,
 ) => { readonly value: string | number | undefined; readonly from: GivenSetting } | undefined;
 
-/** Reads the load that the flags ask for. */
+/** Reads the load from the flags. */
 export function readLoad(builder: SettingsBuilder, last: LastFlag): void {
   for (const [kind, make] of Object.entries(LOADS)) {
     const found = last(`--${kind.replace("_", "-")}`);
@@ -39,7 +39,7 @@ export function readLoad(builder: SettingsBuilder, last: LastFlag): void {
     builder.fail(schedule.from.place, "is true or false", text, "Write --fixed-schedule alone.");
 }
 
-/** Reads the load of a file: its name with its number. */
+/** Reads the load from a file: its name and number. */
 export function readStimulus(builder: SettingsBuilder, kind: string, value: unknown, from: GivenSetting): void {
   if (kind === "fixed_schedule") {
     builder.store("perfAnalyzer.stimulus", { kind }, from);

@@ -2,9 +2,9 @@ import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../../plan/r
 import { readLimits } from "./flag-readers.ts";
 import { inGroup, sets } from "./genai-option.ts";
 
-/** Rampart's own options in this mode; where AIPerf has such a flag, by AIPerf's name too. */
+/** Options that Rampart adds to this mode. Where AIPerf has such a flag, its name works too. */
 
-/** The formats of plots, also of `process-export-files`. */
+/** The formats of plots. Also used for `process-export-files`. */
 const PLOT_FORMATS = {
   names: ["--plot-formats"],
   key: "rampart.plot_formats",
@@ -12,7 +12,7 @@ const PLOT_FORMATS = {
   help: "What --generate-plots makes: one HTML page with all plots, an SVG file for each, or both.",
 } as const;
 
-/** Of every subcommand that measures. */
+/** For all subcommands that measure. */
 export const OWN_OPTIONS = inGroup("Rampart", [
   {
     names: ["--request-rate-distribution", "--arrival-pattern", "--request-rate-mode"],
@@ -186,7 +186,7 @@ export const OWN_OPTIONS = inGroup("Rampart", [
   },
 ]);
 
-/** Of `analyze` and `config`, beside the others. */
+/** Additional options of `analyze` and `config`. */
 export const OWN_SWEEP_OPTIONS = inGroup("Rampart", [
   {
     names: ["--search-limits"],
@@ -198,7 +198,7 @@ export const OWN_SWEEP_OPTIONS = inGroup("Rampart", [
   },
 ]);
 
-/** Of `process-export-files`. */
+/** For `process-export-files`. */
 export const OWN_MERGE_OPTIONS = inGroup("Rampart", [
   PLOT_FORMATS,
   {

@@ -4,18 +4,18 @@ import { checkGiven, type GivenOption, parseArgparse } from "../../options/argpa
 import type { GenaiFlag } from "./genai-option.ts";
 import { flagsOf, SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 
-/** The command lines of genai-perf and its subcommands. */
+/** Parses the command lines of genai-perf and its subcommands. */
 
-/** What a command line holds. */
+/** A parsed command line. */
 export type ParsedCommand =
   | { readonly kind: "help"; readonly subcommand: SubcommandName | undefined }
   | { readonly kind: "version" }
-  /** Nothing can be run. `prog` is the parser that complains: `genai-perf` or `genai-perf profile`. */
+  /** A usage error. `prog` is the parser that reports it: `genai-perf` or `genai-perf profile`. */
   | {
       readonly kind: "usage";
       readonly subcommand: SubcommandName | undefined;
       readonly problems: readonly Problem[];
-      /** What was recognised all the same; undefined without a subcommand. */
+      /** The recognised part of the command line; undefined without a subcommand. */
       readonly recognised: GivenCommand | undefined;
     }
   | GivenCommand;
@@ -25,11 +25,11 @@ export interface GivenCommand {
   readonly kind: "command";
   readonly subcommand: SubcommandName;
   readonly given: readonly GivenOption<GenaiFlag>[];
-  /** What stands after `--`, for perf_analyzer. */
+  /** Arguments after `--`, for perf_analyzer. */
   readonly passThrough: readonly string[];
 }
 
-/** `-h`, which every subcommand has. */
+/** `-h`, for all subcommands. */
 export const HELP_FLAG: GenaiFlag = {
   names: ["-h", "--help"],
   group: "Other",
@@ -44,7 +44,7 @@ export const TOP_FLAGS: readonly GenaiFlag[] = [
   { ...HELP_FLAG, names: ["--version"], help: "Print the version and exit." },
 ];
 
-/** Splits what follows `genai-perf`. Never throws. */
+/** Parses the arguments after `genai-perf`. Never throws. */
 export function parseCommand(args: readonly string[]): ParsedCommand {
   const end = args.indexOf("--");
   const own = end < 0 ? args : args.slice(0, end);
@@ -74,7 +74,7 @@ function usage(
   return { kind: "usage", subcommand, problems, recognised };
 }
 
-/** Examples in GenAI-Perf's documentation still have it. */
+/** Examples in GenAI-Perf's documentation still use it. */
 function explainServiceKind(argument: string): string | undefined {
   if (argument.split("=")[0] !== "--service-kind") return undefined;
   return "Leave --service-kind out, as since GenAI-Perf 0.0.16: --endpoint-type says it.";

@@ -3,9 +3,9 @@ import { readMeasurement } from "./flag-readers.ts";
 import { inGroup, sets } from "./genai-option.ts";
 import { SWEEP_DEFAULT_TEXT, SWEEP_DEFAULTS, SWEEP_FLAG_TYPES } from "./sweeps.ts";
 
-/** The original's options beside those of what is sent, in the order of its flags. */
+/** GenAI-Perf's other options, in the order of its flags. */
 
-/** What answers. */
+/** Options of the endpoint. */
 export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
   {
     names: ["-m", "--model"],
@@ -62,7 +62,7 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
   },
 ]);
 
-/** Of every subcommand. */
+/** For all subcommands. */
 export const OTHER_OPTIONS = inGroup("Other", [
   {
     names: ["-v", "--verbose"],
@@ -71,7 +71,7 @@ export const OTHER_OPTIONS = inGroup("Other", [
   },
 ]);
 
-/** Of every subcommand that writes results. */
+/** For all subcommands that write results. */
 export const OUTPUT_OPTIONS = inGroup("Output", [
   {
     names: ["--artifact-dir"],
@@ -105,7 +105,7 @@ export const OUTPUT_OPTIONS = inGroup("Output", [
   },
 ]);
 
-/** The load, and how much of it is measured. */
+/** Options of the load and of the amount to measure. */
 export const PROFILING_OPTIONS = inGroup("Profiling", [
   {
     names: ["--concurrency"],
@@ -152,7 +152,7 @@ export const PROFILING_OPTIONS = inGroup("Profiling", [
   },
 ]);
 
-/** How tokens are counted. */
+/** Options of the tokenizer. */
 export const TOKENIZER_OPTIONS = inGroup("Tokenizer", [
   {
     names: ["--tokenizer"],
@@ -176,7 +176,7 @@ export const TOKENIZER_OPTIONS = inGroup("Tokenizer", [
   },
 ]);
 
-/** Which file `config` runs. */
+/** Options of `config`: the file to run. */
 export const CONFIG_OPTIONS = inGroup("Config", [
   { names: ["-f", "--file"], kind: "text", isRequired: true, help: "The YAML file to run." },
   {
@@ -186,7 +186,7 @@ export const CONFIG_OPTIONS = inGroup("Config", [
   },
 ]);
 
-/** Which file `create-template` writes. */
+/** Options of `create-template`: the file to write. */
 export const TEMPLATE_OPTIONS = inGroup("Template", [
   {
     names: ["-f", "--file"],
@@ -195,7 +195,7 @@ export const TEMPLATE_OPTIONS = inGroup("Template", [
   },
 ]);
 
-/** What `analyze` varies. */
+/** Options of `analyze`: the parameters to vary. */
 export const ANALYZE_OPTIONS = inGroup("Analyze", [
   { names: ["--sweep-type"], kind: "text", choices: SWEEP_FLAG_TYPES, help: "What to vary." },
   {
@@ -211,7 +211,7 @@ export const ANALYZE_OPTIONS = inGroup("Analyze", [
   },
 ]);
 
-/** What `process-export-files` merges. */
+/** Options of `process-export-files`. */
 export const PROCESS_OPTIONS = inGroup("Process Export Files", [
   {
     names: ["--input-directory", "-d"],
@@ -225,7 +225,7 @@ export const PROCESS_OPTIONS = inGroup("Process Export Files", [
   },
 ]);
 
-/** Keys of files that stand for several flags, or for none. */
+/** Keys in files that correspond to several flags, or to none. */
 export const KEYS_WITHOUT_FLAG = inGroup("Other", [
   {
     key: "analyze",

@@ -15,13 +15,13 @@ import type { SubcommandName } from "./subcommands.ts";
 import { readSweep } from "./sweeps.ts";
 import { type Fault, quote, VALUE_KINDS } from "./value-kinds.ts";
 
-/** What a command line with its YAML file asks for, or everything that is wrong with it. */
+/** The settings of a command line and its YAML file, or all problems. */
 export type SettingsResult =
   | {
       readonly kind: "settings";
       readonly settings: GenaiSettings;
       readonly given: GivenSettings;
-      /** Whole sentences without a line end. */
+      /** Whole sentences without a line break. */
       readonly warnings: readonly string[];
     }
   /** argparse's errors: usage and exit code 2. */
@@ -29,10 +29,10 @@ export type SettingsResult =
       readonly kind: "usage";
       readonly subcommand: SubcommandName;
       readonly problems: readonly Problem[];
-      /** What the flags that can be read contradict beside that. */
+      /** Conflicts between the flags that could be read. */
       readonly further: readonly Problem[];
     }
-  /** What the original throws after argparse: exit code 1. */
+  /** Errors that GenAI-Perf reports after argparse: exit code 1. */
   | { readonly kind: "config"; readonly problems: readonly Problem[] };
 
 type GivenFlag = GivenOption<GenaiFlag>;
@@ -43,10 +43,10 @@ interface ReadFlag {
   readonly from: GivenSetting;
 }
 
-/** Flags that go with a configuration file without `--override-config`. */
+/** Flags that are allowed with a configuration file without `--override-config`. */
 const FREE_WITH_CONFIG: ReadonlySet<string> = new Set(["-f", "--override-config", "-v"]);
 
-/** Reads flags, and for `config` the file they name. Nothing is thrown for what a user can correct. */
+/** Reads flags and, for `config`, the file that they name. Throws nothing for errors that a user can fix. */
 export function readSettings(command: GivenCommand): SettingsResult {
   const { subcommand, given } = command;
   const usage: Problem[] = [];
@@ -70,7 +70,7 @@ export function readSettings(command: GivenCommand): SettingsResult {
   return { kind: "usage", subcommand, problems: usage, further: findFurther(result) };
 }
 
-/** A value as its kind and its choices allow it, with argparse's errors. */
+/** Reads a value by its kind and choices, with argparse's errors. */
 function readWord({ kind, flagKind, choices, ownChoices = [] }: GenaiFlag, word: string): string | number | Fault {
   const value = VALUE_KINDS[flagKind ?? kind].readWord?.(word) ?? word;
   if (typeof value === "object" || choices === undefined) return value;
@@ -84,7 +84,7 @@ function readWord({ kind, flagKind, choices, ownChoices = [] }: GenaiFlag, word:
 
 function applyFlags({ subcommand, given, passThrough }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
   const builder = new SettingsBuilder(defaultSettings());
-  // Without a file everything would be missing that it may have.
+  // Without the file, settings that it may contain would be reported as missing.
   if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
   if (subcommand !== "config")
     builder.store("subcommand", subcommand, { place: subcommand, source: "flag", isFloat: false });
@@ -104,7 +104,7 @@ function applyFlags({ subcommand, given, passThrough }: GivenCommand, flags: rea
 
 function finish(builder: SettingsBuilder): SettingsResult {
   const { settings, given, problems } = builder;
-  // The path itself asks for a stream.
+  // This path always streams.
   if (settings.endpoint.type === "generate_stream") settings.endpoint.isStreaming = true;
   const rules = new RuleSet(settings, given);
   checkTogether(rules);
@@ -114,13 +114,13 @@ function finish(builder: SettingsBuilder): SettingsResult {
   return { kind: "settings", settings, given, warnings: rules.warnings };
 }
 
-/** What keeps the settings from being run, argparse's errors aside. */
+/** Returns the problems that prevent a run, except argparse's errors. */
 export function findFurther(result: SettingsResult): readonly Problem[] {
   if (result.kind === "usage") return result.further;
   return result.kind === "config" ? result.problems : [];
 }
 
-/** Returns whether there is a file that can be read. */
+/** Returns whether a file exists and can be read. */
 function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): boolean {
   const file = given.findLast(({ option }) => option.names[0] === "-f")?.values[0];
   const isRead = file === undefined || readConfig(builder, file);
@@ -142,7 +142,7 @@ function readFlag(builder: SettingsBuilder, { flag, values, from }: ReadFlag): v
     return;
   }
   const isList = flag.count === "some" || flag.count === "any";
-  // `--audio-depths` without a value says nothing, as in the original.
+  // `--audio-depths` without a value has no effect, like in GenAI-Perf.
   if (flag.at === undefined || (isList && values.length === 0)) return;
   builder.set(flag.at, flag.count === "switch" ? true : isList ? [...values] : values[0], from, flag);
 }

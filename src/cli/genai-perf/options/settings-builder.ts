@@ -3,46 +3,46 @@ import type { Problem } from "../../../plan/problem.ts";
 import { putValue } from "../../options/place.ts";
 import type { GenaiSettings, SettingPath } from "./settings.ts";
 
-/** Where a setting came from. */
+/** Source of a setting. */
 export interface GivenSetting {
   /** The flag as typed, or `cfg.yaml:3:5`. */
   readonly place: string;
   readonly source: "flag" | "file";
-  /** Set for numbers that Python would hold as a float: its JSON writes 20.0 where it writes 20 for whole numbers. */
+  /** Whether the number is a float in Python, whose JSON then has 20.0 instead of 20. */
   readonly isFloat: boolean;
 }
 
-/** Settings that somebody gave, by path. */
+/** Given settings, by path. */
 export type GivenSettings = ReadonlyMap<SettingPath, GivenSetting>;
 
-/** What values an option allows. */
+/** The values that an option allows. */
 export interface ValueLimits {
   readonly min?: number;
   readonly max?: number;
   readonly choices?: readonly (string | number)[];
-  /** Values that the original does not know. */
+  /** Choices that Rampart adds. */
   readonly ownChoices?: readonly string[];
 }
 
-/** Collects settings from flags and a file, and everything that is wrong with them. */
+/** Collects settings from flags and a file, and all problems with them. */
 export class SettingsBuilder {
   readonly settings: GenaiSettings;
   readonly given = new Map<SettingPath, GivenSetting>();
   readonly problems: Problem[] = [];
 
-  /** @param settings what holds before anything is given */
+  /** @param settings initial settings */
   constructor(settings: GenaiSettings) {
     this.settings = settings;
   }
 
-  /** Stores a value of the right type, if the option's range and choices allow it. */
+  /** Stores a value of the right type if the option's range and choices allow it. */
   set(at: SettingPath, value: unknown, from: GivenSetting, limits: ValueLimits): void {
     const problem = checkValue(limits, value, from.place);
     if (problem === undefined) this.store(at, value, from);
     else this.problems.push(problem);
   }
 
-  /** Stores a value that needs no check. */
+  /** Stores a value without checks. */
   store(at: SettingPath, value: unknown, from: GivenSetting): void {
     putValue(this.settings, at, value);
     this.given.set(at, from);
@@ -53,7 +53,7 @@ export class SettingsBuilder {
   }
 }
 
-/** What an option's range or choices have against a value, in the original's words; for a list, against its first bad item. */
+/** Checks a value against an option's range and choices, with GenAI-Perf's messages. For a list, reports the first invalid item. */
 function checkValue(limits: ValueLimits, value: unknown, path: string): Problem | undefined {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, choices, ownChoices = [] } = limits;
   const all = choices === undefined ? undefined : [...choices, ...ownChoices];
@@ -80,7 +80,7 @@ function formatBounds({ min, max }: ValueLimits): string {
   return `{${parts.join(", ")}}`;
 }
 
-/** Choices as Python prints a list of them, without its brackets. */
+/** Formats choices like a list in Python, without brackets. */
 export function listChoices(choices: readonly (string | number)[]): string {
   return choices.map((choice) => (typeof choice === "string" ? `'${choice}'` : choice)).join(", ");
 }

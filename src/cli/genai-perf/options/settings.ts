@@ -1,19 +1,19 @@
 import type { InputFormat } from "../../../inputs/prompts/settings.ts";
 import type { EndpointTypeName } from "../endpoints.ts";
 
-/** The settings that a command line and a YAML file set, grouped as the YAML's top-level keys. Their defaults stand with the options. */
+/** The settings of a command line and a YAML file, grouped by the YAML's top-level keys. The option tables have their defaults. */
 
-/** The subcommands. `config` is not among them: it becomes what its file asks for. */
+/** The subcommands except `config`, which becomes the one that its file asks for. */
 export type Subcommand = "profile" | "analyze" | "create-template" | "process-export-files";
 
-/** The load. Exactly one; session concurrency wins over what else is given, as in the original. */
+/** The load; exactly one. Like in GenAI-Perf, session concurrency takes precedence over any other. */
 export type Stimulus =
   | { readonly kind: "concurrency"; readonly requests: number }
   | { readonly kind: "request_rate"; readonly ratePerSec: number }
   | { readonly kind: "session_concurrency"; readonly sessions: number }
   | { readonly kind: "fixed_schedule" };
 
-/** What `analyze` varies. */
+/** Parameters that `analyze` can vary. */
 export type SweepType =
   | "runtime_batch_size"
   | "concurrency"
@@ -21,19 +21,19 @@ export type SweepType =
   | "input_sequence_length"
   | "request_rate";
 
-/** One swept parameter: a range, walked by doubling, or its values. */
+/** One swept parameter: a range, in which values double, or a list of values. */
 export type Sweep = { readonly type: SweepType } & (
   | { readonly kind: "range"; readonly min: number; readonly max: number }
   | { readonly kind: "list"; readonly values: readonly number[] }
 );
 
-/** Mean and standard deviation, in the unit the field's name gives. */
+/** Mean and standard deviation, in the unit of the field's name. */
 export interface Spread {
   mean: number;
   stddev: number;
 }
 
-/** Rampart's own options; YAML key `rampart`. Null stands for "not given". */
+/** Rampart's own options, with the YAML key `rampart`. Null stands for "not given". */
 export interface OwnSettings {
   rateDistribution: "constant" | "poisson" | "gamma";
   rateSmoothness: number;
@@ -76,7 +76,7 @@ export interface GenaiSettings {
   endpoint: {
     modelSelection: "round_robin" | "random";
     backend: "tensorrtllm" | "vllm";
-    /** The user's own path; empty: the type's. See `endpointPath`. */
+    /** The user's path; empty: the type's. See `endpointPath`. */
     path: string;
     type: EndpointTypeName;
     isStreaming: boolean;
@@ -85,12 +85,12 @@ export interface GenaiSettings {
     grpcMethod: string;
   };
   perfAnalyzer: {
-    /** Where the original finds perf_analyzer; Rampart starts no other program. */
+    /** GenAI-Perf's path of perf_analyzer. Rampart starts no other program. */
     executable: string;
     isVerbose: boolean;
     stimulus: Stimulus;
     stabilityPct: number;
-    /** `num` is requests in mode `request_count` (null: max(10, 2 × concurrency)) and milliseconds in mode `interval`. */
+    /** `num` is a number of requests in mode `request_count` (null: max(10, 2 × concurrency)) and milliseconds in mode `interval`. */
     measurement: { mode: "request_count" | "interval"; num: number | null };
     warmupRequests: number;
   };
@@ -100,7 +100,7 @@ export interface GenaiSettings {
     extra: Readonly<Record<string, unknown>> | null;
     /** Limits by metric: milliseconds, or tokens per second for throughputs. */
     goodput: Readonly<Record<string, number>> | null;
-    /** `Name:Value`, in the order given. */
+    /** `Name:Value`, in the given order. */
     headers: string[];
     /** A path, `synthetic:a,b`, `payload:PATH`, or empty. */
     file: string;
@@ -114,7 +114,7 @@ export interface GenaiSettings {
       sampleRatesKhz: number[];
       channels: number;
     };
-    /** `format` is drawn at random unless `given` has it. */
+    /** `format` is random unless `given` has it. */
     image: { widthPx: Spread; heightPx: Spread; batchSize: number; format: "png" | "jpeg" };
     outputTokens: { mean: number | null; isDeterministic: boolean; stddev: number };
     syntheticTokens: Spread;
@@ -132,7 +132,7 @@ export interface GenaiSettings {
   tokenizer: { name: string; revision: string; isTrustingRemoteCode: boolean };
   process: { inputDir: string };
   rampart: OwnSettings;
-  /** Flags of perf_analyzer that stood after `--`, but for the load. No file can give them. */
+  /** Flags of perf_analyzer after `--`, except the load. Files cannot set them. */
   passThrough: string[];
 }
 
@@ -141,5 +141,5 @@ type PathIn<T> = {
   [K in keyof T & string]: T[K] extends Leaf ? K : string extends keyof NonNullable<T[K]> ? K : `${K}.${PathIn<T[K]>}`;
 }[keyof T & string];
 
-/** The way to one value in `GenaiSettings`, such as `input.audio.lengthSec.mean`. */
+/** The path of a value in `GenaiSettings`, such as `input.audio.lengthSec.mean`. */
 export type SettingPath = PathIn<GenaiSettings>;

@@ -16,9 +16,9 @@ import {
 } from "./profile-options.ts";
 import type { SettingPath } from "./settings.ts";
 
-/** All options of genai-perf, and which flags each subcommand has. */
+/** All options of genai-perf, and the flags of each subcommand. */
 
-/** What a user types after `genai-perf`, in the original's order. */
+/** The subcommands, in GenAI-Perf's order. */
 export const SUBCOMMANDS = ["config", "profile", "analyze", "create-template", "process-export-files"] as const;
 
 /** A subcommand as typed. */
@@ -44,7 +44,7 @@ const FLAGS: Readonly<Record<SubcommandName, readonly GenaiOption[]>> = {
   "process-export-files": [...PROCESS_OPTIONS, ...OUTPUT_OPTIONS, ...OTHER_OPTIONS, ...OWN_MERGE_OPTIONS],
 };
 
-/** Every option once. */
+/** All options, without duplicates. */
 export const ALL_OPTIONS = [
   ...CONFIG_OPTIONS,
   ...TEMPLATE_OPTIONS,
@@ -56,12 +56,12 @@ export const ALL_OPTIONS = [
   ...OWN_SWEEP_OPTIONS,
 ];
 
-/** All flags of a subcommand, in the order of usage and help, without `-h`. */
+/** Returns all flags of a subcommand, in the order of usage and help, without `-h`. */
 export function flagsOf(subcommand: SubcommandName): GenaiFlag[] {
   return FLAGS[subcommand].filter(hasFlag);
 }
 
-/** What messages call a setting that is not given: its flag's first name, or its key. */
+/** Returns a setting's name in messages when it is not given: its flag's first name, or its key. */
 export function nameOf(at: SettingPath): string {
   const option: GenaiOption | undefined = ALL_OPTIONS.find((one) => one.at === at);
   return option?.names?.[0] ?? option?.key ?? at;

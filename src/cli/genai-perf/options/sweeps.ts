@@ -5,9 +5,9 @@ import type { Sweep, SweepType } from "./settings.ts";
 import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { isNumberFrom, isObject } from "./value-kinds.ts";
 
-/** What `analyze` varies, and over which values. */
+/** Reads which parameters `analyze` varies, and their values. */
 
-/** By the names that files use. */
+/** By their names in files. */
 const SWEEP_TYPES: Readonly<Record<string, SweepType>> = {
   batch_size: "runtime_batch_size",
   runtime_batch_size: "runtime_batch_size",
@@ -17,7 +17,7 @@ const SWEEP_TYPES: Readonly<Record<string, SweepType>> = {
   request_rate: "request_rate",
 };
 
-/** Where a sweep starts and ends by default. */
+/** Default start and end of a sweep. */
 export const SWEEP_DEFAULTS: Readonly<Record<SweepType, { readonly min: number; readonly max: number }>> = {
   runtime_batch_size: { min: 1, max: 128 },
   concurrency: { min: 1, max: 1024 },
@@ -26,7 +26,7 @@ export const SWEEP_DEFAULTS: Readonly<Record<SweepType, { readonly min: number; 
   request_rate: { min: 16, max: 8192 },
 };
 
-/** The names that flags use. */
+/** Their names in flags. */
 export const SWEEP_FLAG_TYPES = Object.keys(SWEEP_TYPES).filter((name) => name !== "runtime_batch_size");
 
 /** The default ranges in words. */
@@ -34,10 +34,10 @@ export const SWEEP_DEFAULT_TEXT = Object.entries(SWEEP_DEFAULTS)
   .map(([type, { min, max }]) => `${type.replace("runtime_", "")} ${min}:${max}`)
   .join(", ");
 
-/** Most values of one sweep; more are refused as a typing error. */
+/** Maximum number of values of one sweep. More are most likely a typing error. */
 const MOST_VALUES = 10_000;
 
-/** The values of a sweep in order. A range doubles from its start and never passes its end. */
+/** Returns the values of a sweep in order. A range doubles from its start up to its end. */
 export function sweepValues(sweep: Sweep): readonly number[] {
   if (sweep.kind === "list") return sweep.values;
   const values: number[] = [];
@@ -45,13 +45,13 @@ export function sweepValues(sweep: Sweep): readonly number[] {
   return values;
 }
 
-/** What can be wrong with a sweep: a message in the original's words where it has any, and what to do. */
+/** An error in a sweep: a message, in GenAI-Perf's words if it has one, and a hint. */
 interface SweepFault {
   readonly message: string;
   readonly hint: string;
 }
 
-/** Reads what the flags of `analyze` ask for. @param isNeeded whether there must be a sweep */
+/** Reads the flags of `analyze`. @param isNeeded whether a sweep is required */
 export function readSweep(builder: SettingsBuilder, last: LastFlag, isNeeded: boolean): void {
   const typeFlag = last("--sweep-type");
   const list = last("--sweep-list");
@@ -71,7 +71,7 @@ export function readSweep(builder: SettingsBuilder, last: LastFlag, isNeeded: bo
   else builder.store("analyze.sweeps", [sweep], typeFlag.from);
 }
 
-/** Reads `analyze` of a file: each type with start, stop and step, or with a list of values. @param placeOf where a node stands */
+/** Reads `analyze` of a file: each type with start, stop and step, or with a list of values. @param placeOf returns a node's position */
 export function readSweeps(
   builder: SettingsBuilder,
   node: Node,
@@ -142,7 +142,7 @@ function readSweepRange(type: SweepType, text: string): Sweep | SweepFault {
   return makeRange(type, numbers[0] as number, numbers[1] as number, numbers[2]);
 }
 
-/** A range, or the values that a step makes of it. */
+/** Returns a range, or the list of its values if it has a step. */
 function makeRange(type: SweepType, min: number, max: number, step: number | undefined): Sweep | SweepFault {
   if (min <= 0 || max <= 0)
     return { message: "--sweep-range min/max value must be positive", hint: "Give numbers above 0." };

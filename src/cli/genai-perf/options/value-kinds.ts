@@ -2,22 +2,22 @@ import { fileSystem } from "../../../runtime/files.ts";
 import type { ValueCount } from "../../options/argparse.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
 
-/** The kinds of values that options have, each with how it is read from a command line and from a YAML file. */
+/** Kinds of option values, and how each is read from a command line and from a YAML file. */
 
-/** Why a word of a command line cannot be a value, as argparse says it, and what to do. */
+/** Why a command-line argument is not a valid value, in argparse's words, and a hint. */
 export interface Fault {
   readonly message: string;
   readonly hint: string;
 }
 
 interface Kind {
-  /** How many words the option's flag takes. Default: one. */
+  /** Number of arguments of the flag. Default: one. */
   readonly count?: ValueCount;
-  /** Reads one word of a command line. Absent where the word itself is the value. */
+  /** Reads one command-line argument. Absent if the value is the argument itself. */
   readonly readWord?: (word: string) => string | number | Fault;
-  /** Converts a value of a YAML file; undefined when it cannot be one of this kind. */
+  /** Converts a value of a YAML file; undefined if it is invalid. */
   readonly readYaml: (value: unknown) => unknown;
-  /** What a YAML file should have, for hints. */
+  /** Description of a valid value in a YAML file, for hints. */
   readonly expected: string;
 }
 
@@ -30,7 +30,7 @@ const INTEGER = {
   isGood: Number.isSafeInteger,
 };
 
-/** All kinds. `positive` is a whole number above 0; `file` must exist unless it starts with `synthetic:` or `payload`. */
+/** All kinds. `positive` is an integer above 0. `file` must exist unless it starts with `synthetic:` or `payload`. */
 export const VALUE_KINDS = table({
   text: { readYaml: toText, expected: "a text" },
   path: { readYaml: toText, expected: "a path" },
@@ -73,24 +73,24 @@ function table<const Name extends string>(kinds: Record<Name, Kind>): Readonly<R
   return kinds;
 }
 
-/** Whether a value of `--input-file` can be one: a prefix that stands for no path, or something that exists. */
+/** Reports whether a value of `--input-file` is valid: an existing path, or a prefix that needs no path. */
 export function isFileOrFolder(text: string): boolean {
   if (text.startsWith("synthetic:") || text.startsWith("payload")) return true;
   const path = /^(?:conversations|trace):(.*)$/s.exec(text)?.[1] ?? text;
   return fileSystem().existsSync(path);
 }
 
-/** Whether a value is an object, and not a list. */
+/** Reports whether a value is an object and not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is a finite number that is not below a bound. */
+/** Reports whether a value is a finite number that is at least `min`. */
 export function isNumberFrom(value: unknown, min: number): boolean {
   return Number.isFinite(value) && (value as number) >= min;
 }
 
-/** Python's `repr` of a text, for what users type. */
+/** Quotes a user's text like Python's `repr`. */
 export function quote(text: string): string {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escaped = text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
@@ -121,7 +121,7 @@ function only(isGood: (value: unknown) => boolean): (value: unknown) => unknown 
   return (value) => (isGood(value) ? value : undefined);
 }
 
-/** In lists, numbers may be written as text. */
+/** In lists, numbers can be strings. */
 function toNumber(isGood: (value: unknown) => boolean): (value: unknown) => number | undefined {
   return (value) => {
     const number = typeof value === "string" ? parseDecimal(value) : value;
@@ -129,12 +129,12 @@ function toNumber(isGood: (value: unknown) => boolean): (value: unknown) => numb
   };
 }
 
-/** A text with commas stands for a list. */
+/** Splits a text at commas. */
 function splitText(value: unknown): unknown {
   return typeof value === "string" ? value.split(",").map((part) => part.trim()) : value;
 }
 
-/** A list, or one value, item by item; undefined when one of them is wrong. */
+/** Converts a list, or one value, item by item; undefined if any item is invalid. */
 function toList<T>(value: unknown, convert: (item: unknown) => T | undefined): T[] | undefined {
   const items = (Array.isArray(value) ? value : [value]).map(convert);
   return items.includes(undefined) ? undefined : (items as T[]);

@@ -9,7 +9,7 @@ import type { GenaiSettings } from "../options/settings.ts";
 import { formatOf } from "./endpoint-formats.ts";
 import { responseFieldOf } from "./payload-layout.ts";
 
-/** The plan with how its answers are measured: request by request, all windows together. */
+/** Adds to the plan how its answers are measured: single requests, with all windows as one. */
 export function withTokens(plan: Plan, settings: GenaiSettings): Plan {
   const { endpoint, output, tokenizer, modelNames } = settings;
   const field = responseFieldOf(settings)?.text;
@@ -26,21 +26,21 @@ export function withTokens(plan: Plan, settings: GenaiSettings): Plan {
   return { ...plan, measurement: { ...plan.measurement, tokens } };
 }
 
-/** Whether requests ask for answers of a length, by the settings or by their file: a limit in a body is only a limit. */
+/** Reports whether requests ask for an exact answer length, in the settings or in their file. A limit in a body is only a maximum. */
 function asksLength({ input, rampart }: GenaiSettings): boolean {
   const isAsked = input.outputTokens.mean !== null || rampart.sequenceMix !== "";
   return isAsked || isPayloadFile({ input, rampart });
 }
 
-/** How a recorded run's answers are read, and what their report is called. */
+/** How the answers of a recorded run are read, and the title of their report. */
 export interface AnswerReading {
   readonly kind: AnswerKind;
-  /** Where their text is, for the kind `custom`. */
+  /** Location of their text, for the kind `custom`. */
   readonly field: ResponseField | undefined;
   readonly endpointType: string;
 }
 
-/** Decided by the endpoint type; where that leaves it open, by the first answer of a run's export. @throws UserError */
+/** Decided by the endpoint type or, if that is ambiguous, by the first answer in a run's export. @throws UserError */
 export function readingOf(settings: GenaiSettings, source: ProfileExport): AnswerReading {
   const field = responseFieldOf(settings);
   const known = formatOf(settings.endpoint)?.answer ?? detectExportKind(source);
@@ -48,7 +48,7 @@ export function readingOf(settings: GenaiSettings, source: ProfileExport): Answe
   return { kind, field, endpointType: titledTypeOf(settings, kind) };
 }
 
-/** GenAI-Perf's endpoint type whose title the report has. @param kind what the answers are */
+/** Returns the endpoint type for the title of GenAI-Perf's report. @param kind kind of the answers */
 export function titledTypeOf({ endpoint }: GenaiSettings, kind: AnswerKind): string {
   const format = formatOf(endpoint);
   if (format?.answer === "custom") return kind === "custom" ? endpoint.type : kind;

@@ -3,11 +3,11 @@ import { type Problem, UserError } from "../../../plan/problem.ts";
 import { probeModels } from "../../../run/target/probe.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
-/** What a model takes tells its backend: a mistake in `--backend` shows as one problem for each tensor of each entry. */
+/** Detects the backend from a model's inputs. A wrong `--backend` otherwise causes one problem for each tensor of each entry. */
 
 const BACKENDS = ["tensorrtllm", "vllm"] as const;
 
-/** The backend whose models have these inputs; undefined where it is neither's. */
+/** Returns the backend whose models have these inputs; undefined for other inputs. */
 export function backendOf(inputs: readonly string[]): (typeof BACKENDS)[number] | undefined {
   if (!inputs.includes("text_input")) return undefined;
   if (inputs.includes("max_tokens")) return "tensorrtllm";
@@ -15,9 +15,9 @@ export function backendOf(inputs: readonly string[]): (typeof BACKENDS)[number] 
 }
 
 /**
- * The error in place of one that refuses the inputs made for a backend: one problem that names the right backend, or says that the
- * model's inputs are those of no backend genai-perf has. Any other error is returned as it is.
- * @param inputsFile what was made for the backend
+ * Replaces an error about inputs that were made for the wrong backend by one problem, which names the right backend, or says that no
+ * backend of genai-perf has these inputs. Returns any other error unchanged.
+ * @param inputsFile the file that was made for the backend
  */
 export async function explainBackend(
   error: unknown,

@@ -7,7 +7,7 @@ import type { GivenSettings } from "../options/settings-builder.ts";
 import { SERVER_METRICS_FILES } from "./report.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
 
-/** Refuses a profile whose files would replace what it reads. @throws UserError with each of them */
+/** Refuses a profile whose output files would replace its input files. @throws UserError with each of them */
 export function checkOutputs(
   settings: GenaiSettings,
   given: GivenSettings,
@@ -22,7 +22,7 @@ export function checkOutputs(
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** Every text in the settings that may be the path of a file that is read, and the settings' own files. */
+/** Returns all strings in the settings that can be the path of an input file, and the configuration files. */
 function readPaths({ input, tokenizer }: GenaiSettings, given: GivenSettings): string[] {
   const prefixed = /^(?:payload|synthetic):(.*)$/s.exec(input.file)?.[1];
   const configs = [...given.values()].flatMap(({ source, place }) =>

@@ -4,23 +4,23 @@ import type { PayloadFormat } from "../../../service/openai/payload.ts";
 import { ENDPOINT_TYPES, type EndpointTypeName } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
-/** How each endpoint type is written to and read. */
+/** Request and answer format of each endpoint type. */
 
 interface Format {
   readonly payload: PayloadFormat | "template";
   readonly answer: AnswerKind;
-  /** The original's type whose title the report has, where it is not its own. */
+  /** GenAI-Perf's type for the report's title, if it is not this type. */
   readonly title?: EndpointTypeName;
 }
 
-/** Types whose reports are called after another one. */
+/** Types whose reports use the title of another type. */
 const TITLES: Readonly<Partial<Record<EndpointTypeName, EndpointTypeName>>> = {
   vision: "multimodal",
   cohere_rankings: "rankings",
   tei_rankings: "rankings",
 };
 
-/** The format of an endpoint's bodies and answers; undefined for those that nothing serves yet. */
+/** Returns the format of an endpoint's bodies and answers; undefined if it is not supported yet. */
 export function formatOf({ type, backend }: GenaiSettings["endpoint"]): Format | undefined {
   if (type === "kserve") return { payload: backend, answer: "kserve" };
   if (type === "template") return { payload: "template", answer: "custom" };

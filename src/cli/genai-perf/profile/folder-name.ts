@@ -4,7 +4,11 @@ import { isPayloadFile } from "../input-format.ts";
 import { intervalsFileOf } from "../lift-load.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
-/** The name of a run's folder, as the original has it; gaps from a file are called as their flag, where it says `concurrency1`. @param stimulus in place of the settings' load */
+/**
+ * Returns the name of a run's folder, like GenAI-Perf. For intervals from a file it contains the flag's name, where GenAI-Perf writes
+ * `concurrency1`.
+ * @param stimulus replaces the settings' load
+ */
 export function nameFolder(settings: GenaiSettings, stimulus: Stimulus = stimulusOf(settings)): string {
   const { endpoint, modelNames } = settings;
   const { serviceKind } = ENDPOINT_TYPES[endpoint.type];

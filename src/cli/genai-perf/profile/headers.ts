@@ -2,14 +2,15 @@ import { type Problem, UserError } from "../../../plan/problem.ts";
 import { readApiKey, registerHeaders } from "../../../plan/secrets.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
-/** The only one there has been; servers that follow the API want it named. */
+/** The only version so far. Servers with this API require the header. */
 const ANTHROPIC_VERSION = "2023-06-01";
 
 type Header = readonly [name: string, value: string];
 
 /**
- * The headers of every request: the user's own (`Name:Value`), the API key's, and what Anthropic's API wants besides. The key is only ever in the environment and on the wire.
- * @throws UserError for headers that are none, and for a variable that is not set
+ * Returns the headers of every request: the user's (`Name:Value`), the API key, and those that Anthropic's API requires. The key is read
+ * from the environment and sent, and never stored.
+ * @throws UserError for invalid headers, and for an environment variable that is not set
  */
 export function headersOf(
   { endpoint, input, rampart }: GenaiSettings,

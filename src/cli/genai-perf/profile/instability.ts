@@ -3,14 +3,14 @@ import { askedRate } from "../../../report/scheduled-rate.ts";
 import type { RunResult } from "../../../result/run-result.ts";
 import { wordFor } from "../../setting-names.ts";
 
-/** Measurements by intervals that did not become stable: the original fails on them. */
+/** Interval measurements that did not become stable. GenAI-Perf fails on them. */
 
-/** Whether a level did not become stable. */
+/** Reports whether any level did not become stable. */
 export function isUnstable({ levels }: RunResult): boolean {
   return levels.some(({ outcome }) => outcome === "unstable");
 }
 
-/** Why the run did not become stable and what would help, as sentences; none when it did. */
+/** Explains why the run did not become stable and what would help, in sentences; empty if it was stable. */
 export function describeInstability({ levels, prepared: { plan } }: RunResult): string[] {
   return levels.flatMap(({ instability, window, level, isLatencyUnstable }) => {
     if (instability !== undefined) {

@@ -2,7 +2,7 @@ import { UserError } from "../../../plan/problem.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
-/** Checks that requests and load agree on sessions, request by request: the original's perf_analyzer fails where they do not. */
+/** Checks that requests and load agree on sessions. GenAI-Perf's perf_analyzer fails if they do not. */
 export class LoadCheck {
   private readonly ids = new Set<string>();
   private hasTimes = false;
@@ -14,7 +14,7 @@ export class LoadCheck {
     this.stimulus = perfAnalyzer.stimulus;
   }
 
-  /** @param position of the request among all, from 0. @throws UserError */
+  /** @param position index of the request, from 0 @throws UserError */
   add({ sessionId, delayMs, timestampMs }: PromptEntry, position: number): void {
     const { kind } = this.stimulus;
     this.hasTimes ||= timestampMs !== undefined;
@@ -28,7 +28,7 @@ export class LoadCheck {
         );
       return;
     }
-    // Sent one by one, without their order and delays, the turns of a session would measure something else.
+    // Sending the turns of a session without their order and delays would measure something else.
     if (sessionId === undefined && delayMs === undefined) return;
     const what = sessionId === undefined ? "a delay" : "a session";
     throw this.refuse(
@@ -40,7 +40,7 @@ export class LoadCheck {
     );
   }
 
-  /** After the last request. @throws UserError */
+  /** Called after the last request. @throws UserError */
   finish(): void {
     if (this.stimulus.kind !== "session_concurrency") return;
     const { sessions } = this.stimulus;
@@ -53,7 +53,7 @@ export class LoadCheck {
     );
   }
 
-  /** What the requests say and the load does not follow, a sentence each without a full stop. */
+  /** Describes what the load ignores in the requests, in sentences without a full stop. */
   notes(): string[] {
     if (!this.hasTimes || this.stimulus.kind === "fixed_schedule") return [];
     return ["the requests' timestamps are not followed: only --fixed-schedule does that"];

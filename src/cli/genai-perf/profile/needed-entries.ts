@@ -3,8 +3,8 @@ import { inputKindOf } from "../../../registry/input-kinds.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 
 /**
- * How many requests' data a plan sends, beginning with the first entry: what lies behind them need not be made. A warm-up begins with the
- * first entry too. Undefined where the number is not known before the run, and where the load goes by the data.
+ * Returns how many entries a plan sends, starting with the first. Later entries need not be created. A warm-up also starts with the first
+ * entry. Undefined if the number is unknown before the run, or the data determines the load.
  */
 export function neededEntries({ load, inputs, measurement, target }: Plan): number | undefined {
   const { mode, warmupRequests, warmupMs = 0 } = measurement;

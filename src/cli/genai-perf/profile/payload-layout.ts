@@ -11,23 +11,26 @@ import type { GenaiSettings } from "../options/settings.ts";
 import { NAMED_TEMPLATES, readTemplateOptions, templateFileOf } from "../template-options.ts";
 import { toLayoutSettings, toPayloadSettings } from "./prompt-settings.ts";
 
-/** How the requests of a run are laid out as bodies. */
+/** Converts entries to request bodies. */
 
 export interface PayloadLayout {
-  /** The requests of one entry: one, but for templates that make a list. @param position of the entry among all, from 0 */
+  /** Returns the requests of one entry: one, except for templates that produce a list. @param position index of the entry, from 0 */
   create(entry: PromptEntry, position: number): Payload[];
-  /** Tokens of the input of a body that was created; NaN for any other. Absent where the body itself tells. */
+  /** Returns the input tokens of a body that was created here; NaN for any other. Absent if they can be counted from the body. */
   readonly countPayload?: (payload: string) => number;
 }
 
-/** Opens the layout of the run's endpoint type. @throws UserError for a template or a path into answers that cannot be read */
+/** Creates the layout of the run's endpoint type. @throws UserError for an invalid template or path into answers */
 export async function openLayout(settings: GenaiSettings, tokenizer: Tokenizer | undefined): Promise<PayloadLayout> {
   if (settings.endpoint.type === "template") return openTemplateLayout(settings, tokenizer);
   const layout = toPayloadSettings(settings);
   return { create: (entry, position) => [createPayload(entry, position, layout)] };
 }
 
-/** Where the answers to a template's requests have their text; undefined where it is looked for. @throws UserError for no path */
+/**
+ * Returns the location of the text in answers to a template's requests; undefined if it is detected.
+ * @throws UserError for an invalid path
+ */
 export function responseFieldOf(settings: GenaiSettings): ResponseField | undefined {
   if (settings.endpoint.type !== "template") return undefined;
   const { responseField } = readTemplateOptions(settings.input.extra);
@@ -56,7 +59,7 @@ async function openTemplateLayout(settings: GenaiSettings, tokenizer: Tokenizer 
   };
 }
 
-/** By name, from a file, or the text itself. @throws UserError when it is none of these */
+/** Finds a template by name, reads it from a file, or uses the value as its text. @throws UserError if none of these applies */
 function findTemplate(value: string, file: string | undefined): TemplateSource {
   const named = Object.hasOwn(NAMED_TEMPLATES, value) ? NAMED_TEMPLATES[value] : undefined;
   if (named !== undefined) return { text: named, name: value };
@@ -79,7 +82,7 @@ function findTemplate(value: string, file: string | undefined): TemplateSource {
   }
 }
 
-/** 53 bits: two of a million bodies meet once in ten thousand runs. */
+/** 53 bits: a collision among a million bodies happens twice in ten thousand runs. */
 function hashOf(text: string): number {
   return deriveSeed(0, text) * 2 ** 21 + (deriveSeed(1, text) >>> 11);
 }

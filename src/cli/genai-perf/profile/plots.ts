@@ -11,26 +11,26 @@ import type { TelemetryMetric } from "../../../telemetry/series.ts";
 import type { CommandIo } from "../../execute.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
-/** Plots of profiles, merged runs and sweeps, which `--generate-plots` asks for. */
+/** Plots of profiles, merged runs and sweeps, for `--generate-plots`. */
 
 const PLOTS_FOLDER = "plots";
 
 export interface PlotParts {
   readonly settings: GenaiSettings;
-  /** Where the results are; plots go into a folder in it. */
+  /** Folder of the results. Plots are written to a folder inside it. */
   readonly folder: string;
-  /** One, or several that are drawn over each other. */
+  /** One run, or several overlaid runs. */
   readonly runs: readonly PlottedRun[];
   readonly result: GenAiPerfResult;
-  /** Undefined where the runs were others'. */
+  /** Undefined for recorded runs. */
   readonly run?: RunResult | undefined;
-  /** What the server told of itself. Default nothing. */
+  /** Metrics of the server. Default: none. */
   readonly telemetry?: readonly TelemetryMetric[] | undefined;
   readonly formats: readonly string[];
   readonly io: CommandIo;
 }
 
-/** Draws everything there is and says what could not be drawn. @throws RunError when a file cannot be written */
+/** Draws all plots and reports those that could not be drawn. @throws RunError when a file cannot be written */
 export async function drawProfile(parts: PlotParts): Promise<void> {
   const { folder, runs, telemetry = [], formats, io } = parts;
   const { runPlots } = await import("../../../report/plots/run-plots.ts");
@@ -38,7 +38,11 @@ export async function drawProfile(parts: PlotParts): Promise<void> {
   await write(toPageText(parts), joinPlots([runPlots(runs), telemetryPlots(telemetry)]), folder, formats, io);
 }
 
-/** Draws a sweep into the folder of all its points. @param what was varied, in words @throws RunError when a file cannot be written */
+/**
+ * Draws a sweep's plots into the folder of all its points.
+ * @param what the varied parameters, in words
+ * @throws RunError when a file cannot be written
+ */
 export async function drawSweep(
   settings: GenaiSettings,
   points: readonly SweepPoint[],
@@ -71,7 +75,7 @@ async function write(
     io.err(`rampart: ${paths.length === 1 ? "plots" : `${paths.length} files of plots`}: ${first}\n`);
 }
 
-/** Removes what an earlier run left, so that it does not pass for a later one's. Other files in the folder stay. */
+/** Removes the plots of an earlier run, so that they are not taken for those of a later one. Keeps other files in the folder. */
 export async function removePlots(folder: string): Promise<void> {
   const plots = join(folder, PLOTS_FOLDER);
   const names = await readdir(plots).catch(() => []);
@@ -79,7 +83,7 @@ export async function removePlots(folder: string): Promise<void> {
     if (name === PLOT_PAGE_FILE || name.endsWith(".svg")) await rm(join(plots, name), { force: true });
 }
 
-/** Metrics at the head of the page, and which of their statistics. */
+/** Metrics at the top of the page, with the statistics to show. */
 const FACTS: readonly (readonly [metric: string, statistics: readonly ("avg" | "p99")[]])[] = [
   ["request_throughput", ["avg"]],
   ["output_token_throughput", ["avg"]],

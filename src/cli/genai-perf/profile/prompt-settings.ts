@@ -9,9 +9,9 @@ import type { GivenSettings } from "../options/settings-builder.ts";
 import { hasMadeUpAudio, hasMadeUpImages, toAudioUnits } from "../rules/media-rules.ts";
 import { formatOf } from "./endpoint-formats.ts";
 
-/** From settings to what requests are made of. */
+/** Converts settings to those of request generation. */
 
-/** What the prompts are. Throws `UserError` for a mix of lengths that is none. */
+/** Returns how prompts are generated. Throws `UserError` for an invalid distribution of lengths. */
 export function toPromptSettings(settings: GenaiSettings, given: GivenSettings): PromptSettings {
   const { endpoint, input, rampart } = settings;
   const { outputTokens, prefixPrompt, sessions } = input;
@@ -33,14 +33,14 @@ export function toPromptSettings(settings: GenaiSettings, given: GivenSettings):
   };
 }
 
-/** Of conversations that are not held only the first turns are sent. */
+/** Without sessions, only the first turns of conversations are sent. */
 function toSource({ input, perfAnalyzer, rampart }: GenaiSettings): PromptSettings["source"] {
   const source = input.file === "" ? DEFAULT_PROMPTS.source : parseInputFile(input.file, rampart.inputFormat);
   const isMultiTurn = perfAnalyzer.stimulus.kind === "session_concurrency";
   return source.kind === "conversations" ? { ...source, isMultiTurn } : source;
 }
 
-/** Whether a template's requests have a query and passages: both are to be made up, or both are in the folder. */
+/** Reports whether a template's requests have a query and passages: both are generated, or both are in the folder. */
 function hasRankingFiles(file: string): boolean {
   const names = ["queries", "passages"];
   const synthetic = /^synthetic:(.*)$/s.exec(file)?.[1];
@@ -48,7 +48,7 @@ function hasRankingFiles(file: string): boolean {
   return file !== "" && names.every((name) => existsSync(join(file, `${name}.jsonl`)));
 }
 
-/** Texts, images and sounds of a request. The format of images is drawn for each where nobody gave one. */
+/** Returns the texts, images and audio of a request. The image format is random for each image unless it is given. */
 function toMediaSettings(
   settings: GenaiSettings,
   given: GivenSettings,
@@ -56,7 +56,7 @@ function toMediaSettings(
   const { image, audio, textBatchSize } = settings.input;
   const { widthPx, heightPx, format } = image;
   return {
-    // Nothing reads a prompt beside images that are searched.
+    // Image retrieval ignores text.
     textsPerRequest: settings.endpoint.type === "image_retrieval" ? 0 : textBatchSize,
     imagesPerRequest: image.batchSize,
     audioPerRequest: audio.batchSize,
@@ -67,7 +67,7 @@ function toMediaSettings(
   };
 }
 
-/** How they are laid out as request bodies. */
+/** Returns how entries are converted to request bodies. */
 export function toPayloadSettings(settings: GenaiSettings): PayloadSettings {
   const { endpoint } = settings;
   const payload = formatOf(endpoint)?.payload;
@@ -75,7 +75,7 @@ export function toPayloadSettings(settings: GenaiSettings): PayloadSettings {
   return { ...toLayoutSettings(settings), format: payload, asksUsage: !settings.rampart.isUsageLeftOut };
 }
 
-/** What all layouts have in common. */
+/** Returns the settings that all layouts share. */
 export function toLayoutSettings({ endpoint, input, modelNames }: GenaiSettings): LayoutSettings {
   return {
     models: modelNames,

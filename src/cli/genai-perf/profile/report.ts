@@ -35,9 +35,9 @@ import { titledTypeOf } from "./answer-rules.ts";
 import { drawProfile } from "./plots.ts";
 import { toInputConfig } from "./to-input-config.ts";
 
-/** What is printed and written of a profile that measured something. */
+/** Prints and writes the results of a profile that measured something. */
 
-/** Written where a server told its metrics. GenAI-Perf's process-export-files passes the JSON over, as {@link artifactFiles} says. */
+/** Written if a server returned metrics. GenAI-Perf's process-export-files skips the JSON, see {@link artifactFiles}. */
 export const SERVER_METRICS_FILES = [
   "server_metrics_export_genai_perf_rampart.json",
   "server_metrics_export.csv",
@@ -48,13 +48,13 @@ export interface ReportParts {
   readonly given: GivenSettings;
   readonly place: ProfilePlace;
   readonly run: RunResult;
-  /** What makes its numbers say something else than they seem to. */
+  /** Warnings that the numbers may be misleading. */
   readonly doubts: readonly string[];
   readonly columns: TokenColumns;
   readonly io: CommandIo;
 }
 
-/** Prints the table of what was measured, and writes the files beside the export. @throws RunError after all else, when one cannot be written */
+/** Prints the results and writes the files next to the export. @throws RunError at the end, when a file could not be written */
 export async function reportProfile(parts: ReportParts): Promise<Measured> {
   const { settings, place, run, columns, io } = parts;
   const { gaps } = columns;
@@ -73,17 +73,17 @@ export async function reportProfile(parts: ReportParts): Promise<Measured> {
   return measured;
 }
 
-/** What was measured, request by request and as statistics. */
+/** Measurements of single requests, and their statistics. */
 export interface Measured {
   readonly columns: TokenColumns;
   readonly result: GenAiPerfResult;
 }
 
-/** Without a run, several exports were merged. */
+/** Without `run`, these are merged exports. */
 type WrittenParts = Pick<ReportParts, "settings" | "given" | "place" | "io"> &
   Partial<Pick<ReportParts, "run" | "doubts">>;
 
-/** Prints the tables of results and writes their files. @throws RunError after all of them, when one cannot be written */
+/** Prints the tables of results and writes their files. @throws RunError at the end, when a file could not be written */
 export async function writeReports(parts: WrittenParts, measured: Measured): Promise<void> {
   throwLost(await writeFiles(parts, measured));
 }
@@ -93,7 +93,7 @@ function throwLost(lost: readonly RunError[]): void {
   if (error !== undefined) throw error;
 }
 
-/** Returns why files could not be written: one of them costs the user neither the table nor the others. */
+/** Returns write errors. They affect neither the table nor the other files. */
 async function writeFiles(parts: WrittenParts, measured: Measured): Promise<RunError[]> {
   const { settings, given, place, io, run, doubts = [] } = parts;
   const { folder, files } = place;
@@ -114,7 +114,7 @@ async function writeFiles(parts: WrittenParts, measured: Measured): Promise<RunE
   return lost;
 }
 
-/** What servers told of themselves, GPUs included: tables with `-v`, and files of their own. */
+/** Reports the servers' metrics, including GPUs: tables with `-v`, and separate files. */
 async function reportServers(
   { settings, place, io }: ReportParts,
   { telemetry }: GenAiPerfResult,
@@ -137,7 +137,7 @@ function toResult({ settings, columns, run }: ReportParts): GenAiPerfResult {
   });
 }
 
-/** Returns the error where it cannot be written. */
+/** Returns a write error, if any. */
 function write(path: string, text: string): RunError[] {
   try {
     writeOutput(path, text);
@@ -148,7 +148,7 @@ function write(path: string, text: string): RunError[] {
   }
 }
 
-/** Where a profile's files lie. Also the names of those that a later run replaces. */
+/** Paths of a profile's files, which a later run replaces. */
 export interface ProfilePlace {
   readonly folder: string;
   readonly files: ArtifactFiles;

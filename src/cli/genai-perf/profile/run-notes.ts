@@ -8,7 +8,7 @@ import { isCancelled } from "../../../transport/failure.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { describeInstability } from "./instability.ts";
 
-/** Tells what the user must know of the run besides its numbers. @param doubts those of {@link findDoubts} */
+/** Prints notes on the run besides its numbers. @param doubts the result of {@link findDoubts} */
 export function reportRunNotes(
   result: RunResult,
   settings: GenaiSettings,
@@ -20,7 +20,7 @@ export function reportRunNotes(
   for (const text of doubts) note(text);
 }
 
-/** What makes a run's numbers say something else than they seem to; whole sentences. */
+/** Returns warnings that a run's numbers may be misleading; whole sentences. */
 export function findDoubts(result: RunResult, settings: GenaiSettings): string[] {
   const { failedCount, sentCount, error, isInterrupted, prepared, levels, sessions } = result;
   const doubts = [...prepared.warnings];
@@ -64,13 +64,13 @@ function reportCourse(
     note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
 }
 
-/** The original's table knows only when requests were sent. */
+/** GenAI-Perf's table measures only from the actual send. */
 function describeDueLatency({ scheduledLatency }: WindowResult): string {
   const [average, p99] = [scheduledLatency.meanNs, scheduledLatency.percentileUs(99) * 1000].map(formatDurationNs);
   return `latencies count from when a request was sent; from when it was due they are ${average} on average, ${p99} at p99`;
 }
 
-/** Connections that a load needs; of loads that do not say it, more than this would be too many. */
+/** Returns the number of connections that a load needs; for other loads, the number above which there are too many. */
 function neededConnections({ perfAnalyzer: { stimulus } }: GenaiSettings, run: RunResult): number {
   const perServer =
     stimulus.kind === "concurrency" && run.prepared.plan.load.kind === "concurrency"
@@ -81,12 +81,12 @@ function neededConnections({ perfAnalyzer: { stimulus } }: GenaiSettings, run: R
   return perServer * (run.servers?.length ?? 1);
 }
 
-/** Servers answer errors with whole pages. */
+/** Error responses of servers can be whole pages. */
 function toOneLine(text: string): string {
   return text.trim().replace(/\s+/g, " ");
 }
 
-/** Requests without an answer that counts, by whose doing that is. */
+/** Prints the requests without a valid answer, by cause. */
 function reportFailures(result: RunResult, note: (text: string) => void): void {
   const { failures, cancelledCount } = result;
   const warmup = result.warmup ?? { sentCount: 0, failedCount: 0 };

@@ -26,26 +26,26 @@ import { findDoubts, reportRunNotes } from "./run-notes.ts";
 import { SharedTokenWork, type TokenWork } from "./token-work.ts";
 import { INPUTS_FILE } from "./write-inputs.ts";
 
-/** One profile: prompts, a run, and what GenAI-Perf prints and writes of it. */
+/** Runs one profile: creates prompts, runs the load, and reports like GenAI-Perf. */
 
-/** What came of a profile. */
+/** Result of a profile. */
 export interface Profile extends ProfilePlace {
   readonly run: RunResult;
-  /** Undefined when nothing was measured; no report was written then. */
+  /** Undefined when nothing was measured. No report was written then. */
   readonly measured: { readonly columns: TokenColumns; readonly result: GenAiPerfResult } | undefined;
   /**
-   * All went well: no more requests failed than allowed, some were measured, the measurement was stable where it had to be, and nothing ended
-   * the run before its time, Ctrl-C neither.
+   * Whether the profile succeeded: no more requests failed than allowed, some were measured, the measurement was stable where required, and
+   * the run was not ended early, for example by Ctrl-C.
    */
   readonly isPassed: boolean;
-  /** Why a file that is written during the run could not be; undefined when all were. */
+  /** Write error of a file that is written during the run; undefined if there was none. */
   readonly outputError: RunError | undefined;
 }
 
 /**
  * Runs one profile and reports on it.
- * @param folder where its files go; left out, the one that the original names after model, endpoint and load
- * @param tokens of profiles that follow each other; left out, it is begun and ended here
+ * @param folder folder of its files; default: GenAI-Perf's name from model, endpoint and load
+ * @param tokens shared by consecutive profiles; default: created and closed here
  * @throws UserError, RunError
  */
 export async function runProfile(
@@ -72,7 +72,7 @@ interface ProfileParts {
   readonly tokens: SharedTokenWork;
 }
 
-/** Writes the requests, and makes the plan that sends them. */
+/** Writes the requests, and returns the plan that sends them. */
 async function prepare({ settings, given, place, io, tokens }: ProfileParts): Promise<{ plan: Plan; work: TokenWork }> {
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const { folder, files } = place;
@@ -123,7 +123,7 @@ async function measureRun({ settings, given, place, io }: ProfileParts, plan: Pl
   const path = join(place.folder, place.files.profileExport);
   let measured: Profile["measured"];
   if (columns === undefined) {
-    // An export without requests would only be in the way.
+    // An export without requests is useless.
     await rm(path, { force: true });
     io.err("rampart: nothing was measured: there is no report\n");
   } else measured = await reportProfile({ settings, given, place, run, doubts, columns, io });
@@ -133,7 +133,7 @@ async function measureRun({ settings, given, place, io }: ProfileParts, plan: Pl
   return { ...place, run, measured, outputError, isPassed };
 }
 
-/** What an earlier run left would pass for this one's, should this one fail. */
+/** Removes the files of an earlier run, so that they are not taken for those of this one if it fails. */
 async function removeEarlier({ folder, files }: ProfilePlace, { rampart }: GenaiSettings): Promise<void> {
   for (const name of [...Object.values(files), ...SERVER_METRICS_FILES]) removeOutput(join(folder, name));
   await removePlots(folder);
@@ -151,14 +151,17 @@ function noContent({ endpoint }: GenaiSettings): string {
   return `no answer is one that the endpoint type ${endpoint.type} knows: look at --endpoint-type, --endpoint and --url, and at an answer in the profile export`;
 }
 
-/** The measured requests of the first level; undefined where nothing was answered, or the run ended before its first window. */
+/** Returns the measured requests of the first level; undefined when nothing was answered, or the run ended before its first window. */
 function columnsOf(run: RunResult): TokenColumns | undefined {
   return hasAnswers(run) ? run.levels[0]?.tokens : undefined;
 }
 
-/** Of the measured requests: what failed before them was told. @param unreadCount answers that only failed when they were read */
+/**
+ * Checks only measured requests. Earlier failures were already reported.
+ * @param unreadCount answers whose failure was found when they were read
+ */
 function isWithinLimit(run: RunResult, unreadCount: number, { rampart }: GenaiSettings): boolean {
-  // Without a limit every failure shows in the exit code, although it ends nothing.
+  // Without a limit, any failure changes the exit code, although it does not end the run.
   const limit = rampart.maxFailureRatio < 1 ? rampart.maxFailureRatio : 0;
   const { sentCount, failedCount } = run.warmup ?? { sentCount: 0, failedCount: 0 };
   return run.failedCount + unreadCount - failedCount <= limit * (run.sentCount - sentCount);
@@ -168,7 +171,7 @@ function hasAnswers({ completedCount, warmup }: RunResult): boolean {
   return completedCount > (warmup === undefined ? 0 : warmup.sentCount - warmup.failedCount);
 }
 
-/** Whether there is no answer because that was asked for: every request was cancelled on purpose. */
+/** Reports whether there is no answer because every request was cancelled on purpose. */
 function isAllCancelled({ error, isInterrupted, cancelledCount, failures }: RunResult): boolean {
   const isOnlyThat = failures.every(({ kind, isWarmup }) => kind === "cancelled" || isWarmup === true);
   return error === undefined && !isInterrupted && cancelledCount > 0 && isOnlyThat;

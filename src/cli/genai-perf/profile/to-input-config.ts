@@ -8,8 +8,8 @@ import type { GenaiSettings, Stimulus, Sweep } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 
 /**
- * The `input_config` of profile_export_genai_perf.json: the whole configuration in the original's order. Secrets in headers are left out; the
- * original exports them.
+ * Returns the `input_config` of profile_export_genai_perf.json: the whole configuration in GenAI-Perf's order. Leaves out secrets in
+ * headers, which GenAI-Perf exports.
  */
 export function toInputConfig(settings: GenaiSettings, given: GivenSettings): PythonJson {
   const groups = YAML_KEYS.filter(({ key }) => key !== OWN_KEY);
@@ -90,7 +90,7 @@ function exportField({ at, kind, isFloat }: KeyedOption, settings: GenaiSettings
   if (Array.isArray(value)) return value.map((item) => (typeof item === "number" ? number(item) : item));
   return typeof value === "number" ? number(value) : value;
 
-  /** A ratio that a file gives as a whole number stays one. */
+  /** A ratio that a file gives as an integer stays an integer. */
   function floatUnlessFile(item: number): unknown {
     return from?.source === "file" && !from.isFloat ? item : toFloat(item);
   }
@@ -121,7 +121,7 @@ function exportSweep(sweep: Sweep): unknown {
   return sweep.kind === "list" ? sweep.values : { min: sweep.min, max: sweep.max };
 }
 
-/** A header, `Name:Value`, as it may be shown: without its value where that may be a secret. */
+/** Returns a header (`Name:Value`) for display, without its value if that can be a secret. */
 function hideSecret(header: string): string {
   const name = header.slice(0, Math.max(0, header.indexOf(":")));
   return isSecretName(name) ? `${name}:${HIDDEN_VALUE}` : header;
@@ -131,7 +131,7 @@ function mapValues(record: Readonly<Record<string, number>>, map: (value: number
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }
 
-/** As Python's pathlib prints a path: without `./`, doubled or closing slashes. */
+/** Formats a path like Python's pathlib: without `./`, double or trailing slashes. */
 function normalizePath(path: string): string {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
   const joined = parts.join("/");

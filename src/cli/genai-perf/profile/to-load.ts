@@ -3,7 +3,7 @@ import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
-/** When requests are sent. */
+/** Returns the load: when requests are sent. */
 export function toLoad(settings: GenaiSettings): LoadPlan {
   const { stimulus } = settings.perfAnalyzer;
   switch (stimulus.kind) {
@@ -38,12 +38,12 @@ function toRateLoad({ input, rampart }: GenaiSettings, ratePerSec: number): Requ
   };
 }
 
-/** 0 seconds are no ramp. */
+/** 0 seconds mean no ramp. */
 function toSpanMs(seconds: number | null): number | undefined {
   return seconds === null || seconds === 0 ? undefined : seconds * 1000;
 }
 
-/** Which part of a payload file is sent by its times; undefined for all of it, and for other loads. */
+/** Returns the part of a payload file that is sent by its timestamps; undefined for all of it, and for other loads. */
 export function schedulePartOf({ perfAnalyzer, rampart }: GenaiSettings): SchedulePartPlan | undefined {
   const { hasScheduleAutoOffset, scheduleStartMs, scheduleEndMs, scheduleSpeedRatio } = rampart;
   if (perfAnalyzer.stimulus.kind !== "fixed_schedule") return undefined;

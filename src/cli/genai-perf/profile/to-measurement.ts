@@ -7,7 +7,7 @@ const DEFAULT_INTERVAL_MS = 10_000;
 const MIN_REQUESTS = 10;
 const MAX_TRIALS = 10;
 
-/** What is measured of a run. @param entryCount requests in the file of inputs */
+/** Returns the measurement of a run. @param entryCount number of requests in the input file */
 export function toMeasurement(settings: GenaiSettings, given: GivenSettings, entryCount: number): MeasurementPlan {
   const { durationSec, gracePeriodSec, warmupSec } = settings.rampart;
   const mode: MeasurementPlan["mode"] =
@@ -17,7 +17,7 @@ export function toMeasurement(settings: GenaiSettings, given: GivenSettings, ent
   const { stimulus, warmupRequests } = settings.perfAnalyzer;
   return {
     mode,
-    // As in the original, which never warms up with sessions; the user is told.
+    // Like GenAI-Perf, which never warms up with sessions. A warning says so.
     warmupRequests: stimulus.kind === "session_concurrency" ? 0 : warmupRequests,
     ...(warmupSec === null || warmupSec === 0 ? {} : { warmupMs: warmupSec * 1000 }),
     percentile: null,
@@ -25,13 +25,13 @@ export function toMeasurement(settings: GenaiSettings, given: GivenSettings, ent
   };
 }
 
-/** Whether the duration is a file's and the command line asks for another measurement. */
+/** Reports whether a file sets the duration and the command line asks for another measurement. */
 function isOverridden(given: GivenSettings): boolean {
   const source = given.get("perfAnalyzer.measurement.num")?.source;
   return source === "flag" && given.get("rampart.durationSec")?.source !== "flag";
 }
 
-/** As in the original a payload file is sent once where nothing else is said, and sessions are held once whatever else is said. */
+/** Like in GenAI-Perf, a payload file is sent once by default, and sessions always run once. */
 function toMode(settings: GenaiSettings, entryCount: number): MeasurementPlan["mode"] {
   const { measurement, stimulus, stabilityPct } = settings.perfAnalyzer;
   if (stimulus.kind === "fixed_schedule" || stimulus.kind === "session_concurrency")

@@ -11,17 +11,17 @@ import { toLoad } from "./to-load.ts";
 import { toMeasurement } from "./to-measurement.ts";
 import { type Headers, toTarget } from "./to-target.ts";
 
-/** From settings to a plan. */
+/** Converts settings to a plan. */
 
-/** The files of a run, and what decides its length. */
+/** The files of a run, and the number of its requests. */
 export interface ProfileFiles {
   readonly inputsFile: string;
   readonly profileExportFile: string;
-  /** Requests in `inputsFile`. */
+  /** Number of requests in `inputsFile`. */
   readonly entryCount: number;
 }
 
-/** The plan of one profile. @param headers of every request, the user's own and those of an API key */
+/** Returns the plan of one profile. @param headers headers of every request: the user's and those of an API key */
 export function toProfilePlan(
   settings: GenaiSettings,
   given: GivenSettings,
@@ -31,7 +31,7 @@ export function toProfilePlan(
   const { modelNames, rampart } = settings;
   const target = toTarget(settings, given, headers);
   const measurement = toMeasurement(settings, given, files.entryCount);
-  // A number of requests takes as many prompts from the first on, each once, and no more of them need to be made.
+  // A fixed number of requests uses the first prompts, each once, so only these need to be created.
   const order = measurement.mode.kind === "requests" ? { isInOrder: true } : {};
   return {
     version: 1,
@@ -77,10 +77,10 @@ function toCancellation({ input, rampart }: GenaiSettings): CancellationPlan {
   return { sharePct: rampart.cancelPct, delayMs: rampart.cancelDelaySec * 1000, seed: input.randomSeed };
 }
 
-/** The original's interval. */
+/** GenAI-Perf's interval. */
 const SCRAPE_INTERVAL_MS = 330;
 
-/** An empty list stands for the default, as in the original. */
+/** An empty list stands for the default, like in GenAI-Perf. */
 function toScrapes(settings: GenaiSettings, given: GivenSettings): ScrapePlan {
   const at = "endpoint.serverMetricsUrls";
   const urls = settings.endpoint.serverMetricsUrls.map((url) => url.trim());

@@ -5,13 +5,13 @@ import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 
-/** perf_analyzer's, which the original leaves it to where no URL is given. */
+/** perf_analyzer's default, which GenAI-Perf uses when no URL is given. */
 const DEFAULT_HTTP_URL = "localhost:8000";
 
 /** Names and values. */
 export type Headers = readonly (readonly [name: string, value: string])[];
 
-/** What is measured, and where. @param headers of every request, the user's own and those of an API key */
+/** Returns the target of the measurement. @param headers headers of every request: the user's and those of an API key */
 export function toTarget(settings: GenaiSettings, given: GivenSettings, headers: Headers): TargetPlan {
   const { endpoint, modelNames, rampart } = settings;
   const { type, path, isStreaming } = endpoint;

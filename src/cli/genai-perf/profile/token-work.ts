@@ -14,25 +14,27 @@ import type { PayloadLayout } from "./payload-layout.ts";
 import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.ts";
 
 /**
- * The parts of a profile that need a tokenizer: making its requests, and measuring its answers. They have a thread of their own, so that
- * neither their time nor their memory is in the thread that times responses.
+ * Runs the parts of a profile that need a tokenizer in a separate thread: creating requests, and measuring answers. So they take neither
+ * time nor memory from the thread that times responses.
  */
 
-/** Does the work of one profile after another. */
+/** Does this work for consecutive profiles. */
 export interface TokenWork {
   /** Measures the answers of runs. */
   readonly link: TokenLink;
-  /** Writes the requests of a run. @throws UserError, RunError as `writeInputs` */
+  /** Writes the requests of a run. @throws UserError, RunError like `writeInputs` */
   write(task: WriteTask): Promise<WrittenInputs>;
   close(): Promise<void>;
 }
 
-/** Whether there is any text to count: none, or the user wants only the server's counts, which are not enough for made-up prompts. */
+/**
+ * Reports whether any text must be counted. False without text, and when only the server's counts are used and no prompts are generated.
+ */
 function needsTokenizer({ endpoint, tokenizer }: GenaiSettings): boolean {
   return tokenizer.name !== "none" && endpoint.type !== "image_retrieval";
 }
 
-/** Loads the settings' tokenizer; undefined where none is needed. @throws UserError, RunError as `loadTokenizer` */
+/** Loads the settings' tokenizer; undefined if none is needed. @throws UserError, RunError like `loadTokenizer` */
 export async function openTokenizer(settings: GenaiSettings): Promise<Tokenizer | undefined> {
   if (!needsTokenizer(settings)) return undefined;
   const { tokenizer, modelNames } = settings;
@@ -40,11 +42,11 @@ export async function openTokenizer(settings: GenaiSettings): Promise<Tokenizer 
   return loadTokenizer(name === "" ? (modelNames[0] ?? "") : name, { revision, trustRemoteCode });
 }
 
-/** Extra inputs are sent as text: a message would not keep how a number was written. */
+/** Extra inputs are sent as text, because a message would not preserve how a number is written. */
 export interface SentSettings {
   readonly settings: GenaiSettings;
   readonly extraJson: string;
-  /** The thread writes files too. */
+  /** Secrets to mask, because the thread also writes files. */
   readonly secrets: readonly string[];
 }
 
@@ -67,7 +69,7 @@ type Task =
   | TokenTask
   | { readonly kind: "write"; readonly settings: SentSettings; readonly task: Omit<WriteTask, "settings"> };
 
-/** The thread's side: loads the settings' tokenizer, and works until it is ended. */
+/** Entry point of the thread: loads the settings' tokenizer, and works until it is ended. */
 export function serveTokenWork(port: MessagePort, sent: SentSettings): void {
   const opening = openTokenWork(sent);
   opening.catch(() => {});
@@ -93,20 +95,20 @@ async function openTokenWork(sent: SentSettings): Promise<(task: Task) => unknow
   return (task) => (task.kind === "write" ? write(task) : desk.handle(task));
 }
 
-/** The caller's side, over a port to whoever works. */
+/** The caller's side of a port to the worker. */
 class PortTokenWork implements TokenWork {
   readonly link: TokenLink;
   private readonly calls: WorkerCalls<SentError>;
   private readonly end: () => Promise<unknown>;
 
-  /** @param end ends the other side */
+  /** @param end ends the worker */
   constructor(port: CallPort, end: () => Promise<unknown>) {
     this.end = end;
     this.calls = new WorkerCalls(port, ERROR_FORM);
     this.link = new TokenLink(this.calls);
   }
 
-  /** Waits for the tokenizer. @throws WorkerError when there is no thread after all */
+  /** Waits for the tokenizer. @throws WorkerError when the thread could not be started */
   async start(): Promise<this> {
     try {
       await this.calls.call({ kind: "open" } satisfies Task);
@@ -135,10 +137,10 @@ function failed(reason: string): RunError {
 }
 
 /**
- * Begins the work: in a thread of its own, or in the caller's where no thread can be started.
- * @param note receives why there is no thread
- * @param start how to start the thread
- * @throws UserError, RunError as `openTokenizer`
+ * Starts the work in a separate thread, or in the caller's thread if none can be started.
+ * @param note receives the reason why there is no thread
+ * @param start starts the thread
+ * @throws UserError, RunError like `openTokenizer`
  */
 export async function startTokenWork(
   settings: GenaiSettings,
@@ -164,11 +166,14 @@ export async function startTokenWork(
   return new PortTokenWork(port1, close).start();
 }
 
-/** The work of profiles that follow each other and share a tokenizer: begun once. What failed is tried again, as a hub may be away for a moment. */
+/**
+ * Shares the tokenizer between consecutive profiles and starts the work once. After a failure it tries again, because a hub can be
+ * temporarily unavailable.
+ */
 export class SharedTokenWork {
   private work: TokenWork | undefined;
 
-  /** @throws UserError, RunError as `startTokenWork` */
+  /** @throws UserError, RunError like `startTokenWork` */
   async open(settings: GenaiSettings, note: (text: string) => void): Promise<TokenWork> {
     this.work ??= await startTokenWork(settings, note);
     return this.work;

@@ -16,38 +16,38 @@ import { openLayout, type PayloadLayout } from "./payload-layout.ts";
 import { toPromptSettings } from "./prompt-settings.ts";
 import { schedulePartOf } from "./to-load.ts";
 
-/** The name of a run's requests in its folder. */
+/** Name of the file of requests in a run's folder. */
 export const INPUTS_FILE = "inputs.json";
-/** Written at once: a million small writes would take a minute. */
+/** Characters per write. A million small writes would take a minute. */
 const PIECE_CHARACTERS = 256 * 1024;
 
-/** Which requests are made, and where they are written. */
+/** The requests to create, and where to write them. */
 export interface WriteTask {
   readonly settings: GenaiSettings;
   readonly given: GivenSettings;
   /** The folder of the file. */
   readonly folder: string;
-  /** Requests to make at most, from the first on. Default all. */
+  /** Maximum number of requests, starting with the first. Default: all. */
   readonly entryLimit?: number | undefined;
 }
 
-/** What was written. */
+/** The written file. */
 export interface WrittenInputs {
   readonly path: string;
   readonly entryCount: number;
-  /** What the user must know of them, a sentence each without a full stop. */
+  /** Notes for the user, sentences without a full stop. */
   readonly notes: readonly string[];
 }
 
-/** What was written, and what is kept of it in this thread. */
+/** The written file, and data that stays in this thread. */
 interface CountedInputs extends WrittenInputs {
-  /** Tokens of the input of one of the bodies; absent where the body itself tells. */
+  /** Returns the input tokens of one of the bodies; absent if they can be counted from the body. */
   readonly countPayload: PayloadLayout["countPayload"];
 }
 
 /**
- * Writes the requests of a run into its folder, which is made. The file appears whole.
- * @param tokenizer only needed where prompts are made up
+ * Writes the requests of a run into its folder, which is created. The file is written atomically.
+ * @param tokenizer only needed to generate prompts
  * @throws UserError for inputs that cannot be read, RunError when the file cannot be written
  */
 export async function writeInputs(task: WriteTask, tokenizer: Tokenizer | undefined): Promise<CountedInputs> {
@@ -60,7 +60,7 @@ export async function writeInputs(task: WriteTask, tokenizer: Tokenizer | undefi
   let file: OutputFile | undefined;
   try {
     made = await mkdir(folder, { recursive: true });
-    // It is read again and sent.
+    // Not masked, because the run reads it again and sends it.
     file = new OutputFile(path, { isMasked: false });
     const order = prompts.source.kind === "synthetic" ? "session" : "trace";
     let piece = "";
@@ -85,7 +85,7 @@ export async function writeInputs(task: WriteTask, tokenizer: Tokenizer | undefi
   return { path, entryCount: payloads.count(), notes: payloads.notes(), countPayload: layout.countPayload };
 }
 
-/** Folders made for nothing. @param made the outermost of them */
+/** Removes folders that were created unnecessarily. @param made the outermost of them */
 async function removeEmpty(folder: string, made: string): Promise<void> {
   const last = resolve(made);
   for (let path = resolve(folder); path.length >= last.length; path = dirname(path)) {
@@ -103,13 +103,13 @@ function noPlace(lost: string, { endpoint, input }: GenaiSettings): UserError {
   return new UserError([{ path: "--input-file", message, value: input.file, hint }]);
 }
 
-/** What would be written. */
+/** Result of a check without writing. */
 export interface CheckedInputs extends WrittenInputs {
-  /** The first request's body; undefined when there is none. */
+  /** Body of the first request; undefined when there is none. */
   readonly first: Payload["body"] | undefined;
 }
 
-/** Makes all requests and writes nothing. As {@link writeInputs} otherwise. */
+/** Creates all requests and writes nothing. Otherwise like {@link writeInputs}. */
 export async function checkInputs(task: WriteTask, tokenizer: Tokenizer | undefined): Promise<CheckedInputs> {
   const { settings, given, folder } = task;
   const layout = await openLayout(settings, tokenizer);

@@ -4,11 +4,10 @@ import { flagsOf, type SubcommandName } from "../options/subcommands.ts";
 const FLAG = /(?<![\w-])--?[a-zA-Z][\w-]*/g;
 
 /**
- * Problems that do not only follow from flags that could not be read: those that name such a flag, or one that was likely meant, may be
- * gone once it is mended.
+ * Drops problems that may only be consequences of invalid flags: those that mention such a flag, or the flag that was probably meant.
  *
- * @param problems of the flags that could be read
- * @param wrong what is wrong with the others
+ * @param problems problems between the valid flags
+ * @param wrong problems of the invalid flags
  */
 export function withoutConsequences(
   problems: readonly Problem[],
@@ -22,6 +21,6 @@ export function withoutConsequences(
 }
 
 function namesIn({ path, message, hint }: Problem): string[] {
-  // Hints lead to the help, whatever the problem.
+  // Every hint can mention --help.
   return (`${path} ${message} ${hint}`.match(FLAG) ?? []).filter((name) => name !== "--help");
 }

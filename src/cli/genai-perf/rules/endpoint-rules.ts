@@ -3,10 +3,10 @@ import { parseMetricsUrl } from "../../../telemetry/metrics-url.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** It does not matter which: the service has its own. */
+/** Any value works: the service has its own port. */
 const ANY_PORT = 1;
 
-/** What is asked, and where its metrics are. */
+/** Checks the endpoint and the URLs of its metrics. */
 export function checkEndpoint(rules: RuleSet): void {
   const { settings } = rules;
   const { type, backend } = settings.endpoint;
@@ -35,7 +35,7 @@ export function checkEndpoint(rules: RuleSet): void {
       rules.refuse(true, "endpoint.serverMetricsUrls", message, "Write for example http://localhost:8002/metrics.");
 }
 
-/** Addresses of servers, which are looked at before anything is written. */
+/** Checks server addresses before anything is written. */
 export function checkServers(rules: RuleSet): void {
   const { endpoint, rampart } = rules.settings;
   const check = (at: "endpoint.url" | "rampart.moreUrls", url: string): void => {
@@ -60,7 +60,7 @@ function explainMetrics(url: string): string[] {
   return [`${url.replace(/\/\/[^/]*@/, "//<hidden>@")} is no http or https URL without a name and password`];
 }
 
-/** As the original checks it for Triton only: with a port, and `/metrics` in the path. */
+/** Checks like GenAI-Perf, which does so only for Triton: requires a port, and `/metrics` in the path. */
 function explainTritonMetrics(url: string): string[] {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1] ?? "";
   if (scheme !== "http" && scheme !== "https")

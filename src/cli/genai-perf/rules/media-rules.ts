@@ -6,7 +6,7 @@ import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** What images, sounds and batches a request may have, by its endpoint type. */
+/** The images, audio and batches that each endpoint type supports. */
 
 const IMAGE_TYPES: readonly string[] = [
   "multimodal",
@@ -19,10 +19,10 @@ const IMAGE_TYPES: readonly string[] = [
   "template",
 ];
 const AUDIO_TYPES: readonly string[] = ["multimodal", "vision", "template"];
-/** Their bodies have room for one text. */
+/** Endpoint types whose bodies contain a single text. */
 const SINGLE_TEXT_TYPES = ["chat", "multimodal", "vision", "kserve", "responses", "messages"];
 
-/** Media of an input file that requests of the endpoint type have no place for; undefined when there are none. */
+/** Returns media in an input file that the endpoint type does not support; undefined if there are none. */
 export function findLostMedia(
   { images = [], audio = [] }: PromptEntry,
   { endpoint }: GenaiSettings,
@@ -31,19 +31,19 @@ export function findLostMedia(
   return audio.length > 0 && !AUDIO_TYPES.includes(endpoint.type) ? "sounds" : undefined;
 }
 
-/** Refuses what the user asked for and requests of this endpoint type do not have. */
+/** Refuses media settings that the endpoint type does not support. */
 export function checkMedia(rules: RuleSet): void {
   checkImages(rules);
   checkSounds(rules);
   checkBatches(rules);
 }
 
-/** Whether images are made up. */
+/** Reports whether images are generated. */
 export function hasMadeUpImages({ input }: GenaiSettings): boolean {
   return input.image.widthPx.mean > 0 && input.image.heightPx.mean > 0;
 }
 
-/** Whether sounds are made up. */
+/** Reports whether audio is generated. */
 export function hasMadeUpAudio({ input }: GenaiSettings): boolean {
   return input.audio.lengthSec.mean > 0;
 }
@@ -89,7 +89,7 @@ function checkSounds(rules: RuleSet): void {
         refuse(rules, at, "says how made-up sounds are, and none are made up", "Add --audio-length-mean.");
 }
 
-/** The units of the flags as the maker of sounds has them. */
+/** Converts the flags' units to those of the audio generator. */
 export function toAudioUnits(audio: GenaiSettings["input"]["audio"]): {
   sampleRatesHz: number[];
   channelCount: number;
@@ -97,7 +97,7 @@ export function toAudioUnits(audio: GenaiSettings["input"]["audio"]): {
   return { sampleRatesHz: audio.sampleRatesKhz.map((kHz) => Math.round(kHz * 1000)), channelCount: audio.channels };
 }
 
-/** Refuses made-up media for requests that cannot have them. */
+/** Refuses generated media for endpoint types that do not support them. */
 function checkTypes(rules: RuleSet, at: SettingPath, what: string, types: readonly string[]): void {
   const { endpoint, input } = rules.settings;
   if (!types.includes(endpoint.type)) {

@@ -2,7 +2,7 @@ import { checkOutputFiles } from "../../output-files.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** What each of Rampart's own options needs beside it, and cannot have. */
+/** Checks which settings each of Rampart's own options requires and excludes. */
 export function checkOwn(rules: RuleSet): void {
   checkNeeds(rules);
   checkPhases(rules);
@@ -49,7 +49,7 @@ function checkNeeds(rules: RuleSet): void {
   rules.require("rampart.searchLimits", isAnalyzing, "a sweep");
 }
 
-/** What a duration and a warm-up cannot be given beside. */
+/** Checks which settings conflict with a duration and a warm-up. */
 function checkPhases(rules: RuleSet): void {
   const { given, settings } = rules;
   const isCounted =

@@ -11,9 +11,9 @@ import type { RuleSet } from "./rule-set.ts";
 import { checkSessions } from "./session-rules.ts";
 import { checkSweep } from "./sweep-rules.ts";
 
-/** The original's rules between settings, and those that Rampart's own options bring. */
+/** GenAI-Perf's rules between settings, and rules for Rampart's own options. */
 
-/** Checks what the settings contradict, all of it. */
+/** Reports all conflicts between settings. */
 export function checkTogether(rules: RuleSet): void {
   const { subcommand } = rules.settings;
   if (subcommand === "create-template") return;
@@ -38,7 +38,7 @@ export function checkTogether(rules: RuleSet): void {
       rules.refuse(rules.isChosen(at), at, `${names[0]} is not supported yet`, "Leave it out.");
 }
 
-/** What is not possible with tokens and tokenizers. */
+/** Checks tokens and tokenizers. */
 function checkTokens(rules: RuleSet): void {
   const { settings } = rules;
   const { serviceKind } = ENDPOINT_TYPES[settings.endpoint.type];

@@ -3,9 +3,9 @@ import { hasMadeUpPrompts } from "../input-format.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** Rules of conversations. */
+/** Rules for sessions. */
 
-/** What sessions need: a load that holds them, and requests that belong to them. */
+/** Checks that sessions have a load that supports them, and requests that belong to them. */
 export function checkSessions(rules: RuleSet): void {
   const { input, perfAnalyzer, endpoint } = rules.settings;
   const { stimulus } = perfAnalyzer;
@@ -38,12 +38,12 @@ export function checkSessions(rules: RuleSet): void {
   );
 }
 
-/** Whether the input file may have sessions, by its name or by what it is said to hold. */
+/** Reports whether the input file can contain sessions, by its name or its format. */
 function hasSessionsIn({ input, rampart }: GenaiSettings): boolean {
   return /^(payload|conversations):/.test(input.file) || ["payload", "sharegpt"].includes(rampart.inputFormat);
 }
 
-/** Warns of flags that have no effect on sessions, or only on them; the original says nothing of it. */
+/** Warns of flags that have no effect on sessions, or only on sessions. GenAI-Perf does not warn. */
 export function warnOfSessions(rules: RuleSet): void {
   const { input, perfAnalyzer } = rules.settings;
   const hasSessions = input.sessions.count > 0;

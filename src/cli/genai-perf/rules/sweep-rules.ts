@@ -7,9 +7,9 @@ import { sweepValues } from "../options/sweeps.ts";
 import { formatOf } from "../profile/endpoint-formats.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** What a sweep and the settings beside it contradict. */
+/** Conflicts between a sweep and other settings. */
 
-/** Kinds whose requests hold several texts or images; a batch would change nothing in the others. */
+/** Kinds whose requests can hold several texts or images. A batch has no effect on the others. */
 const BATCHED: readonly AnswerKind[] = ["completions", "embeddings", "nvclip", "rankings", "image-retrieval"];
 
 /** Checks the sweep. */
@@ -49,7 +49,7 @@ export function checkSweep(rules: RuleSet): void {
   checkSearch(rules);
 }
 
-/** A level of load whose requests are fewer than the load never reaches it. */
+/** With fewer requests than the load, a level never reaches the load. */
 function checkCounts(rules: RuleSet): void {
   const { analyze, perfAnalyzer } = rules.settings;
   const { mode, num } = perfAnalyzer.measurement;

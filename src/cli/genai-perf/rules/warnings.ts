@@ -7,7 +7,7 @@ import { isDefault } from "../options/defaults.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { warnOfSessions } from "./session-rules.ts";
 
-/** Warns of settings without an effect. */
+/** Warns of settings without effect. */
 export function warnTogether(rules: RuleSet): void {
   const { settings, given, warnings } = rules;
   const { input, endpoint, perfAnalyzer, rampart, output } = settings;
@@ -57,7 +57,7 @@ export function warnTogether(rules: RuleSet): void {
   }
 }
 
-/** Lengths of no tokens. */
+/** Warns of lengths of 0 tokens. */
 function warnOfLengths(rules: RuleSet): void {
   const { input, endpoint, rampart } = rules.settings;
   const { syntheticTokens, outputTokens } = input;
@@ -74,7 +74,7 @@ function warnOfLengths(rules: RuleSet): void {
     );
 }
 
-/** Flags that another one overrules. */
+/** Warns of flags that another one overrides. */
 function warnOfOverruled(rules: RuleSet): void {
   const { sequenceMix, durationSec } = rules.settings.rampart;
   if (sequenceMix !== "")
@@ -84,7 +84,7 @@ function warnOfOverruled(rules: RuleSet): void {
   if (durationSec !== null) rules.warnOfFlag(at, "beside --benchmark-duration: there is one window", rules.placeOf(at));
 }
 
-/** OpenAI's clients take a base URL that ends in /v1, which the paths of the endpoint types have already. */
+/** Warns of /v1 in the URL. OpenAI's clients need it there, but the paths of the endpoint types already contain it. */
 function warnOfPath({ settings, warnings }: RuleSet): void {
   const { endpoint, modelNames } = settings;
   if (ENDPOINT_TYPES[endpoint.type].takes !== "payloads") return;

@@ -6,7 +6,7 @@ import type { ValueReader } from "./value-reader.ts";
 
 const RANGE = "--concurrency-range";
 
-/** What perf_analyzer took once and still takes. */
+/** Deprecated options of perf_analyzer that still work. */
 export const DEPRECATED: readonly UngroupedOption[] = [
   {
     names: ["-t"],
@@ -61,7 +61,7 @@ export const DEPRECATED: readonly UngroupedOption[] = [
   },
 ];
 
-/** An end of the range of concurrencies; undefined (and a problem) when there is none or the range was given. */
+/** Reads an end of the concurrency range; undefined (and a problem) when it is invalid or the range was also given. */
 function readEnd(settings: Settings, reader: ValueReader): number | undefined {
   reader.deprecate(RANGE);
   if (!settings.given.has(RANGE)) return reader.integer();

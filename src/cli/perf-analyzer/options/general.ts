@@ -6,10 +6,10 @@ import type { ValueReader } from "./value-reader.ts";
 
 const SERVICE_KINDS = ["triton", "openai"] as const;
 
-/** The original's kinds that nothing here measures yet. */
+/** perf_analyzer's service kinds that this version does not support. */
 const LATER_KINDS: readonly string[] = ["tfserving", "torchserve", "triton_c_api", "dynamic_grpc"];
 
-/** What is measured. */
+/** Options of the target. */
 export const GENERAL: readonly UngroupedOption[] = [
   option("target.model", {
     names: ["-m"],
@@ -48,7 +48,7 @@ export const GENERAL: readonly UngroupedOption[] = [
   }),
 ];
 
-/** The path of a target that takes payloads; undefined for one that takes tensors. */
+/** Returns the path of a target that accepts payloads; undefined for one that accepts tensors. */
 export function payloadPathOf(target: TargetPlan): string | undefined {
   if ("endpoint" in target) return target.endpoint;
   return "llmPath" in target ? target.llmPath : undefined;
@@ -64,7 +64,7 @@ function readServiceKind(reader: ValueReader): (typeof SERVICE_KINDS)[number] | 
   const kind = SERVICE_KINDS.find((one) => one === reader.text);
   const hint = giveOneOf(SERVICE_KINDS);
   const message = `--service-kind ${reader.text} is not supported yet`;
-  // Without the value, which the message has.
+  // Leave out the value, which the message contains.
   if (LATER_KINDS.includes(reader.text)) reader.findings.problems.push({ path: reader.name, message, hint });
   else if (kind === undefined) reader.fail(`Unsupported type provided: '${reader.text}'.`, hint);
   return kind;

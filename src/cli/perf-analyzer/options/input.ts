@@ -4,7 +4,7 @@ import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, text, whole } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
-/** What is sent. */
+/** Options of the input data. */
 export const INPUT: readonly UngroupedOption[] = [
   option("target.batchSize", {
     names: ["-b"],
@@ -85,7 +85,7 @@ function readInputData(reader: ValueReader, before: readonly string[]): readonly
   return undefined;
 }
 
-/** Prompts that are made up have no option: a file of payloads stands for them. */
+/** Generated prompts have no option. A file of payloads stands for them. */
 function sourcesOf(inputs: InputsPlan): readonly string[] {
   if ("files" in inputs) return inputs.files;
   if ("directory" in inputs) return [inputs.directory];
@@ -96,7 +96,7 @@ function sourcesOf(inputs: InputsPlan): readonly string[] {
 
 type Shapes = Readonly<Record<string, readonly number[]>>;
 
-/** `NAME:D1,D2,…`, added to the shapes. */
+/** Adds `NAME:D1,D2,…` to the shapes. */
 function readShape(reader: ValueReader, before: Shapes): Shapes | undefined {
   const colon = reader.text.lastIndexOf(":");
   if (colon < 0) {

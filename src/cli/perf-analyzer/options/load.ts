@@ -5,10 +5,10 @@ import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, existingFile, on } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
-/** perf_analyzer's words. */
+/** perf_analyzer's message. */
 export const START_MESSAGE = "The start of the search range must be > 0";
 
-/** When requests are sent. */
+/** Options of the load. */
 export const LOAD: readonly UngroupedOption[] = [
   option("concurrency", {
     names: ["--concurrency-range"],
@@ -98,7 +98,7 @@ function readConcurrency(
   return { ...range, end: range.end ?? (isFirst ? before?.end : undefined) };
 }
 
-/** Reads a range of whole or decimal numbers. */
+/** Reads a range of integers or decimal numbers. */
 function readRange(reader: ValueReader, kind: "integer" | "decimal"): RangeValue | undefined {
   const parts = reader.text.split(":");
   if (parts.length > 3) {
@@ -110,7 +110,7 @@ function readRange(reader: ValueReader, kind: "integer" | "decimal"): RangeValue
   return start === undefined || numbers.includes(undefined) ? undefined : { start, end, step };
 }
 
-/** @param startMessage the original's words for a start that is not above 0 */
+/** @param startMessage perf_analyzer's message for a start that is not above 0 */
 function checkRange(reader: ValueReader, { start, end, step }: RangeValue, startMessage: string): void {
   if (start <= 0) reader.refuse(startMessage, `Write for example ${reader.name} 1:8:2.`);
   if (end !== undefined && end < 0) reader.fail("The end of the search range must be >= 0.", "Give 0 for no end.");
@@ -132,7 +132,7 @@ function readPeriodicRange(reader: ValueReader): { start: number; end: number; s
   return undefined;
 }
 
-/** The levels of a load of one kind as a range: of a list its first value. */
+/** Returns the levels of a load of one kind as a range; for a list, its first value. */
 function levelsOf(load: Plan["load"], kind: "concurrency" | "request-rate"): RangeValue | undefined {
   return load.kind === kind ? toRange(load.levels) : undefined;
 }

@@ -15,7 +15,7 @@ const readLimit = whole(
   "Give 0 for no limit, or milliseconds.",
 );
 
-/** What counts as a measurement, and how requests are sent. */
+/** Options of the measurement, and of how requests are sent. */
 export const MEASUREMENT: readonly UngroupedOption[] = [
   option("measurement.mode.windowMs", {
     names: ["--measurement-interval", "-p"],
@@ -109,25 +109,25 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
   }),
 ];
 
-/** A plan has null where the option has a number that stands for none. */
+/** Converts the option's number for "none" to the plan's null. */
 function toNull(none: number, value: number | undefined): number | null | undefined {
   return value === none ? null : value;
 }
 
-/** The requests of a single level that are counted; a group of requests that grows counts its own. */
+/** Returns the number of measured requests of a single level; a growing group of requests counts its own. */
 function requestCountOf({ load, measurement: { mode } }: Plan): number | undefined {
   if (!("count" in mode) || "periodResponses" in load || hasManyLevels(load)) return undefined;
   return mode.count ?? undefined;
 }
 
-/** Whether a load has a range of levels as perf_analyzer's rules see it, to which an end that is left open does not count. */
+/** Reports whether a load has several levels by perf_analyzer's rules, which ignore an open end. */
 export function hasManyLevels(load: Plan["load"]): boolean {
   if (!("levels" in load) || load.levels.kind !== "range") return false;
   const { start, end, isThreadLimited } = load.levels;
   return isThreadLimited !== true && start < (end ?? 0);
 }
 
-/** The threads that differ from perf_analyzer's default; with an end that is left open they are what ends the levels. */
+/** Returns the number of threads if it differs from perf_analyzer's default; with an open end, it limits the levels. */
 function maxThreadsOf({ client, load }: Plan): number | undefined {
   const range = "levels" in load && load.levels.kind === "range" ? load.levels : undefined;
   const isLimit = range?.isThreadLimited === true;
@@ -136,7 +136,7 @@ function maxThreadsOf({ client, load }: Plan): number | undefined {
   return threads === null || threads === preset ? undefined : threads;
 }
 
-/** Streams are asynchronous by themselves, and payloads are sent so only, where a plan leaves it open. */
+/** Streams are always asynchronous, and so are payloads unless a plan says otherwise. */
 function isAsync({ client, target }: Plan): boolean {
   if (target.isStreaming) return false;
   return client.callMode === "async" || (client.callMode === "auto" && payloadPathOf(target) !== undefined);

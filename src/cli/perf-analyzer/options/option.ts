@@ -6,52 +6,52 @@ import type { ValueReader } from "./value-reader.ts";
 
 /** An option of perf_analyzer, or one that Rampart adds. */
 export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
-  /** What messages call it. Default: its names. */
+  /** Name in messages. Default: its names. */
   readonly label?: string;
   /**
-   * Set for options that this version recognises but cannot obey: values that mean the same as leaving the option out. Any other value is
+   * Values that mean the same as leaving the option out, for options that this version recognises but does not support. Any other value is
    * refused.
    */
   readonly onlyValues?: readonly string[];
-  /** It has no meaning where requests are payloads. */
+  /** Does not apply to requests with payloads. */
   readonly isForTensors?: boolean;
-  /** Whether its setting is another one than the default. */
+  /** Whether its setting differs from the default. */
   readonly isChanged?: (settings: Settings) => boolean;
-  /** Names and values that make a plan of this kind; empty where the option's default does. Absent: no plan asks for it. */
+  /** Returns names and values that produce a plan like this one; empty if the option's default does. Absent: no plan needs the option. */
   readonly print?: (plan: Plan) => readonly string[];
-  /** Sets the settings to what a plan says. */
+  /** Sets the settings to the values of a plan. */
   readonly adopt?: (settings: Settings, plan: Plan) => void;
 }
 
-/** An option without its heading, which the table gives to a whole list. */
+/** An option without its heading, which the table adds to a whole list. */
 export type UngroupedOption = Omit<PerfAnalyzerOption, "group">;
 
-/** A setting, and where it stands: `client.kind`. */
+/** A setting and its path: `client.kind`. */
 export type Place<T = Settings> = {
   [K in keyof T & string]: NonNullable<T[K]> extends Part ? K | `${K}.${Place<NonNullable<T[K]>>}` : K;
 }[keyof T & string];
 
-/** Has places in it: neither a value nor a list of them. */
+/** An object with properties, not an array. */
 type Part = object & { readonly [Symbol.iterator]?: never };
 
 /** An option that sets one setting. */
 interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "adopt" | "isChanged"> {
-  /**
-   * Reads a value. Undefined leaves the setting as it is.
-   * @param before what the setting is so far: options that add up build on it
-   */
+  /** Reads a value. Undefined leaves the setting unchanged. @param before current value of the setting, to which some options add */
   readonly parse: (reader: ValueReader, before: V, settings: Settings) => V | undefined;
-  /** The setting's value in a plan; undefined for what the option cannot say. Default: what stands in the plan at the same place. */
+  /** The setting's value in a plan; undefined if the option cannot express it. Default: the value at the same path in the plan. */
   readonly of?: (plan: Plan) => V | undefined;
-  /** A value as a user types it; several for an option that is repeated. A switch: how often. Default: as JavaScript prints it. */
+  /**
+   * Formats a value as a user types it; several values for a repeatable option. For a switch, how often. Default: JavaScript's `String`.
+   */
   readonly format?: (value: NonNullable<V>) => string | readonly string[];
 }
 
 const INITIAL = new Settings();
 
 /**
- * Makes an option from a setting and how it is read and written. Its default in help, what is printed of a plan and what is adopted from
- * one follow from these. @param at where the setting stands
+ * Creates an option from a setting and how it is read and written. Its default in help, and its conversion to and from a plan, follow from
+ * these.
+ * @param at path of the setting
  */
 export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>>): UngroupedOption {
   type V = ValueAt<P, Settings>;

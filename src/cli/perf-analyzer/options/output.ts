@@ -2,7 +2,7 @@ import { fileSystem } from "../../../runtime/files.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { on, text } from "./readers.ts";
 
-/** What is written. */
+/** Options of the output. */
 export const OUTPUT: readonly UngroupedOption[] = [
   option("outputs.files.csv", { names: ["-f"], value: "FILE", help: "Write the results as CSV.", parse: text }),
   option("outputs.isVerboseCsv", { names: ["--verbose-csv"], help: "More columns in the CSV.", parse: on }),

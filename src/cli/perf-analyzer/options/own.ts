@@ -4,7 +4,7 @@ import { option, type UngroupedOption } from "./option.ts";
 import { choice, decimal, on, whole } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
-/** What Rampart adds. */
+/** Options that Rampart adds. */
 export const OWN: readonly UngroupedOption[] = [
   option("isHelp", { names: ["--help", "-h"], isOwn: true, help: "Print this help and exit.", parse: on }),
   option("isDryRun", {

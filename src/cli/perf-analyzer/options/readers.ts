@@ -1,32 +1,32 @@
 import { fileSystem } from "../../../runtime/files.ts";
 import type { ValueReader } from "./value-reader.ts";
 
-/** Values that several options have in common. A reader reports what is wrong and returns undefined. */
+/** Readers that several options share. A reader reports problems and returns undefined for them. */
 
 /** Reads an option's value. */
 type Reader<V> = (reader: ValueReader) => V | undefined;
 
-/** A switch that was given. */
+/** Reads a switch. */
 export function on(): true {
   return true;
 }
 
-/** Any text. */
+/** Reads any text. */
 export function text(reader: ValueReader): string {
   return reader.text;
 }
 
-/** A whole number. @param rule the original's words for one that is not allowed */
+/** Reads an integer. @param rule perf_analyzer's message for one that is not allowed */
 export function whole(isAllowed: (value: number) => boolean, rule: string, hint: string): Reader<number> {
   return (reader) => allow(reader, reader.integer(), isAllowed, rule, hint);
 }
 
-/** A whole number above 0. @param rule the original's words for another one */
+/** Reads an integer above 0. @param rule perf_analyzer's message for any other */
 export function count(rule = "The value must be > 0."): Reader<number> {
   return whole((value) => value > 0, rule, "Give 1 or more.");
 }
 
-/** A decimal number. @param rule the original's words for one that is not allowed */
+/** Reads a decimal number. @param rule perf_analyzer's message for one that is not allowed */
 export function decimal(isAllowed: (value: number) => boolean, rule: string, hint: string): Reader<number> {
   return (reader) => allow(reader, reader.decimal(), isAllowed, rule, hint);
 }
@@ -43,14 +43,14 @@ function allow(
   return undefined;
 }
 
-/** How a choice differs from the usual. */
+/** Differences from a usual choice. */
 interface ChoiceOptions {
-  /** The original's words for anything else. Default: they list the choices. */
+  /** perf_analyzer's message for any other value. Default: lists the choices. */
   readonly rule?: (text: string) => string;
   readonly ignoresCase?: boolean;
 }
 
-/** One of several words: the choices for help, and what reads them. */
+/** Creates an option with fixed choices: the choices for help, and their reader. */
 export function choice<const V extends string>(
   choices: readonly V[],
   {
@@ -73,12 +73,12 @@ function list(choices: readonly string[]): string {
   return `${quoted.slice(0, -1).join(", ")}${quoted.length > 2 ? "," : ""} or ${quoted.at(-1)}`;
 }
 
-/** A hint that names the values to choose from. */
+/** Returns a hint that lists the choices. */
 export function giveOneOf(choices: readonly string[]): string {
   return `Give ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}.`;
 }
 
-/** The path of an existing file, not of a directory. A wrong path is reported, and kept for the rules between options. */
+/** Reads the path of an existing file that is not a folder. An invalid path is reported, and kept for the rules between options. */
 export function existingFile(rule: string, hint: string): Reader<string> {
   return (reader) => {
     if (!isFile(reader.text)) reader.fail(rule, hint);

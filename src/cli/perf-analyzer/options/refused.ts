@@ -1,6 +1,6 @@
 import type { UngroupedOption } from "./option.ts";
 
-/** What is recognised and cannot be obeyed yet. */
+/** Options that are recognised but not supported yet. */
 export const REFUSED: readonly UngroupedOption[] = [
   refused("--model-signature-name", "NAME", "Signature of a TensorFlow Serving model.", "serving_default"),
   refused("--triton-server-directory", "DIR", "Triton's installation for its C API.", "/opt/tritonserver"),
@@ -8,7 +8,7 @@ export const REFUSED: readonly UngroupedOption[] = [
   refused("--grpc-method", "PACKAGE.SERVICE/METHOD", "Method of a gRPC service of any kind."),
 ];
 
-/** @param onlyValues those that mean the same as leaving the option out */
+/** @param onlyValues values that mean the same as leaving the option out */
 function refused(name: string, value: string, help: string, ...onlyValues: readonly string[]): UngroupedOption {
   return {
     names: [name],

@@ -5,7 +5,7 @@ import type { ValueReader } from "./value-reader.ts";
 
 const DEFAULT_LENGTH = 20;
 
-/** How requests make up sequences. */
+/** Options of sequences. */
 export const SEQUENCES: readonly UngroupedOption[] = [
   option("sequences.length", {
     names: ["--sequence-length"],
@@ -56,7 +56,7 @@ function readLength(reader: ValueReader): number {
   return DEFAULT_LENGTH;
 }
 
-/** `START[:END]`, the end not included. */
+/** Reads `START[:END]`, where the end is exclusive. */
 function readIdRange(reader: ValueReader, before: SequencesPlan): SequencesPlan | undefined {
   const example = `Write for example ${reader.name} 1:1000.`;
   const parts = reader.text.split(":");

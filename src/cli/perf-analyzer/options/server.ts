@@ -5,7 +5,7 @@ import { option, type UngroupedOption } from "./option.ts";
 import { choice, on, text } from "./readers.ts";
 import type { ValueReader } from "./value-reader.ts";
 
-/** Where requests go, and what goes with each. */
+/** Options of the server, and of what is sent with each request. */
 export const SERVER: readonly UngroupedOption[] = [
   option("target.url", {
     names: ["-u"],
@@ -87,7 +87,7 @@ function readHeader(reader: ValueReader, before: Headers): Headers | undefined {
 
 type Parameters = Readonly<Record<string, RequestParameterPlan>>;
 
-/** `NAME:VALUE:TYPE`, added to the parameters. */
+/** Adds `NAME:VALUE:TYPE` to the parameters. */
 function readParameter(reader: ValueReader, before: Parameters): Parameters | undefined {
   const [name = "", value = "", type, ...more] = reader.text.split(":");
   if (name === "" || type === undefined || more.length > 0) {
@@ -107,7 +107,7 @@ function readParameter(reader: ValueReader, before: Parameters): Parameters | un
   return undefined;
 }
 
-/** `NAME[:VERSION],…`, added to the composing models; blanks do not count. */
+/** Adds `NAME[:VERSION],…` to the composing models. Ignores spaces. */
 function readComposingModels(
   reader: ValueReader,
   before: readonly ComposingModelPlan[],

@@ -12,7 +12,9 @@ import { SERVER } from "./server.ts";
 import { TELEMETRY } from "./telemetry.ts";
 import { TLS } from "./tls.ts";
 
-/** Every option of perf_analyzer mode, in the order of the help. Parsing, help, rules and the way back from a plan are made from these. */
+/**
+ * All options of perf_analyzer mode, in the order of the help. Parsing, help, rules and the conversion of a plan to flags use this table.
+ */
 export const OPTIONS: readonly PerfAnalyzerOption[] = [
   ...inGroup("What to measure", GENERAL),
   ...inGroup("Load and measurement", [...LOAD, ...SEQUENCES, ...MEASUREMENT]),

@@ -6,7 +6,7 @@ import { choice, count, on, text, whole } from "./readers.ts";
 
 const LEVEL = choice(["OFF", "TIMESTAMPS", "TENSORS"]);
 
-/** The server's metrics and trace settings. */
+/** Options of the server's metrics and trace settings. */
 export const TELEMETRY: readonly UngroupedOption[] = [
   option("isCollectingMetrics", {
     names: ["--collect-metrics"],
@@ -77,13 +77,13 @@ export const TELEMETRY: readonly UngroupedOption[] = [
   }),
 ];
 
-/** The URL, unless it is where a Triton has its metrics. */
+/** Returns the URL, unless it is Triton's default. */
 function metricsUrlOf({ telemetry: { metrics }, target }: Plan): string | undefined {
   if (metrics === null) return undefined;
   return "url" in target && metrics.url === defaultMetricsUrl(target.url) ? undefined : metrics.url;
 }
 
-/** Several levels add up, as the original's help says; OFF is the opposite of them all. */
+/** Several levels are combined, as perf_analyzer's help says. OFF excludes all others. */
 function addLevel(
   level: TraceLevel | undefined,
   before: readonly TraceLevel[] | null,

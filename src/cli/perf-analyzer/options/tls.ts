@@ -10,7 +10,7 @@ const FILE_TYPE = choice(["PEM", "DER"]);
 const PEER = choice(["0", "1"], { rule: () => "The value must be either 0 or 1." });
 const HOST = choice(["0", "1", "2"], { rule: () => "The value must be either 0, 1, or 2." });
 
-/** TLS: gRPC's options, and those of https. */
+/** TLS options for gRPC and for https. */
 export const TLS: readonly UngroupedOption[] = [
   option("sslGrpc.isEnabled", {
     names: ["--ssl-grpc-use-ssl"],

@@ -1,17 +1,17 @@
 import type { Problem } from "../../../plan/problem.ts";
 
-/** What was found while values were read. */
+/** Problems and warnings found while values are read. */
 export class Findings {
   readonly problems: Problem[] = [];
-  /** Values that were read otherwise than written. */
+  /** Values that were changed when read. */
   readonly warnings: string[] = [];
-  /** Whole lines for stderr, in the original's words: deprecated options, and values that are replaced. */
+  /** Whole lines for stderr, in perf_analyzer's words: deprecated options, and values that are replaced. */
   readonly lines: string[] = [];
 }
 
 /**
- * One option's value, and where what is wrong with it is reported. Numbers are read as perf_analyzer reads them: C's number parsing takes
- * the beginning of the text and ignores the rest.
+ * One option's value, with methods to report problems. Numbers are parsed like in perf_analyzer, by C's rules: the longest valid prefix
+ * counts, and the rest of the text is ignored.
  */
 export class ValueReader {
   readonly text: string;
@@ -35,12 +35,12 @@ export class ValueReader {
     this.findings = findings;
   }
 
-  /** Reports a value that breaks a rule, in the original's words. */
+  /** Reports a value that breaks a rule, in perf_analyzer's words. */
   fail(rule: string, hint: string, value = this.value): void {
     this.refuse(`Failed to parse ${this.label}. ${rule}`, hint, value);
   }
 
-  /** Reports a problem in words of its own. */
+  /** Reports a problem in other words. */
   refuse(message: string, hint: string, value = this.value): void {
     this.findings.problems.push({ path: this.name, message, hint, ...(value === undefined ? {} : { value }) });
   }
@@ -51,12 +51,12 @@ export class ValueReader {
     );
   }
 
-  /** A whole number from the text's beginning; undefined (and a problem) when there is none. */
+  /** Parses an integer prefix of the text; undefined (and a problem) when there is none. */
   integer(text = this.text): number | undefined {
     return this.number(text, Number.parseInt(text, 10), "a whole number");
   }
 
-  /** A decimal number from the text's beginning. */
+  /** Parses a decimal prefix of the text. */
   decimal(text = this.text): number | undefined {
     return this.number(text, Number.parseFloat(text), "a number");
   }

@@ -1,26 +1,26 @@
 import type { SweepPoint } from "./sweep.ts";
 
-/** Which points of a sweep no other beats: more throughput costs latency there, and less latency throughput. */
+/** The Pareto front of a sweep: on it, more throughput costs latency and less latency costs throughput. */
 
-/** What the points are compared by. */
+/** The metrics to compare points by. */
 export interface ParetoAxes {
-  /** Name of a system metric; more is better. */
+  /** Name of a system metric, higher is better. */
   readonly throughput: "output_token_throughput" | "request_throughput";
-  /** GPUs that throughput is divided by; undefined where telemetry does not tell them for every point. */
+  /** Number of GPUs of each point, to divide the throughput by; undefined unless telemetry reports it for all points. */
   readonly gpuCounts: readonly number[] | undefined;
 }
 
-/** A point's place between the axes. NaN where the point has no such metric. */
+/** A point's coordinates. NaN if the point lacks the metric. */
 export interface ParetoPlace {
-  /** Per second, and per GPU where they are known. */
+  /** Per second, and per GPU if their number is known. */
   readonly throughput: number;
   /** 99th percentile of the request latency in milliseconds. */
   readonly latencyMs: number;
-  /** No other point has at least its throughput at no more latency, and beats it in one of them. */
+  /** Whether no other point is at least as good in both metrics and better in one. */
   readonly isOptimal: boolean;
 }
 
-/** Tokens where all points have them, requests otherwise. */
+/** Chooses token throughput if all points have it, otherwise request throughput. */
 export function chooseAxes(points: readonly SweepPoint[]): ParetoAxes {
   const hasTokens = points.length > 0 && points.every(({ result }) => result.statistics.has("output_token_throughput"));
   const gpuCounts = points.map(({ result }) => new Set([...(result.telemetry?.values() ?? [])].flatMap(gpusOf)).size);
@@ -34,7 +34,7 @@ function gpusOf({ gpus }: { readonly gpus: ReadonlyMap<string, unknown> }): stri
   return [...gpus.keys()];
 }
 
-/** Places the points, in their order. A point without both metrics is never optimal. */
+/** Computes the coordinates of the points, in order. A point that lacks one of the metrics is never optimal. */
 export function findPareto(points: readonly SweepPoint[], axes: ParetoAxes = chooseAxes(points)): ParetoPlace[] {
   const places = points.map(({ result }, index) => ({
     throughput:

@@ -4,7 +4,7 @@ import type { SweepPoint } from "./sweep.ts";
 
 /** GenAI-Perf's summary of a sweep, `analyze_export_genai_perf.csv`. */
 
-/** A point with what its row says besides results. */
+/** A point with the values of its row. */
 export interface SweepRow extends SweepPoint {
   /** Concurrency, or requests per second. */
   readonly load: number;
@@ -30,7 +30,10 @@ const GPU_METRICS: readonly Cell[] = [
   ["Avg. GPU Total Memory (GB)", "total_gpu_memory", "avg"],
 ];
 
-/** The text, with lines that end in CR LF. Rows stand in the order of their request throughput, the greatest first; what was not measured is 0.00, as there. */
+/**
+ * Formats the text, with lines that end with CR LF. Rows are sorted by descending request throughput. Missing values are 0.00, like in
+ * GenAI-Perf.
+ */
 export function formatSweepCsv(rows: readonly SweepRow[], loadHeader: "Concurrency" | "Request Rate"): string {
   const ordered = rows.toSorted((a, b) => throughputOf(b) - throughputOf(a));
   const lines = [
@@ -60,7 +63,7 @@ function formatGpuRow({ name, result }: SweepRow, gpu: string): string[] {
   return [name, gpu, ...values.map(format)];
 }
 
-/** Of all rows: the original takes those of its first, which need not have been measured. */
+/** Uses the GPUs of all rows. GenAI-Perf uses those of the first row, which may have no measurement. */
 function gpusOf(rows: readonly SweepRow[]): string[] {
   const gpus = rows.flatMap(({ result }) => [...(result.telemetry?.get("gpu_power_usage")?.gpus.keys() ?? [])]);
   return [...new Set(gpus)];

@@ -2,35 +2,37 @@ import type { Statistics, TelemetryStatistics } from "../result.ts";
 import { chooseAxes, findPareto } from "./pareto.ts";
 import type { SweepPoint } from "./sweep.ts";
 
-/** Rampart's own summary of a sweep, `analyze_export_rampart.json`: all points whole, which of them are worth choosing, and the search. */
+/**
+ * Rampart's own summary of a sweep, `analyze_export_rampart.json`: all results of all points, the Pareto-optimal points, and the search.
+ */
 
-/** A point that has no results. */
+/** A point without results. */
 export interface FailedPoint {
   readonly parameters: SweepPoint["parameters"];
   readonly reason: string;
 }
 
-/** Limits of a search that a point breaks, in words; empty when it keeps all. By the point's name. */
+/** By point name, the search limits that a point breaks, in words; empty if it meets all. */
 export type BrokenLimits = ReadonlyMap<string, readonly string[]>;
 
-/** What one search came to. */
+/** Result of one search. */
 export interface SearchSummary {
-  /** The load that was searched. */
+  /** The load parameter that was searched. */
   readonly parameter: string;
-  /** What else was varied, and is the same in this search. */
+  /** The other parameters, which are constant in this search. */
   readonly fixed: SweepPoint["parameters"];
-  /** The highest load tried that keeps all limits; null when none does. */
+  /** Highest load tried that meets all limits; null if none does. */
   readonly highest: number | null;
-  /** The lowest load above it that was tried and does not; null when the sweep's end keeps them. */
+  /** Lowest load tried above it that breaks a limit; null if the highest load of the sweep meets them. */
   readonly lowestBroken: number | null;
-  /** Whether `lowestBroken` may be the client's limit and not the server's. */
+  /** Whether `lowestBroken` may be caused by the client instead of the server. */
   readonly isClientLimited: boolean;
-  /** How often each of the two was measured, by what it did; null where there is no such load. */
+  /** Measurements of each of the two loads, by outcome; null if there is no such load. */
   readonly highestVotes: SearchVotes | null;
   readonly lowestBrokenVotes: SearchVotes | null;
 }
 
-/** How many measurements of a load kept all limits, and how many did not. */
+/** Number of measurements of a load that met all limits, and of those that did not. */
 export interface SearchVotes {
   readonly kept: number;
   readonly broken: number;
@@ -44,7 +46,7 @@ export interface SweepSummary {
   readonly brokenLimits: BrokenLimits;
 }
 
-/** The text, with a line end. */
+/** Formats the text, with a final newline. */
 export function formatSweepJson({ points, failed, search, brokenLimits }: SweepSummary): string {
   const axes = chooseAxes(points);
   const places = findPareto(points, axes);

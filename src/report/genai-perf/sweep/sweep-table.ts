@@ -5,7 +5,7 @@ import { findPareto } from "./pareto.ts";
 import type { SweepPoint } from "./sweep.ts";
 import type { BrokenLimits } from "./sweep-json.ts";
 
-/** The points of a sweep side by side, for the console. */
+/** Table of a sweep's points for the console. */
 
 const COLUMNS: readonly (readonly [header: string, metric: string, statistic: StatisticName, isStreaming: boolean])[] =
   [
@@ -16,7 +16,7 @@ const COLUMNS: readonly (readonly [header: string, metric: string, statistic: St
     ["latency p99 (ms)", "request_latency", "p99", false],
   ];
 
-/** Draws the points in the order in which they were measured. @param broken undefined without a search */
+/** Formats the points in the order of their measurement. @param broken undefined without a search */
 export function formatSweepTable(points: readonly SweepPoint[], broken: BrokenLimits | undefined): string {
   const names = points[0]?.parameters.map(([name]) => name) ?? [];
   const isStreaming = points.some(({ result }) => result.isStreaming);

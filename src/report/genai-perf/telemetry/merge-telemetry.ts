@@ -3,16 +3,16 @@ import type { StatisticName } from "../../../measure/statistics.ts";
 import { UserError } from "../../../plan/problem.ts";
 import type { TelemetryStatistics } from "../result.ts";
 
-/** GPU metrics of several runs, from the statistics in their JSON: samples are not in it. */
+/** Merges GPU metrics of several runs from the statistics in their JSON, which has no samples. */
 
 const TELEMETRY = v.record(
   v.string(),
   v.objectWithRest({ unit: v.optional(v.string(), "") }, v.record(v.string(), v.number())),
 );
-/** Of these the original takes the mean over hosts, of the others the greatest. */
+/** GenAI-Perf uses the mean over hosts for these, and the maximum for the others. */
 const MEANS: ReadonlySet<string> = new Set(["gpu_power_usage", "gpu_utilization", "energy_consumption"]);
 
-/** The text of `telemetry_stats`. @param path the file, for errors @throws UserError */
+/** Parses the text of `telemetry_stats`. @param path the file, for errors @throws UserError */
 export function parseTelemetry(text: string, path: string): TelemetryStatistics {
   const parsed = v.safeParse(TELEMETRY, JSON.parse(text));
   if (!parsed.success) {
@@ -35,7 +35,10 @@ export function parseTelemetry(text: string, path: string): TelemetryStatistics 
   );
 }
 
-/** All of one run; of several only averages, as the original has it: percentiles cannot be merged. Undefined of none. */
+/**
+ * Returns all statistics of a single run. For several runs, returns only averages, like GenAI-Perf, because percentiles cannot be merged.
+ * Undefined without runs.
+ */
 export function mergeTelemetry(runs: readonly TelemetryStatistics[]): TelemetryStatistics | undefined {
   const [first] = runs;
   if (first === undefined || runs.length === 1) return first;

@@ -6,7 +6,7 @@ import { formatLabels, hasManyServers, isNoise, type ServerMetric, toServerMetri
 const MOST_ROWS = 60;
 const NAME_WIDTH = 60;
 
-/** Tables of what servers told of themselves, those that did nothing left out; empty when nothing is left. */
+/** Formats tables of the servers' metrics. Leaves out inactive metrics; empty if nothing is left. */
 export function formatServerMetricsConsole(result: ScrapeResult): string {
   const shown = toServerMetrics(result).filter(({ family, isActive }) => isActive && !isNoise(family.name));
   if (shown.length === 0) return "";

@@ -2,7 +2,9 @@ import { PERCENTILES } from "../../../measure/statistics.ts";
 import type { ScrapedFamily, ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import { ESTIMATED, formatLabels, type ServerMetric, toServerMetrics } from "./server-metrics.ts";
 
-/** `server_metrics_export_genai_perf_rampart.json` and `server_metrics_export.csv`: AIPerf's layout; labels have a column of their own. */
+/**
+ * `server_metrics_export_genai_perf_rampart.json` and `server_metrics_export.csv`, in AIPerf's layout, with a separate column for labels.
+ */
 
 const HEADS: Readonly<Record<ScrapedFamily["kind"], readonly string[]>> = {
   gauge: ["avg", "min", "max", "std", ...PERCENTILES.map((p) => `p${p}`)],
@@ -11,7 +13,7 @@ const HEADS: Readonly<Record<ScrapedFamily["kind"], readonly string[]>> = {
 };
 const KINDS = ["gauge", "counter", "histogram"] as const;
 
-/** @param version Rampart's */
+/** @param version Rampart's version */
 export function formatServerMetricsJson(result: ScrapeResult, version: string): string {
   const { endpoints } = result;
   const metrics: Record<string, { type: string; description: string; unit?: string; series: object[] }> = {};
@@ -57,7 +59,7 @@ function describeEndpoint(endpoint: ScrapeResult["endpoints"][number]): object {
   };
 }
 
-/** A block for each kind of metric, an empty line between them. */
+/** Formats one block for each kind of metric, separated by empty lines. */
 export function formatServerMetricsCsv(result: ScrapeResult): string {
   const metrics = toServerMetrics(result);
   const blocks = KINDS.flatMap((kind) => {

@@ -3,25 +3,25 @@ import { estimateQuantile } from "../../../telemetry/histogram-estimate.ts";
 import type { ScrapedEndpoint, ScrapedFamily, ScrapedSeries, ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { TelemetryMetric } from "../../../telemetry/series.ts";
 
-/** Statistics of what servers told of themselves while a run measured. Names are AIPerf's where it has such a thing. */
+/** Statistics of the servers' metrics during a run. Names are AIPerf's where it has the same value. */
 
-/** By statistic: `avg`, `min`, `p99`, `total`, `rate`, `p99_estimate`, … Without those that there are no values for. */
+/** By statistic: `avg`, `min`, `p99`, `total`, `rate`, `p99_estimate`, … Statistics without values are left out. */
 export type ServerStatistics = ReadonlyMap<string, number>;
 
-/** One series, and what is known of it. */
+/** One series and its statistics. */
 export interface ServerMetric {
   readonly endpoint: ScrapedEndpoint;
   readonly family: ScrapedFamily;
   readonly labels: ReadonlyMap<string, string>;
   readonly statistics: ServerStatistics;
-  /** Whether it was anything but 0 and, for what is counted, changed. */
+  /** Whether it was ever not 0 and, for counters, changed. */
   readonly isActive: boolean;
 }
 
-/** Percentiles that are estimated of a histogram. */
+/** Percentiles to estimate from a histogram. */
 export const ESTIMATED = [50, 90, 95, 99] as const;
 
-/** All series, by name of the family, then in the order of the servers. */
+/** Returns all series by family name, then in the order of the servers. */
 export function toServerMetrics({ endpoints }: ScrapeResult): ServerMetric[] {
   return endpoints
     .flatMap((endpoint) =>
@@ -38,7 +38,7 @@ export function toServerMetrics({ endpoints }: ScrapeResult): ServerMetric[] {
     .toSorted((a, b) => (a.family.name < b.family.name ? -1 : a.family.name > b.family.name ? 1 : 0));
 }
 
-/** Gauges and the rates of counters over time. @param result of a run */
+/** Returns gauges, and the rates of counters, over time. @param result scrapes of a run */
 export function toServerSeries({ endpoints }: ScrapeResult): TelemetryMetric[] {
   const metrics = new Map<string, { name: string; unit: string; series: TelemetryMetric["series"][number][] }>();
   const hasMany = hasManyServers({ endpoints });
@@ -66,17 +66,17 @@ export function toServerSeries({ endpoints }: ScrapeResult): TelemetryMetric[] {
 
 const NOISE = /^(?:DCGM_|python_|process_|go_|promhttp_)|_created(?:_rate)?$/;
 
-/** Whether it is about the program that the server is and not about its requests, or about GPUs, which have tables of their own. */
+/** Reports whether a metric describes the server's process instead of its requests, or describes GPUs, which have their own tables. */
 export function isNoise(name: string): boolean {
   return NOISE.test(name);
 }
 
-/** Whether several addresses told something. */
+/** Reports whether several endpoints returned metrics. */
 export function hasManyServers({ endpoints }: ScrapeResult): boolean {
   return endpoints.filter(({ families }) => families.length > 0).length > 1;
 }
 
-/** `model="m", version="1"` */
+/** Formats labels: `model="m", version="1"`. */
 export function formatLabels(labels: ReadonlyMap<string, string>): string {
   return [...labels].map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(", ");
 }
@@ -115,7 +115,7 @@ function statisticsOf(series: ScrapedSeries, durationSec: number): ServerStatist
   );
 }
 
-/** Of all readings; percentiles of those that were kept. */
+/** Uses all readings; percentiles use only the kept ones. */
 function gaugeStatistics({ readings }: Extract<ScrapedSeries, { kind: "gauge" }>): [string, number][] {
   const summary = summarize(readings.values);
   if (summary === undefined) return [];

@@ -13,9 +13,9 @@ import { isNoise, toServerSeries } from "./server-metrics.ts";
 interface GpuMetric {
   readonly name: string;
   readonly unit: string;
-  /** From the exporter's unit to this one. Default 1. */
+  /** Factor from the exporter's unit to this one. Default: 1. */
   readonly scale?: number;
-  /** Does not change: only its average is reported. */
+  /** Constant: only its average is reported. */
   readonly isConstant?: boolean;
 }
 
@@ -55,7 +55,7 @@ export const GPU_METRICS: readonly GpuMetric[] = [
   { name: "pcie_replay_counter", unit: "retries" },
 ];
 
-/** What was read while a run measured, over time: GPU metrics in GenAI-Perf's units, then what servers told of themselves, without what was 0 throughout. */
+/** Returns the metrics over time: GPU metrics in GenAI-Perf's units, then other server metrics that were not always 0. */
 export function toTelemetrySeries(scrape: ScrapeResult): TelemetryMetric[] {
   const others = toServerSeries(scrape).filter(({ name }) => !isNoise(name));
   return [...toGpuMetrics(readGpus(scrape), GPU_METRICS), ...others].filter(({ series }) =>
@@ -63,7 +63,7 @@ export function toTelemetrySeries(scrape: ScrapeResult): TelemetryMetric[] {
   );
 }
 
-/** The readings of GPUs, as {@link toTelemetryStatistics} takes them; empty without a DCGM exporter. */
+/** Returns the GPU readings for {@link toTelemetryStatistics}; empty without a DCGM exporter. */
 export function toGpuSamples(scrape: ScrapeResult): GpuSamples {
   return new Map(
     [...readGpus(scrape)].map(([name, gpus]) => [
@@ -73,10 +73,10 @@ export function toGpuSamples(scrape: ScrapeResult): GpuSamples {
   );
 }
 
-/** Values as the DCGM exporter gives them, in its units: by metric of {@link GPU_METRICS}, by GPU (`gpu0`). */
+/** Values in the units of the DCGM exporter, by metric of {@link GPU_METRICS} and by GPU (`gpu0`). */
 export type GpuSamples = ReadonlyMap<string, ReadonlyMap<string, Float64Array>>;
 
-/** Statistics of GPU metrics in GenAI-Perf's units and order; those without values are not in it. */
+/** Computes statistics of GPU metrics in GenAI-Perf's units and order. Metrics without values are left out. */
 export function toTelemetryStatistics(samples: GpuSamples): TelemetryStatistics {
   const statistics = new Map<string, { unit: string; gpus: Map<string, ReadonlyMap<StatisticName, number>> }>();
   for (const { name, unit, scale = 1, isConstant = false } of GPU_METRICS) {
@@ -99,7 +99,7 @@ const GROUPS: readonly (readonly [title: string, metrics: readonly string[]])[] 
   ["Utilization", ["gpu_utilization"]],
 ];
 
-/** The tables that GenAI-Perf prints with `-v` after its own; empty without GPUs. */
+/** Formats the tables that GenAI-Perf prints with `-v` below its own; empty without GPUs. */
 export function formatTelemetryConsole(telemetry: TelemetryStatistics): string {
   return GROUPS.map(([title, names]) => {
     const tables = names.map((name) => formatMetricTable(telemetry, name)).filter((table) => table !== undefined);

@@ -1,6 +1,6 @@
-/** Why a flag of perf_analyzer cannot stand after `--`. */
+/** Why a flag of perf_analyzer is not allowed after `--`. */
 export interface PassedRefusal {
-  /** Follows `--flag after --`. */
+  /** Text that follows `--flag after --`. */
   readonly why: string;
   readonly hint: string;
 }

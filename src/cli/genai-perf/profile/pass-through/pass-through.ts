@@ -9,21 +9,21 @@ import { writeFlags } from "../../lift-load.ts";
 import { PASSED_REFUSALS } from "./pass-through-refusals.ts";
 
 /**
- * Options of perf_analyzer after `--`. The profile's plan is taken up as perf_analyzer's settings, and the options are read into a second
- * set of them; where the plans of the two differ, the profile's becomes what the second one says.
+ * Applies perf_analyzer's options after `--`. The profile's plan is converted to perf_analyzer's settings, and the options are applied to a
+ * copy of them. Where the plans of the two differ, the profile's plan takes the value of the second.
  */
 
-/** A plan that obeys the options. */
+/** A plan with the options applied. */
 export interface PassedPlan {
   readonly plan: Plan;
-  /** Whole sentences without a line end. */
+  /** Whole sentences without a line break. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Lays the options over a profile's plan.
- * @param hasLoad whether somebody asked for the plan's load; otherwise an option may ask for another
- * @throws UserError with everything that perf_analyzer's parser or genai-perf has against the options
+ * Applies the options to a profile's plan.
+ * @param hasLoad whether the user chose the plan's load; otherwise an option can choose another
+ * @throws UserError with all problems that perf_analyzer's parser or genai-perf finds
  */
 export function passThrough(plan: Plan, args: readonly string[], hasLoad: boolean): PassedPlan {
   const parsed = parseOptions(args);
@@ -49,10 +49,10 @@ export function passThrough(plan: Plan, args: readonly string[], hasLoad: boolea
   return { plan: merged, warnings };
 }
 
-/** perf_analyzer's words for what {@link checkLoad} reports. */
+/** perf_analyzer's message for problems that {@link checkLoad} reports. */
 const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
 
-/** What is wrong with the options in any profile: options that genai-perf does not take, and values that cannot be read. */
+/** Finds problems that do not depend on the profile: options that genai-perf does not accept, and invalid values. */
 export function findProblems(args: readonly string[]): readonly Problem[] {
   const parsed = parseOptions(args);
   const refused = parsed.given.flatMap(refuse);
@@ -60,7 +60,7 @@ export function findProblems(args: readonly string[]): readonly Problem[] {
 }
 
 interface Built extends PlanFromFlags {
-  /** The texts of all problems and warnings, to find the new ones. */
+  /** Texts of all problems and warnings, to find new ones. */
   readonly texts: ReadonlySet<string>;
 }
 
@@ -73,7 +73,7 @@ function refuse({ option, typed }: ParsedLine["given"][number]): Problem[] {
   return [{ path, message: `${name} is no flag of perf_analyzer`, hint: "Give it before --, if genai-perf has it." }];
 }
 
-/** perf_analyzer's plan of the profile's settings with options read over them. */
+/** Builds perf_analyzer's plan from the profile's settings with the options applied. */
 function buildPlan(plan: Plan, hasLoad: boolean, parsed: ParsedLine): Built {
   const { settings, ...read } = readSettings(parsed, adoptPlan(plan, hasLoad));
   const built = toPlan(settings);
@@ -83,19 +83,19 @@ function buildPlan(plan: Plan, hasLoad: boolean, parsed: ParsedLine): Built {
   return { plan: built.plan, problems, warnings, texts };
 }
 
-/** The settings that do what the profile does, but for its files. */
+/** Returns settings equivalent to the profile, without its files. */
 function adoptPlan(plan: Plan, hasLoad: boolean): Settings {
   const settings = new Settings();
   const { outputs } = settings;
   for (const { adopt } of OPTIONS) adopt?.(settings, plan);
   settings.outputs = outputs;
   if (!hasLoad) delete settings.concurrency;
-  // No limit, which differs from every number of threads that an option sets.
+  // Infinity means no limit, and differs from every number of threads that an option can set.
   if (plan.client.maxLanes === null) settings.maxThreads = Number.POSITIVE_INFINITY;
   return settings;
 }
 
-/** A profile is of one load, and one that can be named was taken out of the flags before. */
+/** A profile has one load. A load with a name in genai-perf was removed from the flags before. */
 function checkLoad({ load: base }: Plan, { load }: Plan): Problem[] {
   const withoutGaps = (one: Plan["load"]): object => ({ ...one, distribution: undefined });
   if (load.kind === "intervals" || isSame(withoutGaps(base), withoutGaps(load))) return [];
@@ -104,14 +104,14 @@ function checkLoad({ load: base }: Plan, { load }: Plan): Problem[] {
   return [{ path: `-- ${flag}`, message, hint: "Use genai-perf analyze --sweep-type for several." }];
 }
 
-/** Whether an option changes the plan and yet nothing that is reported. */
+/** Reports whether an option changes the plan without any visible effect on reports. */
 function isUnseen(name: string, { measurement, outputs }: Plan): boolean {
   const hasTable = outputs.files.csv !== undefined || outputs.verbosity > 0;
   if (name === "--verbose-csv") return outputs.files.csv === undefined;
   return name === "--percentile" && !hasTable && !("stabilityPct" in measurement.mode);
 }
 
-/** `plan` with what is different in `passed` from `base`, part by part. What perf_analyzer has no flags for stays. */
+/** Returns `plan` with all values in which `passed` differs from `base`. Values without a flag in perf_analyzer are kept. */
 function overlay(plan: unknown, base: unknown, passed: unknown): unknown {
   if (isSame(base, passed)) return plan;
   if (!isRecord(base) || !isRecord(passed) || base["kind"] !== passed["kind"]) return passed;

@@ -8,9 +8,9 @@ import { neededEntries } from "../needed-entries.ts";
 import { type ProfileFiles, toProfilePlan } from "../to-plan.ts";
 import type { Headers } from "../to-target.ts";
 
-/** The plan of a profile with the flags of perf_analyzer that stood after `--`; what reads those is loaded when there are any. */
+/** Plans of profiles with flags of perf_analyzer after `--`. The modules that read the flags are loaded only if there are any. */
 
-/** The plan of one profile. @throws UserError for flags after `--` that cannot be obeyed */
+/** Returns the plan of one profile. @throws UserError for flags after `--` that cannot be applied */
 export async function toPassedPlan(
   settings: GenaiSettings,
   given: GivenSettings,
@@ -25,30 +25,30 @@ export async function toPassedPlan(
 }
 
 /**
- * How many requests' data the profile's run needs, beginning with the first; undefined for all there are.
- * @throws UserError for flags after `--` that cannot be obeyed
+ * Returns how many entries the profile's run needs, starting with the first; undefined for all.
+ * @throws UserError for flags after `--` that cannot be applied
  */
 export async function countNeededEntries(settings: GenaiSettings, given: GivenSettings): Promise<number | undefined> {
   return neededEntries(await toPassedPlan(settings, given, UNWRITTEN, []));
 }
 
-/** The files before the requests are made. */
+/** Values for the files before the requests are created. */
 const UNWRITTEN: ProfileFiles = {
   inputsFile: "inputs.json",
   profileExportFile: "",
   entryCount: Number.MAX_SAFE_INTEGER,
 };
 
-/** What is wrong with flags after `--` in any profile. */
+/** Finds problems with flags after `--` that do not depend on the profile. */
 export async function findPassedProblems(args: readonly string[]): Promise<readonly Problem[]> {
   const { findProblems } = await import("./pass-through.ts");
   return findProblems(args);
 }
 
 /**
- * Checks the flags after `--` before anything is made; of a sweep with its first point.
- * @returns what the user should know of them, whole sentences
- * @throws UserError with all that is wrong with them
+ * Checks the flags after `--` before anything is created; for a sweep, with its first point.
+ * @returns warnings, whole sentences
+ * @throws UserError with all problems
  */
 export async function checkPassed(settings: GenaiSettings, given: GivenSettings): Promise<readonly string[]> {
   const { passThrough: args } = settings;
