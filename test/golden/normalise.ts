@@ -76,8 +76,8 @@ function normaliseMeasured(line: string, context: Context): string {
 /** What stderr says about small samples depends on the machine. */
 const SMALL_SAMPLE = "Server average accounted time was larger than client average wait time";
 const ONE_REQUEST = /^WARNING: Pass contained only one request\b.*$/;
-/** What Rampart adds to a failed request: how to measure in spite of it. */
-const RATIO_HINT = /^\w+ --max-failure-ratio to measure in spite of failed requests\.$/;
+/** What Rampart adds to a failed request: how to measure despite it. */
+const RATIO_HINT = /^\w+ --max-failure-ratio to measure despite failed requests\.$/;
 /** What Rampart adds to an error: where help is. */
 const HELP_LINE = /^See .* --help\.$/;
 
