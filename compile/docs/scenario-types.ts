@@ -63,6 +63,8 @@ export class ScenarioTypes {
     // It warns of the types of node: modules, which are not wanted here.
     const printed = execFileSync("sh", ["-c", command], {
       cwd: root,
+      // Without it the texts of types are coloured.
+      env: { ...process.env, NO_COLOR: "1" },
       maxBuffer: 2 ** 26,
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -171,11 +173,16 @@ export class ScenarioTypes {
   }): string {
     const members = this.declarations.get(typeName)?.[0]?.def.tsType;
     const values = members?.kind === "union" ? (members.value as readonly DocType[]) : [];
-    if (values.length > 0 && values.every(({ kind }) => kind === "literal")) return this.format(members as DocType);
+    if (values.length > 0 && values.every(isPlainLiteral)) return this.format(members as DocType);
     if (typeName === "Readonly" && typeParams[0] !== undefined) return this.format(typeParams[0]);
     if (typeName === "Record") return `{ name: ${typeParams[1] === undefined ? "" : this.format(typeParams[1])} }`;
     return typeName;
   }
+}
+
+/** A literal, but not a template: that is known by the name of its type. */
+function isPlainLiteral({ kind, value }: DocType): boolean {
+  return kind === "literal" && (value as { kind: string }).kind !== "template";
 }
 
 /** The fields of a union: one that a member lacks is optional. */

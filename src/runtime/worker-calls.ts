@@ -20,13 +20,19 @@ interface Asked {
   readonly task: unknown;
 }
 
-type Reply<S> = { readonly id?: number; readonly value: unknown } | { readonly id?: number; readonly error: S };
+type Reply<S> =
+  /** The other side listens. Deno loses what is sent to a thread before. */
+  | { readonly isReady: true }
+  | { readonly id?: number; readonly value: unknown }
+  | { readonly id?: number; readonly error: S };
 
 /** Calls to another thread. Every call has one reply; tasks arrive in the order of sending. */
 export class WorkerCalls<S> {
   private readonly port: CallPort;
   private readonly errors: ErrorForm<S>;
   private readonly waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  /** Tasks that wait until the other side listens; undefined when it does. */
+  private queue: { readonly asked: Asked; readonly transfer: readonly ArrayBuffer[] }[] | undefined = [];
   private nextId = 0;
   private end: Error | undefined;
 
@@ -49,13 +55,13 @@ export class WorkerCalls<S> {
     const id = this.nextId++;
     const waiting = Promise.withResolvers<unknown>();
     this.waiting.set(id, waiting);
-    this.port.postMessage({ id, task } satisfies Asked);
+    this.send({ id, task }, []);
     return waiting.promise as Promise<R>;
   }
 
   /** Sends a task that needs no reply. If it fails, every call fails. @param transfer buffers to transfer */
   post(task: unknown, transfer: readonly ArrayBuffer[] = []): void {
-    if (this.end === undefined) this.port.postMessage({ task } satisfies Asked, transfer);
+    if (this.end === undefined) this.send({ task }, transfer);
   }
 
   /** Rejects every pending and later call. Only the first failure counts. */
@@ -65,7 +71,18 @@ export class WorkerCalls<S> {
     this.waiting.clear();
   }
 
+  private send(asked: Asked, transfer: readonly ArrayBuffer[]): void {
+    if (this.queue === undefined) this.port.postMessage(asked, transfer);
+    else this.queue.push({ asked, transfer });
+  }
+
   private receive(reply: Reply<S>): void {
+    if ("isReady" in reply) {
+      const { queue = [] } = this;
+      this.queue = undefined;
+      for (const { asked, transfer } of queue) this.send(asked, transfer);
+      return;
+    }
     const { id } = reply;
     const waiting = id === undefined ? undefined : this.waiting.get(id);
     if (id !== undefined) this.waiting.delete(id);
@@ -87,4 +104,5 @@ export function serveCalls<T, S>(port: MessagePort, handle: (task: T) => unknown
       port.postMessage({ ...to, error: errors.send(error) } satisfies Reply<S>);
     }
   });
+  port.postMessage({ isReady: true } satisfies Reply<S>);
 }

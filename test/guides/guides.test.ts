@@ -17,7 +17,9 @@ describe("generated parts", () => {
   for (const part of PARTS)
     test(`${part.guide}: ${part.name}`, () => {
       const { before, after } = refresh(part);
-      assert.ok(before === after, "is not what the source says; run npm run docs");
+      const stale = after.split("\n").find((line, i) => line !== before.split("\n")[i]);
+      assert.ok(before === after, `is not what the source says; run npm run docs: ${stale}`);
+      assert.ok(!after.includes("\u001b"), "holds escape sequences of a terminal");
       const rows = after.slice(after.indexOf(`<!-- generated: ${part.name} -->`)).match(/^\| `/gm) ?? [];
       assert.ok(rows.length > 80, `only ${rows.length} rows`);
     });

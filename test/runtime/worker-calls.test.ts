@@ -56,10 +56,28 @@ test("a call that throws rejects; a task without a reply that throws fails every
   close();
 });
 
+test("nothing is sent before the other side listens, which may take long", async () => {
+  const { port1, port2 } = new MessageChannel();
+  const calls = new WorkerCalls<string>(port1, ERRORS);
+  calls.post("a");
+  const second = calls.call("b");
+  port1.postMessage("marker");
+  const first = await new Promise((resolve) => port2.once("message", resolve));
+  assert.equal(first, "marker");
+  const seen: unknown[] = [];
+  serveCalls(port2, (task) => seen.push(task), ERRORS);
+  assert.equal(await second, 2);
+  assert.deepEqual(seen, ["a", "b"]);
+  port1.close();
+  port2.close();
+});
+
 test("calls of a thread that ends reject, and so do later ones", async () => {
-  const worker = new Worker("require('node:worker_threads').parentPort.once('message', () => process.exit(0))", {
-    eval: true,
-  });
+  const text = `
+    const { parentPort } = require("node:worker_threads");
+    parentPort.once("message", () => process.exit(0));
+    parentPort.postMessage({ isReady: true });`;
+  const worker = new Worker(text, { eval: true });
   const calls = new WorkerCalls(worker, ERRORS);
   await assert.rejects(calls.call("end"), WorkerError);
   await assert.rejects(calls.call("more"), /it ended/);
