@@ -1,4 +1,5 @@
 import { messageOf, RunError } from "../plan/problem.ts";
+import { RUN_EVENTS } from "../result/observer.ts";
 import type { Report } from "./report.ts";
 
 /** Isolates write errors: a report whose file cannot be written ends neither the run nor the other reports. */
@@ -9,22 +10,7 @@ export interface GuardedReport extends Report {
   readonly error: RunError | undefined;
 }
 
-const EVENTS = [
-  "onProgress",
-  "onBatch",
-  "onTrace",
-  "onWarning",
-  "onPrepared",
-  "onLevelStart",
-  "onWindow",
-  "onEmptyWindow",
-  "onAllStable",
-  "onLevelEnd",
-  "onRecord",
-  "onFailed",
-  "onRecordsCut",
-  "onInterrupt",
-] as const satisfies readonly (keyof Report)[];
+const EVENTS = [...RUN_EVENTS, "onInterrupt"] as const satisfies readonly (keyof Report)[];
 
 /** Keeps write errors of a report. Other errors are defects and propagate. @param onError called with the first error, during the run */
 export function guardReport(report: Report, onError: (error: RunError) => void): GuardedReport {

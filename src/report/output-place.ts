@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import type { Plan } from "../plan/plan.ts";
+import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
 import { setting } from "../plan/setting-names.ts";
 import { fileSystem } from "../runtime/files.ts";
 
@@ -20,14 +20,8 @@ export type OutputPlace =
 
 /** The files that a plan writes, each with its setting name for messages. */
 export function outputFilesOf({ outputs }: Plan): (readonly [name: string, path: string])[] {
-  const { json, csv, profileExport, records } = outputs.files;
-  const files = [
-    [setting("outputs.files.json"), json],
-    [setting("outputs.files.csv"), csv],
-    [setting("outputs.files.profileExport"), profileExport],
-    [setting("outputs.files.records"), records],
-  ] as const;
-  return files.flatMap(([flag, path]) => (path === undefined ? [] : [[flag, path] as const]));
+  const files = Object.entries(outputs.files) as [keyof OutputFilesPlan, string][];
+  return files.map(([key, path]) => [setting(`outputs.files.${key}`), path] as const);
 }
 
 /** Explains why a path cannot be written; undefined when it can. Changes nothing. */

@@ -88,10 +88,13 @@ const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onRecordsCut: true,
 };
 
+/** The names of all events. */
+export const RUN_EVENTS = Object.keys(EVENTS) as readonly (keyof RunObserver)[];
+
 /** Creates an observer that passes each event to all observers in order. It has only the events that one of them handles. */
 export function broadcast(observers: readonly RunObserver[]): RunObserver {
   const joined: Record<string, Listener> = {};
-  for (const event of Object.keys(EVENTS) as (keyof RunObserver)[]) {
+  for (const event of RUN_EVENTS) {
     const listeners = observers.flatMap((observer) => {
       const listener = observer[event] as Listener | undefined;
       return listener === undefined ? [] : [listener.bind(observer) as Listener];

@@ -57,7 +57,7 @@ function formatBlock(lines: readonly string[], layout: MarkdownLayout): string {
   return `${title}\n${("=-~"[level.length - 1] ?? "~").repeat(title.length)}`;
 }
 
-/** One item after the other; a line that begins with blanks goes on with the item before. */
+/** Formats list items. An indented line continues the item before it. */
 function formatList(lines: readonly string[], layout: MarkdownLayout): string {
   const items: string[] = [];
   for (const line of lines) {

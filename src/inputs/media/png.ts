@@ -27,7 +27,7 @@ export function encodePng({ width, height, palette, pixels }: IndexedImage): Uin
   view.setUint32(4, height);
   header[8] = BIT_DEPTH;
   header[9] = INDEXED_COLOUR;
-  // Each row starts with its filter type; 0 is none.
+  // Each row starts with its filter type; 0 means no filter.
   const rows = new Uint8Array(height * (width + 1));
   for (let y = 0; y < height; y++) rows.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
   return Buffer.concat([

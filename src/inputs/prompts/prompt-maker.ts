@@ -30,7 +30,7 @@ export interface Opening {
   readonly frame: Pick<PromptEntry, "system" | "userContext">;
   /** Joined to the first prompt. */
   readonly prefix: string | undefined;
-  /** All of it, joined for counting tokens; empty when there is none. */
+  /** The whole text, joined for counting tokens. Empty without text. */
   readonly before: string;
 }
 

@@ -242,7 +242,7 @@ export const KEYS_WITHOUT_FLAG = inGroup("Other", [
   {
     key: "perf_analyzer.verbose",
     ...sets("boolean", "perfAnalyzer.isVerbose", false),
-    help: "What the original's load generator prints. Rampart ignores this.",
+    help: "Also print each measurement as perf_analyzer does.",
   },
   {
     key: "perf_analyzer.stimulus",

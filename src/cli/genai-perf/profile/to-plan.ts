@@ -61,7 +61,7 @@ export function toProfilePlan(
     assertions: [],
     outputs: {
       style: "genai-perf",
-      verbosity: 0,
+      verbosity: settings.perfAnalyzer.isVerbose ? 1 : 0,
       files: {
         profileExport: files.profileExportFile,
         ...(rampart.recordsFile === "" ? {} : { records: rampart.recordsFile }),
