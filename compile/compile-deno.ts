@@ -1,9 +1,9 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { $, cd, echo } from "zx";
-import { smokeTest } from "./smoke-test.ts";
+import { smokeTest, smokeTestCommand } from "./smoke-test.ts";
 
 /**
  * `npm run compile:deno [-- --check]`: builds dist/rampart-deno with `deno compile`. That needs Deno's base executable `denort`, which Deno
@@ -25,7 +25,7 @@ try {
   echo("deno check passed");
   // One flat folder without node_modules, so that `deno compile` embeds 2 MB instead of all packages.
   await $`${join(binaries, "bun")} compile/bundle.ts --outdir ${bundle}`;
-  await tryBundle();
+  await smokeTestCommand([deno, "run", "-A", "--no-config", join(bundle, "main.js")]);
   echo("the bundle runs from an empty folder");
   if (values.check) await checkGraph();
   else await compile();
@@ -42,16 +42,6 @@ async function listScenarios(): Promise<string[]> {
     .split("\n")
     .filter((name) => name.endsWith(".ts"))
     .map((name) => `scenarios/${name}`);
-}
-
-async function tryBundle(): Promise<void> {
-  const empty = join(folder, "empty");
-  mkdirSync(empty);
-  cpSync(join(root, "scenarios", "quickstart.ts"), join(empty, "quickstart.ts"));
-  const report = await $({ cwd: empty })`${deno} run -A --no-config ${join(bundle, "main.js")} run quickstart.ts`;
-  if (!report.stdout.includes("error rate is 0 %")) throw new Error(`unexpected report:\n${report.stdout}`);
-  const help = await $({ cwd: empty })`${deno} run -A --no-config ${join(bundle, "main.js")} help scenarios`;
-  if (!help.stdout.includes("defineScenario")) throw new Error(`unexpected guide:\n${help.stdout}`);
 }
 
 async function embed(path: string, env: NodeJS.ProcessEnv): Promise<void> {

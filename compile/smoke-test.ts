@@ -13,21 +13,34 @@ export default defineScenario({
 });
 `;
 
-/** Tests an executable in an empty folder: its version, a guide, a scenario, and a link named perf_analyzer. @throws when one fails */
+/** Tests an executable in an empty folder, also as a link named perf_analyzer. @throws when a part fails */
 export async function smokeTest(executable: string): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "rampart-smoke-"));
-  const run = $({ cwd: folder, quiet: true });
-  try {
-    await run`${executable} version`;
-    const guide = await run`${executable} help scenarios`;
+  await smokeTestCommand([executable]);
+  await inEmptyFolder(async (folder) => {
+    const link = join(folder, "perf_analyzer");
+    symlinkSync(executable, link);
+    const { stderr } = await $({ cwd: folder, quiet: true })`${link} --version`;
+    if (!stderr.startsWith("Perf Analyzer Version")) throw new Error(`linked as perf_analyzer: ${stderr}`);
+  });
+}
+
+/** Tests a command that starts Rampart, in an empty folder: its version, a guide and a scenario. @throws when a part fails */
+export async function smokeTestCommand(command: readonly string[]): Promise<void> {
+  await inEmptyFolder(async (folder) => {
+    const run = $({ cwd: folder, quiet: true });
+    await run`${command} version`;
+    const guide = await run`${command} help scenarios`;
     if (!guide.stdout.includes("defineScenario")) throw new Error(`unexpected guide:\n${guide.stdout}`);
     writeFileSync(join(folder, "smoke.ts"), SCENARIO);
-    const report = await run`${executable} run smoke.ts`;
+    const report = await run`${command} run smoke.ts`;
     if (!report.stdout.includes("100 completed, 0 failed")) throw new Error(`unexpected report:\n${report.stdout}`);
-    symlinkSync(executable, join(folder, "perf_analyzer"));
-    const linked = await run`${join(folder, "perf_analyzer")} --version`;
-    if (!linked.stderr.startsWith("Perf Analyzer Version"))
-      throw new Error(`linked as perf_analyzer: ${linked.stderr}`);
+  });
+}
+
+async function inEmptyFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-smoke-"));
+  try {
+    await test(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
