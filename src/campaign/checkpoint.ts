@@ -2,7 +2,7 @@ import { access, constants, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { parseOutsideJson } from "../plan/json-depth.ts";
-import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { messageOf, RunError, type UserError, userError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import { formatPythonJson, type PythonJson } from "../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
@@ -55,7 +55,7 @@ export class Checkpoint {
     await access(folder, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return;
       const hint = `Give another folder with ${setting("checkpoint.folder")}.`;
-      throw new UserError([{ path: checkpoint.path, message: `cannot be written: ${messageOf(error)}`, hint }]);
+      throw userError("unwritable", checkpoint.path, `cannot be written: ${messageOf(error)}`, hint);
     });
     return checkpoint;
   }
@@ -123,6 +123,6 @@ export class Checkpoint {
 
   private refuse(message: string): UserError {
     const hint = `Delete it to start again, or give another folder with ${setting("checkpoint.folder")}.`;
-    return new UserError([{ path: this.path, message, hint }]);
+    return userError("mismatch", this.path, message, hint);
   }
 }

@@ -17,7 +17,7 @@ export async function explainErrors(command: string, io: TextSink, body: () => P
     }
     if (error instanceof RunError) {
       io.err(`rampart: ${error.message}. ${error.hint}\n`);
-      return exitCodeOf(error.kind);
+      return exitCodeOf(error.code);
     }
     throw error;
   }

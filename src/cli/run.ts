@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { outputFilesOf } from "../report/output-place.ts";
@@ -69,7 +69,7 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     }
     const [file] = flags.positionals;
     const hint = `Write ${command} scenarios/quickstart.ts, or make one with rampart init.`;
-    const missing: Problem[] = file === undefined ? [{ path: "SCENARIO", message: "no scenario is given", hint }] : [];
+    const missing: Problem[] = file === undefined ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : [];
     const overrides = readOverrides(flags, missing);
     if (file === undefined) throw new UserError(missing);
     return runLoaded(await loadScenario(file, await io.loadApi()), overrides, flags.has("dry-run"), io);
@@ -184,7 +184,7 @@ function readDurationMs(flags: FlagValues, name: string, problems: Problem[]): n
   const durationNs = parseDurationNs(value);
   if (durationNs !== undefined && durationNs > 0) return nsToMs(durationNs);
   const hint = 'Give a duration with its unit, such as "10 s".';
-  problems.push({ path: `--${name}`, message: "is not a duration", value, hint });
+  problems.push(problem("invalid-value", `--${name}`, "is not a duration", hint, value));
   return undefined;
 }
 

@@ -48,6 +48,7 @@ export function findBatchProblem(model: ModelInfo, items: readonly DataStep[]): 
       if (item.expected.has(name) === first.expected.has(name)) continue;
       const [has, lacks] = item.expected.has(name) ? [item, first] : [first, item];
       return {
+        code: "mismatch",
         path: placeOf(lacks, name),
         message: `output '${name}' is in the validation data of one item of the batch (${placeOf(has)}) and not of another`,
         hint: "Give it in every entry of validation_data or in none, or use a batch size of 1.",
@@ -70,12 +71,14 @@ function findInputProblem(spec: TensorSpec, first: DataStep, items: readonly Dat
     const otherShape = other.shape ?? spec.shape;
     if (!areEqual(shape, otherShape))
       return {
+        code: "mismatch",
         path: placeOf(item, name),
         message: `can not batch tensors with different shapes together (input '${name}' expected shape ${formatShape(shape)} and received ${formatShape(otherShape)})`,
         hint: `Give it the shape it has in ${placeOf(first)}, order the entries by shape, or use a batch size of 1.`,
       };
     if (spec.isShapeTensor && !areEqual(tensor.bytes, other.bytes))
       return {
+        code: "mismatch",
         path: placeOf(item, name),
         message: "The shape tensors should be identical in a batch (mismatch in content)",
         hint: `Give it the content it has in ${placeOf(first)}, or use a batch size of 1.`,
@@ -86,6 +89,7 @@ function findInputProblem(spec: TensorSpec, first: DataStep, items: readonly Dat
 
 function missing({ name }: TensorSpec, path: string): Problem {
   return {
+    code: "missing",
     path: path === "" ? `input ${name}` : path,
     message: `unable to find data for input '${name}'`,
     hint: `Give data for it in ${setting("inputs.data")}.`,
@@ -94,6 +98,7 @@ function missing({ name }: TensorSpec, path: string): Problem {
 
 function mixed(name: string, lacks: DataStep): Problem {
   return {
+    code: "mismatch",
     path: placeOf(lacks, name),
     message: `optional input '${name}' has data in some items of a batch and not in others; you cannot use different set of optional inputs for each individual batch`,
     hint: "Give it in every entry of the data or in none, or use a batch size of 1.",

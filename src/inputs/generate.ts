@@ -52,6 +52,7 @@ function checkInput(input: TensorSpec, options: GenerateOptions): Problem[] {
   if (input.isShapeTensor) {
     return [
       {
+        code: "missing",
         path: `input ${input.name}`,
         message: `can not generate data for shape tensor '${input.name}', user-provided data is needed`,
         hint: `Give its values in a JSON file, and name that in ${setting("inputs.data")}.`,
@@ -70,6 +71,7 @@ function stringBytes({ shape }: TensorSpec, { stringData, stringLength }: Genera
 
 function tooLargeProblem(input: TensorSpec, bytes: number): Problem {
   return {
+    code: "invalid-value",
     path: `input ${input.name}`,
     message: `data of shape ${formatShape(input.shape)} and type ${input.datatype} takes ${bytes} bytes, more than the ${MAX_INPUT_BYTES} that a request can carry`,
     hint: "Check the model's shape, or give smaller sizes for its variable dimensions.",

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isTooDeep, TOO_DEEP } from "../plan/json-depth.ts";
-import { messageOf, UserError } from "../plan/problem.ts";
+import { messageOf, unreadableFile } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
@@ -42,9 +42,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new UserError([
-      { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-    ]);
+    throw unreadableFile(path, error, "Give an existing JSON file.");
   }
 }
 

@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import { MAX_JSON_DEPTH, TOO_DEEP } from "../plan/json-depth.ts";
-import { UserError } from "../plan/problem.ts";
+import { userError } from "../plan/problem.ts";
 
 /** Reads bytes in sequence. */
 export interface ByteSource {
@@ -126,13 +126,7 @@ export class JsonScanner {
   /** @throws UserError with this message and the current position */
   fail(message: string): never {
     const place = this.place === "" ? "" : `, ${this.place}`;
-    throw new UserError([
-      {
-        path: `${this.name}${place}, byte ${this.dropped + this.position}`,
-        message,
-        hint: this.hint,
-      },
-    ]);
+    throw userError("not-json", `${this.name}${place}, byte ${this.dropped + this.position}`, message, this.hint);
   }
 
   private parse(text: string): unknown {

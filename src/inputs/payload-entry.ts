@@ -1,4 +1,4 @@
-import { messageOf, UserError } from "../plan/problem.ts";
+import { notJson } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
 import type { DataStep } from "./dataset.ts";
 
@@ -33,6 +33,6 @@ export function parseLine(line: string, place: string): unknown {
     const entry = parseJson(line);
     return typeof entry === "object" && entry !== null && "payload" in entry ? entry : { payload: [entry] };
   } catch (error) {
-    throw new UserError([{ path: place, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
+    throw notJson(place, error);
   }
 }

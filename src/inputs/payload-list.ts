@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { notJson, type Problem, problem, UserError, unreadableFile, userError } from "../plan/problem.ts";
 import { formatJson, parseJson, toPlainNumber } from "../service/json-text.ts";
 import { type DataOrder, type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
 import { isLargeFile } from "./large-file.ts";
@@ -57,7 +57,7 @@ function* toSteps(
     if (problems.length >= MAX_PROBLEMS) return;
   }
   if (index === 0)
-    problems.push({ path, message: "has no entries", hint: 'Write at least one, like {"payload": [{…}]}.' });
+    problems.push(problem("missing", path, "has no entries", 'Write at least one, like {"payload": [{…}]}.'));
 }
 
 async function openEntries(path: string): Promise<Iterable<PayloadEntry>> {
@@ -92,9 +92,7 @@ async function read(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new UserError([
-      { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-    ]);
+    throw unreadableFile(path, error, "Give an existing JSON file.");
   }
 }
 
@@ -103,10 +101,10 @@ function parse(path: string, text: string): readonly unknown[] {
   try {
     data = (parseJson(text) as { data?: unknown } | null)?.data;
   } catch (error) {
-    throw new UserError([{ path, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
+    throw notJson(path, error);
   }
   if (Array.isArray(data)) return data;
-  throw new UserError([{ path, message: "has no list 'data'", hint: 'Write {"data": [{"payload": [{…}]}]}.' }]);
+  throw userError("missing", path, "has no list 'data'", 'Write {"data": [{"payload": [{…}]}]}.');
 }
 
 function parseLines(path: string, text: string): readonly unknown[] {
@@ -122,11 +120,7 @@ function toStep(
   problems: Problem[],
 ): DataStep | undefined {
   if (payload === undefined) {
-    problems.push({
-      path: place,
-      message: "has no payload",
-      hint: 'Write {"payload": [{…}]} with one object in the list.',
-    });
+    problems.push(problem("missing", place, "has no payload", 'Write {"payload": [{…}]} with one object in the list.'));
     return undefined;
   }
   const facts = order === "in-sessions" ? readTurn(fields, place, problems) : readTime(fields, place, order, problems);
@@ -143,7 +137,7 @@ function readTime(
   const timestampMs = single(timestamp);
   if (isTime(timestampMs)) return { timestampMs };
   if (order !== "at-times" && timestampMs === undefined) return {};
-  problems.push({ path: place, message: "has no timestamp", hint: 'Write "timestamp": [0], in milliseconds.' });
+  problems.push(problem("missing", place, "has no timestamp", 'Write "timestamp": [0], in milliseconds.'));
   return undefined;
 }
 
@@ -156,10 +150,11 @@ function readTurn(
   const delayMs = single(delay);
   const isNamed = (typeof id === "string" && id !== "") || typeof id === "number";
   if (!isNamed)
-    problems.push({ path: place, message: "has no session_id", hint: 'Write "session_id": ["a"] in every entry.' });
+    problems.push(problem("missing", place, "has no session_id", 'Write "session_id": ["a"] in every entry.'));
   const hasDelay = delayMs === undefined || isTime(delayMs);
   if (!hasDelay)
     problems.push({
+      code: "invalid-value",
       path: place,
       message: "has a delay that is not a time",
       value: JSON.stringify(delayMs),

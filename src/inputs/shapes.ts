@@ -46,6 +46,7 @@ function applyShape(input: TensorSpec, given: readonly number[] | undefined, war
 /** Returns the problem of an input whose size is not known. */
 export function dynamicShapeProblem(input: TensorSpec): Problem {
   return {
+    code: "missing",
     path: `input ${input.name}`,
     message: `input ${input.name} contains dynamic shape, provide shapes to send along with the request`,
     value: formatShape(input.shape),

@@ -1,5 +1,5 @@
 import { openSync, readSync } from "node:fs";
-import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { messageOf, RunError, unreadableFile, userError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
 import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
@@ -32,9 +32,7 @@ export class PayloadFile {
     try {
       this.fd = openSync(path, "r");
     } catch (error) {
-      throw new UserError([
-        { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-      ]);
+      throw unreadableFile(path, error, "Give an existing JSON file.");
     }
   }
 
@@ -54,7 +52,7 @@ export class PayloadFile {
       }
       scanner.place = "";
     }
-    if (!hasData) throw new UserError([{ path: this.path, message: "has no list 'data'", hint: HINT }]);
+    if (!hasData) throw userError("missing", this.path, "has no list 'data'", HINT);
   }
 
   /** Yields the entries of a JSON Lines file. @throws UserError when a line is not JSON */

@@ -1,5 +1,5 @@
 import { openSync, readSync } from "node:fs";
-import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { messageOf, RunError, unreadableFile, userError } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
@@ -122,9 +122,7 @@ class TensorFile {
     try {
       this.fd = openSync(path, "r");
     } catch (error) {
-      throw new UserError([
-        { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-      ]);
+      throw unreadableFile(path, error, "Give an existing JSON file.");
     }
   }
 
@@ -132,23 +130,20 @@ class TensorFile {
   read({ offset, byteCount }: Extent): unknown {
     const path = `${this.path}, byte ${offset}`;
     if (byteCount > MAX_ENTRY_BYTES)
-      throw new UserError([
-        {
-          path,
-          message: `an entry of ${byteCount} bytes is above the maximum of ${MAX_ENTRY_BYTES}`,
-          hint: 'Give large tensors in a directory of raw files, or as {"b64": "..."}.',
-        },
-      ]);
+      throw userError(
+        "invalid-value",
+        path,
+        `an entry of ${byteCount} bytes is above the maximum of ${MAX_ENTRY_BYTES}`,
+        'Give large tensors in a directory of raw files, or as {"b64": "..."}.',
+      );
     const bytes = new Uint8Array(byteCount);
     if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount)
-      throw new UserError([
-        { path, message: "the file is shorter than before", hint: "Do not change it during a run." },
-      ]);
+      throw userError("unreadable", path, "the file is shorter than before", "Do not change it during a run.");
     try {
       return parseLossless(decoder.decode(bytes));
     } catch (error) {
       const message = `failed to parse the specified json file for reading provided data: ${messageOf(error)}`;
-      throw new UserError([{ path, message, hint: "Correct the JSON." }]);
+      throw userError("not-json", path, message, "Correct the JSON.");
     }
   }
 

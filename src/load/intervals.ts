@@ -1,4 +1,4 @@
-import { messageOf, type Problem, UserError } from "../plan/problem.ts";
+import { messageOf, type Problem, UserError, userError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -42,9 +42,12 @@ export function readIntervalsNs(path: string): number[] {
   try {
     text = fileSystem().readFileSync(path, "utf8");
   } catch (error) {
-    throw new UserError([
-      { path, message: `failed to open file '${path}': ${messageOf(error)}`, hint: "Give an existing text file." },
-    ]);
+    throw userError(
+      "unreadable",
+      path,
+      `failed to open file '${path}': ${messageOf(error)}`,
+      "Give an existing text file.",
+    );
   }
   const problems: Problem[] = [];
   const intervalsNs: number[] = [];
@@ -53,6 +56,7 @@ export function readIntervalsNs(path: string): number[] {
     if (/^\s*\d+\s*$/.test(line)) intervalsNs.push(Number(line) * 1000);
     else
       problems.push({
+        code: "invalid-value",
         path: `${path}, line ${index + 1}`,
         message: "is not a time interval",
         value: line.trim(),
@@ -61,12 +65,10 @@ export function readIntervalsNs(path: string): number[] {
   }
   if (problems.length > 0) throw new UserError(problems.slice(0, MAX_PROBLEMS));
   if (intervalsNs.length === 0) {
-    throw new UserError([
-      { path, message: `file '${path}' is empty`, hint: "Write one time interval in microseconds per line." },
-    ]);
+    throw userError("missing", path, `file '${path}' is empty`, "Write one time interval in microseconds per line.");
   }
   if (intervalsNs.every((interval) => interval === 0)) {
-    throw new UserError([{ path, message: "all time intervals are 0", hint: "Give at least one above 0." }]);
+    throw userError("invalid-value", path, "all time intervals are 0", "Give at least one above 0.");
   }
   return intervalsNs;
 }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { sequencesSchema } from "../load/sequences-schema.ts";
 import { LIMITED_NAMES, TOKEN_COUNTS, TOKEN_TIMES } from "../measure/tokens/metrics.ts";
 import type { Plan } from "../plan/plan.ts";
-import { type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
 import type { TelemetryPlan } from "../plan/telemetry.ts";
@@ -166,12 +166,7 @@ function checkVariant(path: string, table: Described, part: { kind?: unknown } |
   const entry = Object.hasOwn(table, kind) ? table[kind] : undefined;
   if (entry !== undefined) return toProblems(path, v.safeParse(entry.schema(builders), part));
   return [
-    {
-      path: `${path}.kind`,
-      message: "is not known",
-      value: kind,
-      hint: `Use one of ${Object.keys(table).join(", ")}.`,
-    },
+    problem("unknown-name", `${path}.kind`, "is not known", `Use one of ${Object.keys(table).join(", ")}.`, kind),
   ];
 }
 
@@ -180,6 +175,7 @@ function toProblems(prefix: string, result: v.SafeParseResult<Schema<unknown>>):
   return result.issues.map((issue): Problem => {
     const keys = (issue.path ?? []).map((item) => String((item as { key: unknown }).key));
     return {
+      code: "invalid-value",
       path: [prefix, ...keys].filter((key) => key !== "").join("."),
       message: issue.message,
       value: issue.received,
@@ -197,6 +193,7 @@ function checkTogether(plan: Plan): Problem[] {
   const takes = kind.takes(target);
   if (inputKindOf(plan.inputs).makes !== takes) {
     problems.push({
+      code: "conflict",
       path: "inputs.kind",
       message: "payloads are for servers that take payloads, which take nothing else",
       value: plan.inputs.kind,
@@ -205,6 +202,7 @@ function checkTogether(plan: Plan): Problem[] {
   }
   if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
     problems.push({
+      code: "conflict",
       path: "assertions",
       message: "there are assertions of tokens, and no tokens are measured",
       hint: "Leave them out, or measure a target whose answers are text.",
@@ -212,6 +210,7 @@ function checkTogether(plan: Plan): Problem[] {
   }
   if (client.kind === "undici" && measurement.tokens?.isStreamed === true) {
     problems.push({
+      code: "unsupported",
       path: "client.kind",
       message: "undici does not tell when each event of a stream came",
       value: "undici",
@@ -219,36 +218,29 @@ function checkTogether(plan: Plan): Problem[] {
     });
   }
   if (client.kind === "undici" && target.protocol !== "http") {
-    problems.push({
-      path: "client.kind",
-      message: "undici speaks HTTP only",
-      value: "undici",
-      hint: "Use own or grpc-js for gRPC.",
-    });
+    problems.push(
+      problem("conflict", "client.kind", "undici speaks HTTP only", "Use own or grpc-js for gRPC.", "undici"),
+    );
   }
   if (client.kind === "grpc-js" && target.protocol !== "grpc") {
-    problems.push({
-      path: "client.kind",
-      message: "grpc-js speaks gRPC only",
-      value: "grpc-js",
-      hint: "Use own or undici for HTTP.",
-    });
+    problems.push(
+      problem("conflict", "client.kind", "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"),
+    );
   }
   if (target.isStreaming && client.callMode === "sync") {
-    problems.push({ path: "client.callMode", message: "streams are asynchronous", value: "sync", hint: "Use async." });
+    problems.push(problem("conflict", "client.callMode", "streams are asynchronous", "Use async.", "sync"));
   }
   const mode = loadModeOf(load);
   const asked = mode.levels?.(load);
   if (asked?.search === "binary" && measurement.latencyLimitMs === null) {
-    problems.push({
-      path: "measurement.latencyLimitMs",
-      message: "a binary search needs a latency limit",
-      hint: "Give one.",
-    });
+    problems.push(
+      problem("missing", "measurement.latencyLimitMs", "a binary search needs a latency limit", "Give one."),
+    );
   }
   const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
   if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
     problems.push({
+      code: "conflict",
       path: "measurement.mode.count",
       message: "fixed schedules and sessions have a number of requests of their own, and no other load has",
       hint: "Give null with those, and a number otherwise.",
@@ -260,6 +252,7 @@ function checkTogether(plan: Plan): Problem[] {
       const value = measurement[name] ?? 0;
       if (value === 0) continue;
       problems.push({
+        code: "conflict",
         path: `measurement.${name}`,
         message: "this load already fixes the number of requests, so warm-up requests cannot be added",
         value: String(value),
@@ -268,13 +261,12 @@ function checkTogether(plan: Plan): Problem[] {
     }
   }
   if (telemetry.trace !== null && kind.urls(target).length > 1)
-    problems.push({
-      path: "target.moreUrls",
-      message: "trace settings are set in one server",
-      hint: "Measure one server.",
-    });
+    problems.push(
+      problem("conflict", "target.moreUrls", "trace settings are set in one server", "Measure one server."),
+    );
   if (asked?.levels.kind === "range" && asked.levels.end === null && measurement.latencyLimitMs === null) {
     problems.push({
+      code: "missing",
       path: "load.levels.end",
       message: "a range without an end needs a latency limit",
       hint: "Give an end or a latency limit.",

@@ -1,5 +1,5 @@
 import { entryOf, findAsserted } from "../measure/tokens/metrics.ts";
-import type { Problem } from "../plan/problem.ts";
+import { type Problem, problem } from "../plan/problem.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../service/openai/endpoints.ts";
 import type { Assertion } from "./assertion.ts";
@@ -27,10 +27,10 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   const prompts = inputs && promptOptionsOf(inputs);
   if (inputs === undefined || formOf(inputs) !== "payloads") {
     const hint = "Write prompts({ isl: 550, osl: 128 }), or payloads(file).";
-    problems.push({ path: "inputs", message: "the target takes prompts(…) or payloads(…)", value: inputs?.kind, hint });
+    problems.push(problem("conflict", "inputs", "the target takes prompts(…) or payloads(…)", hint, inputs?.kind));
   } else if (prompts !== undefined && prompts.file === undefined && content.tokenizer === "none") {
     const hint = "Name a tokenizer in the target's options, or give the prompts with file.";
-    problems.push({ path: "target.tokenizer", message: "made-up prompts need one", hint });
+    problems.push(problem("missing", "target.tokenizer", "made-up prompts need one", hint));
   }
   if (prompts !== undefined)
     problems.push(...checkPrompts(prompts, content.endpointName), ...checkSessions(prompts, load.kind));
@@ -40,6 +40,7 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
     const path = `assert.${index}`;
     if (sort === "plain")
       problems.push({
+        code: "unsupported",
         path,
         message: `answers of ${content.endpointName} have no tokens`,
         hint: "Look at latencies and throughput.",
@@ -48,6 +49,7 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
       for (const name of metricNames(metric))
         if (isStreamedName(name))
           problems.push({
+            code: "conflict",
             path,
             message: "only answers that are streamed have such a time or rate",
             value: name,
@@ -117,7 +119,7 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
     ],
   ];
   return rules.flatMap(([isBroken, option, message, hint]) =>
-    isBroken ? [{ path: `inputs.${option}`, message, hint }] : [],
+    isBroken ? [problem("conflict", `inputs.${option}`, message, hint)] : [],
   );
 }
 
@@ -126,21 +128,22 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
   if (sessions === undefined) {
     if (!isLoad || file !== undefined) return [];
     const hint = "Write sessions: { count: 10, turns: 3 } in prompts(…).";
-    return [{ path: "inputs.sessions", message: "the load sessions(…) needs some", hint }];
+    return [problem("missing", "inputs.sessions", "the load sessions(…) needs some", hint)];
   }
   if (!isLoad) {
     const hint = "Use sessions(…) as the load, or leave it out.";
-    return [{ path: "inputs.sessions", message: "needs the load sessions(…)", value: load, hint }];
+    return [problem("conflict", "inputs.sessions", "needs the load sessions(…)", hint, load)];
   }
   if ((count ?? file) === undefined) return [];
   const hint = "Leave count and file out.";
-  return [{ path: "inputs.sessions", message: "says itself how many requests are made up", hint }];
+  return [problem("conflict", "inputs.sessions", "says itself how many requests are made up", hint)];
 }
 
 function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
   const problems: Problem[] = [];
   if (inputs !== undefined && formOf(inputs) === "payloads")
     problems.push({
+      code: "conflict",
       path: "inputs",
       message: `${kind}(…) takes tensors`,
       value: `${inputs.kind}(…)`,
@@ -149,6 +152,7 @@ function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly
   for (const [index, { metric }] of assert.entries())
     if (needsTokens(metric))
       problems.push({
+        code: "unsupported",
         path: `assert.${index}`,
         message: `answers of ${kind}(…) are tensors, not tokens`,
         hint: "Look at latencies and throughput, or measure openai(…).",

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
-import type { Problem } from "../plan/problem.ts";
+import { type Problem, problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Duration } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
@@ -189,10 +189,11 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
   const problems: Problem[] = [];
   const { over, for: duration, requests, step } = options;
   if (duration !== undefined && requests !== undefined) {
-    problems.push({ path: "load.requests", message: "cannot be given together with for", hint: "Give one of them." });
+    problems.push(problem("conflict", "load.requests", "cannot be given together with for", "Give one of them."));
   }
   if (over !== undefined && (step !== undefined || duration !== undefined || requests !== undefined)) {
     problems.push({
+      code: "conflict",
       path: "load.over",
       message: "is the length of the whole measurement and cannot be given together with step, for or requests",
       hint: "Leave those out.",
@@ -201,6 +202,7 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
   const [start, end] = values as [number, number];
   if (kind === "periodic" && (end < start || (end - start) % (step ?? 1) !== 0)) {
     problems.push({
+      code: "invalid-value",
       path: "load",
       message: `periodic(${start}, ${end}) does not reach its end in groups of ${step ?? 1}`,
       hint: "Let the end be the start and a number of whole steps.",
@@ -208,6 +210,7 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
   }
   if (kind === "ramp" && over === undefined && end < start) {
     problems.push({
+      code: "invalid-value",
       path: "load",
       message: `a ramp from level to level cannot fall from ${start} to ${end}`,
       hint: `Write ramp(${end}, ${start}), or let it fall over a time with { over: "1 min" }.`,

@@ -1,4 +1,4 @@
-import { messageOf, UserError } from "../plan/problem.ts";
+import { messageOf, type UserError, userError } from "../plan/problem.ts";
 
 /** The part of a scenario that is data, copied once, so that what checks it meets no getters, proxies, cycles or endless lists. */
 
@@ -42,5 +42,5 @@ function itemsOf(value: object): readonly (readonly [string, unknown])[] | undef
 }
 
 function problem(keys: readonly string[], message: string, hint: string): UserError {
-  return new UserError([{ path: keys.join(".") || "the scenario", message, hint }]);
+  return userError("invalid-value", keys.join(".") || "the scenario", message, hint);
 }

@@ -3,7 +3,7 @@ import { LEVEL_UNITS } from "../load/level-units.ts";
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../plan/defaults.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import type { MeasurementModePlan, OutputFilesPlan, Plan } from "../plan/plan.ts";
-import { type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import type { Schema } from "../plan/schema.ts";
 import { maskSecrets, registerHeaders, registerUrl } from "../plan/secrets.ts";
@@ -237,17 +237,17 @@ function toProblem(issue: v.BaseIssue<unknown>): Problem {
       const near = nearestName(keys.at(-1) ?? "", names);
       const known = names.length === 0 ? "" : ` There are ${names.join(", ")}.`;
       const hint = near === undefined ? `Remove it or correct its name.${known}` : `Did you mean ${near}?`;
-      return { path, message: "is not an option here", hint };
+      return problem("unknown-name", path, "is not an option here", hint);
     }
     if (issue.expected === "Object") {
-      return { path, message: "needs an object of options", value, hint: "Correct it in the scenario." };
+      return problem("invalid-value", path, "needs an object of options", "Correct it in the scenario.", value);
     }
-    return { path, message: "is missing", hint: "Add it." };
+    return problem("missing", path, "is missing", "Add it.");
   }
   // The parts of what a builder makes have no words of their own.
   if (issue.message.startsWith("Invalid "))
-    return { path, message: "is not what rampart's functions make", value, hint: "Write it with one of them." };
-  return { path, message: issue.message, value, hint: "Correct it in the scenario." };
+    return problem("invalid-value", path, "is not what rampart's functions make", "Write it with one of them.", value);
+  return problem("invalid-value", path, issue.message, "Correct it in the scenario.", value);
 }
 
 function describeValue(value: unknown): string {
@@ -265,14 +265,15 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       ? ["client", "the scenario"]
       : [setting("overrides.client"), "the scenario's target"];
   if (client === "undici" && protocol === "grpc")
-    problems.push({ path, message: `undici speaks HTTP, ${other} gRPC`, value: client, hint: "Use own or grpc-js." });
+    problems.push(problem("conflict", path, `undici speaks HTTP, ${other} gRPC`, "Use own or grpc-js.", client));
   if (client === "grpc-js" && protocol === "http")
-    problems.push({ path, message: `grpc-js speaks gRPC, ${other} HTTP`, value: client, hint: "Use own or undici." });
+    problems.push(problem("conflict", path, `grpc-js speaks gRPC, ${other} HTTP`, "Use own or undici.", client));
   problems.push(...checkLlm(definition));
   const { isOwn, call } = targetBuilderOf(target);
   const mode = loadModeOf(toLoadPlan(load, ""));
   if (overrides.url !== undefined && isOwn)
     problems.push({
+      code: "conflict",
       path: setting("overrides.url"),
       message: `the scenario's target is ${call} and has no address`,
       value: overrides.url,
@@ -280,6 +281,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     });
   if (isOwn && definition.metrics !== undefined && definition.metrics.url === undefined)
     problems.push({
+      code: "conflict",
       path: "metrics.url",
       message: "the target is embedded(), which has no metrics",
       hint: "Remove metrics, or name a server that has some.",
@@ -288,6 +290,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     const value = definition[name] ?? 0;
     if (value === 0 || mode.requestCount === undefined) continue;
     problems.push({
+      code: "conflict",
       path: name,
       message: "this load already fixes the number of requests, so warm-up requests cannot be added",
       value: String(value),
@@ -297,6 +300,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   for (const [index, { metric }] of assert.entries()) {
     if ("of" in metric && metric.of === "scheduledLatency" && !LEVEL_UNITS[mode.unit].isScheduled)
       problems.push({
+        code: "conflict",
         path: `assert.${index}`,
         message: "scheduledLatency needs a load with a schedule",
         value: load.kind,

@@ -1,4 +1,4 @@
-import { UserError } from "../plan/problem.ts";
+import { problem, UserError } from "../plan/problem.ts";
 
 /** Access to the parts of a `tokenizer.json`: plain data whose fields depend on its `type`. */
 
@@ -14,7 +14,7 @@ export class TokenizerFileError extends UserError {
   readonly reason: string;
 
   constructor(reason: string) {
-    super([{ path: "tokenizer", message: `cannot be used: ${reason}`, hint: TOKENIZER_FILE_HINT }]);
+    super([problem("unsupported", "tokenizer", `cannot be used: ${reason}`, TOKENIZER_FILE_HINT)]);
     this.name = "TokenizerFileError";
     this.reason = reason;
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type FrontDoor, wordError, wordFor, wordingIo, wordProblem } from "../../src/cli/setting-names.ts";
-import { RunError, UserError } from "../../src/plan/problem.ts";
+import { problem, RunError, UserError } from "../../src/plan/problem.ts";
 import { type SettingPath, setting } from "../../src/plan/setting-names.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
@@ -38,7 +38,7 @@ describe("a text names a setting in each front door's own terms:", () => {
 });
 
 test("errors and problems are worded whole, and keep what else they have", () => {
-  const facts = { code: "no-valid-requests", failure: { kind: "http", message: "no", status: 503 } } as const;
+  const facts = { stage: "shared-memory", failure: { kind: "http", message: "no", status: 503 } } as const;
   const error = new RunError(
     "stalled",
     `over ${setting("target.url")}`,
@@ -47,12 +47,12 @@ test("errors and problems are worded whole, and keep what else they have", () =>
   );
   const worded = wordError("perf_analyzer", error) as RunError;
   assert.deepEqual(
-    [worded.kind, worded.message, worded.hint, worded.facts],
+    [worded.code, worded.message, worded.hint, worded.facts],
     ["stalled", "over -u", "Use --service-kind triton.", facts],
   );
-  const problem = { path: setting("outputs.files.json"), message: "is taken", value: "{setting:x}", hint: "Move it." };
-  assert.deepEqual(wordProblem("scenario", problem), { ...problem, path: "--json" });
-  const { problems } = wordError("scenario", new UserError([problem])) as UserError;
+  const taken = problem("overwrite", setting("outputs.files.json"), "is taken", "Move it.", "{setting:x}");
+  assert.deepEqual(wordProblem("scenario", taken), { ...taken, path: "--json" });
+  const { problems } = wordError("scenario", new UserError(taken)) as UserError;
   assert.equal(problems[0]?.path, "--json");
   const defect = new TypeError("oops");
   assert.equal(wordError("scenario", defect), defect);

@@ -1,4 +1,4 @@
-import { type Problem, RunError, UserError } from "../../plan/problem.ts";
+import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import type { CommandIo } from "../execute.ts";
 import { wordingIo } from "../setting-names.ts";
 import { VERSION } from "../version.ts";
@@ -105,7 +105,7 @@ function isMeasuring({ subcommand }: GenaiSettings): boolean {
 
 function nothingToPass({ subcommand }: Pick<GenaiSettings, "subcommand">): Problem {
   const message = `flags of perf_analyzer after -- have no meaning with ${subcommand}, which measures nothing`;
-  return { path: "--", message, hint: "Leave them out." };
+  return problem("unsupported", "--", message, "Leave them out.");
 }
 
 /** Converts errors that a user can fix to text and exit code 1, all at once. */

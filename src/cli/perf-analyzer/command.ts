@@ -154,15 +154,8 @@ function printRunError({ message, hint }: RunError, io: CommandIo): void {
 
 /** Replaces the error's message by perf_analyzer's where scripts may search for it. */
 function wordLikeOriginal(error: RunError): RunError {
-  switch (error.facts.code) {
-    case "shared-memory":
-      return error.reword(`Unable to init infer data manager: ${error.message}`);
-    case "no-valid-requests":
-      return error.reword(
-        NO_VALID_REQUESTS,
-        `Raise ${setting("measurement.mode.windowMs")}, or find out why no request ends in time.`,
-      );
-    default:
-      return error;
-  }
+  if (error.facts.stage === "shared-memory") return error.reword(`Unable to init infer data manager: ${error.message}`);
+  if (error.code !== "no-valid-requests") return error;
+  const hint = `Raise ${setting("measurement.mode.windowMs")}, or find out why no request ends in time.`;
+  return error.reword(NO_VALID_REQUESTS, hint);
 }

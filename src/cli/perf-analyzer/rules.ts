@@ -1,5 +1,5 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
-import type { Problem } from "../../plan/problem.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
 import { isDirectory, isWritable } from "../output-files.ts";
 import { OPTIONS } from "./options/table.ts";
 import { ONE_REQUEST, type RangeValue, type Settings, takesPayloads } from "./settings.ts";
@@ -22,7 +22,7 @@ export function checkTogether(settings: Settings): Problem[] {
   ];
   return rules
     .filter(([isBroken]) => isBroken)
-    .map(([, path, message, hint, value]) => ({ path, message, hint, ...(value === undefined ? {} : { value }) }));
+    .map(([, path, message, hint, value]) => problem("conflict", path, message, hint, value));
 }
 
 function generalRules({ target, concurrency }: Settings): Rule[] {

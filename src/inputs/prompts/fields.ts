@@ -1,4 +1,4 @@
-import { UserError } from "../../plan/problem.ts";
+import { type UserError, userError } from "../../plan/problem.ts";
 import type { Json } from "../../service/openai/prompt-entry.ts";
 import type { JsonRecord } from "./json-lines.ts";
 
@@ -48,26 +48,24 @@ export function readPromptText(record: JsonRecord): string | undefined {
   const text = readString(record, "text");
   const textInput = readString(record, "text_input");
   if (text !== undefined && textInput !== undefined) {
-    throw new UserError([
-      {
-        path: record.place,
-        message: "Each data entry must have only one of 'text_input' or 'text' key name",
-        hint: "Remove one of them.",
-      },
-    ]);
+    throw userError(
+      "conflict",
+      record.place,
+      "Each data entry must have only one of 'text_input' or 'text' key name",
+      "Remove one of them.",
+    );
   }
   return (text ?? textInput)?.trim();
 }
 
 function wrongType(record: JsonRecord, key: string, expected: string, example: string): UserError {
-  return new UserError([
-    {
-      path: record.place,
-      message: `'${key}' is not ${expected}`,
-      value: textOf(record.value[key]),
-      hint: `Write ${example}.`,
-    },
-  ]);
+  return userError(
+    "invalid-value",
+    record.place,
+    `'${key}' is not ${expected}`,
+    `Write ${example}.`,
+    textOf(record.value[key]),
+  );
 }
 
 function textOf(value: Json | undefined): string {

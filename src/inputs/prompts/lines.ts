@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { unreadableFile } from "../../plan/problem.ts";
 
 /** A line of a text file. */
 export interface Line {
@@ -55,7 +55,7 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path, "r");
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadableFile(path, error);
   }
 }
 
@@ -63,12 +63,6 @@ async function readChunk(handle: FileHandle, buffer: Uint8Array, path: string): 
   try {
     return await handle.read(buffer, 0, buffer.length, null);
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadableFile(path, error);
   }
-}
-
-function unreadable(path: string, error: unknown): UserError {
-  return new UserError([
-    { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give the path of an existing file." },
-  ]);
 }

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { unreadableFile, userError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 import type { AudioClip, PromptEntry } from "../../service/openai/prompt-entry.ts";
@@ -31,13 +31,12 @@ export async function* readRankings(path: string, maker: PromptMaker): AsyncGene
   const files = (await isFolder(path)) ? await listFiles(path) : [];
   const missing = ["queries.jsonl", "passages.jsonl"].filter((name) => !files.includes(name));
   if (missing.length > 0) {
-    throw new UserError([
-      {
-        path,
-        message: "Both 'queries.jsonl' and 'passages.jsonl' must be present in the input datasets",
-        hint: `Give a folder with ${missing.join(" and ")}, or ${setting("inputs.file=rankings")}.`,
-      },
-    ]);
+    throw userError(
+      "missing",
+      path,
+      "Both 'queries.jsonl' and 'passages.jsonl' must be present in the input datasets",
+      `Give a folder with ${missing.join(" and ")}, or ${setting("inputs.file=rankings")}.`,
+    );
   }
   const passages = readPromptFile(join(path, "passages.jsonl"), maker);
   try {
@@ -110,14 +109,13 @@ async function readContent(record: JsonRecord, path: string) {
   const images = readStrings(record, "image", "images");
   const audio = readStrings(record, "audio", "audios");
   if (text === undefined && images.length + audio.length === 0) {
-    throw new UserError([
-      {
-        path: record.place,
-        message: "has neither 'text' nor 'text_input', 'image' or 'audio'",
-        value: Object.keys(record.value).join(", ") || "no keys",
-        hint: `Write {"text": "…"}, or for other formats ${setting("inputs.file=other")}.`,
-      },
-    ]);
+    throw userError(
+      "missing",
+      record.place,
+      "has neither 'text' nor 'text_input', 'image' or 'audio'",
+      `Write {"text": "…"}, or for other formats ${setting("inputs.file=other")}.`,
+      Object.keys(record.value).join(", ") || "no keys",
+    );
   }
   const at = { path, place: record.place };
   return {
@@ -129,14 +127,13 @@ async function readContent(record: JsonRecord, path: string) {
 
 function checkBatch(path: string, what: string, wanted: number, available: number): void {
   if (available === 0 || wanted <= available) return;
-  throw new UserError([
-    {
-      path,
-      message: `Batch size for ${what} cannot be larger than the number of available ${what}`,
-      value: `${wanted} of ${available}`,
-      hint: `Give at most ${available}, or add lines.`,
-    },
-  ]);
+  throw userError(
+    "invalid-value",
+    path,
+    `Batch size for ${what} cannot be larger than the number of available ${what}`,
+    `Give at most ${available}, or add lines.`,
+    `${wanted} of ${available}`,
+  );
 }
 
 /** Draws different elements of the list. */
@@ -154,28 +151,21 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
-    throw new UserError([
-      {
-        path,
-        message: `cannot be read: ${messageOf(error)}`,
-        hint: "Give the path of an existing file or folder.",
-      },
-    ]);
+    throw unreadableFile(path, error, "Give the path of an existing file or folder.");
   }
 }
 
 async function listFiles(path: string): Promise<string[]> {
   const names = await readdir(path).catch((error: unknown) => {
     const hint = "Give a folder that can be read.";
-    throw new UserError([{ path, message: `cannot be read: ${messageOf(error)}`, hint }]);
+    throw unreadableFile(path, error, hint);
   });
   const files = names.filter((name) => name.endsWith(".jsonl")).sort();
   if (files.length > 0) return files;
-  throw new UserError([
-    {
-      path,
-      message: `No JSONL files found in directory '${path}'`,
-      hint: "Give a folder with files ending in .jsonl.",
-    },
-  ]);
+  throw userError(
+    "missing",
+    path,
+    `No JSONL files found in directory '${path}'`,
+    "Give a folder with files ending in .jsonl.",
+  );
 }

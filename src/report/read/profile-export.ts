@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { type ByteSource, JsonScanner } from "../../inputs/json-scanner.ts";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 
 /** Profile exports, perf_analyzer's and our own, read request by request: files of any size need the memory of their longest request. */
 
@@ -205,9 +205,12 @@ function withScanner<T>(path: string, open: () => ByteSource, read: (scanner: Js
 /** The bytes of a file. Throws `UserError` when it cannot be read. */
 export function openFile(path: string): ByteSource {
   const toError = (error: unknown): UserError =>
-    new UserError([
-      { path, message: `the file cannot be read: ${messageOf(error)}`, hint: "Name a profile export that is there." },
-    ]);
+    userError(
+      "unreadable",
+      path,
+      `the file cannot be read: ${messageOf(error)}`,
+      "Name a profile export that is there.",
+    );
   try {
     const fd = openSync(path, "r");
     return {

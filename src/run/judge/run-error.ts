@@ -9,10 +9,9 @@ export function toRunError(error: unknown): RunError {
   if (error instanceof UserError) return new RunError("unsupported", error.message, "Correct the input data.");
   if (error instanceof LevelError)
     return new RunError(
-      "failed-request",
+      "no-valid-requests",
       error.message,
       "Measure for longer, or find out why no request ends in time.",
-      { code: "no-valid-requests" },
     );
   return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
 }

@@ -1,5 +1,5 @@
 import type { TlsPlan } from "../../plan/plan.ts";
-import { UserError } from "../../plan/problem.ts";
+import { userError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
 import type { ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
@@ -50,14 +50,13 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     rest.includes("?") ||
     rest.includes("#")
   ) {
-    throw new UserError([
-      {
-        path: "url",
-        message: "is not an address",
-        value: text,
-        hint: "Write host:port, http://host:port or https://host:port.",
-      },
-    ]);
+    throw userError(
+      "invalid-value",
+      "url",
+      "is not an address",
+      "Write host:port, http://host:port or https://host:port.",
+      text,
+    );
   }
   return {
     host,

@@ -59,8 +59,8 @@ export async function shareTensors({ plan, memory, search, service, dataset, ask
     });
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
-    const { kind, message, hint, facts } = error;
-    throw new RunError(kind, message, hint, { ...facts, code: "shared-memory" });
+    const { code, message, hint, facts } = error;
+    throw new RunError(code, message, hint, { ...facts, stage: "shared-memory" });
   }
 }
 
@@ -178,7 +178,7 @@ export class SharedTensors {
         await this.unregister(region, giveUpNs);
       } catch (error) {
         // A server that is gone has no regions.
-        if (error instanceof RunError && error.kind === "unreachable") return problems;
+        if (error instanceof RunError && error.code === "unreachable") return problems;
         problems.push(messageOf(error));
       }
     }
@@ -296,7 +296,7 @@ export class SharedTensors {
         return true;
       } catch (error) {
         if (messageOf(error).includes("already in manager")) return false;
-        if (!(error instanceof RunError) || error.kind !== "refused") throw error;
+        if (!(error instanceof RunError) || error.code !== "refused") throw error;
         if (this.memory.widenAccess(region)) continue;
         const hint =
           "Shared memory needs a server on this machine that sees the same memory: no container apart, the same GPU.";

@@ -1,6 +1,6 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
 import type { TlsPlan } from "../../plan/plan.ts";
-import { messageOf, type Problem, UserError } from "../../plan/problem.ts";
+import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import type { TlsSettings } from "../../runtime/socket.ts";
 
@@ -23,7 +23,7 @@ export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
     } catch (error) {
       const isParsed = !("syscall" in (error as object));
       const message = isParsed ? `is not a ${what}: ${messageOf(error)}` : `cannot be read: ${messageOf(error)}`;
-      problems.push({ path, message, hint: "Give an existing file of its type." });
+      problems.push(problem("unreadable", path, message, "Give an existing file of its type."));
       return undefined;
     }
   };
@@ -49,7 +49,7 @@ function checkPair(
   if (certPem === undefined || keyPem === undefined) return [];
   const [first = ""] = certPem.match(CERTIFICATE) ?? [];
   if (first === "" || isPair(toCertificate(first), toKey(keyPem))) return [];
-  return [{ path: keyFile, message: `is not the key of ${certFile}`, hint: "Give a certificate and its own key." }];
+  return [problem("mismatch", keyFile, `is not the key of ${certFile}`, "Give a certificate and its own key.")];
 }
 
 function isPair(certificate: X509Certificate, key: KeyObject): boolean {

@@ -1,5 +1,5 @@
 import type { Environment, Interpreter } from "@huggingface/jinja";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 import { parseJson } from "../json-text.ts";
 import { findJsonFault } from "./json-fault.ts";
 import type { JsonObject } from "./prompt-entry.ts";
@@ -196,5 +196,5 @@ function templateError(
   value?: string,
 ): UserError {
   const path = line === undefined ? name : `${name}, line ${line}`;
-  return new UserError([{ path, message, hint, ...(value === undefined ? {} : { value }) }]);
+  return userError("invalid-value", path, message, hint, value);
 }

@@ -86,7 +86,7 @@ class ComposingFinder {
       try {
         insert(models, await this.find(name, `config of composing model '${name.name}'${version}`));
       } catch (error) {
-        if (!(error instanceof RunError) || error.kind !== "refused") throw error;
+        if (!(error instanceof RunError) || error.code !== "refused") throw error;
         throw new RunError("refused", error.message, `Correct ${NAMED_BY}, or load the model on the server.`);
       }
     }

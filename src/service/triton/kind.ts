@@ -1,5 +1,5 @@
 import type { TritonTargetPlan } from "../../plan/plan.ts";
-import { RunError } from "../../plan/problem.ts";
+import { problem, RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { AnswerObject } from "../answer.ts";
 import { unlessMissing } from "../missing-call.ts";
@@ -32,13 +32,7 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
   check: ({ sharedMemory, moreUrls = [] }) =>
     sharedMemory === "none" || moreUrls.length === 0
       ? []
-      : [
-          {
-            path: "target.moreUrls",
-            message: "shared memory is shared with one server",
-            hint: "Measure one server.",
-          },
-        ],
+      : [problem("unsupported", "target.moreUrls", "shared memory is shared with one server", "Measure one server.")],
   registerSecrets: registerServerSecrets,
   path: () => "v2",
   api: { name: "kserve", path: "/v2", sign: /"extensions"\s*:/ },

@@ -131,7 +131,7 @@ describe("an answer over HTTP that is none is a failed request", () => {
     const answer = HTTP_FAULTS[0]?.[1] ?? assert.fail();
     const { error } = await runKserve(answer, {}, "own", { failures: { maxRatio: 0 } });
     assert.deepEqual(
-      [error?.kind, error?.message],
+      [error?.code, error?.message],
       ["failed-request", "an HTML page came in place of an answer: Welcome"],
     );
   });

@@ -1,4 +1,4 @@
-import { UserError } from "../../../plan/problem.ts";
+import { problem, UserError } from "../../../plan/problem.ts";
 import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
@@ -10,7 +10,7 @@ export function readSearchLimits({ rampart }: GenaiSettings): ResultLimit[] | un
     const limit = parseLimit(name, value);
     if (typeof limit !== "string") limits.push(limit);
     const hint = "Write for example request_latency.p99:300, or request_latency:300 for the average.";
-    return typeof limit === "string" ? [{ path: "--search-limits", message: limit, value: name, hint }] : [];
+    return typeof limit === "string" ? [problem("unknown-name", "--search-limits", limit, hint, name)] : [];
   });
   if (problems.length > 0) throw new UserError(problems);
   return limits;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findExports } from "../../../campaign/find-exports.ts";
 import { joinExports, type RunGap } from "../../../campaign/join-exports.ts";
 import { writeMergedExport } from "../../../campaign/merged-export.ts";
-import { messageOf, type Problem, RunError, UserError } from "../../../plan/problem.ts";
+import { messageOf, type Problem, problem, RunError, UserError, userError } from "../../../plan/problem.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
 import { measureExports } from "../../../report/genai-perf/measure-export.ts";
@@ -46,7 +46,7 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
   if (measured.columns.count === 0) {
     const message = "the exports hold no request that was answered";
     const hint = "Give the exports of runs that measured something.";
-    throw new UserError([{ path: "--input-directory", message, value: settings.process.inputDir, hint }]);
+    throw userError("missing", "--input-directory", message, hint, settings.process.inputDir);
   }
   const folder = join(settings.output.artifactDir, nameFolder(merged));
   const files = artifactFiles(settings.output.profileExportFile);
@@ -72,6 +72,7 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
 /** A host that measured nothing must be reported, or the throughput of the others would look like the total. */
 function noAnswers(path: string): Problem {
   return {
+    code: "missing",
     path,
     message: "holds no request that was answered",
     hint: "Measure again on this host, or take its folder out.",
@@ -150,7 +151,7 @@ function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
         at === "tokenizer.name"
           ? "Name the one that counts with --tokenizer."
           : "Merge only runs of the same kind: take this folder out.";
-      return [{ path: files.report, message: `${what} is ${other}, and ${one} in ${first.files.report}`, hint }];
+      return [problem("conflict", files.report, `${what} is ${other}, and ${one} in ${first.files.report}`, hint)];
     }),
   );
   if (problems.length > 0) throw new UserError(problems);

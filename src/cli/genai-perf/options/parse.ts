@@ -82,6 +82,7 @@ function explainServiceKind(argument: string): string | undefined {
 
 function missingSubcommand(): Problem {
   return {
+    code: "missing",
     path: "genai-perf",
     message: "the following arguments are required: subcommand",
     hint: `Give one of ${SUBCOMMANDS.join(", ")}.`,
@@ -92,6 +93,7 @@ function unknownSubcommand(name: string): Problem {
   const near = nearestName(name, SUBCOMMANDS);
   const choices = SUBCOMMANDS.map((choice) => `'${choice}'`).join(", ");
   return {
+    code: "unknown-name",
     path: "subcommand",
     message: `argument subcommand: invalid choice: '${name}' (choose from ${choices})`,
     hint: near === undefined ? "See genai-perf --help." : `Did you mean ${near}?`,

@@ -1,5 +1,5 @@
 import type { Plan } from "../../../plan/plan.ts";
-import { type Problem, UserError } from "../../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { probeModels } from "../../../run/target/probe.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
@@ -37,7 +37,7 @@ export async function explainBackend(
     right === undefined
       ? `Its backend is neither ${BACKENDS.join(" nor ")}: measure it with rampart perf_analyzer.`
       : `Give --backend ${right}.`;
-  return new UserError([{ path: "--backend", message, hint } satisfies Problem]);
+  return new UserError([problem("mismatch", "--backend", message, hint) satisfies Problem]);
 }
 
 function isAboutInputs(error: unknown, inputsFile: string): boolean {

@@ -1,4 +1,4 @@
-import { type Problem, UserError } from "../../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { readApiKey, registerHeaders } from "../../../plan/secrets.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
@@ -20,7 +20,7 @@ export function headersOf(
   const headers = input.headers.flatMap((text): Header[] => {
     const colon = text.indexOf(":");
     if (colon > 0) return [[text.slice(0, colon).trim(), text.slice(colon + 1).trim()]];
-    problems.push({ path: "--header", message: "is no header", value: text, hint: "Write Name:Value." });
+    problems.push(problem("invalid-value", "--header", "is no header", "Write Name:Value.", text));
     return [];
   });
   registerHeaders(headers);
@@ -29,17 +29,13 @@ export function headersOf(
     const name = endpoint.type === "messages" ? "x-api-key" : "Authorization";
     if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase()))
       problems.push({
+        code: "conflict",
         path: "--header",
         message: `--header and --api-key-env both give ${name}`,
         hint: "Leave one of them out: servers take either.",
       });
     else if ("key" in read) headers.push([name, name === "x-api-key" ? read.key : `Bearer ${read.key}`]);
-    else
-      problems.push({
-        path: "--api-key-env",
-        message: read.problem,
-        hint: `Set it: export ${rampart.apiKeyEnv}=…`,
-      });
+    else problems.push(problem("missing", "--api-key-env", read.problem, `Set it: export ${rampart.apiKeyEnv}=…`));
   }
   const hasVersion = headers.some(([name]) => name.toLowerCase() === "anthropic-version");
   if (endpoint.type === "messages" && !hasVersion) headers.push(["anthropic-version", ANTHROPIC_VERSION]);

@@ -1,4 +1,4 @@
-import { UserError } from "../../../plan/problem.ts";
+import { type UserError, userError } from "../../../plan/problem.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 
@@ -60,6 +60,6 @@ export class LoadCheck {
   }
 
   private refuse(path: string, message: string, hint: string): UserError {
-    return new UserError([{ path, message, ...(this.file === "" ? {} : { value: this.file }), hint }]);
+    return userError("mismatch", path, message, hint, this.file === "" ? undefined : this.file);
   }
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { createEntries } from "../../../inputs/prompts/entries.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
-import { messageOf, RunError, UserError } from "../../../plan/problem.ts";
+import { messageOf, RunError, type UserError, userError } from "../../../plan/problem.ts";
 import { OutputFile } from "../../../report/output-file.ts";
 import { formatInputsFile } from "../../../service/openai/inputs-file.ts";
 import type { Payload } from "../../../service/openai/payload.ts";
@@ -100,7 +100,7 @@ async function removeEmpty(folder: string, made: string): Promise<void> {
 function noPlace(lost: string, { endpoint, input }: GenaiSettings): UserError {
   const message = `has ${lost}, for which requests of the endpoint type ${endpoint.type} have no place`;
   const hint = `Use --endpoint-type multimodal, or a file without ${lost}.`;
-  return new UserError([{ path: "--input-file", message, value: input.file, hint }]);
+  return userError("missing", "--input-file", message, hint, input.file);
 }
 
 /** Result of a check without writing. */
@@ -122,7 +122,7 @@ export async function checkInputs(task: WriteTask, tokenizer: Tokenizer | undefi
 function emptyPart(part: SchedulePartPlan, entryCount: number): UserError {
   const path = part.startMs === null ? "--fixed-schedule-end-offset" : "--fixed-schedule-start-offset";
   const message = `no entry is due ${describePart(part)}, of ${entryCount} in the file`;
-  return new UserError([{ path, message, hint: "Give a part of the schedule that has entries." }]);
+  return userError("mismatch", path, message, "Give a part of the schedule that has entries.");
 }
 
 function countPayloads(

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { StatisticName } from "../../../measure/statistics.ts";
-import { UserError } from "../../../plan/problem.ts";
+import { userError } from "../../../plan/problem.ts";
 import type { TelemetryStatistics } from "../result.ts";
 
 /** Merges GPU metrics of several runs from the statistics in their JSON, which has no samples. */
@@ -17,7 +17,7 @@ export function parseTelemetry(text: string, path: string): TelemetryStatistics 
   const parsed = v.safeParse(TELEMETRY, JSON.parse(text));
   if (!parsed.success) {
     const hint = "Give the file as genai-perf or rampart wrote it.";
-    throw new UserError([{ path: `${path}, telemetry_stats`, message: "metrics by GPU are missing", hint }]);
+    throw userError("missing", `${path}, telemetry_stats`, "metrics by GPU are missing", hint);
   }
   return new Map(
     Object.entries(parsed.output).map(([name, { unit, ...gpus }]) => [
