@@ -117,7 +117,7 @@ export class Checkpoint {
       throw this.refuse(`is not JSON: ${messageOf(error)}`);
     }
     const parsed = v.safeParse(DOCUMENT, document);
-    if (!parsed.success) throw this.refuse("is no checkpoint: Results.run_configs is missing");
+    if (!parsed.success) throw this.refuse("is not a checkpoint: Results.run_configs is missing");
     this.entries = parsed.output.Results.run_configs;
   }
 

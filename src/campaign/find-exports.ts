@@ -112,12 +112,9 @@ const HEAD_BYTES = 64;
 function describeSeveral(path: string, pairs: readonly Pair[]): Problem {
   const names = pairs.map(({ profileExport }) => relative(path, profileExport));
   const shown = names.length > MOST_SHOWN ? [...names.slice(0, MOST_SHOWN), "…"] : names;
-  return {
-    code: "conflict",
-    path,
-    message: `holds several runs, and one host's runs did not go at the same time: ${shown.join(", ")}`,
-    hint: "Leave the one that is to be merged; runs that did go at the same time need a folder each.",
-  };
+  const message = `holds several runs, and one host's runs did not go at the same time: ${shown.join(", ")}`;
+  const hint = "Leave the one that is to be merged; runs that did go at the same time need a folder each.";
+  return problem("conflict", path, message, hint);
 }
 
 function findPairs(folder: string): Pair[] {

@@ -6,7 +6,7 @@ import { EXIT, withOutputFailure } from "./exit-codes.ts";
 import { guardIo } from "./guarded-io.ts";
 import type { Topic } from "./help/topics.ts";
 import { runPerfAnalyzer } from "./perf-analyzer/command.ts";
-import { wordingIo } from "./setting-names.ts";
+import { inScenario, wordingIo } from "./setting-names.ts";
 import { VERSION } from "./version.ts";
 
 /** A subcommand. Its module is loaded when it is called. */
@@ -70,7 +70,7 @@ function notYet(name: string, summary: string, exitCode: number): Command {
 /** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
 export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {
   registerArguments(args);
-  const io = wordingIo("scenario", guardIo(rawIo));
+  const io = wordingIo(inScenario, guardIo(rawIo));
   // An executable linked under the name of another tool acts as that tool.
   const linked = findCommand(invokedAs);
   const [name, ...rest] = args;

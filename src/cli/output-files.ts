@@ -26,7 +26,7 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
   for (const [flag, path] of files) {
     if (path === undefined) continue;
     if (/\.[cm]?[jt]s$/.test(path)) {
-      const hint = "Reports are no scripts: give another name.";
+      const hint = "Give a name that does not end like a script.";
       problems.push(problem("overwrite", flag, "would overwrite a script", hint, path));
       continue;
     }

@@ -17,7 +17,7 @@ import { explainErrors } from "./explain.ts";
 import { type Flag, type FlagValues, formatFlags, HELP_FLAG, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { besideJson, checkOutputFiles, findReadOutputs, inputFilesOf, toOutputPath } from "./output-files.ts";
-import { wordingIo } from "./setting-names.ts";
+import { inScenario, wordingIo } from "./setting-names.ts";
 
 /** `rampart run x.ts`, and a scenario that is the main module. */
 
@@ -84,7 +84,7 @@ export async function runEntryScenario(
   rawIo: CommandIo,
 ): Promise<number> {
   registerArguments(args);
-  const io = wordingIo("scenario", guardIo(rawIo));
+  const io = wordingIo(inScenario, guardIo(rawIo));
   const file = fileURLToPath(url);
   return explainErrors(file, io, async () => {
     const flags = parseFlags(FLAGS, args, 0);
@@ -114,7 +114,7 @@ async function runLoaded(
     io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`);
   const { result, outputError } = await withoutErrorsOf(
     file,
-    executePlan(plan, reportIo, { door: "scenario", onInterrupt }),
+    executePlan(plan, reportIo, { door: inScenario, onInterrupt }),
   );
   if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
   else if (hasOnlyFailures(result)) {

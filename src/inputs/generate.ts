@@ -1,4 +1,4 @@
-import { type Problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, formatShape, type TensorSpec, tensorBytes } from "../service/tensor.ts";
@@ -70,12 +70,9 @@ function stringBytes({ shape }: TensorSpec, { stringData, stringLength }: Genera
 }
 
 function tooLargeProblem(input: TensorSpec, bytes: number): Problem {
-  return {
-    code: "invalid-value",
-    path: `input ${input.name}`,
-    message: `data of shape ${formatShape(input.shape)} and type ${input.datatype} takes ${bytes} bytes, more than the ${MAX_INPUT_BYTES} that a request can carry`,
-    hint: "Check the model's shape, or give smaller sizes for its variable dimensions.",
-  };
+  const message = `data of shape ${formatShape(input.shape)} and type ${input.datatype} takes ${bytes} bytes, more than the ${MAX_INPUT_BYTES} that a request can carry`;
+  const hint = "Check the model's shape, or give smaller sizes for its variable dimensions.";
+  return problem("invalid-value", `input ${input.name}`, message, hint);
 }
 
 function makeStrings(input: TensorSpec, options: GenerateOptions, random: () => number): Uint8Array {

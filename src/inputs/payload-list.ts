@@ -152,14 +152,10 @@ function readTurn(
   if (!isNamed)
     problems.push(problem("missing", place, "has no session_id", 'Write "session_id": ["a"] in every entry.'));
   const hasDelay = delayMs === undefined || isTime(delayMs);
-  if (!hasDelay)
-    problems.push({
-      code: "invalid-value",
-      path: place,
-      message: "has a delay that is not a time",
-      value: JSON.stringify(delayMs),
-      hint: 'Write "delay": [100], in milliseconds.',
-    });
+  if (!hasDelay) {
+    const hint = 'Write "delay": [100], in milliseconds.';
+    problems.push(problem("invalid-value", place, "has a delay that is not a time", hint, JSON.stringify(delayMs)));
+  }
   if (!isNamed || !hasDelay) return undefined;
   return { sessionId: String(id), ...(delayMs === undefined ? {} : { delayMs }) };
 }

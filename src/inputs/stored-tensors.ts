@@ -129,13 +129,11 @@ class TensorFile {
   /** Reads the JSON value of an entry. @throws UserError when it is not JSON */
   read({ offset, byteCount }: Extent): unknown {
     const path = `${this.path}, byte ${offset}`;
-    if (byteCount > MAX_ENTRY_BYTES)
-      throw userError(
-        "invalid-value",
-        path,
-        `an entry of ${byteCount} bytes is above the maximum of ${MAX_ENTRY_BYTES}`,
-        'Give large tensors in a directory of raw files, or as {"b64": "..."}.',
-      );
+    if (byteCount > MAX_ENTRY_BYTES) {
+      const message = `an entry of ${byteCount} bytes is above the maximum of ${MAX_ENTRY_BYTES}`;
+      const hint = 'Give large tensors in a directory of raw files, or as {"b64": "..."}.';
+      throw userError("invalid-value", path, message, hint);
+    }
     const bytes = new Uint8Array(byteCount);
     if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount)
       throw userError("unreadable", path, "the file is shorter than before", "Do not change it during a run.");

@@ -1,4 +1,4 @@
-import { messageOf, type Problem, UserError, userError } from "../plan/problem.ts";
+import { messageOf, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -42,26 +42,19 @@ export function readIntervalsNs(path: string): number[] {
   try {
     text = fileSystem().readFileSync(path, "utf8");
   } catch (error) {
-    throw userError(
-      "unreadable",
-      path,
-      `failed to open file '${path}': ${messageOf(error)}`,
-      "Give an existing text file.",
-    );
+    const message = `failed to open file '${path}': ${messageOf(error)}`;
+    throw userError("unreadable", path, message, "Give an existing text file.");
   }
   const problems: Problem[] = [];
   const intervalsNs: number[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
     if (/^\s*\d+\s*$/.test(line)) intervalsNs.push(Number(line) * 1000);
-    else
-      problems.push({
-        code: "invalid-value",
-        path: `${path}, line ${index + 1}`,
-        message: "is not a time interval",
-        value: line.trim(),
-        hint: "Write a whole number of microseconds per line.",
-      });
+    else {
+      const message = "is not a time interval";
+      const hint = "Write a whole number of microseconds per line.";
+      problems.push(problem("invalid-value", `${path}, line ${index + 1}`, message, hint, line.trim()));
+    }
   }
   if (problems.length > 0) throw new UserError(problems.slice(0, MAX_PROBLEMS));
   if (intervalsNs.length === 0) {

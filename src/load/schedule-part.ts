@@ -35,10 +35,6 @@ function takeSteps(steps: readonly DataStep[], part: SchedulePartPlan): DataStep
 
 function emptyPart(steps: readonly DataStep[], part: SchedulePartPlan): UserError {
   const [firstMs, lastMs] = [steps[0]?.timestampMs ?? 0, steps.at(-1)?.timestampMs ?? 0];
-  return userError(
-    "mismatch",
-    "load",
-    `no entry of the data is due ${describePart(part)}: they are due from ${firstMs} ms to ${lastMs} ms`,
-    "Give a part of the schedule that has entries.",
-  );
+  const message = `no entry of the data is due ${describePart(part)}: they are due from ${firstMs} ms to ${lastMs} ms`;
+  return userError("mismatch", "load", message, "Give a part of the schedule that has entries.");
 }

@@ -30,8 +30,8 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   dataOrder: "in-sessions",
   lacksOrder: {
     code: "conflict",
-    path: "load.kind",
-    message: "a load of sessions needs payloads, or prompts that make up sessions",
+    path: setting("load.concurrency"),
+    message: "needs payloads with session ids, or prompts with sessions",
     hint: "Use such inputs, or another load.",
   },
   takeData: requireSessions,
@@ -42,10 +42,7 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
 function requireSessions({ concurrency }: SessionConcurrencyLoadPlan, data: Dataset): Dataset {
   const count = data.streams.length;
   if (count >= concurrency) return data;
-  throw userError(
-    "mismatch",
-    setting("load.concurrency"),
-    `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`,
-    "Please add more unique session IDs to the file or lower the session concurrency level.",
-  );
+  const message = `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`;
+  const hint = "Please add more unique session IDs to the file or lower the session concurrency level.";
+  throw userError("mismatch", setting("load.concurrency"), message, hint);
 }

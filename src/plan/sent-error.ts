@@ -1,15 +1,9 @@
-import { messageOf, type Problem, RunError, type RunErrorCode, type RunErrorFacts, UserError } from "./problem.ts";
+import { messageOf, type Problem, RunError, UserError } from "./problem.ts";
 
 /** A serialized error, because a message between threads would keep only its text. */
 export type SentError =
   | { readonly kind: "user"; readonly problems: readonly Problem[] }
-  | {
-      readonly kind: "run";
-      readonly code: RunErrorCode;
-      readonly message: string;
-      readonly hint: string;
-      readonly facts: RunErrorFacts;
-    }
+  | ({ readonly kind: "run" } & Pick<RunError, "code" | "message" | "hint" | "facts">)
   | { readonly kind: "other"; readonly message: string };
 
 /** Serializes an error for another thread. */

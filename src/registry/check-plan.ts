@@ -192,30 +192,18 @@ function checkTogether(plan: Plan): Problem[] {
   problems.push(...(kind.check?.(target, plan) ?? []));
   const takes = kind.takes(target);
   if (inputKindOf(plan.inputs).makes !== takes) {
-    problems.push({
-      code: "conflict",
-      path: "inputs.kind",
-      message: "payloads are for servers that take payloads, which take nothing else",
-      value: plan.inputs.kind,
-      hint: `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`,
-    });
+    const message = "payloads are for servers that take payloads, which take nothing else";
+    const hint = `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`;
+    problems.push(problem("conflict", "inputs.kind", message, hint, plan.inputs.kind));
   }
   if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
-    problems.push({
-      code: "conflict",
-      path: "assertions",
-      message: "there are assertions of tokens, and no tokens are measured",
-      hint: "Leave them out, or measure a target whose answers are text.",
-    });
+    const message = "there are assertions of tokens, and no tokens are measured";
+    const hint = "Leave them out, or measure a target whose answers are text.";
+    problems.push(problem("conflict", "assertions", message, hint));
   }
   if (client.kind === "undici" && measurement.tokens?.isStreamed === true) {
-    problems.push({
-      code: "unsupported",
-      path: "client.kind",
-      message: "undici does not tell when each event of a stream came",
-      value: "undici",
-      hint: "Use own.",
-    });
+    const message = "undici does not tell when each event of a stream came";
+    problems.push(problem("unsupported", "client.kind", message, "Use own.", "undici"));
   }
   if (client.kind === "undici" && target.protocol !== "http") {
     problems.push(
@@ -239,25 +227,17 @@ function checkTogether(plan: Plan): Problem[] {
   }
   const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
   if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
-    problems.push({
-      code: "conflict",
-      path: "measurement.mode.count",
-      message: "fixed schedules and sessions have a number of requests of their own, and no other load has",
-      hint: "Give null with those, and a number otherwise.",
-    });
+    const message = "fixed schedules and sessions have a number of requests of their own, and no other load has";
+    const hint = "Give null with those, and a number otherwise.";
+    problems.push(problem("conflict", "measurement.mode.count", message, hint));
   }
   problems.push(...checkOrder(plan));
   if (mode.requestCount !== undefined) {
     for (const name of ["warmupRequests", "warmupMs"] as const) {
       const value = measurement[name] ?? 0;
       if (value === 0) continue;
-      problems.push({
-        code: "conflict",
-        path: `measurement.${name}`,
-        message: "this load already fixes the number of requests, so warm-up requests cannot be added",
-        value: String(value),
-        hint: "Leave the warm-up out.",
-      });
+      const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
+      problems.push(problem("conflict", `measurement.${name}`, message, "Leave the warm-up out.", String(value)));
     }
   }
   if (telemetry.trace !== null && kind.urls(target).length > 1)
@@ -265,12 +245,8 @@ function checkTogether(plan: Plan): Problem[] {
       problem("conflict", "target.moreUrls", "trace settings are set in one server", "Measure one server."),
     );
   if (asked?.levels.kind === "range" && asked.levels.end === null && measurement.latencyLimitMs === null) {
-    problems.push({
-      code: "missing",
-      path: "load.levels.end",
-      message: "a range without an end needs a latency limit",
-      hint: "Give an end or a latency limit.",
-    });
+    const message = "a range without an end needs a latency limit";
+    problems.push(problem("missing", "load.levels.end", message, "Give an end or a latency limit."));
   }
   return problems;
 }

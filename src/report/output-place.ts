@@ -33,7 +33,7 @@ export function whyNotWritable(path: string): string | undefined {
     const isThere = place.kind === "stream" || place.mode !== undefined;
     const at = isThere ? place.path : dirname(place.path);
     accessSync(at, constants.W_OK);
-    if (!isThere && !statSync(at).isDirectory()) throw systemError("ENOTDIR", "is no folder", at);
+    if (!isThere && !statSync(at).isDirectory()) throw systemError("ENOTDIR", "is not a folder", at);
     return undefined;
   } catch (error) {
     return (error as Error).message;

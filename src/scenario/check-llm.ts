@@ -38,23 +38,15 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   for (const [index, { metric }] of assert.entries()) {
     if (!needsTokens(metric)) continue;
     const path = `assert.${index}`;
-    if (sort === "plain")
-      problems.push({
-        code: "unsupported",
-        path,
-        message: `answers of ${content.endpointName} have no tokens`,
-        hint: "Look at latencies and throughput.",
-      });
-    else if (sort === "text")
+    if (sort === "plain") {
+      const message = `answers of ${content.endpointName} have no tokens`;
+      problems.push(problem("unsupported", path, message, "Look at latencies and throughput."));
+    } else if (sort === "text")
       for (const name of metricNames(metric))
-        if (isStreamedName(name))
-          problems.push({
-            code: "conflict",
-            path,
-            message: "only answers that are streamed have such a time or rate",
-            value: name,
-            hint: "Let the target's options be streaming: true.",
-          });
+        if (isStreamedName(name)) {
+          const message = "only answers that are streamed have such a time or rate";
+          problems.push(problem("conflict", path, message, "Let the target's options be streaming: true.", name));
+        }
   }
   return problems;
 }
@@ -141,22 +133,15 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
 
 function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
   const problems: Problem[] = [];
-  if (inputs !== undefined && formOf(inputs) === "payloads")
-    problems.push({
-      code: "conflict",
-      path: "inputs",
-      message: `${kind}(…) takes tensors`,
-      value: `${inputs.kind}(…)`,
-      hint: "Use random(), zero() or json(…), or a target that is openai(…).",
-    });
+  if (inputs !== undefined && formOf(inputs) === "payloads") {
+    const hint = "Use random(), zero() or json(…), or a target that is openai(…).";
+    problems.push(problem("conflict", "inputs", `${kind}(…) takes tensors`, hint, `${inputs.kind}(…)`));
+  }
   for (const [index, { metric }] of assert.entries())
-    if (needsTokens(metric))
-      problems.push({
-        code: "unsupported",
-        path: `assert.${index}`,
-        message: `answers of ${kind}(…) are tensors, not tokens`,
-        hint: "Look at latencies and throughput, or measure openai(…).",
-      });
+    if (needsTokens(metric)) {
+      const hint = "Look at latencies and throughput, or measure openai(…).";
+      problems.push(problem("unsupported", `assert.${index}`, `answers of ${kind}(…) are tensors, not tokens`, hint));
+    }
   return problems;
 }
 

@@ -44,12 +44,8 @@ const LOAD_LIMIT_MS = 300_000;
 export async function loadScenario(file: string, api: object, limitMs = LOAD_LIMIT_MS): Promise<LoadedScenario> {
   const path = resolve(file);
   if (!existsSync(path) || !statSync(path).isFile()) {
-    throw userError(
-      "unreadable",
-      file,
-      "there is no such file",
-      "Give the path of a scenario, such as scenarios/quickstart.ts.",
-    );
+    const hint = "Give the path of a scenario, such as scenarios/quickstart.ts.";
+    throw userError("unreadable", file, "there is no such file", hint);
   }
   const takeBack = injectApi(api);
   let loaded: { default?: unknown };
@@ -62,12 +58,8 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
     takeBack();
   }
   if (!isScenario(loaded.default)) {
-    throw userError(
-      "invalid-value",
-      file,
-      "its default export is not a scenario",
-      "Write `export default defineScenario({ … })`.",
-    );
+    const hint = "Write `export default defineScenario({ … })`.";
+    throw userError("invalid-value", file, "its default export is not a scenario", hint);
   }
   return { scenario: loaded.default, file, folder: dirname(path) };
 }

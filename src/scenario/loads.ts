@@ -192,29 +192,18 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
     problems.push(problem("conflict", "load.requests", "cannot be given together with for", "Give one of them."));
   }
   if (over !== undefined && (step !== undefined || duration !== undefined || requests !== undefined)) {
-    problems.push({
-      code: "conflict",
-      path: "load.over",
-      message: "is the length of the whole measurement and cannot be given together with step, for or requests",
-      hint: "Leave those out.",
-    });
+    const message = "is the length of the whole measurement and cannot be given together with step, for or requests";
+    problems.push(problem("conflict", "load.over", message, "Leave those out."));
   }
   const [start, end] = values as [number, number];
   if (kind === "periodic" && (end < start || (end - start) % (step ?? 1) !== 0)) {
-    problems.push({
-      code: "invalid-value",
-      path: "load",
-      message: `periodic(${start}, ${end}) does not reach its end in groups of ${step ?? 1}`,
-      hint: "Let the end be the start and a number of whole steps.",
-    });
+    const message = `periodic(${start}, ${end}) does not reach its end in groups of ${step ?? 1}`;
+    problems.push(problem("invalid-value", "load", message, "Let the end be the start and a number of whole steps."));
   }
   if (kind === "ramp" && over === undefined && end < start) {
-    problems.push({
-      code: "invalid-value",
-      path: "load",
-      message: `a ramp from level to level cannot fall from ${start} to ${end}`,
-      hint: `Write ramp(${end}, ${start}), or let it fall over a time with { over: "1 min" }.`,
-    });
+    const message = `a ramp from level to level cannot fall from ${start} to ${end}`;
+    const hint = `Write ramp(${end}, ${start}), or let it fall over a time with { over: "1 min" }.`;
+    problems.push(problem("invalid-value", "load", message, hint));
   }
   return [...problems, ...checkArrivals(options), ...checkSchedule(options)];
 }

@@ -271,41 +271,27 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
   problems.push(...checkLlm(definition));
   const { isOwn, call } = targetBuilderOf(target);
   const mode = loadModeOf(toLoadPlan(load, ""));
-  if (overrides.url !== undefined && isOwn)
-    problems.push({
-      code: "conflict",
-      path: setting("overrides.url"),
-      message: `the scenario's target is ${call} and has no address`,
-      value: overrides.url,
-      hint: "Leave it out, or give the scenario a triton(…) target.",
-    });
-  if (isOwn && definition.metrics !== undefined && definition.metrics.url === undefined)
-    problems.push({
-      code: "conflict",
-      path: "metrics.url",
-      message: "the target is embedded(), which has no metrics",
-      hint: "Remove metrics, or name a server that has some.",
-    });
+  if (overrides.url !== undefined && isOwn) {
+    const message = `the scenario's target is ${call} and has no address`;
+    const hint = "Leave it out, or give the scenario a triton(…) target.";
+    problems.push(problem("conflict", setting("overrides.url"), message, hint, overrides.url));
+  }
+  if (isOwn && definition.metrics !== undefined && definition.metrics.url === undefined) {
+    const hint = "Remove metrics, or name a server that has some.";
+    problems.push(problem("conflict", "metrics.url", "the target is embedded(), which has no metrics", hint));
+  }
   for (const name of ["warmupRequests", "warmupFor"] as const) {
     const value = definition[name] ?? 0;
     if (value === 0 || mode.requestCount === undefined) continue;
-    problems.push({
-      code: "conflict",
-      path: name,
-      message: "this load already fixes the number of requests, so warm-up requests cannot be added",
-      value: String(value),
-      hint: "Leave it out.",
-    });
+    const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
+    problems.push(problem("conflict", name, message, "Leave it out.", String(value)));
   }
   for (const [index, { metric }] of assert.entries()) {
-    if ("of" in metric && metric.of === "scheduledLatency" && !LEVEL_UNITS[mode.unit].isScheduled)
-      problems.push({
-        code: "conflict",
-        path: `assert.${index}`,
-        message: "scheduledLatency needs a load with a schedule",
-        value: load.kind,
-        hint: 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.',
-      });
+    if ("of" in metric && metric.of === "scheduledLatency" && !LEVEL_UNITS[mode.unit].isScheduled) {
+      const message = "scheduledLatency needs a load with a schedule";
+      const hint = 'Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.';
+      problems.push(problem("conflict", `assert.${index}`, message, hint, load.kind));
+    }
   }
   return problems;
 }

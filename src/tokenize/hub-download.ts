@@ -102,11 +102,8 @@ class Hub {
       await body.dump();
       url = new URL(location, url);
     }
-    throw new RunError(
-      "refused",
-      `${base} redirects more than ${MAX_REDIRECTS} times for ${file} of ${id}`,
-      LOCAL_HINT,
-    );
+    const message = `${base} redirects more than ${MAX_REDIRECTS} times for ${file} of ${id}`;
+    throw new RunError("refused", message, LOCAL_HINT);
   }
 
   private async send(url: URL): Promise<Dispatcher.ResponseData> {
@@ -118,11 +115,8 @@ class Hub {
     } catch (error) {
       const reason = describeConnectError(error instanceof Error ? error : new Error(String(error)));
       const hint = `Check the network, HTTPS_PROXY and HF_ENDPOINT. Or: ${LOCAL_HINT}`;
-      throw new RunError(
-        "unreachable",
-        `the tokenizer ${this.model.id} cannot be fetched from ${url.host}: ${reason}`,
-        hint,
-      );
+      const message = `the tokenizer ${this.model.id} cannot be fetched from ${url.host}: ${reason}`;
+      throw new RunError("unreachable", message, hint);
     }
   }
 
@@ -159,11 +153,8 @@ class Hub {
         await putInPlace(join(folder, "refs", ...revision.split("/")), (path) => writeFile(path, commit));
     } catch (error) {
       const hint = "Check the disk and HF_HUB_CACHE, and try again.";
-      throw new RunError(
-        "output",
-        `${file} of ${this.model.id} was not stored in ${folder}: ${messageOf(error)}`,
-        hint,
-      );
+      const message = `${file} of ${this.model.id} was not stored in ${folder}: ${messageOf(error)}`;
+      throw new RunError("output", message, hint);
     }
     return dirname(link);
   }

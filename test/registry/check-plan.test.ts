@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { setting } from "../../src/plan/setting-names.ts";
 import { NO_TRACE } from "../../src/plan/telemetry.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { INPUT_KINDS } from "../../src/registry/input-kinds.ts";
@@ -245,7 +246,7 @@ const together: readonly (readonly [name: string, plan: Plan, path: string])[] =
   [
     "memory shared with several servers",
     makePlan({ target: { moreUrls: ["b:1"], sharedMemory: "system" } }),
-    "target.moreUrls",
+    setting("target.url"),
   ],
   [
     "a fixed schedule of so many requests",

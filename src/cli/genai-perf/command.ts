@@ -12,6 +12,7 @@ import type { GivenSettings } from "./options/settings-builder.ts";
 import { checkPassed, findPassedProblems } from "./profile/pass-through/passed-plan.ts";
 import { runProfile } from "./profile/run-profile.ts";
 import { withoutConsequences } from "./rules/consequences.ts";
+import { inGenaiPerf } from "./setting-names.ts";
 import { writeTemplate } from "./template.ts";
 import { formatUsageError } from "./usage.ts";
 
@@ -19,7 +20,7 @@ import { formatUsageError } from "./usage.ts";
 
 /** Runs the command. Returns the exit code: 0 success, 1 failure, 2 usage error. */
 export async function runGenaiPerf(args: readonly string[], _command: string, plainIo: CommandIo): Promise<number> {
-  const io = wordingIo("genai-perf", plainIo);
+  const io = wordingIo(inGenaiPerf, plainIo);
   const parsed = parseCommand(args);
   switch (parsed.kind) {
     case "help":

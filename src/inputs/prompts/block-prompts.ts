@@ -58,10 +58,7 @@ export class BlockPrompts {
 
 function mismatch(tokenCount: number, blockCount: number, place: string): UserError {
   const least = (blockCount - 1) * BLOCK_TOKENS + 1;
-  return userError(
-    "conflict",
-    place,
-    `'input_length' ${tokenCount} and ${blockCount} 'hash_ids' do not fit: a block has ${BLOCK_TOKENS} tokens`,
-    `Give an input_length from ${least} to ${blockCount * BLOCK_TOKENS}, or ${Math.ceil(tokenCount / BLOCK_TOKENS)} hash_ids.`,
-  );
+  const message = `'input_length' ${tokenCount} and ${blockCount} 'hash_ids' do not fit: a block has ${BLOCK_TOKENS} tokens`;
+  const hint = `Give an input_length from ${least} to ${blockCount * BLOCK_TOKENS}, or ${Math.ceil(tokenCount / BLOCK_TOKENS)} hash_ids.`;
+  return userError("conflict", place, message, hint);
 }

@@ -127,11 +127,6 @@ function contentOf(message: JsonObject, place: string): string {
 }
 
 function badMessage(place: string, message: Json): UserError {
-  return userError(
-    "invalid-value",
-    place,
-    "is not a message",
-    'Write {"from": "human", "value": "…"} or {"role": "user", "content": "…"}.',
-    (JSON.stringify(message) ?? "").slice(0, 80),
-  );
+  const hint = 'Write {"from": "human", "value": "…"} or {"role": "user", "content": "…"}.';
+  return userError("invalid-value", place, "is not a message", hint, (JSON.stringify(message) ?? "").slice(0, 80));
 }

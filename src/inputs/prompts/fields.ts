@@ -48,24 +48,15 @@ export function readPromptText(record: JsonRecord): string | undefined {
   const text = readString(record, "text");
   const textInput = readString(record, "text_input");
   if (text !== undefined && textInput !== undefined) {
-    throw userError(
-      "conflict",
-      record.place,
-      "Each data entry must have only one of 'text_input' or 'text' key name",
-      "Remove one of them.",
-    );
+    const message = "Each data entry must have only one of 'text_input' or 'text' key name";
+    throw userError("conflict", record.place, message, "Remove one of them.");
   }
   return (text ?? textInput)?.trim();
 }
 
 function wrongType(record: JsonRecord, key: string, expected: string, example: string): UserError {
-  return userError(
-    "invalid-value",
-    record.place,
-    `'${key}' is not ${expected}`,
-    `Write ${example}.`,
-    textOf(record.value[key]),
-  );
+  const message = `'${key}' is not ${expected}`;
+  return userError("invalid-value", record.place, message, `Write ${example}.`, textOf(record.value[key]));
 }
 
 function textOf(value: Json | undefined): string {

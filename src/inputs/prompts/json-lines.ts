@@ -39,22 +39,15 @@ function parseLine(text: string, path: string, place: string, isFirst: boolean):
   }
   if (isObject(value)) return value;
   if (Array.isArray(value) && isFirst) throw jsonInsteadOfLines(path);
-  throw userError(
-    "invalid-value",
-    place,
-    "is not a JSON object",
-    'Write one object per line: {"text": "…"}.',
-    text.slice(0, 80),
-  );
+  const hint = 'Write one object per line: {"text": "…"}.';
+  throw userError("invalid-value", place, "is not a JSON object", hint, text.slice(0, 80));
 }
 
 function jsonInsteadOfLines(path: string): UserError {
-  return userError(
-    "invalid-value",
-    path,
-    "is JSON, but JSON Lines is expected: one object per line, without surrounding brackets and without commas between them",
-    `Convert it with jq -c '.[]?' ${path} > converted.jsonl (jq -c . if objects span several lines).`,
-  );
+  const message =
+    "is JSON, but JSON Lines is expected: one object per line, without surrounding brackets and without commas between them";
+  const hint = `Convert it with jq -c '.[]?' ${path} > converted.jsonl (jq -c . if objects span several lines).`;
+  return userError("invalid-value", path, message, hint);
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {
@@ -85,12 +78,8 @@ function parseFound(found: { readonly text: string; readonly line: number }, pat
 }
 
 function notObjects(place: string, message: string): UserError {
-  return userError(
-    "invalid-value",
-    place,
-    message,
-    "Give a JSON file with an array of objects, or with one object per line.",
-  );
+  const hint = "Give a JSON file with an array of objects, or with one object per line.";
+  return userError("invalid-value", place, message, hint);
 }
 
 const QUOTE = 0x22;

@@ -63,13 +63,8 @@ export function parseSequenceMix(text: string, path: string): SequencePair[] {
   const problems: Problem[] = [];
   const sum = pairs.reduce((total, pair) => total + pair.sharePct, 0);
   if (Math.abs(sum - 100) > SHARE_TOLERANCE) {
-    problems.push({
-      code: "invalid-value",
-      path,
-      message: `its percentages add up to ${Number(sum.toFixed(2))}, not to 100`,
-      value: text,
-      hint: "Give percentages, such as 256,128:40;512,256:60.",
-    });
+    const message = `its percentages add up to ${Number(sum.toFixed(2))}, not to 100`;
+    problems.push(problem("invalid-value", path, message, "Give percentages, such as 256,128:40;512,256:60.", text));
   }
   if (pairs.some((pair) => pair.input.mean < 1 || pair.output.mean < 1)) {
     problems.push(problem("invalid-value", path, "has a length below 1", "Give lengths of at least one token.", text));
@@ -116,11 +111,6 @@ function toPair(numbers: readonly number[]): SequencePair {
 }
 
 function unreadableMix(part: string, path: string): UserError {
-  return userError(
-    "invalid-value",
-    path,
-    "is not a mix of input and output lengths",
-    "Write INPUT,OUTPUT:PERCENT;…, such as 256,128:40;512,256:60, or with deviations 256|10,128|5:40;….",
-    part,
-  );
+  const hint = "Write INPUT,OUTPUT:PERCENT;…, such as 256,128:40;512,256:60, or with deviations 256|10,128|5:40;….";
+  return userError("invalid-value", path, "is not a mix of input and output lengths", hint, part);
 }

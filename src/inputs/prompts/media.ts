@@ -46,12 +46,8 @@ async function readMedia(content: string, at: MediaPlace): Promise<Buffer> {
       problem ||= messageOf(error);
     }
   }
-  throw userError(
-    "unreadable",
-    at.place,
-    `'${content}' cannot be read: ${problem}`,
-    "Give a path relative to the working directory or to the folder of this file, or a URL.",
-  );
+  const hint = "Give a path relative to the working directory or to the folder of this file, or a URL.";
+  throw userError("unreadable", at.place, `'${content}' cannot be read: ${problem}`, hint);
 }
 
 function imageFormat(bytes: Uint8Array): "png" | "jpeg" | undefined {
@@ -61,10 +57,6 @@ function imageFormat(bytes: Uint8Array): "png" | "jpeg" | undefined {
 }
 
 function unsupported(content: string, at: MediaPlace, what: string, formats: string): UserError {
-  return userError(
-    "unsupported",
-    at.place,
-    `'${content.slice(0, 80)}' is not a supported ${what}`,
-    `Convert it to ${formats}.`,
-  );
+  const message = `'${content.slice(0, 80)}' is not a supported ${what}`;
+  return userError("unsupported", at.place, message, `Convert it to ${formats}.`);
 }

@@ -60,12 +60,8 @@ function makePrompt(record: JsonRecord, slot: Slot, maker: PromptMaker, before: 
   if (given !== undefined) return given;
   if (hashIds.length === 0) return maker.text(inputLength ?? maker.lengths(slot).input, slot, 0, before);
   if (inputLength !== undefined) return maker.blocks(inputLength, hashIds, record.place);
-  throw userError(
-    "missing",
-    record.place,
-    "has 'hash_ids' without 'input_length'",
-    'Give the length of the prompt in tokens, such as "input_length": 1000.',
-  );
+  const hint = 'Give the length of the prompt in tokens, such as "input_length": 1000.';
+  throw userError("missing", record.place, "has 'hash_ids' without 'input_length'", hint);
 }
 
 function readHashIds(record: JsonRecord): number[] {

@@ -31,12 +31,9 @@ export async function* readRankings(path: string, maker: PromptMaker): AsyncGene
   const files = (await isFolder(path)) ? await listFiles(path) : [];
   const missing = ["queries.jsonl", "passages.jsonl"].filter((name) => !files.includes(name));
   if (missing.length > 0) {
-    throw userError(
-      "missing",
-      path,
-      "Both 'queries.jsonl' and 'passages.jsonl' must be present in the input datasets",
-      `Give a folder with ${missing.join(" and ")}, or ${setting("inputs.file=rankings")}.`,
-    );
+    const message = "Both 'queries.jsonl' and 'passages.jsonl' must be present in the input datasets";
+    const hint = `Give a folder with ${missing.join(" and ")}, or ${setting("inputs.file=rankings")}.`;
+    throw userError("missing", path, message, hint);
   }
   const passages = readPromptFile(join(path, "passages.jsonl"), maker);
   try {
@@ -109,13 +106,9 @@ async function readContent(record: JsonRecord, path: string) {
   const images = readStrings(record, "image", "images");
   const audio = readStrings(record, "audio", "audios");
   if (text === undefined && images.length + audio.length === 0) {
-    throw userError(
-      "missing",
-      record.place,
-      "has neither 'text' nor 'text_input', 'image' or 'audio'",
-      `Write {"text": "…"}, or for other formats ${setting("inputs.file=other")}.`,
-      Object.keys(record.value).join(", ") || "no keys",
-    );
+    const message = "has neither 'text' nor 'text_input', 'image' or 'audio'";
+    const hint = `Write {"text": "…"}, or for other formats ${setting("inputs.file=other")}.`;
+    throw userError("missing", record.place, message, hint, Object.keys(record.value).join(", ") || "no keys");
   }
   const at = { path, place: record.place };
   return {
@@ -127,13 +120,9 @@ async function readContent(record: JsonRecord, path: string) {
 
 function checkBatch(path: string, what: string, wanted: number, available: number): void {
   if (available === 0 || wanted <= available) return;
-  throw userError(
-    "invalid-value",
-    path,
-    `Batch size for ${what} cannot be larger than the number of available ${what}`,
-    `Give at most ${available}, or add lines.`,
-    `${wanted} of ${available}`,
-  );
+  const message = `Batch size for ${what} cannot be larger than the number of available ${what}`;
+  const hint = `Give at most ${available}, or add lines.`;
+  throw userError("invalid-value", path, message, hint, `${wanted} of ${available}`);
 }
 
 /** Draws different elements of the list. */
@@ -162,10 +151,6 @@ async function listFiles(path: string): Promise<string[]> {
   });
   const files = names.filter((name) => name.endsWith(".jsonl")).sort();
   if (files.length > 0) return files;
-  throw userError(
-    "missing",
-    path,
-    `No JSONL files found in directory '${path}'`,
-    "Give a folder with files ending in .jsonl.",
-  );
+  const message = `No JSONL files found in directory '${path}'`;
+  throw userError("missing", path, message, "Give a folder with files ending in .jsonl.");
 }

@@ -139,12 +139,9 @@ export class PromptMaker {
   private get writer(): PromptWriter {
     if (this.writerMade !== undefined) return this.writerMade;
     if (this.tokenizer === undefined) {
-      throw userError(
-        "missing",
-        setting("inputs.tokenizer"),
-        "is needed to generate prompts, because their length is counted in tokens",
-        `Give a tokenizer, or give the prompts with ${setting("inputs.file")}.`,
-      );
+      const message = "is needed to generate prompts, because their length is counted in tokens";
+      const hint = `Give a tokenizer, or give the prompts with ${setting("inputs.file")}.`;
+      throw userError("missing", setting("inputs.tokenizer"), message, hint);
     }
     this.writerMade = new PromptWriter(this.tokenizer);
     return this.writerMade;

@@ -38,7 +38,7 @@ export function parseLimit(name: string, value: number): ResultLimit | string {
   if (bound === undefined) return `${metric} can not be limited; there are ${LIMITED_METRICS.join(", ")}`;
   const known = STATISTICS.find((one) => one === statistic);
   if (known === undefined || more.length > 0)
-    return `${name.slice(metric.length + 1)} is no statistic; there are ${STATISTICS.join(", ")}`;
+    return `${name.slice(metric.length + 1)} is not a statistic; use one of ${STATISTICS.join(", ")}`;
   return { metric, statistic: known, bound, value };
 }
 

@@ -146,10 +146,6 @@ function remember(countTokens: TokenCounter): TokenCounter {
 
 function toUserError(error: unknown, path: string): unknown {
   if (!(error instanceof SyntaxError)) return error;
-  return userError(
-    "not-json",
-    path,
-    `the request's payload is not JSON: ${messageOf(error)}`,
-    "Give an export as it was written.",
-  );
+  const message = `the request's payload is not JSON: ${messageOf(error)}`;
+  return userError("not-json", path, message, "Give an export as it was written.");
 }

@@ -38,11 +38,8 @@ function writeCsv(path: string, text: string): void {
   try {
     writeOutput(path, text);
   } catch (error) {
-    throw new RunError(
-      "output",
-      `failed to write ${path}: ${messageOf(error)}`,
-      `Give a path that can be written with ${setting("outputs.files.csv")}.`,
-    );
+    const hint = `Give a path that can be written with ${setting("outputs.files.csv")}.`;
+    throw new RunError("output", `failed to write ${path}: ${messageOf(error)}`, hint);
   }
 }
 

@@ -36,11 +36,8 @@ export function createJsonReport(plan: Plan, _sink: TextSink, path: string): Rep
       try {
         writeOutput(path, `${JSON.stringify(toReportJson(plan, result), null, 2)}\n`);
       } catch (error) {
-        throw new RunError(
-          "output",
-          `failed to write ${path}: ${messageOf(error)}`,
-          `Give a path that can be written with ${setting("outputs.files.json")}.`,
-        );
+        const hint = `Give a path that can be written with ${setting("outputs.files.json")}.`;
+        throw new RunError("output", `failed to write ${path}: ${messageOf(error)}`, hint);
       }
     },
   };

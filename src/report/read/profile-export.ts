@@ -72,8 +72,8 @@ function readHead(scanner: JsonScanner): Head {
     else scanner.skip();
   }
   scanner.place = "";
-  if (!hasExperiments) scanner.fail("experiments are missing: this is no profile export");
-  if (texts.service_kind === "") scanner.fail("service_kind is missing: this is no profile export");
+  if (!hasExperiments) scanner.fail("experiments are missing: this is not a profile export");
+  if (texts.service_kind === "") scanner.fail("service_kind is missing: this is not a profile export");
   return { version: texts.version, serviceKind: texts.service_kind, endpoint: texts.endpoint, experiments };
 }
 

@@ -50,13 +50,8 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     rest.includes("?") ||
     rest.includes("#")
   ) {
-    throw userError(
-      "invalid-value",
-      "url",
-      "is not an address",
-      "Write host:port, http://host:port or https://host:port.",
-      text,
-    );
+    const hint = "Write host:port, http://host:port or https://host:port.";
+    throw userError("invalid-value", "url", "is not an address", hint, text);
   }
   return {
     host,

@@ -215,12 +215,8 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
         address.wire === "http"
           ? `HTTP client failed: ${failure.kind === "tls" ? "SSL connect error" : "Couldn't connect to server"}`
           : "failed to connect to all addresses; last error";
-      return new RunError(
-        "unreachable",
-        `${failed}${said}: ${server}: ${failure.message}`,
-        `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
-        { failure },
-      );
+      const hint = `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`;
+      return new RunError("unreachable", `${failed}${said}: ${server}: ${failure.message}`, hint, { failure });
     }
     case "stalled":
     case "timeout":

@@ -30,7 +30,12 @@ export async function openTemplate(source: TemplateSource): Promise<PayloadTempl
   const program = parse(jinja, source.text);
   if (program instanceof Error) {
     const line = findFailingLine(source.text, (text) => parse(jinja, text) instanceof Error);
-    throw templateError(source, line, `is no template: ${program.message}`, "Correct it; it is written in Jinja.");
+    throw templateError(
+      source,
+      line,
+      `is not a valid template: ${program.message}`,
+      "Correct it; it is written in Jinja.",
+    );
   }
   return {
     render: (variables) => toBodies(jinja, source, renderText(jinja, source, program, variables), variables),

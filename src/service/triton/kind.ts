@@ -32,7 +32,14 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
   check: ({ sharedMemory, moreUrls = [] }) =>
     sharedMemory === "none" || moreUrls.length === 0
       ? []
-      : [problem("unsupported", "target.moreUrls", "shared memory is shared with one server", "Measure one server.")],
+      : [
+          problem(
+            "unsupported",
+            setting("target.url"),
+            "shared memory works with one server only",
+            "Give one address.",
+          ),
+        ],
   registerSecrets: registerServerSecrets,
   path: () => "v2",
   api: { name: "kserve", path: "/v2", sign: /"extensions"\s*:/ },
@@ -162,17 +169,11 @@ function warningsOf(target: TritonTargetPlan): string[] {
 /** Models that need more than this version can do are refused before any load, never measured wrongly. */
 function refuseUnsupported(model: TritonModel, { batchSize, isStreaming }: TritonTargetPlan): void {
   if (model.isDecoupled && !isStreaming) {
-    throw new RunError(
-      "unsupported",
-      `model '${model.name}' is decoupled: its requests may have several responses, which only gRPC streams carry`,
-      `Use ${setting("target.isStreaming")}.`,
-    );
+    const message = `model '${model.name}' is decoupled: its requests may have several responses, which only gRPC streams carry`;
+    throw new RunError("unsupported", message, `Use ${setting("target.isStreaming")}.`);
   }
   if (model.maxBatchSize === 0 && batchSize > 1) {
-    throw new RunError(
-      "unsupported",
-      "can not specify batch size > 1 as the model does not support batching",
-      `Model '${model.name}' has no batch dimension: use a batch size of 1.`,
-    );
+    const message = "can not specify batch size > 1 as the model does not support batching";
+    throw new RunError("unsupported", message, `Model '${model.name}' has no batch dimension: use a batch size of 1.`);
   }
 }

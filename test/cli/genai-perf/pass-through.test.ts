@@ -261,7 +261,7 @@ for (const [args, ...words] of [
     /must be one plain number: a profile is measured under one load\n.*analyze --sweep-type/,
   ],
   ["-- --concurrency-range 0", /The start of the search range must be > 0/],
-  ["-- --json x", /--json is no flag of perf_analyzer/],
+  ["-- --json x", /--json is not an option of perf_analyzer/],
   ["-- --periodic-concurrency-range 1:4", /--periodic-concurrency-range after -- is not supported yet/],
   ["-- --fixed-schedule", /a fixed schedule needs a payload file/],
   ["-- --concurrency-range 4:1", /--concurrency-range after -- must be one plain number/],

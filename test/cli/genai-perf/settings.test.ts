@@ -113,7 +113,7 @@ test("sweeps that contradict other settings are refused", () => {
     [analyze("input_sequence_length", "--seq-dist", "256,128:100"), /both set the length/],
     [analyze("num_dataset_entries", "--search-limits", "request_latency:3"), /a search needs a load/],
     [analyze("concurrency", "--search-limits", "request_throughput:3"), /request_throughput can not be limited/],
-    [analyze("concurrency", "--search-limits", "request_latency.p98:3"), /p98 is no statistic/],
+    [analyze("concurrency", "--search-limits", "request_latency.p98:3"), /p98 is not a statistic/],
     [analyze("concurrency", "--search-limits", "time_to_first_token:3"), /needs streamed answers/],
     [analyze("concurrency", "--search-limits", "image_latency:3"), /type chat have no image_latency/],
   ] as const) {

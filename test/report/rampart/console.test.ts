@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wordingIo } from "../../../src/cli/setting-names.ts";
+import { inScenario, wordingIo } from "../../../src/cli/setting-names.ts";
 import { GpuTally } from "../../../src/measure/gpu-tally.ts";
 import { formatCount } from "../../../src/plan/units.ts";
 import { createRampartConsole } from "../../../src/report/rampart/console.ts";
@@ -15,7 +15,7 @@ import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
 function print(change: PlanChange, levels: readonly LevelResult[], rest: Partial<RunResult> = {}): string {
   const plan = makePlan(change);
   const sink = makeSink();
-  tell(createRampartConsole(plan, wordingIo("scenario", sink)), makeResult(plan, levels, rest));
+  tell(createRampartConsole(plan, wordingIo(inScenario, sink)), makeResult(plan, levels, rest));
   return sink.printed.out;
 }
 

@@ -95,7 +95,7 @@ const HTTP_FAULTS: readonly (readonly [name: string, answer: (response: ServerRe
     (response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<html><title>Welcome</title></html>"),
     /^an HTML page came in place of an answer: Welcome$/,
   ],
-  ["garbage", (response) => response.writeHead(200, JSON_TYPE).end("{this is not"), /^the answer is no JSON: \{this/],
+  ["garbage", (response) => response.writeHead(200, JSON_TYPE).end("{this is not"), /^the answer is not JSON: \{this/],
   ["an empty body", (response) => response.writeHead(200, JSON_TYPE).end(), /^the answer is empty$/],
   ["no content", (response) => response.writeHead(204).end(), /^the answer is empty$/],
   [
@@ -183,7 +183,7 @@ async function runGrpc(
 
 const GRPC_FAULTS: readonly (readonly [name: string, message: Uint8Array, said: RegExp])[] = [
   ["an empty message", new Uint8Array(0), /neither a model's name nor outputs$/],
-  ["text", encoder.encode("<html><head></head></html>"), /^the message is no ModelInferResponse: protobuf/],
+  ["text", encoder.encode("<html><head></head></html>"), /^the message is not a ModelInferResponse: protobuf/],
   ["an answer without data", encodeMessage(INFER_RESPONSE, { outputs: [OUTPUT] }), /^output 'OUT' has no data$/],
   [
     "data of another length, beyond what is read at once",

@@ -71,12 +71,8 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
 
 /** A host that measured nothing must be reported, or the throughput of the others would look like the total. */
 function noAnswers(path: string): Problem {
-  return {
-    code: "missing",
-    path,
-    message: "holds no request that was answered",
-    hint: "Measure again on this host, or take its folder out.",
-  };
+  const hint = "Measure again on this host, or take its folder out.";
+  return problem("missing", path, "holds no request that was answered", hint);
 }
 
 /** Reports conditions that may be a mistake. */

@@ -65,13 +65,9 @@ function checkValue(limits: ValueLimits, value: unknown, path: string): Problem 
     }
     if (all === undefined || typeof item === "object" || all.includes(item)) continue;
     const near = nearestName(String(item), all.map(String));
-    return {
-      code: "invalid-value",
-      path,
-      message: `User Config: ${item} not in list of choices: [${listChoices(all)}]`,
-      value: String(item),
-      hint: near === undefined ? `Give one of ${all.join(", ")}.` : `Did you mean ${near}?`,
-    };
+    const message = `User Config: ${item} not in list of choices: [${listChoices(all)}]`;
+    const hint = near === undefined ? `Give one of ${all.join(", ")}.` : `Did you mean ${near}?`;
+    return problem("invalid-value", path, message, hint, String(item));
   }
   return undefined;
 }

@@ -20,21 +20,17 @@ export function headersOf(
   const headers = input.headers.flatMap((text): Header[] => {
     const colon = text.indexOf(":");
     if (colon > 0) return [[text.slice(0, colon).trim(), text.slice(colon + 1).trim()]];
-    problems.push(problem("invalid-value", "--header", "is no header", "Write Name:Value.", text));
+    problems.push(problem("invalid-value", "--header", "is not a header", "Write Name:Value.", text));
     return [];
   });
   registerHeaders(headers);
   if (rampart.apiKeyEnv !== "") {
     const read = readApiKey(rampart.apiKeyEnv, env);
     const name = endpoint.type === "messages" ? "x-api-key" : "Authorization";
-    if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase()))
-      problems.push({
-        code: "conflict",
-        path: "--header",
-        message: `--header and --api-key-env both give ${name}`,
-        hint: "Leave one of them out: servers take either.",
-      });
-    else if ("key" in read) headers.push([name, name === "x-api-key" ? read.key : `Bearer ${read.key}`]);
+    if (headers.some(([other]) => other.toLowerCase() === name.toLowerCase())) {
+      const message = `--header and --api-key-env both give ${name}`;
+      problems.push(problem("conflict", "--header", message, "Leave one of them out: servers take either."));
+    } else if ("key" in read) headers.push([name, name === "x-api-key" ? read.key : `Bearer ${read.key}`]);
     else problems.push(problem("missing", "--api-key-env", read.problem, `Set it: export ${rampart.apiKeyEnv}=…`));
   }
   const hasVersion = headers.some(([name]) => name.toLowerCase() === "anthropic-version");

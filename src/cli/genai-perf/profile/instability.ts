@@ -2,6 +2,7 @@ import { describeRemedy, explainInstability } from "../../../measure/instability
 import { askedRate } from "../../../report/scheduled-rate.ts";
 import type { RunResult } from "../../../result/run-result.ts";
 import { wordFor } from "../../setting-names.ts";
+import { inGenaiPerf } from "../setting-names.ts";
 
 /** Interval measurements that did not become stable. GenAI-Perf fails on them. */
 
@@ -15,7 +16,7 @@ export function describeInstability({ levels, prepared: { plan } }: RunResult): 
   return levels.flatMap(({ instability, window, level, isLatencyUnstable }) => {
     if (instability !== undefined) {
       const { moved, cause, remedy } = explainInstability(instability, window, askedRate(plan, level));
-      const advice = wordFor("genai-perf", describeRemedy(remedy, plan.measurement.mode));
+      const advice = wordFor(inGenaiPerf, describeRemedy(remedy, plan.measurement.mode));
       return [`the measurement is not stable: ${moved}; ${cause}. ${advice}`];
     }
     if (!isLatencyUnstable) return [];

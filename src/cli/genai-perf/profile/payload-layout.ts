@@ -64,14 +64,10 @@ function findTemplate(value: string, file: string | undefined): TemplateSource {
   const named = Object.hasOwn(NAMED_TEMPLATES, value) ? NAMED_TEMPLATES[value] : undefined;
   if (named !== undefined) return { text: named, name: value };
   if (file === undefined && /\{[{%]/.test(value)) return { text: value, name: "--extra-inputs payload_template" };
-  if (file === undefined)
-    throw userError(
-      "unreadable",
-      "--extra-inputs payload_template",
-      `Template file not found: ${value}`,
-      `Give an existing file, one of ${Object.keys(NAMED_TEMPLATES).join(", ")}, or a text with {{ text|tojson }}.`,
-      value,
-    );
+  if (file === undefined) {
+    const hint = `Give an existing file, one of ${Object.keys(NAMED_TEMPLATES).join(", ")}, or a text with {{ text|tojson }}.`;
+    throw userError("unreadable", "--extra-inputs payload_template", `Template file not found: ${value}`, hint, value);
+  }
   try {
     return { text: fileSystem().readFileSync(value, "utf8"), name: value };
   } catch (error) {

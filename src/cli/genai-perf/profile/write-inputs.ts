@@ -76,11 +76,8 @@ export async function writeInputs(task: WriteTask, tokenizer: Tokenizer | undefi
     file?.discard();
     if (made !== undefined) await removeEmpty(folder, made);
     if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    throw new RunError(
-      "output",
-      `${path} cannot be written: ${messageOf(error)}`,
-      "Give another folder with --artifact-dir.",
-    );
+    const message = `${path} cannot be written: ${messageOf(error)}`;
+    throw new RunError("output", message, "Give another folder with --artifact-dir.");
   }
   return { path, entryCount: payloads.count(), notes: payloads.notes(), countPayload: layout.countPayload };
 }

@@ -4,6 +4,7 @@ import { wordProblem } from "../../setting-names.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
 import type { GenaiSettings, SettingPath } from "../options/settings.ts";
 import { nameOf } from "../options/subcommands.ts";
+import { inGenaiPerf } from "../setting-names.ts";
 import type { RuleSet } from "./rule-set.ts";
 
 /** The images, audio and batches that each endpoint type supports. */
@@ -81,7 +82,7 @@ function checkSounds(rules: RuleSet): void {
   const { audio } = rules.settings.input;
   if (hasMadeUpAudio(rules.settings)) {
     const problems = checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) });
-    rules.problems.push(...problems.map((problem) => wordProblem("genai-perf", problem)));
+    rules.problems.push(...problems.map((problem) => wordProblem(inGenaiPerf, problem)));
     checkTypes(rules, "input.audio.lengthSec.mean", "sounds", AUDIO_TYPES);
   } else
     for (const at of AUDIO_DETAILS)

@@ -71,7 +71,12 @@ function refuse({ option, typed }: ParsedLine["given"][number]): Problem[] {
   if (refusal !== undefined) return [problem("unsupported", path, `${name} after -- ${refusal.why}`, refusal.hint)];
   if (option.isOwn !== true) return [];
   return [
-    problem("unknown-name", path, `${name} is no flag of perf_analyzer`, "Give it before --, if genai-perf has it."),
+    problem(
+      "unknown-name",
+      path,
+      `${name} is not an option of perf_analyzer`,
+      "Give it before --, if genai-perf has it.",
+    ),
   ];
 }
 
