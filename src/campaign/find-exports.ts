@@ -84,7 +84,7 @@ function findHalves(path: string): Problem[] {
       const missing = isReport
         ? `its profile export ${stem}.json`
         : `its report ${stem}${REPORT_END} with the settings`;
-      const hint = "Copy both files of the run, or take the folder out.";
+      const hint = "Copy both files of the run, or remove the folder.";
       return [problem("missing", join(folder, name), `${missing} is missing`, hint)];
     }),
   );
@@ -112,8 +112,8 @@ const HEAD_BYTES = 64;
 function describeSeveral(path: string, pairs: readonly Pair[]): Problem {
   const names = pairs.map(({ profileExport }) => relative(path, profileExport));
   const shown = names.length > MOST_SHOWN ? [...names.slice(0, MOST_SHOWN), "…"] : names;
-  const message = `holds several runs, and one host's runs did not go at the same time: ${shown.join(", ")}`;
-  const hint = "Leave the one that is to be merged; runs that did go at the same time need a folder each.";
+  const message = `holds several runs of one host, which did not run at the same time: ${shown.join(", ")}`;
+  const hint = "Keep the one to merge. Runs that did run at the same time need a folder each.";
   return problem("conflict", path, message, hint);
 }
 

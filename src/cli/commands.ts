@@ -121,7 +121,8 @@ function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = 
   const names = [...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"];
   const isScenario = /\.m?[jt]s$/.test(name);
   const near = isScenario ? undefined : nearestName(name, names);
-  const hint = near === undefined ? `There are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
+  const hint =
+    near === undefined ? `The commands are ${names.slice(0, -1).join(", ")} and version.` : `Did you mean ${near}?`;
   io.err(`rampart: there is no command '${name}'. ${hint}\n`);
   if (isScenario) io.err(`To run a scenario write: rampart run ${name}\n`);
   return EXIT.usage;

@@ -92,7 +92,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     if (token.value !== undefined) values.set(flag.name, token.value);
   }
   for (const extra of positionals.slice(maxPositionals)) {
-    problems.push(problem("unknown-name", extra, "is one argument too many", "Leave it out."));
+    problems.push(problem("unknown-name", extra, "is an unexpected argument", "Leave it out."));
   }
   return new FlagValues(positionals, values, counts, problems);
 }
@@ -106,7 +106,13 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
     return problem("missing", path, "needs a value", `Write ${path} ${flag.value}.`);
   }
   if (flag.choices !== undefined && !flag.choices.includes(value)) {
-    return problem("invalid-value", path, "does not take this value", `Give one of ${flag.choices.join(", ")}.`, value);
+    return problem(
+      "invalid-value",
+      path,
+      "does not accept this value",
+      `Give one of ${flag.choices.join(", ")}.`,
+      value,
+    );
   }
   return undefined;
 }
@@ -114,7 +120,7 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
 function unknownFlag(rawName: string, flags: readonly Flag[]): Problem {
   const names = flags.map(({ name }) => `--${name}`);
   const near = nearestName(rawName, names);
-  const hint = near === undefined ? `There are ${names.join(", ")}.` : `Did you mean ${near}?`;
+  const hint = near === undefined ? `The flags are ${names.join(", ")}.` : `Did you mean ${near}?`;
   return problem("unknown-name", rawName, "is not a flag of this command", hint);
 }
 

@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { type Problem, problem, UserError } from "../plan/problem.ts";
+import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments, withoutSecrets } from "../plan/secrets.ts";
 import { nsToMs, parseDurationNs } from "../plan/units.ts";
 import { outputFilesOf } from "../report/output-place.ts";
@@ -111,17 +111,17 @@ async function runLoaded(
   }
   const reportIo = besideJson(io, plan.outputs.files.json);
   const onInterrupt = (signal: EndSignal): void =>
-    io.err(`rampart: interrupted by ${signal}, waiting for what is outstanding (Ctrl-C again ends at once)\n`);
+    io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const { result, outputError } = await withoutErrorsOf(
     file,
     executePlan(plan, reportIo, { door: inScenario, onInterrupt }),
   );
-  if (result.error !== undefined) io.err(`rampart: ${result.error.message}. ${result.error.hint}\n`);
+  if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
   else if (hasOnlyFailures(result)) {
     io.err(`rampart: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
     if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   }
-  if (outputError !== undefined) io.err(`rampart: ${outputError.message}. ${outputError.hint}\n`);
+  if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
   const code = exitCodeOfResult(result, areAssertionsMet(plan, result));
   return code === EXIT.passed && outputError !== undefined ? EXIT.output : code;
 }

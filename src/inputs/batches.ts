@@ -47,7 +47,7 @@ export function findBatchProblem(model: ModelInfo, items: readonly DataStep[]): 
     for (const item of items) {
       if (item.expected.has(name) === first.expected.has(name)) continue;
       const [has, lacks] = item.expected.has(name) ? [item, first] : [first, item];
-      const message = `output '${name}' is in the validation data of one item of the batch (${placeOf(has)}) and not of another`;
+      const message = `output '${name}' is in the validation data of one item of the batch (${placeOf(has)}) but not of another`;
       const hint = "Give it in every entry of validation_data or in none, or use a batch size of 1.";
       return problem("mismatch", placeOf(lacks, name), message, hint);
     }

@@ -75,7 +75,7 @@ export class EntryReader {
     const tensors = new Map<string, StepTensor>();
     if (Array.isArray(entry)) {
       const message = "The 'validation_data' field doesn't align with 'data' field in the json file";
-      this.report(place, message, "Write an object here: the entry of data is one.");
+      this.report(place, message, "Write an object here, as in the entry of data.");
       return tensors;
     }
     if (typeof entry !== "object" || entry === null) {

@@ -58,7 +58,7 @@ export class JsonScanner {
   constructor(
     source: ByteSource,
     name: string,
-    hint = "Give a profile export as perf_analyzer or rampart wrote it, whole.",
+    hint = "Give a complete, unchanged profile export of perf_analyzer or rampart.",
   ) {
     this.source = source;
     this.name = name;

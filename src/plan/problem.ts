@@ -62,7 +62,17 @@ function withShortValue(problem: Problem): Problem {
 /** Formats a problem: `PATH: message (got VALUE). Hint.` */
 export function formatProblem(problem: Problem): string {
   const got = problem.value === undefined ? "" : ` (got ${problem.value})`;
-  return `${problem.path}: ${problem.message}${got}. ${problem.hint}`;
+  return `${endSentence(`${problem.path}: ${problem.message}${got}`)} ${problem.hint}`;
+}
+
+/** Messages of servers and of perf_analyzer can have a full stop already. */
+function endSentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
+}
+
+/** Formats an error of a run: `message. Hint.` */
+export function formatRunError({ message, hint }: RunError): string {
+  return `${endSentence(message)} ${hint}`;
 }
 
 /** Creates a problem. The arguments are the fields of {@link Problem}. */

@@ -5,6 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
+import { setting } from "../plan/setting-names.ts";
 import type { TelemetryPlan } from "../plan/telemetry.ts";
 import type { TokensPlan } from "../plan/tokens.ts";
 import type { RequestForm } from "../service/service.ts";
@@ -192,27 +193,27 @@ function checkTogether(plan: Plan): Problem[] {
   problems.push(...(kind.check?.(target, plan) ?? []));
   const takes = kind.takes(target);
   if (inputKindOf(plan.inputs).makes !== takes) {
-    const message = "payloads are for servers that take payloads, which take nothing else";
+    const message = "do not fit the target";
     const hint = `This target takes ${takes}: use one of ${inputsThatMake(takes).join(", ")}, or another target.`;
     problems.push(problem("conflict", "inputs.kind", message, hint, plan.inputs.kind));
   }
   if (measurement.tokens === undefined && plan.assertions.some(({ metric }) => isOfTokens(metric.kind))) {
-    const message = "there are assertions of tokens, and no tokens are measured";
+    const message = "assertions on tokens need a target whose tokens are measured";
     const hint = "Leave them out, or measure a target whose answers are text.";
     problems.push(problem("conflict", "assertions", message, hint));
   }
   if (client.kind === "undici" && measurement.tokens?.isStreamed === true) {
-    const message = "undici does not tell when each event of a stream came";
-    problems.push(problem("unsupported", "client.kind", message, "Use own.", "undici"));
+    const message = "undici does not report when each event of a stream arrived";
+    problems.push(problem("unsupported", setting("client.kind"), message, "Use own.", "undici"));
   }
   if (client.kind === "undici" && target.protocol !== "http") {
     problems.push(
-      problem("conflict", "client.kind", "undici speaks HTTP only", "Use own or grpc-js for gRPC.", "undici"),
+      problem("conflict", setting("client.kind"), "undici speaks HTTP only", "Use own or grpc-js for gRPC.", "undici"),
     );
   }
   if (client.kind === "grpc-js" && target.protocol !== "grpc") {
     problems.push(
-      problem("conflict", "client.kind", "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"),
+      problem("conflict", setting("client.kind"), "grpc-js speaks gRPC only", "Use own or undici for HTTP.", "grpc-js"),
     );
   }
   if (target.isStreaming && client.callMode === "sync") {
@@ -227,8 +228,8 @@ function checkTogether(plan: Plan): Problem[] {
   }
   const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
   if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
-    const message = "fixed schedules and sessions have a number of requests of their own, and no other load has";
-    const hint = "Give null with those, and a number otherwise.";
+    const message = "must be null for fixed schedules and sessions, and a number for all other loads";
+    const hint = "Correct it.";
     problems.push(problem("conflict", "measurement.mode.count", message, hint));
   }
   problems.push(...checkOrder(plan));
@@ -242,7 +243,7 @@ function checkTogether(plan: Plan): Problem[] {
   }
   if (telemetry.trace !== null && kind.urls(target).length > 1)
     problems.push(
-      problem("conflict", "target.moreUrls", "trace settings are set in one server", "Measure one server."),
+      problem("conflict", "target.moreUrls", "trace settings can be set on one server only", "Measure one server."),
     );
   if (asked?.levels.kind === "range" && asked.levels.end === null && measurement.latencyLimitMs === null) {
     const message = "a range without an end needs a latency limit";

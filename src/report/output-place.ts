@@ -93,7 +93,7 @@ function followLinks(path: string): string {
     if (link === undefined) return at;
     at = resolve(folder, link);
   }
-  throw systemError("ELOOP", "is a circle of links", path);
+  throw systemError("ELOOP", "is a circular link", path);
 }
 
 function realOr(folder: string): string {

@@ -30,7 +30,7 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
     problems.push(problem("conflict", "inputs", "the target takes prompts(…) or payloads(…)", hint, inputs?.kind));
   } else if (prompts !== undefined && prompts.file === undefined && content.tokenizer === "none") {
     const hint = "Name a tokenizer in the target's options, or give the prompts with file.";
-    problems.push(problem("missing", "target.tokenizer", "made-up prompts need one", hint));
+    problems.push(problem("missing", "target.tokenizer", "is needed to generate prompts", hint));
   }
   if (prompts !== undefined)
     problems.push(...checkPrompts(prompts, content.endpointName), ...checkSessions(prompts, load.kind));
@@ -44,8 +44,8 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
     } else if (sort === "text")
       for (const name of metricNames(metric))
         if (isStreamedName(name)) {
-          const message = "only answers that are streamed have such a time or rate";
-          problems.push(problem("conflict", path, message, "Let the target's options be streaming: true.", name));
+          const message = "only streamed answers have this metric";
+          problems.push(problem("conflict", path, message, "Set streaming: true in the target's options.", name));
         }
   }
   return problems;
@@ -106,7 +106,7 @@ function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Proble
     [
       file !== undefined && (isl ?? mix ?? count ?? images) !== undefined,
       "file",
-      "has prompts of its own, and nothing is made up",
+      "already has the prompts, so none are generated",
       "Leave isl, mix, count and images out.",
     ],
   ];
@@ -120,7 +120,7 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
   if (sessions === undefined) {
     if (!isLoad || file !== undefined) return [];
     const hint = "Write sessions: { count: 10, turns: 3 } in prompts(…).";
-    return [problem("missing", "inputs.sessions", "the load sessions(…) needs some", hint)];
+    return [problem("missing", "inputs.sessions", "is required by the load sessions(…)", hint)];
   }
   if (!isLoad) {
     const hint = "Use sessions(…) as the load, or leave it out.";
@@ -128,13 +128,13 @@ function checkSessions({ sessions, file, count }: PromptOptions, load: Load["kin
   }
   if ((count ?? file) === undefined) return [];
   const hint = "Leave count and file out.";
-  return [problem("conflict", "inputs.sessions", "says itself how many requests are made up", hint)];
+  return [problem("conflict", "inputs.sessions", "already sets the number of requests", hint)];
 }
 
 function checkTensors(kind: string, inputs: Inputs | undefined, assert: readonly Assertion[]): Problem[] {
   const problems: Problem[] = [];
   if (inputs !== undefined && formOf(inputs) === "payloads") {
-    const hint = "Use random(), zero() or json(…), or a target that is openai(…).";
+    const hint = "Use random(), zero() or json(…), or an openai(…) target.";
     problems.push(problem("conflict", "inputs", `${kind}(…) takes tensors`, hint, `${inputs.kind}(…)`));
   }
   for (const [index, { metric }] of assert.entries())

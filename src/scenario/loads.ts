@@ -193,16 +193,16 @@ export function checkLoad({ kind, values, options }: CheckedLoad): Problem[] {
   }
   if (over !== undefined && (step !== undefined || duration !== undefined || requests !== undefined)) {
     const message = "is the length of the whole measurement and cannot be given together with step, for or requests";
-    problems.push(problem("conflict", "load.over", message, "Leave those out."));
+    problems.push(problem("conflict", "load.over", message, "Leave them out."));
   }
   const [start, end] = values as [number, number];
   if (kind === "periodic" && (end < start || (end - start) % (step ?? 1) !== 0)) {
-    const message = `periodic(${start}, ${end}) does not reach its end in groups of ${step ?? 1}`;
-    problems.push(problem("invalid-value", "load", message, "Let the end be the start and a number of whole steps."));
+    const message = `periodic(${start}, ${end}) does not reach its end in steps of ${step ?? 1}`;
+    problems.push(problem("invalid-value", "load", message, "The end must be the start plus a whole number of steps."));
   }
   if (kind === "ramp" && over === undefined && end < start) {
-    const message = `a ramp from level to level cannot fall from ${start} to ${end}`;
-    const hint = `Write ramp(${end}, ${start}), or let it fall over a time with { over: "1 min" }.`;
+    const message = `a ramp over levels cannot fall from ${start} to ${end}`;
+    const hint = `Write ramp(${end}, ${start}), or give it a duration: { over: "1 min" }.`;
     problems.push(problem("invalid-value", "load", message, hint));
   }
   return [...problems, ...checkArrivals(options), ...checkSchedule(options)];

@@ -48,7 +48,7 @@ export function arrivalEntries(): v.ObjectEntries {
 export function checkArrivals({ smoothness, distribution }: CheckedArrivals): Problem[] {
   if (smoothness === undefined || distribution === "gamma") return [];
   const hint = 'Add distribution: "gamma", or leave it out.';
-  return [problem("conflict", "load.smoothness", "is the shape of the gamma distribution", hint)];
+  return [problem("conflict", "load.smoothness", "belongs to the gamma distribution", hint)];
 }
 
 /** The load of a plan. @param values requests per second, a level each */

@@ -235,7 +235,7 @@ function toProblem(issue: v.BaseIssue<unknown>): Problem {
     if (issue.expected === "never") {
       const names = Array.isArray(issue.requirement) ? (issue.requirement as string[]) : [];
       const near = nearestName(keys.at(-1) ?? "", names);
-      const known = names.length === 0 ? "" : ` There are ${names.join(", ")}.`;
+      const known = names.length === 0 ? "" : ` The options are ${names.join(", ")}.`;
       const hint = near === undefined ? `Remove it or correct its name.${known}` : `Did you mean ${near}?`;
       return problem("unknown-name", path, "is not an option here", hint);
     }
@@ -246,7 +246,7 @@ function toProblem(issue: v.BaseIssue<unknown>): Problem {
   }
   // The parts of what a builder makes have no words of their own.
   if (issue.message.startsWith("Invalid "))
-    return problem("invalid-value", path, "is not what rampart's functions make", "Write it with one of them.", value);
+    return problem("invalid-value", path, "was not made by one of rampart's functions", "Use one of them.", value);
   return problem("invalid-value", path, issue.message, "Correct it in the scenario.", value);
 }
 
@@ -265,9 +265,13 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
       ? ["client", "the scenario"]
       : [setting("overrides.client"), "the scenario's target"];
   if (client === "undici" && protocol === "grpc")
-    problems.push(problem("conflict", path, `undici speaks HTTP, ${other} gRPC`, "Use own or grpc-js.", client));
+    problems.push(
+      problem("conflict", path, `undici speaks HTTP only, and ${other} uses gRPC`, "Use own or grpc-js.", client),
+    );
   if (client === "grpc-js" && protocol === "http")
-    problems.push(problem("conflict", path, `grpc-js speaks gRPC, ${other} HTTP`, "Use own or undici.", client));
+    problems.push(
+      problem("conflict", path, `grpc-js speaks gRPC only, and ${other} uses HTTP`, "Use own or undici.", client),
+    );
   problems.push(...checkLlm(definition));
   const { isOwn, call } = targetBuilderOf(target);
   const mode = loadModeOf(toLoadPlan(load, ""));
@@ -277,7 +281,7 @@ function checkTogether(definition: CheckedDefinition, overrides: PlanOverrides):
     problems.push(problem("conflict", setting("overrides.url"), message, hint, overrides.url));
   }
   if (isOwn && definition.metrics !== undefined && definition.metrics.url === undefined) {
-    const hint = "Remove metrics, or name a server that has some.";
+    const hint = "Remove metrics, or give the url of a server that has metrics.";
     problems.push(problem("conflict", "metrics.url", "the target is embedded(), which has no metrics", hint));
   }
   for (const name of ["warmupRequests", "warmupFor"] as const) {

@@ -9,7 +9,7 @@ import { showValue } from "../plan/show-value.ts";
 
 /** An answer that is not what the protocol says. @param message which field of which answer it is, what it holds, and what it should hold */
 export function badAnswer(message: string): RunError {
-  return new RunError("refused", message, "Look at the server and its version: KServe v2 says what it answers.");
+  return new RunError("refused", message, "Check the server and its version: the answer does not follow KServe v2.");
 }
 
 /** Protobuf's JSON mapping writes 64-bit integers as text. */

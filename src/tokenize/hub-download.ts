@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 // The real package: Bun replaces a bare `undici` import by a stub of its own.
 import { type Dispatcher, EnvHttpProxyAgent, request } from "undici/index.js";
 import { messageOf, RunError, UserError, userError } from "../plan/problem.ts";
+import { setting } from "../plan/setting-names.ts";
 import { describeConnectError } from "../transport/connect-failure.ts";
 import { USER_AGENT } from "../transport/user-agent.ts";
 import { type Environment, type HubModel, isCommit, modelFolder } from "./hub-cache.ts";
@@ -126,12 +127,18 @@ class Hub {
     const { host } = this.endpoint;
     if (status === 404) {
       const message = `${host} has no ${file} of this model at revision ${revision}`;
-      throw userError("missing", "tokenizer", message, `Check the name and the revision. Or: ${LOCAL_HINT}`, id);
+      throw userError(
+        "missing",
+        setting("inputs.tokenizer"),
+        message,
+        `Check the name and the revision. Or: ${LOCAL_HINT}`,
+        id,
+      );
     }
     if (status === 401 || status === 403) {
       const message = `${host} denies access to ${file} (HTTP ${status}): the model does not exist or is gated`;
       const hint = "Set HF_TOKEN to a token that may read the model, or download it and give the folder.";
-      throw userError("unreadable", "tokenizer", message, hint, id);
+      throw userError("unreadable", setting("inputs.tokenizer"), message, hint, id);
     }
     throw new RunError("refused", `${host} answered HTTP ${status} for ${file} of ${id}`, LOCAL_HINT);
   }

@@ -230,7 +230,7 @@ export class Interview {
       const value = this.given[id];
       if (value === undefined || target.asks.includes(id)) continue;
       const hint = `Leave it out, or give --target ${id === "tokenizer" ? "openai" : "triton"}.`;
-      this.problems.push(problem("conflict", `--${id}`, `does not go with the ${target.name}`, hint, value));
+      this.problems.push(problem("conflict", `--${id}`, `cannot be used with the ${target.name}`, hint, value));
     }
   }
 }

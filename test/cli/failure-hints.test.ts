@@ -65,7 +65,7 @@ describe("a run in which nothing succeeds ends with its hint", () => {
       async ({ url }) => {
         assert.match(
           (await runScenario(url)).err,
-          /^rampart: The server wants a key \(401\) .*: give it with apiKeyEnv/m,
+          /^rampart: The server requires a key \(401\), .*: give it with apiKeyEnv/m,
         );
         const refused = await runScenario(url, ', apiKeyEnv: "HINT_KEY"');
         assert.match(refused.err, /^rampart: The server refused the key that was sent \(401\)/m);

@@ -204,8 +204,8 @@ const TIMED: Plan["inputs"] = { kind: "json", files: ["data.json"] };
 const MOCK: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
 
 const together: readonly (readonly [name: string, plan: Plan, path: string])[] = [
-  ["undici with gRPC", makePlan({ target: { protocol: "grpc" }, client: { kind: "undici" } }), "client.kind"],
-  ["grpc-js with HTTP", makePlan({ client: { kind: "grpc-js" } }), "client.kind"],
+  ["undici with gRPC", makePlan({ target: { protocol: "grpc" }, client: { kind: "undici" } }), setting("client.kind")],
+  ["grpc-js with HTTP", makePlan({ client: { kind: "grpc-js" } }), setting("client.kind")],
   [
     "traces of the embedded target",
     {

@@ -122,10 +122,10 @@ function message(more: ProtoObject = {}): Uint8Array {
 describe("an answer of KServe over gRPC", () => {
   const good = message();
   const refused: readonly (readonly [what: string, body: Uint8Array, reason: RegExp])[] = [
-    ["an empty message", new Uint8Array(0), /no ModelInferResponse: it has neither a model's name nor outputs/],
+    ["an empty message", new Uint8Array(0), /not a ModelInferResponse: it has neither a model's name nor outputs/],
     ["text", encoder.encode("<html><head></head></html>"), /^the message is not a ModelInferResponse: protobuf/],
-    ["a message that is cut", good.slice(0, -1), /no ModelInferResponse: protobuf field reaches past its message/],
-    ["another message", Uint8Array.of(0x08, 0x01), /no ModelInferResponse: protobuf field 1 has wire type 0/],
+    ["a message that is cut", good.slice(0, -1), /not a ModelInferResponse: protobuf field reaches past its message/],
+    ["another message", Uint8Array.of(0x08, 0x01), /not a ModelInferResponse: protobuf field 1 has wire type 0/],
     ["a message without data", message({ raw_output_contents: [] }), /^output 'A' has no data$/],
     [
       "a message that lacks an output's data",

@@ -105,7 +105,7 @@ function isMeasuring({ subcommand }: GenaiSettings): boolean {
 }
 
 function nothingToPass({ subcommand }: Pick<GenaiSettings, "subcommand">): Problem {
-  const message = `flags of perf_analyzer after -- have no meaning with ${subcommand}, which measures nothing`;
+  const message = `flags of perf_analyzer after -- cannot be used with ${subcommand}, which measures nothing`;
   return problem("unsupported", "--", message, "Leave them out.");
 }
 

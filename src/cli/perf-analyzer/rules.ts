@@ -64,7 +64,7 @@ function loadRules(settings: Settings): Rule[] {
       periodic !== undefined && outputs.files.profileExport === undefined,
       "--profile-export-file",
       "Must provide --profile-export-file when using the --periodic-concurrency-range option.",
-      "Name the file for the measured requests.",
+      "Give the file for the measured requests.",
     ],
     [
       sessionConcurrency !== undefined && !takesPayloads(settings),
@@ -83,7 +83,7 @@ function loadRules(settings: Settings): Rule[] {
         count > 0 && (periodic !== undefined || isFixedSchedule),
         flag,
         `Cannot specify \`${flag}\` when using \`${mode}\`.`,
-        "Leave it out: the load says how many requests there are.",
+        "Leave it out: the load sets the number of requests.",
       ],
     ),
   ];
@@ -242,7 +242,9 @@ function outputRules({ files: { json, csv, profileExport } }: Settings["outputs"
 function openAiRules(settings: Settings): Rule[] {
   const { endpoint, target, isAsync } = settings;
   if (!takesPayloads(settings))
-    return [[endpoint !== "", "--endpoint", "--endpoint has no meaning for a Triton.", "Add --service-kind openai."]];
+    return [
+      [endpoint !== "", "--endpoint", "--endpoint cannot be used with a Triton server.", "Add --service-kind openai."],
+    ];
   return [
     [
       endpoint === "",
@@ -266,14 +268,14 @@ function openAiRules(settings: Settings): Rule[] {
       target.batchSize !== 1,
       "-b",
       "Batching is not currently supported with OpenAI service-kind",
-      "Leave -b out: a payload says itself how many items it has.",
+      "Leave -b out: the payload sets the number of items.",
     ],
     ...payloadRules(settings),
     ...OPTIONS.map(
       ({ names: [flag], isForTensors, isChanged }): Rule => [
         isForTensors === true && isChanged?.(settings) === true,
         flag,
-        `${flag} has no meaning with --service-kind openai, whose payloads say all.`,
+        `${flag} cannot be used with --service-kind openai, whose payloads contain everything.`,
         "Leave it out.",
       ],
     ),

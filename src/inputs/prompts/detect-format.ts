@@ -38,7 +38,7 @@ function detectRecord(path: string, record: Readonly<Record<string, Json>>): Exc
   if (PROMPT_KEYS.some((key) => keys.includes(key))) return "jsonl";
   if (PAYLOAD_KEYS.some((key) => keys.includes(key))) return "payload";
   if (LIST_KEYS.some((key) => Array.isArray(record[key]))) return "sharegpt";
-  const message = `${path} has an unknown format: its first line has neither text, image, audio nor ${PAYLOAD_KEYS.join(", ")} nor a list of messages`;
+  const message = `${path} has an unknown format: its first line has no text, image, audio, ${PAYLOAD_KEYS.join(", ")} or list of messages`;
   const hint = `Write {"text": "…"} on each line, or give the format with ${setting("inputs.format")}.`;
   throw userError("invalid-value", setting("inputs.file"), message, hint, keys.slice(0, 10).join(", ") || "no keys");
 }

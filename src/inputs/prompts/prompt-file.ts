@@ -106,7 +106,7 @@ async function readContent(record: JsonRecord, path: string) {
   const images = readStrings(record, "image", "images");
   const audio = readStrings(record, "audio", "audios");
   if (text === undefined && images.length + audio.length === 0) {
-    const message = "has neither 'text' nor 'text_input', 'image' or 'audio'";
+    const message = "has no 'text', 'text_input', 'image' or 'audio'";
     const hint = `Write {"text": "…"}, or for other formats ${setting("inputs.file=other")}.`;
     throw userError("missing", record.place, message, hint, Object.keys(record.value).join(", ") || "no keys");
   }

@@ -35,7 +35,7 @@ export const LIMITED_METRICS = GOODPUT_NAMES;
 export function parseLimit(name: string, value: number): ResultLimit | string {
   const [metric = "", statistic = "avg", ...more] = name.split(".");
   const bound = LIMITS.get(metric)?.bound;
-  if (bound === undefined) return `${metric} can not be limited; there are ${LIMITED_METRICS.join(", ")}`;
+  if (bound === undefined) return `${metric} cannot be limited; use one of ${LIMITED_METRICS.join(", ")}`;
   const known = STATISTICS.find((one) => one === statistic);
   if (known === undefined || more.length > 0)
     return `${name.slice(metric.length + 1)} is not a statistic; use one of ${STATISTICS.join(", ")}`;

@@ -44,8 +44,8 @@ export function detectExportKind(source: ProfileExport): AnswerKind {
   throw userError(
     "unsupported",
     `${source.path}, endpoint`,
-    "neither the path nor the first answer tells what kind of answers these are",
-    "Say which endpoint type it was.",
+    "the path and the first answer do not show what kind of answers these are",
+    "Give the endpoint type that was measured.",
     source.endpoint === "" ? undefined : source.endpoint,
   );
 }
@@ -147,5 +147,5 @@ function remember(countTokens: TokenCounter): TokenCounter {
 function toUserError(error: unknown, path: string): unknown {
   if (!(error instanceof SyntaxError)) return error;
   const message = `the request's payload is not JSON: ${messageOf(error)}`;
-  return userError("not-json", path, message, "Give an export as it was written.");
+  return userError("not-json", path, message, "Give an unchanged export.");
 }

@@ -209,7 +209,7 @@ export function openFile(path: string): ByteSource {
       "unreadable",
       path,
       `the file cannot be read: ${messageOf(error)}`,
-      "Name a profile export that is there.",
+      "Give the path of an existing profile export.",
     );
   try {
     const fd = openSync(path, "r");

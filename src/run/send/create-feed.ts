@@ -30,8 +30,8 @@ export async function createFeed(
 
 async function createSessionFeed(service: Session["service"], dataset: Session["dataset"]): Promise<RequestFeed> {
   if (service.conversations === undefined) {
-    const message = "this kind of server has no conversations, and sessions consist of them";
-    throw new RunError("unsupported", message, "Measure it with a concurrency or a request rate.");
+    const message = "this kind of server has no conversations, which sessions need";
+    throw new RunError("unsupported", message, "Use a concurrency or a request rate.");
   }
   const [open, { SessionFeed }] = await Promise.all([service.conversations(), import("./session-feed.ts")]);
   return new SessionFeed(service, dataset, open);
@@ -48,7 +48,7 @@ async function createSequences(
   if (loadModeOf(plan.load).dataOrder === "at-times")
     throw new RunError(
       "unsupported",
-      "a fixed schedule gives each entry of the data a time, but a model with sequences is sent whole streams at random",
+      "a fixed schedule sends each entry of the data at its own time, but this model takes whole sequences",
       "Measure sequences with a concurrency or a request rate.",
     );
   const { Sequences } = await import("../../load/sequences.ts");

@@ -1,6 +1,7 @@
 import type { TlsPlan } from "../../plan/plan.ts";
 import { userError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
+import { setting } from "../../plan/setting-names.ts";
 import type { ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
 import { readTls } from "./tls-files.ts";
@@ -51,7 +52,7 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     rest.includes("#")
   ) {
     const hint = "Write host:port, http://host:port or https://host:port.";
-    throw userError("invalid-value", "url", "is not an address", hint, text);
+    throw userError("invalid-value", setting("target.url"), "is not an address", hint, text);
   }
   return {
     host,

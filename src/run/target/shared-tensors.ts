@@ -122,7 +122,7 @@ export class SharedTensors {
     const { slotCount, service } = this.options;
     const index = this.isPerSlot ? slot : 0;
     if (index >= slotCount) {
-      const message = `more than ${slotCount} requests are in flight, and each needs a place of its own for outputs that are validated in shared memory`;
+      const message = `more than ${slotCount} requests are in flight, and each needs its own place for outputs that are validated in shared memory`;
       throw new RunError("unsupported", message, "Lower the load, or leave out validation_data or shared memory.");
     }
     let codec = this.codecs[index];
@@ -162,7 +162,7 @@ export class SharedTensors {
     await sleepUnless(CLOSE_MS, done);
     this.memory.release();
     this.stopGuard();
-    return unregistered ?? ["it did not answer when regions were to be unregistered"];
+    return unregistered ?? ["it did not answer the request to unregister regions"];
   }
 
   private async unregisterAll(): Promise<string[]> {
@@ -205,11 +205,11 @@ export class SharedTensors {
     this.inputs.length = 0;
     const suffix = `_${process.pid}`;
     this.warnings.push(
-      `the shared memory region ${this.takenName} exists already: another run has it, or one that was killed left it at the server or in /dev/shm. The names of this run end in ${suffix}.`,
+      `the shared memory region ${this.takenName} exists already: another run uses it, or a killed run left it on the server or in /dev/shm. The names of this run end in ${suffix}.`,
     );
     if (await this.shareAs(suffix)) return;
     const message = `shared memory regions whose names end in ${suffix} exist already`;
-    throw new RunError("unsupported", message, "Unregister them at the server, and remove them from /dev/shm.");
+    throw new RunError("unsupported", message, "Unregister them on the server, and remove them from /dev/shm.");
   }
 
   /** Shares everything under names with this suffix. Returns false when a name is in use. */
@@ -289,7 +289,7 @@ export class SharedTensors {
         if (!(error instanceof RunError) || error.code !== "refused") throw error;
         if (this.memory.widenAccess(region)) continue;
         const hint =
-          "Shared memory needs a server on this machine that sees the same memory: no container apart, the same GPU.";
+          "Shared memory needs a server on this machine with the same memory: not in a separate container, and on the same GPU.";
         throw new RunError("refused", error.message, hint);
       }
     }

@@ -71,8 +71,8 @@ function renderText(jinja: Jinja, source: TemplateSource, program: Program, vari
     throw templateError(
       source,
       findLineOf(source.text, name),
-      `uses '${name}', which there is not`,
-      `There are ${names}.`,
+      `uses '${name}', which does not exist`,
+      `The variables are ${names}.`,
     );
   }
   return text;
@@ -174,7 +174,7 @@ function countLines(text: string): number {
 }
 
 function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables: Variables): JsonObject[] {
-  const hint = 'Let it make one object, as {"prompt": {{ text|tojson }}}, or a list of objects.';
+  const hint = 'Write a template that makes one object, such as {"prompt": {{ text|tojson }}}, or a list of objects.';
   let value: unknown;
   try {
     value = parseJson(text);
@@ -183,12 +183,18 @@ function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables:
     const rest = text.slice(fault, fault + MOST_SHOWN);
     const where = rest === "" ? "its end" : rest;
     const line = findJsonLine(jinja, source.text, variables);
-    throw templateError(source, line, "does not make JSON, from what is shown here on", hint, where);
+    throw templateError(source, line, "does not make JSON from here on", hint, where);
   }
   const bodies: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (bodies.length > 0 && bodies.every((body) => typeof body === "object" && body !== null && !Array.isArray(body)))
     return bodies as JsonObject[];
-  throw templateError(source, undefined, "makes no JSON object and no list of them", hint, text.slice(0, MOST_SHOWN));
+  throw templateError(
+    source,
+    undefined,
+    "makes neither a JSON object nor a list of them",
+    hint,
+    text.slice(0, MOST_SHOWN),
+  );
 }
 
 const MOST_SHOWN = 60;

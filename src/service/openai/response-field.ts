@@ -36,7 +36,7 @@ function compileExpression(text: string, path: string): Expression {
     checkFunctions(expression);
     return expression;
   } catch (error) {
-    const hint = "Write a path such as choices[0].text, data[*].text or a.b || c; jmespath.org has the syntax.";
+    const hint = "Write a path such as choices[0].text, data[*].text or a.b || c; see jmespath.org for the syntax.";
     const message = `is not a JMESPath expression: ${messageOf(error).replace(/^syntax( error)?[:,] */i, "")}`;
     throw userError("invalid-value", path, message, hint, text);
   }

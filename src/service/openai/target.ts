@@ -16,7 +16,7 @@ export function openAiTargetSchema(v: Builders): Schema<OpenAiTargetPlan> {
     protocol: v.literal("http", "must be http"),
     endpoint: v.pipe(v.string(), v.regex(/^[^\s#]+$/, "must be a path, such as v1/chat/completions")),
     model: v.pipe(v.string(), v.nonEmpty("must name a model")),
-    batchSize: v.literal(1, "must be 1: a payload says itself how many items it has"),
+    batchSize: v.literal(1, "must be 1: the payload sets the number of items"),
     isStreaming: v.boolean(),
     headers: headersSchema(v),
     apiKeyEnv: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a variable"))),

@@ -255,7 +255,7 @@ for (const [args, ...words] of [
   ["-- --bogus", /Invalid long option '--bogus'/],
   ["-- --sync --max-threads 0", /Failed to parse --max-threads\. The value must be > 0\./],
   ["-- --sync", /--sync/],
-  ["-- --string-length 4", /--string-length has no meaning with --service-kind openai/],
+  ["-- --string-length 4", /--string-length cannot be used with --service-kind openai/],
   [
     "-- --concurrency-range 1:4",
     /must be one plain number: a profile is measured under one load\n.*analyze --sweep-type/,
@@ -327,7 +327,7 @@ test("config passes the flags on; what measures nothing refuses them", LIMIT, as
       err = "";
       const more = subcommand === "create-template" ? ["-f", join(folder, "new.yaml")] : ["-d", folder];
       assert.equal(await runGenaiPerf([subcommand, ...more, "--", "-v"], "genai-perf", io), 1);
-      assert.match(err, new RegExp(`after -- have no meaning with ${subcommand}`));
+      assert.match(err, new RegExp(`after -- cannot be used with ${subcommand}`));
     }
   } finally {
     server.closeAllConnections();

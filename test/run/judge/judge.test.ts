@@ -208,7 +208,7 @@ describe("a gRPC message that is no answer is a failed request", () => {
     [
       "an answer that is not wrapped",
       encodeMessage(INFER_RESPONSE, GOOD_PROTO),
-      /streams ModelInferResponse messages as they are/,
+      /streams bare ModelInferResponse messages/,
     ],
   ];
   for (const [name, message, said] of streamed)
@@ -258,7 +258,7 @@ const CHAT_FAULTS: readonly (readonly [name: string, answer: (response: ServerRe
   [
     "an event that is no JSON",
     (response) => response.writeHead(200, EVENTS).end("data: {no\n\n"),
-    /no JSON: data: \{no$/,
+    /not JSON: data: \{no$/,
   ],
   [
     "JSON of something else",

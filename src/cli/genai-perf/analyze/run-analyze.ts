@@ -58,7 +58,7 @@ function createMeasure(parts: SweepParts, state: SweepState): Measure {
     const outcome = await measurePoint(parts, parameters, isFirst, repeat);
     if (isFirst) await removeSweepFiles(parts.settings);
     if (outcome.kind === "interrupted") {
-      note(`the sweep ends at ${formatPoint(parameters)}, which is in no summary; what was measured before is`);
+      note(`the sweep ends at ${formatPoint(parameters)}, which is in no summary; the points before it are`);
       return outcome;
     }
     if (outcome.kind === "measured") state.measured.push(outcome);

@@ -71,7 +71,7 @@ export async function mergeExports(settings: GenaiSettings, io: CommandIo): Prom
 
 /** A host that measured nothing must be reported, or the throughput of the others would look like the total. */
 function noAnswers(path: string): Problem {
-  const hint = "Measure again on this host, or take its folder out.";
+  const hint = "Measure again on this host, or remove its folder.";
   return problem("missing", path, "holds no request that was answered", hint);
 }
 
@@ -145,9 +145,9 @@ function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
       if (one === other) return [];
       const hint =
         at === "tokenizer.name"
-          ? "Name the one that counts with --tokenizer."
-          : "Merge only runs of the same kind: take this folder out.";
-      return [problem("conflict", files.report, `${what} is ${other}, and ${one} in ${first.files.report}`, hint)];
+          ? "Choose one with --tokenizer."
+          : "Merge only runs of the same kind: remove this folder.";
+      return [problem("conflict", files.report, `${what} is ${other}, but ${one} in ${first.files.report}`, hint)];
     }),
   );
   if (problems.length > 0) throw new UserError(problems);

@@ -75,5 +75,5 @@ function readInputConfig(text: string, path: string): SettingsBuilder {
 }
 
 function refuse(path: string, message: string): UserError {
-  return userError("invalid-value", path, message, "Give the file as genai-perf or rampart wrote it.");
+  return userError("invalid-value", path, message, "Give the unchanged file that genai-perf or rampart wrote.");
 }

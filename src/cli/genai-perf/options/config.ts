@@ -35,7 +35,7 @@ export function readConfig(builder: SettingsBuilder, path: string): boolean {
   try {
     text = fileSystem().readFileSync(path, "utf8");
   } catch (error) {
-    builder.fail(path, "the file cannot be read", messageOf(error), "Give an existing YAML file with -f.");
+    builder.fail(path, `cannot be read: ${messageOf(error)}`, undefined, "Give an existing YAML file with -f.");
     return false;
   }
   return readConfigText(builder, text, path);
@@ -50,7 +50,7 @@ export function readConfigText(builder: SettingsBuilder, text: string, path: str
   const document = parseDocument(text, { lineCounter, version: "1.1", prettyErrors: false });
   for (const error of document.errors) {
     const { line, col } = lineCounter.linePos(error.pos[0]);
-    builder.fail(`${path}:${line}:${col}`, error.message.replace(/\.$/, ""), undefined, "Mend the YAML there.");
+    builder.fail(`${path}:${line}:${col}`, error.message.replace(/\.$/, ""), undefined, "Correct the YAML there.");
   }
   if (document.errors.length > 0 || !resolveAliases(builder, document, path)) return false;
   const placeOf: PlaceOf = (node) => {
@@ -116,7 +116,7 @@ function describeUnknownKey(
     key,
     entries.map((entry) => entry.key),
   );
-  const hint = near === undefined ? `There are ${namesOf(entries)}.` : `Did you mean ${near}?`;
+  const hint = near === undefined ? `The keys are ${namesOf(entries)}.` : `Did you mean ${near}?`;
   builder.fail(place, `User Config: ${key} is not a valid ${label} parameter`, undefined, hint);
 }
 

@@ -26,7 +26,12 @@ export function readLoad(builder: SettingsBuilder, last: LastFlag): void {
     if (found === undefined) continue;
     const value = Number(found.value);
     if (value <= 0)
-      builder.fail(found.from.place, `the load must be above 0`, String(found.value), "Leave it out, or give more.");
+      builder.fail(
+        found.from.place,
+        `the load must be above 0`,
+        String(found.value),
+        "Give a number above 0, or leave it out.",
+      );
     else builder.store("perfAnalyzer.stimulus", make(value), found.from);
     return;
   }
@@ -36,7 +41,7 @@ export function readLoad(builder: SettingsBuilder, last: LastFlag): void {
   if (["true", "1", "yes"].includes(text))
     builder.store("perfAnalyzer.stimulus", { kind: "fixed_schedule" }, schedule.from);
   else if (!["false", "0", "no"].includes(text))
-    builder.fail(schedule.from.place, "is true or false", text, "Write --fixed-schedule alone.");
+    builder.fail(schedule.from.place, "must be true or false", text, "Write --fixed-schedule alone.");
 }
 
 /** Reads the load from a file: its name and number. */

@@ -180,7 +180,7 @@ export const TOKENIZER_OPTIONS = inGroup("Tokenizer", [
     names: ["--tokenizer-trust-remote-code"],
     key: "tokenizer.trust_remote_code",
     ...sets("boolean", "tokenizer.isTrustingRemoteCode", false),
-    help: "Refused: Rampart runs no program that a tokenizer brings. Give a folder with tokenizer.json instead.",
+    help: "Refused: Rampart does not run code that comes with a tokenizer. Give a folder with tokenizer.json instead.",
   },
 ]);
 

@@ -32,7 +32,7 @@ export async function explainBackend(
   const inputs = model.inputs.map(({ name }) => name);
   const right = backendOf(inputs);
   if (right === endpoint.backend) return error;
-  const message = `the model ${model.name} takes ${inputs.join(", ")}, and not what --backend ${endpoint.backend} sends`;
+  const message = `the model ${model.name} takes ${inputs.join(", ")}, which is not what --backend ${endpoint.backend} sends`;
   const hint =
     right === undefined
       ? `Its backend is neither ${BACKENDS.join(" nor ")}: measure it with rampart perf_analyzer.`

@@ -33,9 +33,9 @@ export class LoadCheck {
     const what = sessionId === undefined ? "a delay" : "a session";
     throw this.refuse(
       "--input-file",
-      `request ${position + 1} has ${what}, which ${kind === "fixed_schedule" ? "a fixed schedule does not hold" : "only --session-concurrency holds"}`,
+      `request ${position + 1} has ${what}, which ${kind === "fixed_schedule" ? "a fixed schedule does not support" : "only --session-concurrency supports"}`,
       kind === "fixed_schedule"
-        ? "Leave out session_id and delay, or hold the sessions with --session-concurrency instead of --fixed-schedule."
+        ? "Leave out session_id and delay, or use --session-concurrency instead of --fixed-schedule."
         : "Add --session-concurrency N, or leave out session_id and delay.",
     );
   }
@@ -56,7 +56,7 @@ export class LoadCheck {
   /** Describes what the load ignores in the requests, in sentences without a full stop. */
   notes(): string[] {
     if (!this.hasTimes || this.stimulus.kind === "fixed_schedule") return [];
-    return ["the requests' timestamps are not followed: only --fixed-schedule does that"];
+    return ["the requests have timestamps, which only --fixed-schedule follows"];
   }
 
   private refuse(path: string, message: string, hint: string): UserError {

@@ -149,7 +149,7 @@ function isWell(run: RunResult, measured: Profile["measured"], settings: GenaiSe
 }
 
 function noContent({ endpoint }: GenaiSettings): string {
-  return `no answer is one that the endpoint type ${endpoint.type} knows: look at --endpoint-type, --endpoint and --url, and at an answer in the profile export`;
+  return `no answer has the form that the endpoint type ${endpoint.type} expects: check --endpoint-type, --endpoint and --url, and at an answer in the profile export`;
 }
 
 /** Returns the measured requests of the first level; undefined when nothing was answered, or the run ended before its first window. */

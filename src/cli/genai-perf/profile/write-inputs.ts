@@ -95,7 +95,7 @@ async function removeEmpty(folder: string, made: string): Promise<void> {
 }
 
 function noPlace(lost: string, { endpoint, input }: GenaiSettings): UserError {
-  const message = `has ${lost}, for which requests of the endpoint type ${endpoint.type} have no place`;
+  const message = `has ${lost}, which requests of the endpoint type ${endpoint.type} cannot carry`;
   const hint = `Use --endpoint-type multimodal, or a file without ${lost}.`;
   return userError("missing", "--input-file", message, hint, input.file);
 }

@@ -29,7 +29,7 @@ export function findLostMedia(
   { endpoint }: GenaiSettings,
 ): string | undefined {
   if (images.length > 0 && !IMAGE_TYPES.includes(endpoint.type)) return "images";
-  return audio.length > 0 && !AUDIO_TYPES.includes(endpoint.type) ? "sounds" : undefined;
+  return audio.length > 0 && !AUDIO_TYPES.includes(endpoint.type) ? "audio clips" : undefined;
 }
 
 /** Refuses media settings that the endpoint type does not support. */
@@ -62,7 +62,7 @@ function checkImages(rules: RuleSet): void {
     const at = image.widthPx.mean > 0 ? "input.image.widthPx.mean" : "input.image.heightPx.mean";
     refuse(rules, at, "an image has a width and a height", hint);
   } else {
-    const message = "says how made-up images are, and none are made up";
+    const message = "describes made-up images, and there are none";
     for (const at of ["input.image.widthPx.stddev", "input.image.heightPx.stddev", "input.image.format"] as const)
       if (rules.isChosen(at)) refuse(rules, at, message, hint);
     if (rules.settings.endpoint.type === "image_retrieval" && hasMadeUpPrompts(rules.settings))
@@ -83,11 +83,11 @@ function checkSounds(rules: RuleSet): void {
   if (hasMadeUpAudio(rules.settings)) {
     const problems = checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) });
     rules.problems.push(...problems.map((problem) => wordProblem(inGenaiPerf, problem)));
-    checkTypes(rules, "input.audio.lengthSec.mean", "sounds", AUDIO_TYPES);
+    checkTypes(rules, "input.audio.lengthSec.mean", "audio clips", AUDIO_TYPES);
   } else
     for (const at of AUDIO_DETAILS)
       if (rules.isChosen(at))
-        refuse(rules, at, "says how made-up sounds are, and none are made up", "Add --audio-length-mean.");
+        refuse(rules, at, "describes made-up audio, and there is none", "Add --audio-length-mean.");
 }
 
 /** Converts the flags' units to those of the audio generator. */
@@ -106,9 +106,9 @@ function checkTypes(rules: RuleSet, at: SettingPath, what: string, types: readon
     refuse(rules, at, `requests of the endpoint type ${endpoint.type} have no ${what}`, hint);
   }
   if (!hasMadeUpPrompts(rules.settings))
-    refuse(rules, at, `${what} are only made up beside made-up prompts`, "Leave it out, or --input-file.");
+    refuse(rules, at, `${what} are only made up beside made-up prompts`, "Leave out this option or --input-file.");
   if (input.sessions.count > 0)
-    refuse(rules, at, `made-up sessions have no ${what}`, "Leave it out, or --num-sessions.");
+    refuse(rules, at, `made-up sessions have no ${what}`, "Leave out this option or --num-sessions.");
 }
 
 function checkBatches(rules: RuleSet): void {
@@ -120,7 +120,7 @@ function checkBatches(rules: RuleSet): void {
   }
   const batches = [
     ["input.image.batchSize", "images", IMAGE_TYPES],
-    ["input.audio.batchSize", "sounds", AUDIO_TYPES],
+    ["input.audio.batchSize", "audio clips", AUDIO_TYPES],
   ] as const;
   for (const [at, what, types] of batches)
     if (rules.isChosen(at) && !types.includes(type))

@@ -12,18 +12,23 @@ export function checkSessions(rules: RuleSet): void {
   const { count } = input.sessions;
   const isMadeUp = hasMadeUpPrompts(rules.settings);
   if (stimulus.kind !== "session_concurrency") {
-    const hint = "Add --session-concurrency, how many at the same time.";
-    rules.refuse(count > 0 && isMadeUp, "input.sessions.count", "sessions need a load that holds them", hint);
+    const hint = "Add --session-concurrency N, the number of sessions at the same time.";
+    rules.refuse(
+      count > 0 && isMadeUp,
+      "input.sessions.count",
+      "sessions need --session-concurrency as the load",
+      hint,
+    );
     return;
   }
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
     rules.refuse(isBroken, "perfAnalyzer.stimulus", message, hint);
   const files = "--input-file payload:FILE with a session_id in each line, or conversations:FILE";
-  refuse(isMadeUp && count === 0, "there are no sessions to hold", `Add --num-sessions, or ${files}.`);
+  refuse(isMadeUp && count === 0, "there are no sessions", `Add --num-sessions, or ${files}.`);
   refuse(
     !isMadeUp && !hasSessionsIn(rules.settings),
     `there are no sessions in ${input.file}`,
-    `Give ${files}; or leave --input-file out, and --num-sessions are made up.`,
+    `Give ${files}; or leave out --input-file, so that --num-sessions are made up.`,
   );
   refuse(
     isMadeUp && count > 0 && count < stimulus.sessions,
@@ -48,7 +53,7 @@ export function warnOfSessions(rules: RuleSet): void {
   const { input, perfAnalyzer } = rules.settings;
   const hasSessions = input.sessions.count > 0;
   if (perfAnalyzer.stimulus.kind === "session_concurrency") {
-    const why = "with --session-concurrency: every session is held once, to its end";
+    const why = "with --session-concurrency: every session runs once, to its end";
     rules.warnOfFlag("perfAnalyzer.measurement.num", why, "the length of the measurement");
     rules.warnOfFlag("perfAnalyzer.stabilityPct", why, "--stability-percentage");
     rules.warnOfFlag("perfAnalyzer.warmupRequests", why);

@@ -16,7 +16,7 @@ const MEANS: ReadonlySet<string> = new Set(["gpu_power_usage", "gpu_utilization"
 export function parseTelemetry(text: string, path: string): TelemetryStatistics {
   const parsed = v.safeParse(TELEMETRY, JSON.parse(text));
   if (!parsed.success) {
-    const hint = "Give the file as genai-perf or rampart wrote it.";
+    const hint = "Give the unchanged file that genai-perf or rampart wrote.";
     throw userError("missing", `${path}, telemetry_stats`, "metrics by GPU are missing", hint);
   }
   return new Map(
