@@ -288,7 +288,7 @@ test("answers of another length than was asked for are told, by the server's cou
     /^1 of 2 answers do not have the requested length, .* 80\.0 tokens on average instead of 100\.0: .*ignore_eos/,
   );
   assert.match(warn([100, 100, 99]), /^1 of 1 answers .* 99\.0 tokens on average instead of 100\.0/);
-  assert.match(warn([10, 30, 30]), /30\.0 tokens on average and not 10\.0: the server does not keep to the limit/);
+  assert.match(warn([10, 30, 30]), /30\.0 tokens on average instead of 10\.0: the server does not keep to the limit/);
 });
 
 test("the client's counts are held against the server's", () => {
