@@ -22,7 +22,7 @@ const MARKS: Readonly<Partial<Record<AnswerKind, string>>> = {
 };
 
 /** The mark may have one more event behind it. */
-const LOOKED_AT = 2;
+const EXAMINED = 2;
 
 /**
  * How a stream ended; undefined for what is no stream, and for kinds without an end mark.
@@ -38,7 +38,7 @@ export function readStreamEnd(
 ): StreamEnd | undefined {
   const mark = MARKS[kind];
   if (mark === undefined || events.length === 0 || /^\s*[{[]/.test(firstRead)) return undefined;
-  const isMarked = finishReason !== undefined || events.slice(-LOOKED_AT).some(isEndMark);
+  const isMarked = finishReason !== undefined || events.slice(-EXAMINED).some(isEndMark);
   return { isMarked, mark, eventCount: events.length };
 }
 
