@@ -4,9 +4,7 @@ import type { Builders, Schema } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import type { TargetKind } from "../service.ts";
 
-/** The embedded target: Rampart's own server, measured like a Triton or like a server of OpenAI's API. */
-
-/** The schema of the behaviour of the embedded target and of `rampart mock`. */
+/** Returns the schema of the embedded target's and `rampart mock`'s behaviour. */
 export function mockSchema(v: Builders): Schema<MockPlan> {
   const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
   const latency = v.variant("kind", [
@@ -41,10 +39,10 @@ export function mockSchema(v: Builders): Schema<MockPlan> {
   });
 }
 
-/** The most tokens that an answer of the mock may have. */
+/** Maximum number of tokens in a mock response. */
 export const MAX_MOCK_TOKENS = 1_000_000;
 
-/** The schema of an embedded target. */
+/** Returns the schema of an embedded target. */
 export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
   const target = v.object({
     kind: v.literal("embedded"),
@@ -71,7 +69,7 @@ export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
   );
 }
 
-/** The embedded target, which the run starts. */
+/** The embedded target: Rampart's own server, which the run starts and measures like Triton or an OpenAI server. */
 export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
   schema: embeddedTargetSchema,
   urls: () => [],
@@ -92,13 +90,13 @@ export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
   toServer: toServerTarget,
 };
 
-/** The model the embedded target serves: Triton's `simple`, sum and difference of two INT32[16]. */
+/** The model of the embedded target: Triton's `simple`, sum and difference of two INT32[16]. */
 export const EMBEDDED_MODEL = "simple";
 
-/** The language model it serves beside that. */
+/** The embedded target's language model. */
 export const EMBEDDED_LLM = "mock-llm";
 
-/** The target to measure once the embedded server listens on a loopback port. */
+/** Returns the target to measure, once the embedded server listens on a loopback port. */
 export function toServerTarget(target: EmbeddedTargetPlan, port: number): TritonTargetPlan | OpenAiTargetPlan {
   const { isStreaming, llmPath } = target;
   const common = { url: `127.0.0.1:${port}`, isStreaming, headers: [], tls: DEFAULT_TLS };

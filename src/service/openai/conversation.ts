@@ -5,12 +5,10 @@ import { isObject } from "./answer-parts.ts";
 import type { Json, JsonObject } from "./prompt-entry.ts";
 import { readAnswer } from "./response-text.ts";
 
-/** Conversations of payloads: what was said before goes ahead of each turn's own messages. */
-
-/** Where a body says what was said, and what it says once for all turns. */
+/** The fields of a request body that hold the conversation. */
 interface Layout {
   readonly messages: "messages" | "input";
-  /** Taken from the turn before where a turn does not say it again. */
+  /** Instructions for all turns; copied from the previous turn when a turn has none. */
   readonly standing: "system" | "instructions";
 }
 
@@ -21,20 +19,19 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /**
- * A session of chat, multimodal, Anthropic messages or responses requests. Each turn is sent with the messages of the turns before and the
- * server's answers to them: of an answer its text, as an assistant's message; what a model reasoned is not said again. Requests of other
- * kinds are sent as they are.
+ * A session of chat, multimodal, Anthropic messages or responses requests. Each turn is sent with the messages of the previous turns and
+ * the text of the server's answers, as assistant messages, without reasoning. Requests of other kinds are sent unchanged.
  */
 export class PayloadConversation implements Conversation {
   private readonly endpoint: string;
-  /** The first turn, until its answer comes. */
+  /** The first turn, until its answer arrives. */
   private opening = "";
-  /** The last turn as it was sent, which the next one continues. */
+  /** The last turn as it was sent. */
   private asked: JsonObject | undefined;
   private answered: JsonObject | undefined;
   private layout: Layout | undefined;
 
-  /** @param endpoint the path that requests are sent to, which tells their kind if anything does */
+  /** @param endpoint path of the requests, which may determine their kind */
   constructor(endpoint: string) {
     this.endpoint = endpoint;
   }
@@ -67,11 +64,11 @@ export class PayloadConversation implements Conversation {
 function layoutOf(kind: AnswerKind | undefined, body: JsonObject): Layout | undefined {
   if (kind === "responses") return RESPONSES;
   if (kind === "chat" || kind === "multimodal" || kind === "anthropic") return CHAT;
-  // An answer that tells nothing, at a path that is nobody's: the request's own shape has to do.
+  // Neither the path nor the answer determines the kind, so use the request's shape.
   return kind === undefined && Array.isArray(body["messages"]) ? CHAT : undefined;
 }
 
-/** The next turn's body, its keys in their places. */
+/** Returns the next turn's body. Keeps the order of its keys. */
 function continueBody(asked: JsonObject, answered: JsonObject, next: JsonObject, layout: Layout): JsonObject {
   const { messages, standing } = layout;
   const said = [...listOf(asked[messages]), answered, ...listOf(next[messages])];
@@ -83,7 +80,7 @@ function continueBody(asked: JsonObject, answered: JsonObject, next: JsonObject,
   };
 }
 
-/** Messages; the responses endpoint takes a text alone for a user's message. */
+/** Returns the messages. The responses endpoint also accepts a string as the user's message. */
 function listOf(messages: Json | undefined): readonly Json[] {
   if (Array.isArray(messages)) return messages as readonly Json[];
   return typeof messages === "string" ? [{ role: "user", content: messages, type: "message" }] : [];

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON: what `JSON.parse` says of that differs between runtimes. */
+/** Finds where a text stops being JSON, because runtimes' messages from `JSON.parse` differ. */
 
 const TOKEN =
   /\s*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\.)*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/uy;
@@ -6,7 +6,7 @@ const TOKEN =
 /** What may come next. */
 type Expected = "value" | "value or end" | "key" | "key or end" | "colon" | "more";
 
-/** The offset of the first token that cannot stand where it does, or of the end where something is missing. */
+/** Returns the offset of the first invalid token, or of the end when something is missing. */
 export function findJsonFault(text: string): number {
   const open: string[] = [];
   let expected: Expected = "value";
@@ -22,7 +22,7 @@ export function findJsonFault(text: string): number {
   return skipBlanks(text, TOKEN.lastIndex);
 }
 
-/** What may come after a token; undefined when the token itself may not come. */
+/** Returns what may follow a token; undefined when the token itself is not allowed. Updates the stack of open brackets. */
 function follow(expected: Expected, sign: string | undefined, isString: boolean, open: string[]): Expected | undefined {
   const inner = open.at(-1);
   const isEnd = (sign === "}" && inner === "{") || (sign === "]" && inner === "[");

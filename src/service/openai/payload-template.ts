@@ -5,18 +5,18 @@ import { findJsonFault } from "./json-fault.ts";
 import type { JsonObject } from "./prompt-entry.ts";
 import { findFailingLine, findLineOf } from "./template-lines.ts";
 
-/** Request bodies that a user's Jinja template lays out. */
+/** Request bodies from a user's Jinja template. */
 
-/** A template's text, and what errors call it. */
+/** A template's text, and its name for errors. */
 export interface TemplateSource {
   readonly text: string;
-  /** A file's path, or the flag that it stood in. */
+  /** The file's path, or the option whose value it is. */
   readonly name: string;
 }
 
-/** A template that was read. */
+/** A parsed template. */
 export interface PayloadTemplate {
-  /** The bodies that come of one request's parts: one for an object, or one for each object of a list. @throws UserError */
+  /** Renders the bodies of one entry: one for an object, or one for each object of a list. @throws UserError */
   render(variables: Variables): JsonObject[];
 }
 
@@ -24,7 +24,7 @@ type Variables = Readonly<Record<string, unknown>>;
 type Jinja = typeof import("@huggingface/jinja");
 type Program = Parameters<Interpreter["run"]>[0];
 
-/** Reads a template. @throws UserError naming its line, when it is none */
+/** Parses a template. @throws UserError with the line when it is not valid */
 export async function openTemplate(source: TemplateSource): Promise<PayloadTemplate> {
   const jinja = await import("@huggingface/jinja");
   const program = parse(jinja, source.text);
@@ -37,7 +37,7 @@ export async function openTemplate(source: TemplateSource): Promise<PayloadTempl
   };
 }
 
-/** Two spellings that Jinja has and the library lacks. */
+/** Replaces a spelling that Jinja has and the library lacks. */
 function prepare(text: string): string {
   return text.replaceAll(/\bstream\s*\|\s*lower\b/g, "stream|tojson");
 }
@@ -46,7 +46,7 @@ function parse(jinja: Jinja, text: string): Program | Error {
   try {
     return jinja.parse(jinja.tokenize(prepare(text)));
   } catch (error) {
-    // A missing end tag shows as a type error of the library's own.
+    // The library throws its own TypeError for a missing end tag.
     return error instanceof SyntaxError ? error : new Error("a tag is not closed");
   }
 }
@@ -73,7 +73,7 @@ function renderText(jinja: Jinja, source: TemplateSource, program: Program, vari
   return text;
 }
 
-/** Whether the template itself asks if there is such a name. */
+/** Whether the template itself checks for the variable. */
 function isOptional(text: string, name: string): boolean {
   return new RegExp(`\\b${name}\\s*(?:is\\b|\\|\\s*default\\b)`).test(text);
 }
@@ -84,7 +84,10 @@ function run(jinja: Jinja, program: Program, variables: Variables, strangers: Se
   return String(new jinja.Interpreter(environment).run(program).value);
 }
 
-/** The names that every template has. What a name is looked for at last notes those that there are not. */
+/**
+ * Creates an environment with the variables of every template. Unknown names are recorded by its outermost scope, where they are looked up
+ * last.
+ */
 function createEnvironment(jinja: Jinja, strangers: Set<string>): Environment {
   const last = new jinja.Environment();
   last.variables = new RecordingMap(last.variables, strangers);
@@ -100,7 +103,7 @@ function createEnvironment(jinja: Jinja, strangers: Set<string>): Environment {
 }
 
 class RecordingMap<V> extends Map<string, V> {
-  // Not set yet while the first entries are taken over.
+  // Not set yet while `super` copies the entries.
   private readonly strangers: Set<string> | undefined;
 
   constructor(entries: Iterable<readonly [string, V]>, strangers: Set<string>) {
@@ -120,7 +123,7 @@ function range(start: number, stop?: number, step = 1): number[] {
   return Array.from({ length: Math.max(0, Math.ceil((to - from) / step)) }, (_, index) => from + index * step);
 }
 
-/** A template in which each tag says at which line it stands before it is rendered; undefined when it cannot be read so. */
+/** Parses a template in which each tag reports its line before it is rendered; undefined when it cannot be parsed that way. */
 function parseMarked(jinja: Jinja, text: string): Program | undefined {
   const marked = text
     .split("\n")
@@ -130,7 +133,7 @@ function parseMarked(jinja: Jinja, text: string): Program | undefined {
   return program instanceof Error ? undefined : program;
 }
 
-/** The line at which rendering stops. */
+/** Returns the line at which rendering fails. */
 function findRunLine(jinja: Jinja, text: string, variables: Variables): number | undefined {
   const program = parseMarked(jinja, text);
   if (program === undefined) return undefined;
@@ -147,7 +150,7 @@ function findRunLine(jinja: Jinja, text: string, variables: Variables): number |
   return undefined;
 }
 
-/** The line that made the first part of a rendered text that is not JSON. */
+/** Returns the line that rendered the first text that is not JSON. */
 function findJsonLine(jinja: Jinja, text: string, variables: Variables): number | undefined {
   const program = parseMarked(jinja, text);
   if (program === undefined) return undefined;

@@ -2,12 +2,12 @@ import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import type { Builders, Schema } from "../../plan/schema.ts";
 import { headersSchema, moreUrlsSchema, tlsSchema } from "../target-schemas.ts";
 
-/** The path of a target's requests as requests begin with it, without the slash. */
+/** Returns a path without leading slashes, as `ServiceKind.path` requires. */
 export function withoutLeadingSlashes(path: string): string {
   return path.replace(/^\/+/, "");
 }
 
-/** The schema of a target whose requests are JSON payloads to a path. */
+/** Returns the schema of a target whose requests are JSON payloads. */
 export function openAiTargetSchema(v: Builders): Schema<OpenAiTargetPlan> {
   return v.object({
     kind: v.literal("openai"),

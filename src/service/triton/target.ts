@@ -3,13 +3,13 @@ import type { Builders, Schema } from "../../plan/schema.ts";
 import { headersSchema, moreUrlsSchema, tlsSchema } from "../target-schemas.ts";
 import { isParameterValue, PARAMETER_TYPES } from "./parameters.ts";
 
-/** A request parameter, whose text must be one of its type. */
+/** Returns the schema of a request parameter, including the check of its value. */
 function parameterSchema(v: Builders): Schema<RequestParameterPlan> {
   const parameter = v.object({ type: v.picklist(PARAMETER_TYPES, "must be a type of parameters"), value: v.string() });
   return v.pipe(parameter, v.check(isParameterValue, "must be a value of its type"));
 }
 
-/** The schema of a Triton target. */
+/** Returns the schema of a Triton target. */
 export function tritonTargetSchema(v: Builders): Schema<TritonTargetPlan> {
   const format = v.picklist(["binary", "json"], "must be binary or json");
   const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
