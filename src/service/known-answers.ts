@@ -25,7 +25,7 @@ class CommonBytes {
   }
 
   /** End of the compared bytes. */
-  get reach(): number {
+  get endOffset(): number {
     return this.ranges.at(-1) ?? 0;
   }
 
@@ -77,13 +77,13 @@ export class KnownAnswers {
   /** Remembers a valid response. @param fixed `from, to` pairs of the offsets that must be equal */
   add(bytes: Uint8Array, start: number, headBytes: number, totalBytes: number, fixed: readonly number[]): void {
     if (this.byLength.size >= MAX_LENGTHS && !this.byLength.has(totalBytes)) return;
-    const reach = fixed.at(-1) ?? 0;
-    this.byLength.set(totalBytes, { headBytes, common: new CommonBytes(bytes.slice(start, start + reach), fixed) });
+    const endOffset = fixed.at(-1) ?? 0;
+    this.byLength.set(totalBytes, { headBytes, common: new CommonBytes(bytes.slice(start, start + endOffset), fixed) });
   }
 }
 
 /** Fewer common bytes are not significant. */
-const LEAST_COMMON_BYTES = 16;
+const MIN_COMMON_BYTES = 16;
 
 /** What valid responses of one form have in common at their start and end, for formats that do not declare what varies: it is learned. */
 export class AnswerForm {
@@ -91,7 +91,7 @@ export class AnswerForm {
   private readonly tailBytes: number;
   private head: CommonBytes | undefined;
   private tail: CommonBytes | undefined;
-  private isTelling = false;
+  private isSignificant = false;
 
   /** @param headBytes number of bytes compared at the start @param tailBytes number of bytes compared at the end */
   constructor(headBytes: number, tailBytes: number) {
@@ -102,8 +102,8 @@ export class AnswerForm {
   /** Whether `bytes[start, end)` has everything that all valid responses so far had in common. */
   has(bytes: Uint8Array, start: number, end: number): boolean {
     const { head, tail } = this;
-    if (!this.isTelling || head === undefined || tail === undefined) return false;
-    if (end - start < head.reach || end - start < this.tailBytes) return false;
+    if (!this.isSignificant || head === undefined || tail === undefined) return false;
+    if (end - start < head.endOffset || end - start < this.tailBytes) return false;
     return head.areIn(bytes, start) && tail.areIn(bytes, end - this.tailBytes);
   }
 
@@ -113,13 +113,13 @@ export class AnswerForm {
     if (length < this.tailBytes) return;
     const tailStart = end - this.tailBytes;
     if (this.head === undefined || this.tail === undefined) {
-      const reach = Math.min(length, this.headBytes);
-      this.head = new CommonBytes(bytes.slice(start, start + reach), [0, reach]);
+      const endOffset = Math.min(length, this.headBytes);
+      this.head = new CommonBytes(bytes.slice(start, start + endOffset), [0, endOffset]);
       this.tail = new CommonBytes(bytes.slice(tailStart, end), [0, this.tailBytes]);
     } else {
       this.head.narrow(bytes, start, Math.min(end, start + this.headBytes));
       this.tail.narrow(bytes, tailStart, end);
     }
-    this.isTelling = this.head.count >= LEAST_COMMON_BYTES && this.tail.count > 0;
+    this.isSignificant = this.head.count >= MIN_COMMON_BYTES && this.tail.count > 0;
   }
 }

@@ -129,13 +129,13 @@ export interface Conversation {
    * Returns the next turn as sent, including the previous turns. The first one is sent unchanged.
    * @param turn the turn's payload in the data
    */
-  ask(turn: Uint8Array): Uint8Array;
+  nextRequest(turn: Uint8Array): Uint8Array;
   /**
    * Adds the server's answer to the last turn.
    * @param reads its responses, in order
    * @returns why the session cannot continue; undefined when it can
    */
-  hear(reads: readonly Uint8Array[]): string | undefined;
+  addAnswer(reads: readonly Uint8Array[]): string | undefined;
 }
 
 /** The protocol of a service's requests. */
@@ -228,7 +228,7 @@ export interface ServiceApi {
   readonly name: "kserve" | "openai";
   readonly path: string;
   /** Matches only responses of such servers. */
-  readonly sign: RegExp;
+  readonly marker: RegExp;
 }
 
 /** A target's service before the first query. */

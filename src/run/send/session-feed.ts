@@ -115,7 +115,7 @@ export class SessionFeed extends RequestFeed {
   advance(slot: number): "ready" | "over" | "unreadable" {
     const session = this.active[slot] as ActiveSession;
     if (session.turn + 1 >= this.turnsOf(session.stream).length) return "over";
-    const problem = session.conversation.hear(session.reads);
+    const problem = session.conversation.addAnswer(session.reads);
     session.reads = [];
     if (problem !== undefined) return "unreadable";
     session.turn++;
@@ -143,7 +143,7 @@ export class SessionFeed extends RequestFeed {
 
   private encodeTurn(session: ActiveSession): void {
     const { stream, turn, conversation } = session;
-    const bytes = conversation.ask(this.turnsOf(stream)[turn]?.payload ?? NO_BYTES);
+    const bytes = conversation.nextRequest(this.turnsOf(stream)[turn]?.payload ?? NO_BYTES);
     session.ready = { bytes, request: { ...this.service.codec.encode({ bytes }, 0), isOnce: true } };
   }
 

@@ -10,7 +10,7 @@ import { isPage, PAGE_FOUND } from "../html-page.ts";
 import { AnswerForm } from "../known-answers.ts";
 import type { AnswerKind } from "./answer-kind.ts";
 import { isObject } from "./answer-parts.ts";
-import { explainEvent, isEventText, SENT_ERROR, tellsError } from "./event-fault.ts";
+import { explainEvent, isEventText, reportsError, SENT_ERROR } from "./event-fault.ts";
 import { EventForms } from "./event-forms.ts";
 
 /**
@@ -112,7 +112,7 @@ class PayloadAnswerCheck implements AnswerCheck {
       return kind === undefined && !isJson ? undefined : "the answer is no JSON";
     }
     const first: unknown = Array.isArray(json) ? json[0] : json;
-    if (isObject(first) && tellsError(first)) return SENT_ERROR;
+    if (isObject(first) && reportsError(first)) return SENT_ERROR;
     if (kind === undefined) return undefined;
     if (typeof json !== "object" || json === null) return "the answer is no JSON object";
     return explainMissing(kind, first);

@@ -77,7 +77,7 @@ function findKind(path: string, response: string): AnswerKind | undefined {
   if (path.toLowerCase().includes("huggingface/generate")) return "huggingface-generate";
   // JSON may have spaces after colons; the words here have none.
   const words = response.replaceAll('": "', '":"');
-  const told = WORDS.find(([word]) => words.includes(word));
-  if (told !== undefined) return told[1];
+  const match = WORDS.find(([word]) => words.includes(word));
+  if (match !== undefined) return match[1];
   return /\/generate(_stream)?$/.test(path) ? "generate" : undefined;
 }

@@ -66,8 +66,8 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
   const text = maskSecrets(decoder.decode(body).trim());
   const page = isUnreadable ? explainPage([text]) : undefined;
   if (page !== undefined) return { ...failure, message: page };
-  const said = readError(isUnreadable ? dataOf(text) : text) ?? text;
-  if (said === "") return failure;
-  const message = `${failure.message}: ${said.slice(0, MAX_EXPLANATION_CHARACTERS)}`;
+  const explanation = readError(isUnreadable ? dataOf(text) : text) ?? text;
+  if (explanation === "") return failure;
+  const message = `${failure.message}: ${explanation.slice(0, MAX_EXPLANATION_CHARACTERS)}`;
   return { ...failure, message, answer: text.slice(0, MAX_ANSWER_CHARACTERS) };
 }

@@ -9,11 +9,11 @@ import { readAnswer } from "./response-text.ts";
 interface Layout {
   readonly messages: "messages" | "input";
   /** Instructions for all turns; copied from the previous turn when a turn has none. */
-  readonly standing: "system" | "instructions";
+  readonly instructions: "system" | "instructions";
 }
 
-const CHAT: Layout = { messages: "messages", standing: "system" };
-const RESPONSES: Layout = { messages: "input", standing: "instructions" };
+const CHAT: Layout = { messages: "messages", instructions: "system" };
+const RESPONSES: Layout = { messages: "input", instructions: "instructions" };
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
@@ -27,8 +27,8 @@ export class PayloadConversation implements Conversation {
   /** The first turn, until its answer arrives. */
   private opening = "";
   /** The last turn as it was sent. */
-  private asked: JsonObject | undefined;
-  private answered: JsonObject | undefined;
+  private previous: JsonObject | undefined;
+  private answer: JsonObject | undefined;
   private layout: Layout | undefined;
 
   /** @param endpoint path of the requests, which may determine their kind */
@@ -36,27 +36,27 @@ export class PayloadConversation implements Conversation {
     this.endpoint = endpoint;
   }
 
-  ask(turn: Uint8Array): Uint8Array {
+  nextRequest(turn: Uint8Array): Uint8Array {
     const text = decoder.decode(turn);
-    const { asked, answered, layout } = this;
-    if (asked === undefined || answered === undefined || layout === undefined) {
+    const { previous, answer, layout } = this;
+    if (previous === undefined || answer === undefined || layout === undefined) {
       this.opening = text;
       return turn;
     }
-    this.asked = continueBody(asked, answered, parseBody(text), layout);
-    return encoder.encode(formatJson(this.asked));
+    this.previous = continueBody(previous, answer, parseBody(text), layout);
+    return encoder.encode(formatJson(this.previous));
   }
 
-  hear(reads: readonly Uint8Array[]): string | undefined {
+  addAnswer(reads: readonly Uint8Array[]): string | undefined {
     const texts = reads.map((read) => decoder.decode(read));
-    this.asked ??= parseBody(this.opening);
+    this.previous ??= parseBody(this.opening);
     const kind = detectAnswerKind("openai", this.endpoint, "", texts.find((text) => text !== "") ?? "");
-    this.layout = layoutOf(kind, this.asked);
+    this.layout = layoutOf(kind, this.previous);
     if (this.layout === undefined) return undefined;
     const { output, error } = readAnswer(kind ?? "chat", texts);
     if (error !== undefined) return error;
     const content = output.map(({ text }) => text).join("");
-    this.answered = { role: "assistant", content, ...(this.layout === RESPONSES ? { type: "message" } : {}) };
+    this.answer = { role: "assistant", content, ...(this.layout === RESPONSES ? { type: "message" } : {}) };
     return undefined;
   }
 }
@@ -69,14 +69,14 @@ function layoutOf(kind: AnswerKind | undefined, body: JsonObject): Layout | unde
 }
 
 /** Returns the next turn's body. Keeps the order of its keys. */
-function continueBody(asked: JsonObject, answered: JsonObject, next: JsonObject, layout: Layout): JsonObject {
-  const { messages, standing } = layout;
-  const said = [...listOf(asked[messages]), answered, ...listOf(next[messages])];
-  const standingBefore = next[standing] ?? asked[standing];
+function continueBody(previous: JsonObject, answer: JsonObject, next: JsonObject, layout: Layout): JsonObject {
+  const { messages, instructions } = layout;
+  const history = [...listOf(previous[messages]), answer, ...listOf(next[messages])];
+  const inherited = next[instructions] ?? previous[instructions];
   return {
     ...next,
-    [messages]: said,
-    ...(standingBefore === undefined ? {} : { [standing]: standingBefore }),
+    [messages]: history,
+    ...(inherited === undefined ? {} : { [instructions]: inherited }),
   };
 }
 

@@ -49,14 +49,14 @@ function explainData(kind: AnswerKind | undefined, data: string): EventFinding {
     return isBareText ? { hasContent: true } : { hasContent: true, reason: "the data of an event is no JSON" };
   }
   const first: unknown = Array.isArray(json) ? json[0] : json;
-  if (isObject(first) && tellsError(first)) return { hasContent: true, reason: SENT_ERROR };
+  if (isObject(first) && reportsError(first)) return { hasContent: true, reason: SENT_ERROR };
   if (kind !== undefined && !isObject(first))
     return { hasContent: true, reason: "the data of an event is no JSON object" };
   return { hasContent: true };
 }
 
 /** Whether a document reports an error, other than a null or empty one. */
-export function tellsError({ error, object, type }: Readonly<Record<string, unknown>>): boolean {
-  const isTold = error !== undefined && error !== null && error !== "" && error !== false;
-  return isTold || object === "error" || type === "error";
+export function reportsError({ error, object, type }: Readonly<Record<string, unknown>>): boolean {
+  const hasError = error !== undefined && error !== null && error !== "" && error !== false;
+  return hasError || object === "error" || type === "error";
 }

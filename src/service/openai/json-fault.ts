@@ -13,9 +13,9 @@ export function findJsonFault(text: string): number {
   TOKEN.lastIndex = 0;
   while (!(expected === "more" && open.length === 0)) {
     const start = skipBlanks(text, TOKEN.lastIndex);
-    const [matched, sign, string] = TOKEN.exec(text) ?? [];
+    const [matched, mark, string] = TOKEN.exec(text) ?? [];
     const next: Expected | undefined =
-      matched === undefined ? undefined : follow(expected, sign, string !== undefined, open);
+      matched === undefined ? undefined : follow(expected, mark, string !== undefined, open);
     if (next === undefined) return start;
     expected = next;
   }
@@ -23,20 +23,20 @@ export function findJsonFault(text: string): number {
 }
 
 /** Returns what may follow a token; undefined when the token itself is not allowed. Updates the stack of open brackets. */
-function follow(expected: Expected, sign: string | undefined, isString: boolean, open: string[]): Expected | undefined {
+function follow(expected: Expected, mark: string | undefined, isString: boolean, open: string[]): Expected | undefined {
   const inner = open.at(-1);
-  const isEnd = (sign === "}" && inner === "{") || (sign === "]" && inner === "[");
+  const isEnd = (mark === "}" && inner === "{") || (mark === "]" && inner === "[");
   if (isEnd && (expected === "more" || expected.endsWith("or end"))) {
     open.pop();
     return "more";
   }
-  if (expected === "colon") return sign === ":" ? "value" : undefined;
-  if (expected === "more") return sign !== "," ? undefined : inner === "{" ? "key" : "value";
+  if (expected === "colon") return mark === ":" ? "value" : undefined;
+  if (expected === "more") return mark !== "," ? undefined : inner === "{" ? "key" : "value";
   if (expected.startsWith("key")) return isString ? "colon" : undefined;
-  if (sign === undefined) return "more";
-  if (sign !== "{" && sign !== "[") return undefined;
-  open.push(sign);
-  return sign === "{" ? "key or end" : "value or end";
+  if (mark === undefined) return "more";
+  if (mark !== "{" && mark !== "[") return undefined;
+  open.push(mark);
+  return mark === "{" ? "key or end" : "value or end";
 }
 
 function skipBlanks(text: string, from: number): number {

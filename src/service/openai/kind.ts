@@ -27,7 +27,7 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
     if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
   },
   path: ({ endpoint }) => withoutLeadingSlashes(endpoint),
-  api: { name: "openai", path: "/v1/models", sign: /"object"\s*:\s*"list"/ },
+  api: { name: "openai", path: "/v1/models", marker: /"object"\s*:\s*"list"/ },
   open: async (target) => (await import("./front.ts")).createOpenAiFront(target),
 };
 

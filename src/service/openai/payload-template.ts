@@ -52,15 +52,15 @@ function parse(jinja: Jinja, text: string): Program | Error {
 }
 
 function renderText(jinja: Jinja, source: TemplateSource, program: Program, variables: Variables): string {
-  const strangers = new Set<string>();
+  const unknownNames = new Set<string>();
   let text: string;
   try {
-    text = run(jinja, program, variables, strangers);
+    text = run(jinja, program, variables, unknownNames);
   } catch (error) {
     const line = findRunLine(jinja, source.text, variables);
     throw templateError(source, line, `fails: ${messageOf(error)}`, "Correct it there.");
   }
-  for (const name of strangers) {
+  for (const name of unknownNames) {
     if (isOptional(source.text, name)) continue;
     const names = Object.keys(variables).join(", ");
     throw templateError(
@@ -78,8 +78,8 @@ function isOptional(text: string, name: string): boolean {
   return new RegExp(`\\b${name}\\s*(?:is\\b|\\|\\s*default\\b)`).test(text);
 }
 
-function run(jinja: Jinja, program: Program, variables: Variables, strangers: Set<string>): string {
-  const environment = createEnvironment(jinja, strangers);
+function run(jinja: Jinja, program: Program, variables: Variables, unknownNames: Set<string>): string {
+  const environment = createEnvironment(jinja, unknownNames);
   for (const [name, value] of Object.entries(variables)) environment.set(name, value);
   return String(new jinja.Interpreter(environment).run(program).value);
 }
@@ -88,9 +88,9 @@ function run(jinja: Jinja, program: Program, variables: Variables, strangers: Se
  * Creates an environment with the variables of every template. Unknown names are recorded by its outermost scope, where they are looked up
  * last.
  */
-function createEnvironment(jinja: Jinja, strangers: Set<string>): Environment {
+function createEnvironment(jinja: Jinja, unknownNames: Set<string>): Environment {
   const last = new jinja.Environment();
-  last.variables = new RecordingMap(last.variables, strangers);
+  last.variables = new RecordingMap(last.variables, unknownNames);
   const environment = new jinja.Environment(last);
   for (const [name, value] of Object.entries({ true: true, True: true, false: false, False: false, none: null }))
     environment.set(name, value);
@@ -104,16 +104,16 @@ function createEnvironment(jinja: Jinja, strangers: Set<string>): Environment {
 
 class RecordingMap<V> extends Map<string, V> {
   // Not set yet while `super` copies the entries.
-  private readonly strangers: Set<string> | undefined;
+  private readonly unknownNames: Set<string> | undefined;
 
-  constructor(entries: Iterable<readonly [string, V]>, strangers: Set<string>) {
+  constructor(entries: Iterable<readonly [string, V]>, unknownNames: Set<string>) {
     super(entries);
-    this.strangers = strangers;
+    this.unknownNames = unknownNames;
   }
 
   override has(name: string): boolean {
     const isKnown = super.has(name);
-    if (!isKnown) this.strangers?.add(name);
+    if (!isKnown) this.unknownNames?.add(name);
     return isKnown;
   }
 }
@@ -127,7 +127,7 @@ function range(start: number, stop?: number, step = 1): number[] {
 function parseMarked(jinja: Jinja, text: string): Program | undefined {
   const marked = text
     .split("\n")
-    .map((content, index) => content.replaceAll(/\{\{|\{%/g, (tag) => `{{ tell_line(${index + 1}) }}${tag}`))
+    .map((content, index) => content.replaceAll(/\{\{|\{%/g, (tag) => `{{ report_line(${index + 1}) }}${tag}`))
     .join("\n");
   const program = parse(jinja, marked);
   return program instanceof Error ? undefined : program;
@@ -138,12 +138,12 @@ function findRunLine(jinja: Jinja, text: string, variables: Variables): number |
   const program = parseMarked(jinja, text);
   if (program === undefined) return undefined;
   let line: number | undefined;
-  const tell = (at: number): string => {
+  const reportLine = (at: number): string => {
     line = at;
     return "";
   };
   try {
-    run(jinja, program, { ...variables, tell_line: tell }, new Set());
+    run(jinja, program, { ...variables, report_line: reportLine }, new Set());
   } catch {
     return line;
   }
@@ -154,8 +154,8 @@ function findRunLine(jinja: Jinja, text: string, variables: Variables): number |
 function findJsonLine(jinja: Jinja, text: string, variables: Variables): number | undefined {
   const program = parseMarked(jinja, text);
   if (program === undefined) return undefined;
-  const tell = (at: number): string => `\u0001${at}\u0001`;
-  const pieces = run(jinja, program, { ...variables, tell_line: tell }, new Set()).split("\u0001");
+  const reportLine = (at: number): string => `\u0001${at}\u0001`;
+  const pieces = run(jinja, program, { ...variables, report_line: reportLine }, new Set()).split("\u0001");
   const fault = findJsonFault(pieces.filter((_, index) => index % 2 === 0).join(""));
   let start = 0;
   let line = 1;
@@ -178,7 +178,7 @@ function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables:
     value = parseJson(text);
   } catch {
     const fault = findJsonFault(text);
-    const rest = text.slice(fault, fault + MOST_SHOWN);
+    const rest = text.slice(fault, fault + SHOWN_CHARACTERS);
     const where = rest === "" ? "its end" : rest;
     const line = findJsonLine(jinja, source.text, variables);
     throw templateError(source, line, "does not make JSON, from what is shown here on", hint, where);
@@ -186,10 +186,16 @@ function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables:
   const bodies: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (bodies.length > 0 && bodies.every((body) => typeof body === "object" && body !== null && !Array.isArray(body)))
     return bodies as JsonObject[];
-  throw templateError(source, undefined, "makes no JSON object and no list of them", hint, text.slice(0, MOST_SHOWN));
+  throw templateError(
+    source,
+    undefined,
+    "makes no JSON object and no list of them",
+    hint,
+    text.slice(0, SHOWN_CHARACTERS),
+  );
 }
 
-const MOST_SHOWN = 60;
+const SHOWN_CHARACTERS = 60;
 
 function templateError(
   { name }: TemplateSource,

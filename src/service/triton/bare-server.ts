@@ -25,9 +25,10 @@ export async function describeBareServer(
   api: TritonApi,
   ask: Ask,
 ): Promise<BareServer> {
-  const told = await unlessMissing(ask(api.server(), "server metadata"));
+  const answer = await unlessMissing(ask(api.server(), "server metadata"));
   // Without a list of extensions, try binary tensors: the response shows whether the server understands them.
-  const extensions = told === undefined ? undefined : AnswerObject.of(told, "server metadata").strings("extensions");
+  const extensions =
+    answer === undefined ? undefined : AnswerObject.of(answer, "server metadata").strings("extensions");
   const hasStatistics = extensions?.includes("statistics") === true;
   const needsJson = protocol === "http" && extensions?.includes("binary_tensor_data") === false;
   const warnings = [NO_CONFIG, ...(hasStatistics ? [] : [NO_STATISTICS]), ...(needsJson ? [NEEDS_JSON] : [])];

@@ -39,7 +39,7 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
         ],
   registerSecrets: registerServerSecrets,
   path: () => "v2",
-  api: { name: "kserve", path: "/v2", sign: /"extensions"\s*:/ },
+  api: { name: "kserve", path: "/v2", marker: /"extensions"\s*:/ },
   open: (target) => (target.protocol === "http" ? toServiceFront(target, httpFrontEnd(target)) : openGrpc(target)),
 };
 
@@ -68,9 +68,9 @@ async function setUp(target: TritonTargetPlan, { api, createCodec }: FrontEnd, a
   const configAnswer = ask(api.config(name), "model config");
   configAnswer.catch(() => {});
   const metadata = await metadataAnswer;
-  const told = await unlessMissing(configAnswer);
-  const config = told ?? {};
-  const bare = told === undefined ? await describeBareServer(target, api, ask) : undefined;
+  const answer = await unlessMissing(configAnswer);
+  const config = answer ?? {};
+  const bare = answer === undefined ? await describeBareServer(target, api, ask) : undefined;
   const ownModel = readModel(metadata, config, target.modelVersion);
   const composing = await findComposing(target, ownModel, config, api, ask);
   const model = composing.model;
