@@ -1,4 +1,6 @@
+import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
+import type { ArtifactKey } from "./genai-perf/files.ts";
 import type { LiveView } from "./live/live-view.ts";
 import { outputFilesOf } from "./output-place.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
@@ -10,7 +12,8 @@ interface ReportKind {
   create(plan: Plan, sink: TextSink): Report | Promise<Report>;
 }
 
-type CreateFile = (plan: Plan, sink: TextSink, path: string) => Report;
+/** @param meter measures the tokens of the run, if a front door has opened it */
+type CreateFile = (plan: Plan, sink: TextSink, path: string, meter: TokenLink | undefined) => Report;
 
 /** Reports on the terminal, and the removal of earlier files, in the order in which they receive events. */
 const REPORTS: readonly ReportKind[] = [
@@ -27,20 +30,29 @@ const REPORTS: readonly ReportKind[] = [
     create: async (plan, sink) => (await import("./rampart/console.ts")).createRampartConsole(plan, sink),
   },
   {
-    isWanted: ({ outputs }) => outputs.style === "genai-perf" && !isVerboseProfile(outputs),
-    create: async (_plan, sink) => (await import("./genai-perf/run-warnings.ts")).createRunWarnings(sink),
+    isWanted: ({ outputs }) => outputs.style === "genai-perf",
+    create: async (plan, sink) => (await import("./genai-perf/run-console.ts")).createGenaiPerfConsole(plan, sink),
   },
 ];
 
-/**
- * Reports that write a file, by their key in the plan's files. Each is loaded when needed. A new report is one file and one line here. The
- * meter writes single requests (`records`).
- */
-const FILE_REPORTS: Readonly<Record<Exclude<keyof OutputFilesPlan, "records">, () => Promise<CreateFile>>> = {
+/** Reports that write a file, by their key in the plan's files. Each is loaded when needed. A new report is one file and one line here. */
+const FILE_REPORTS: Readonly<Record<keyof OutputFilesPlan, () => Promise<CreateFile>>> = {
   csv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
   profileExport: async () => (await import("./profile-export.ts")).createProfileExport,
   json: async () => (await import("./rampart/json.ts")).createJsonReport,
+  genaiPerfJson: () => artifact("genaiPerfJson"),
+  genaiPerfCsv: () => artifact("genaiPerfCsv"),
+  genaiPerfRampart: () => artifact("genaiPerfRampart"),
+  serverMetricsJson: () => artifact("serverMetricsJson"),
+  serverMetricsCsv: () => artifact("serverMetricsCsv"),
+  plots: async () => (await import("./genai-perf/plots.ts")).createPlots,
+  records: async () => (await import("./genai-perf/records-file.ts")).createRecords,
 };
+
+async function artifact(key: ArtifactKey): Promise<CreateFile> {
+  const { createArtifact } = await import("./genai-perf/files.ts");
+  return (_plan, sink, path) => createArtifact(key, sink, path);
+}
 
 /** Whether GenAI-Perf also prints perf_analyzer's output. */
 function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
@@ -48,14 +60,14 @@ function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
 }
 
 /** Creates the reports that a plan asks for. */
-export async function createReports(plan: Plan, sink: TextSink): Promise<Report[]> {
+export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLink): Promise<Report[]> {
   const live = plan.outputs.isLive === true ? await createLive(plan, sink) : undefined;
   const reports: Report[] = live === undefined ? [] : [live];
   const out = live?.sink ?? sink;
   for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
   for (const [key, load] of Object.entries(FILE_REPORTS)) {
     const path = plan.outputs.files[key as keyof OutputFilesPlan];
-    if (path !== undefined) reports.push((await load())(plan, out, path));
+    if (path !== undefined) reports.push((await load())(plan, out, path, meter));
   }
   return reports;
 }

@@ -4,7 +4,7 @@ import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
-import { artifactFiles, type Stimulus } from "../../report/genai-perf/artifacts.ts";
+import type { Stimulus } from "../../report/genai-perf/artifacts.ts";
 import { formatJson } from "../../service/json-text.ts";
 import type { CommandIo } from "../execute.ts";
 import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
@@ -30,8 +30,7 @@ export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: 
   const planOf = async (point: GenaiSettings, folder: string): Promise<Plan> => {
     const entryLimit = await countNeededEntries(point, given);
     const inputs = await checkInputs({ settings: point, given, folder, entryLimit }, tokenizer);
-    const profileExportFile = join(folder, artifactFiles(point.output.profileExportFile).profileExport);
-    const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
+    const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, folder };
     const plan = withTokens(await toPassedPlan(point, given, sources, headersOf(point, process.env)), point);
     checkPlan(plan);
     for (const note of inputs.notes) io.err(`rampart: ${note}\n`);

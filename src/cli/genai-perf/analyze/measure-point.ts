@@ -7,8 +7,7 @@ import { isWhole, type Keeper } from "../checkpoint/keep.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
 import { nameFolder } from "../profile/folder-name.ts";
-import { isUnstable } from "../profile/instability.ts";
-import { type Profile, runProfile } from "../profile/run-profile.ts";
+import { isUnstable, type Profile, runProfile } from "../profile/run-profile.ts";
 import type { SharedTokenWork } from "../profile/token-work.ts";
 import { applyPoint, formatPoint, type PointParameters } from "./points.ts";
 

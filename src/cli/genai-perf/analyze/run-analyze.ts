@@ -1,11 +1,12 @@
 import { formatLimit } from "../../../report/genai-perf/limits.ts";
+import { drawSweep } from "../../../report/genai-perf/plots.ts";
 import type { SearchSummary } from "../../../report/genai-perf/sweep/sweep-json.ts";
 import { formatSweepTable } from "../../../report/genai-perf/sweep/sweep-table.ts";
 import type { CommandIo } from "../../execute.ts";
 import { openKeeper } from "../checkpoint/keep.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
-import { drawSweep } from "../profile/plots.ts";
+import { toReportsPlan } from "../profile/to-outputs.ts";
 import { SharedTokenWork } from "../profile/token-work.ts";
 import { type Measure, measurePoint, type SweepParts } from "./measure-point.ts";
 import { combineSweeps, formatPoint } from "./points.ts";
@@ -42,11 +43,12 @@ async function sweep(parts: SweepParts, limits: ReturnType<typeof readSearchLimi
   const measure = createMeasure(parts, state);
   const isPassed =
     limits === undefined ? await measureAll(parts, measure) : await searchSweeps(parts, state, limits, measure);
-  await writeSweepFiles(settings, state);
+  writeSweepFiles(settings, state);
   reportSweep(parts, state);
   const points = state.measured.map(({ point }) => point);
   const what = settings.analyze.sweeps.map(({ type }) => type).join(", ");
-  if (settings.output.isPlotting) await drawSweep(settings, points, what, io);
+  if (settings.output.isPlotting)
+    await drawSweep(toReportsPlan(settings, parts.given), points, what, sweepFiles(settings).plots, io);
   return isPassed;
 }
 
@@ -66,7 +68,7 @@ function createMeasure(parts: SweepParts, state: SweepState): Measure {
       state.failed.push(outcome);
       note(`${formatPoint(parameters)} failed: ${outcome.reason}`);
     }
-    await writeSweepFiles(parts.settings, state);
+    writeSweepFiles(parts.settings, state);
     return outcome;
   };
 }

@@ -1,11 +1,10 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf, RunError } from "../../../plan/problem.ts";
+import { removePlots } from "../../../report/genai-perf/plots.ts";
 import { formatSweepCsv, type SweepRow } from "../../../report/genai-perf/sweep/sweep-csv.ts";
 import { type FailedPoint, formatSweepJson, type SearchSummary } from "../../../report/genai-perf/sweep/sweep-json.ts";
-import { writeOutput } from "../../../report/output-file.ts";
+import { writeReport } from "../../../report/write-report.ts";
 import type { GenaiSettings } from "../options/settings.ts";
-import { removePlots } from "../profile/plots.ts";
 import type { PointOutcome } from "./measure-point.ts";
 import { findLoadSweep } from "./points.ts";
 
@@ -22,27 +21,31 @@ export interface SweepState {
 }
 
 /** Returns the paths of the files. */
-export function sweepFiles({ output }: GenaiSettings): { readonly csv: string; readonly json: string } {
+export function sweepFiles({
+  output: { artifactDir },
+}: GenaiSettings): Readonly<Record<"csv" | "json" | "plots", string>> {
   return {
-    csv: join(output.artifactDir, "analyze_export_genai_perf.csv"),
-    json: join(output.artifactDir, "analyze_export_rampart.json"),
+    csv: join(artifactDir, "analyze_export_genai_perf.csv"),
+    json: join(artifactDir, "analyze_export_rampart.json"),
+    plots: join(artifactDir, "plots"),
   };
 }
 
 /** Removes the files of an earlier sweep, so that they are not taken for those of this one. */
 export async function removeSweepFiles(settings: GenaiSettings): Promise<void> {
-  for (const path of Object.values(sweepFiles(settings))) await rm(path, { force: true });
-  await removePlots(settings.output.artifactDir);
+  const { csv, json, plots } = sweepFiles(settings);
+  for (const path of [csv, json]) await rm(path, { force: true });
+  await removePlots(plots);
 }
 
 /** Writes both files, or nothing if there are no points. @throws RunError when a file cannot be written */
-export async function writeSweepFiles(settings: GenaiSettings, state: SweepState): Promise<void> {
+export function writeSweepFiles(settings: GenaiSettings, state: SweepState): void {
   const { measured, failed, search, brokenLimits } = state;
   if (measured.length === 0) return;
   const { csv, json } = sweepFiles(settings);
   const rows = measured.map((one) => ({ ...one.point, ...describeLoad(one.settings) }));
-  await write(csv, formatSweepCsv(rows, loadHeader(settings)));
-  await write(json, formatSweepJson({ points: rows, failed, search, brokenLimits }));
+  writeReport(csv, formatSweepCsv(rows, loadHeader(settings)), "outputs.folder");
+  writeReport(json, formatSweepJson({ points: rows, failed, search, brokenLimits }), "outputs.folder");
 }
 
 function loadHeader({ analyze, perfAnalyzer }: GenaiSettings): "Concurrency" | "Request Rate" {
@@ -62,15 +65,5 @@ function describeLoad({ perfAnalyzer: { stimulus }, input }: GenaiSettings): Pic
     case "fixed_schedule":
       // GenAI-Perf has no value for it and writes 1.
       return { load: 1, datasetEntries };
-  }
-}
-
-async function write(path: string, text: string): Promise<void> {
-  try {
-    await mkdir(join(path, ".."), { recursive: true });
-    writeOutput(path, text);
-  } catch (error) {
-    const hint = "Give another folder with --artifact-dir.";
-    throw new RunError("output", `${path} cannot be written: ${messageOf(error)}`, hint);
   }
 }

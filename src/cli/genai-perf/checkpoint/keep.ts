@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Checkpoint, type KeptResult } from "../../../campaign/checkpoint.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
@@ -56,7 +55,7 @@ export async function openKeeper(settings: GenaiSettings, given: GivenSettings, 
 /** Undefined when the report does not exist. */
 function hashReport({ output }: GenaiSettings, folder: string): string | undefined {
   try {
-    const report = readFileSync(join(folder, artifactFiles(output.profileExportFile).json));
+    const report = readFileSync(artifactFiles(folder, output.profileExportFile).genaiPerfJson);
     return createHash("sha256").update(report).digest("hex");
   } catch {
     return undefined;

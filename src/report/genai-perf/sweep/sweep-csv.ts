@@ -1,4 +1,5 @@
 import type { StatisticName } from "../../../measure/statistics.ts";
+import { quoteCsv } from "../csv.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import type { SweepPoint } from "./sweep.ts";
 
@@ -43,7 +44,7 @@ export function formatSweepCsv(rows: readonly SweepRow[], loadHeader: "Concurren
     ["Config Name", "GPU", ...GPU_METRICS.map(([header]) => header)],
     ...gpusOf(ordered).flatMap((gpu) => ordered.map((row) => formatGpuRow(row, gpu))),
   ];
-  return lines.map((line) => `${line.map(quote).join(",")}\r\n`).join("");
+  return lines.map((line) => `${line.map(quoteCsv).join(",")}\r\n`).join("");
 }
 
 function throughputOf({ result }: SweepPoint): number {
@@ -71,8 +72,4 @@ function gpusOf(rows: readonly SweepRow[]): string[] {
 
 function format(value: number | undefined): string {
   return formatTwoDecimals(value ?? 0).replaceAll(",", "");
-}
-
-function quote(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

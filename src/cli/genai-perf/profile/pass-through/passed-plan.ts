@@ -35,7 +35,7 @@ export async function countNeededEntries(settings: GenaiSettings, given: GivenSe
 /** Values for the files before the requests are created. */
 const UNWRITTEN: ProfileFiles = {
   inputsFile: "inputs.json",
-  profileExportFile: "",
+  folder: "",
   entryCount: Number.MAX_SAFE_INTEGER,
 };
 
