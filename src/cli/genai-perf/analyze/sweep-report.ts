@@ -4,6 +4,7 @@ import { messageOf, RunError } from "../../../plan/problem.ts";
 import { formatSweepCsv, type SweepRow } from "../../../report/genai-perf/sweep/sweep-csv.ts";
 import { type FailedPoint, formatSweepJson, type SearchSummary } from "../../../report/genai-perf/sweep/sweep-json.ts";
 import { writeOutput } from "../../../report/output-file.ts";
+import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { removePlots } from "../profile/plots.ts";
 import type { PointOutcome } from "./measure-point.ts";
@@ -46,23 +47,12 @@ export async function writeSweepFiles(settings: GenaiSettings, state: SweepState
 }
 
 function loadHeader({ analyze, perfAnalyzer }: GenaiSettings): "Concurrency" | "Request Rate" {
-  const kind = findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind;
-  return kind === "request_rate" ? "Request Rate" : "Concurrency";
+  return loadOf(findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind).title;
 }
 
-function describeLoad({ perfAnalyzer: { stimulus }, input }: GenaiSettings): Pick<SweepRow, "load" | "datasetEntries"> {
-  const { datasetEntries } = input;
-  switch (stimulus.kind) {
-    case "concurrency":
-      return { load: stimulus.requests, datasetEntries };
-    case "request_rate":
-      return { load: stimulus.ratePerSec, datasetEntries };
-    case "session_concurrency":
-      return { load: stimulus.sessions, datasetEntries };
-    case "fixed_schedule":
-      // GenAI-Perf has no value for it and writes 1.
-      return { load: 1, datasetEntries };
-  }
+/** Like GenAI-Perf, a load without a number counts as 1. */
+function describeLoad({ perfAnalyzer, input }: GenaiSettings): Pick<SweepRow, "load" | "datasetEntries"> {
+  return { load: perfAnalyzer.stimulus.value ?? 1, datasetEntries: input.datasetEntries };
 }
 
 async function write(path: string, text: string): Promise<void> {

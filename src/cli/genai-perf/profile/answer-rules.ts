@@ -4,6 +4,7 @@ import { detectExportedCustomKind, detectExportKind } from "../../../report/gena
 import type { ProfileExport } from "../../../report/read/profile-export.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import type { ResponseField } from "../../../service/openai/response-field.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { formatOf } from "./endpoint-formats.ts";
@@ -50,7 +51,6 @@ export function readingOf(settings: GenaiSettings, source: ProfileExport): Answe
 
 /** Returns the endpoint type for the title of GenAI-Perf's report. @param kind kind of the answers */
 export function titledTypeOf({ endpoint }: GenaiSettings, kind: AnswerKind): string {
-  const format = formatOf(endpoint);
-  if (format?.answer === "custom") return kind === "custom" ? endpoint.type : kind;
-  return format?.title ?? endpoint.type;
+  const { title = endpoint.type, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
+  return usesTemplate && kind !== "custom" ? kind : title;
 }

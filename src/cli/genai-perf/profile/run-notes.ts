@@ -5,8 +5,10 @@ import { describeLoadNotes, describeRepeats } from "../../../report/load-notes.t
 import { describeResends } from "../../../report/resend-note.ts";
 import type { FailureCount, RunResult } from "../../../result/run-result.ts";
 import { isCancelled } from "../../../transport/failure.ts";
+import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { describeInstability } from "./instability.ts";
+import { toLoad } from "./to-load.ts";
 
 /** Prints notes on the run besides its numbers. @param doubts the result of {@link findDoubts} */
 export function reportRunNotes(
@@ -71,14 +73,12 @@ function describeDueLatency({ scheduledLatency }: WindowResult): string {
 }
 
 /** Returns the number of connections that a load needs; for other loads, the number above which there are too many. */
-function neededConnections({ perfAnalyzer: { stimulus } }: GenaiSettings, run: RunResult): number {
-  const perServer =
-    stimulus.kind === "concurrency" && run.prepared.plan.load.kind === "concurrency"
-      ? stimulus.requests
-      : stimulus.kind === "session_concurrency"
-        ? stimulus.sessions
-        : Math.max(run.prepared.laneCount, run.sentCount / 2);
-  return perServer * (run.servers?.length ?? 1);
+function neededConnections(settings: GenaiSettings, run: RunResult): number {
+  const { stimulus } = settings.perfAnalyzer;
+  // Flags after `--` can replace the load.
+  const isOwn = toLoad(settings).kind === run.prepared.plan.load.kind;
+  const inFlight = isOwn && loadOf(stimulus.kind).isInFlight ? stimulus.value : undefined;
+  return (inFlight ?? Math.max(run.prepared.laneCount, run.sentCount / 2)) * (run.servers?.length ?? 1);
 }
 
 /** Error responses of servers can be whole pages. */
