@@ -4,10 +4,9 @@ import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
-import type { Stimulus } from "../../report/genai-perf/artifacts.ts";
 import { formatJson } from "../../service/json-text.ts";
 import type { CommandIo } from "../execute.ts";
-import { applyPoint, combineSweeps, formatPoint } from "./analyze/points.ts";
+import { applyPoint, combineSweeps, formatPoint, type PointParameters } from "./analyze/points.ts";
 import type { GenaiSettings } from "./options/settings.ts";
 import type { GivenSettings } from "./options/settings-builder.ts";
 import { withTokens } from "./profile/answer-rules.ts";
@@ -37,8 +36,8 @@ export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: 
     io.err(describePlan(plan, inputs, folder));
     return withoutSecrets(plan);
   };
-  const place = (point: GenaiSettings, stimulus?: Stimulus): string =>
-    join(point.output.artifactDir, nameFolder(point, stimulus));
+  const place = (point: GenaiSettings, values?: PointParameters): string =>
+    join(point.output.artifactDir, nameFolder(point, values));
   if (settings.subcommand !== "analyze") {
     io.out(`${JSON.stringify(await planOf(settings, place(settings)), null, 2)}\n`);
     return;
@@ -49,7 +48,7 @@ export async function dryRun(settings: GenaiSettings, given: GivenSettings, io: 
     const point = applyPoint(settings, values);
     plans.push({
       point: Object.fromEntries(values),
-      plan: await planOf(point, place(point, { kind: "sweep", values })),
+      plan: await planOf(point, place(point, values)),
     });
   }
   io.out(`${JSON.stringify(plans, null, 2)}\n`);

@@ -1,45 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ArtifactNaming, artifactFiles, artifactFolder } from "../../../src/report/genai-perf/artifacts.ts";
-
-const openai = { models: ["tiny"], serviceKind: "openai", endpointType: "chat" } as const;
-
-/** Folders of recorded runs. */
-const folders: readonly (readonly [naming: ArtifactNaming, folder: string])[] = [
-  [{ ...openai, stimulus: { kind: "concurrency", value: 2 } }, "tiny-openai-chat-concurrency2"],
-  [
-    { ...openai, endpointType: "completions", stimulus: { kind: "request_rate", value: 20 } },
-    "tiny-openai-completions-request_rate20.0",
-  ],
-  [{ ...openai, stimulus: { kind: "request_rate", value: 2.5 } }, "tiny-openai-chat-request_rate2.5"],
-  [{ ...openai, stimulus: { kind: "session_concurrency", value: 2 } }, "tiny-openai-chat-session_concurrency2"],
-  [{ ...openai, stimulus: { kind: "fixed_schedule" } }, "tiny-openai-chat-fixed_schedule"],
-  [{ ...openai, stimulus: { kind: "request_intervals" } }, "tiny-openai-chat-request_intervals"],
-  [{ ...openai, stimulus: { kind: "none" } }, "tiny-openai-chat"],
-  [
-    { ...openai, models: ["tiny", "tiny2"], stimulus: { kind: "concurrency", value: 1 } },
-    "tiny_multi-openai-chat-concurrency1",
-  ],
-  [
-    { ...openai, stimulus: { kind: "sweep", values: [["input_sequence_length", 64]] } },
-    "tiny-openai-chat-input_sequence_length64",
-  ],
-  [
-    {
-      models: ["meta/llama"],
-      serviceKind: "triton",
-      endpointType: "TENSORRTLLM",
-      stimulus: { kind: "concurrency", value: 1 },
-    },
-    "meta_llama-triton-tensorrtllm-concurrency1",
-  ],
-];
-
-for (const [naming, folder] of folders) {
-  test(`folder ${folder}`, () => {
-    assert.equal(artifactFolder(naming), folder);
-  });
-}
+import { artifactFiles } from "../../../src/report/genai-perf/artifacts.ts";
 
 test("the export's name renames all files", () => {
   assert.deepEqual(artifactFiles("a", "profile_export.json"), {

@@ -65,7 +65,7 @@ export async function measurePoint(
     const point = { name, parameters, result, folder };
     return { kind: "measured", point, settings, complaint: undefined, isClientLimited: false };
   }
-  const folderName = nameFolder(settings, { kind: "sweep", values: parameters });
+  const folderName = nameFolder(settings, parameters);
   const folder = join(settings.output.artifactDir, repeat === 0 ? folderName : `${folderName}-repeat${repeat}`);
   let profile: Profile;
   try {

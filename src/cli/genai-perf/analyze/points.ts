@@ -1,3 +1,5 @@
+import { ENDPOINT_TYPES } from "../endpoints.ts";
+import { isLoadName, type LoadName, loadOf } from "../loads.ts";
 import type { GenaiSettings, Sweep, SweepType } from "../options/settings.ts";
 import { sweepValues } from "../options/sweeps.ts";
 
@@ -25,19 +27,18 @@ export function applyPoint(settings: GenaiSettings, parameters: PointParameters)
   // Ten requests, a profile's default, are too few for a high rate.
   const isCounted =
     measurement.mode === "request_count" && measurement.num === null && settings.rampart.durationSec === null;
-  if (stimulus.kind === "request_rate" && isCounted)
-    measurement.num = Math.max(MIN_REQUESTS, Math.ceil(2 * stimulus.ratePerSec));
+  const { isInFlight, sendsOnce } = loadOf(stimulus.kind);
+  if (!isInFlight && !sendsOnce && isCounted)
+    measurement.num = Math.max(MIN_REQUESTS, Math.ceil(2 * (stimulus.value ?? 1)));
   return point;
 }
 
 function applyValue(point: GenaiSettings, type: SweepType, value: number): void {
+  if (isLoadName(type)) {
+    point.perfAnalyzer.stimulus = { kind: type, value };
+    return;
+  }
   switch (type) {
-    case "concurrency":
-      point.perfAnalyzer.stimulus = { kind: "concurrency", requests: value };
-      return;
-    case "request_rate":
-      point.perfAnalyzer.stimulus = { kind: "request_rate", ratePerSec: value };
-      return;
     case "input_sequence_length":
       point.input.syntheticTokens.mean = value;
       return;
@@ -45,7 +46,7 @@ function applyValue(point: GenaiSettings, type: SweepType, value: number): void 
       point.input.datasetEntries = value;
       return;
     case "runtime_batch_size":
-      if (point.endpoint.type === "image_retrieval") point.input.image.batchSize = value;
+      if (ENDPOINT_TYPES[point.endpoint.type].isTextless) point.input.image.batchSize = value;
       else point.input.textBatchSize = value;
   }
 }
@@ -56,6 +57,6 @@ export function formatPoint(parameters: readonly (readonly [name: string, value:
 }
 
 /** Returns the sweep that varies the load; undefined when the load is the same for all points. */
-export function findLoadSweep(sweeps: readonly Sweep[]): Sweep | undefined {
-  return sweeps.find(({ type }) => type === "concurrency" || type === "request_rate");
+export function findLoadSweep(sweeps: readonly Sweep[]): (Sweep & { readonly type: LoadName }) | undefined {
+  return sweeps.find((sweep): sweep is Sweep & { readonly type: SweepType & LoadName } => isLoadName(sweep.type));
 }

@@ -1,6 +1,7 @@
 import { createLadder, searchHighest } from "../../../campaign/search.ts";
 import { formatVerdict, judgeLimits, type ResultLimit } from "../../../report/genai-perf/limits.ts";
 import type { Sweep } from "../options/settings.ts";
+import { isDecimal } from "../options/sweeps.ts";
 import type { Measure, PointOutcome, SweepParts } from "./measure-point.ts";
 import { combineSweeps, findLoadSweep, formatPoint, type PointParameters } from "./points.ts";
 import type { SweepState } from "./sweep-report.ts";
@@ -21,7 +22,7 @@ export async function searchSweeps(
   let hasAll = true;
   for (const fixed of combineSweeps(sweeps.filter((sweep) => sweep !== load))) {
     const clientLimited = new Set<number>();
-    const answer = await searchHighest(createLadder(load, load.type !== "request_rate"), async (value, repeat) => {
+    const answer = await searchHighest(createLadder(load, !isDecimal(load.type)), async (value, repeat) => {
       const parameters = placeLoad(sweeps, fixed, load, value);
       const outcome = await measure(parameters, repeat === 0 ? "search" : "search, to confirm", repeat);
       if (outcome.kind === "interrupted") return undefined;

@@ -4,6 +4,7 @@ import { removePlots } from "../../../report/genai-perf/plots.ts";
 import { formatSweepCsv, type SweepRow } from "../../../report/genai-perf/sweep/sweep-csv.ts";
 import { type FailedPoint, formatSweepJson, type SearchSummary } from "../../../report/genai-perf/sweep/sweep-json.ts";
 import { writeReport } from "../../../report/write-report.ts";
+import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { PointOutcome } from "./measure-point.ts";
 import { findLoadSweep } from "./points.ts";
@@ -49,21 +50,10 @@ export function writeSweepFiles(settings: GenaiSettings, state: SweepState): voi
 }
 
 function loadHeader({ analyze, perfAnalyzer }: GenaiSettings): "Concurrency" | "Request Rate" {
-  const kind = findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind;
-  return kind === "request_rate" ? "Request Rate" : "Concurrency";
+  return loadOf(findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind).title;
 }
 
-function describeLoad({ perfAnalyzer: { stimulus }, input }: GenaiSettings): Pick<SweepRow, "load" | "datasetEntries"> {
-  const { datasetEntries } = input;
-  switch (stimulus.kind) {
-    case "concurrency":
-      return { load: stimulus.requests, datasetEntries };
-    case "request_rate":
-      return { load: stimulus.ratePerSec, datasetEntries };
-    case "session_concurrency":
-      return { load: stimulus.sessions, datasetEntries };
-    case "fixed_schedule":
-      // GenAI-Perf has no value for it and writes 1.
-      return { load: 1, datasetEntries };
-  }
+/** Like GenAI-Perf, a load without a number counts as 1. */
+function describeLoad({ perfAnalyzer, input }: GenaiSettings): Pick<SweepRow, "load" | "datasetEntries"> {
+  return { load: perfAnalyzer.stimulus.value ?? 1, datasetEntries: input.datasetEntries };
 }

@@ -2,9 +2,9 @@ import type { OutputsPlan } from "../../../plan/plan.ts";
 import { artifactFiles } from "../../../report/genai-perf/artifacts.ts";
 import type { GenaiPerfPlan } from "../../../report/genai-perf/measured.ts";
 import type { PlotFormat } from "../../../report/plots/plot.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
-import { formatOf } from "./endpoint-formats.ts";
 import { toInputConfig } from "./to-input-config.ts";
 
 /** Returns what a profile prints and writes. @param folder of its files */
@@ -28,11 +28,11 @@ export function toOutputs(settings: GenaiSettings, given: GivenSettings, folder:
 /** Returns what the reports say about a run besides its results. */
 export function toReportsPlan(settings: GenaiSettings, given: GivenSettings): GenaiPerfPlan {
   const { endpoint, input, isVerbose, modelNames, rampart } = settings;
-  const format = formatOf(endpoint);
+  const { title = endpoint.type, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
   return {
     models: modelNames,
     endpointType: endpoint.type,
-    ...(format?.answer === "custom" ? {} : { titledType: format?.title ?? endpoint.type }),
+    ...(usesTemplate ? {} : { titledType: title }),
     isStreaming: endpoint.isStreaming,
     ...(input.goodput === null ? {} : { goodput: input.goodput }),
     inputConfig: toInputConfig(settings, given),
