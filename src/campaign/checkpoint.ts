@@ -7,7 +7,7 @@ import { setting } from "../plan/setting-names.ts";
 import { formatPythonJson, type PythonJson } from "../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
 import { writeReport } from "../report/write-report.ts";
-import { restoreResult, STORED_RESULT, storeResult } from "./stored-result.ts";
+import { STORED_RESULT } from "./stored-result.ts";
 
 /** Results that are kept between commands: `checkpoint.json` in GenAI-Perf's layout, with an additional part of Rampart in each entry. */
 
@@ -64,7 +64,7 @@ export class Checkpoint {
       const own = v.safeParse(OWN, rampart);
       if (!own.success || own.output.fingerprint !== fingerprint) continue;
       const { folder, report_sha256: reportSha256, result } = own.output;
-      return { name, fingerprint, folder, reportSha256, result: restoreResult(result) };
+      return { name, fingerprint, folder, reportSha256, result };
     }
     return undefined;
   }
@@ -83,13 +83,12 @@ export class Checkpoint {
   async add(kept: KeptResult, original: Readonly<Record<string, PythonJson>>): Promise<void> {
     await this.read();
     const { name, fingerprint, folder, reportSha256, result } = kept;
-    const own = { fingerprint, folder, report_sha256: reportSha256, result: storeResult(result) };
+    const own = { fingerprint, folder, report_sha256: reportSha256, result };
     const others = this.entries.filter(
       ({ rampart }) => (rampart as typeof own | undefined)?.fingerprint !== fingerprint,
     );
-    const text = formatPythonJson({
-      Results: { run_configs: [...others, { name, ...original, rampart: own }] },
-    } as PythonJson);
+    const runs = [...others, { name, ...original, rampart: own }];
+    const text = formatPythonJson({ Results: { run_configs: runs } } as object as PythonJson);
     writeReport(this.path, text, "checkpoint.folder");
     await this.read();
   }

@@ -1,16 +1,9 @@
 import type { StatisticName } from "../../../measure/statistics.ts";
 import { quoteCsv } from "../csv.ts";
 import { formatTwoDecimals } from "../python-format.ts";
-import type { SweepPoint } from "./sweep.ts";
+import type { SweepPoint, SweepRow } from "./sweep.ts";
 
 /** GenAI-Perf's summary of a sweep, `analyze_export_genai_perf.csv`. */
-
-/** A point with the values of its row. */
-export interface SweepRow extends SweepPoint {
-  /** Concurrency, or requests per second. */
-  readonly load: number;
-  readonly datasetEntries: number;
-}
 
 type Cell = readonly [header: string, metric: string, statistic: StatisticName];
 

@@ -1,6 +1,7 @@
+import { combineAxes } from "../../../../campaign/sweep.ts";
 import type { Plan } from "../../../../plan/plan.ts";
 import type { Problem } from "../../../../plan/problem.ts";
-import { applyPoint, combineSweeps } from "../../analyze/points.ts";
+import { applyPoint, axesOf } from "../../analyze/points.ts";
 import { isLoadGiven } from "../../lift-load.ts";
 import type { GenaiSettings } from "../../options/settings.ts";
 import type { GivenSettings } from "../../options/settings-builder.ts";
@@ -54,7 +55,7 @@ export async function checkPassed(settings: GenaiSettings, given: GivenSettings)
   const { passThrough: args } = settings;
   if (args.length === 0) return [];
   const { passThrough } = await import("./pass-through.ts");
-  const [values] = settings.subcommand === "analyze" ? combineSweeps(settings.analyze.sweeps) : [];
+  const [values] = settings.subcommand === "analyze" ? combineAxes(axesOf(settings.analyze.sweeps)) : [];
   const point = values === undefined ? settings : applyPoint(settings, values);
   const plan = toProfilePlan(point, given, UNWRITTEN, []);
   return passThrough(plan, args, isLoadGiven(point, given)).warnings;
