@@ -1,10 +1,20 @@
 import type { MockPlan } from "../../plan/mock.ts";
-import type { EmbeddedTargetPlan, OpenAiTargetPlan, TritonTargetPlan } from "../../plan/plan.ts";
-import type { Builders, Schema } from "../../plan/schema.ts";
+import type { Builders, PlanOf, Schema } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
+import type { OpenAiTargetPlan } from "../openai/target.ts";
 import type { TargetKind } from "../service.ts";
+import type { TritonTargetPlan } from "../triton/target.ts";
 
 /** The embedded target: Rampart's own server, measured like a Triton or like a server of OpenAI's API. */
+
+/** Rampart's built-in server, started for the run. */
+export type EmbeddedTargetPlan = PlanOf<typeof embeddedTargetSchema>;
+
+declare module "../../plan/plan.ts" {
+  interface TargetPlans {
+    readonly embedded: EmbeddedTargetPlan;
+  }
+}
 
 /** The schema of the behaviour of the embedded target and of `rampart mock`. */
 export function mockSchema(v: Builders): Schema<MockPlan> {
@@ -45,7 +55,7 @@ export function mockSchema(v: Builders): Schema<MockPlan> {
 export const MAX_MOCK_TOKENS = 1_000_000;
 
 /** The schema of an embedded target. */
-export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
+export function embeddedTargetSchema(v: Builders) {
   const target = v.object({
     kind: v.literal("embedded"),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
@@ -57,6 +67,7 @@ export function embeddedTargetSchema(v: Builders): Schema<EmbeddedTargetPlan> {
       v.maxValue(8, "must be 8 at most"),
     ),
     mock: mockSchema(v),
+    /** Path of its language model to measure, without a leading slash; absent: measure its tensor model. */
     llmPath: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must be a path"))),
   });
   return v.pipe(
