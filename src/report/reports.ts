@@ -1,4 +1,5 @@
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
+import { UserError } from "../plan/problem.ts";
 import type { LiveView } from "./live/live-view.ts";
 import { outputFilesOf } from "./output-place.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
@@ -32,32 +33,44 @@ const REPORTS: readonly ReportKind[] = [
   },
 ];
 
-/**
- * Reports that write a file, by their key in the plan's files. Each is loaded when needed. A new report is one file and one line here. The
- * meter writes single requests (`records`).
- */
-const FILE_REPORTS: Readonly<Record<Exclude<keyof OutputFilesPlan, "records">, () => Promise<CreateFile>>> = {
+/** Reports that write a file, by their key in the plan's files. Each is loaded when needed. A new report is one file and one line here. */
+const FILE_REPORTS = {
   csv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
   profileExport: async () => (await import("./profile-export.ts")).createProfileExport,
   json: async () => (await import("./rampart/json.ts")).createJsonReport,
-};
+  /** The meter writes them, one line of JSON for each request. */
+  records: undefined,
+} satisfies Readonly<Record<string, (() => Promise<CreateFile>) | undefined>>;
+
+declare module "../plan/plan.ts" {
+  interface OutputFilesPlan extends Readonly<Partial<Record<keyof typeof FILE_REPORTS, string>>> {}
+}
 
 /** Whether GenAI-Perf also prints perf_analyzer's output. */
 function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
   return style === "genai-perf" && verbosity > 0;
 }
 
-/** Creates the reports that a plan asks for. */
+/** Creates the reports that a plan asks for. @throws UserError for a file of no report */
 export async function createReports(plan: Plan, sink: TextSink): Promise<Report[]> {
+  checkFiles(plan.outputs.files);
   const live = plan.outputs.isLive === true ? await createLive(plan, sink) : undefined;
   const reports: Report[] = live === undefined ? [] : [live];
   const out = live?.sink ?? sink;
   for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
   for (const [key, load] of Object.entries(FILE_REPORTS)) {
     const path = plan.outputs.files[key as keyof OutputFilesPlan];
-    if (path !== undefined) reports.push((await load())(plan, out, path));
+    if (path !== undefined && load !== undefined) reports.push((await load())(plan, out, path));
   }
   return reports;
+}
+
+function checkFiles(files: OutputFilesPlan): void {
+  const keys = Object.keys(FILE_REPORTS);
+  const unknown = Object.keys(files).filter((key) => !keys.includes(key));
+  const hint = `Use one of ${keys.join(", ")}.`;
+  if (unknown.length > 0)
+    throw new UserError(unknown.map((key) => ({ path: `outputs.files.${key}`, message: "is not known", hint })));
 }
 
 async function createLive(plan: Plan, sink: TextSink): Promise<LiveView> {

@@ -1,5 +1,5 @@
-import type { MockPlan } from "../../plan/mock.ts";
-import type { Builders, PlanOf, Schema } from "../../plan/schema.ts";
+import { mockSchema } from "../../plan/mock.ts";
+import type { Builders, PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import type { OpenAiTargetPlan } from "../openai/target.ts";
 import type { TargetKind } from "../service.ts";
@@ -15,44 +15,6 @@ declare module "../../plan/plan.ts" {
     readonly embedded: EmbeddedTargetPlan;
   }
 }
-
-/** The schema of the behaviour of the embedded target and of `rampart mock`. */
-export function mockSchema(v: Builders): Schema<MockPlan> {
-  const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
-  const latency = v.variant("kind", [
-    v.object({ kind: v.literal("constant"), ms }),
-    v.object({ kind: v.literal("uniform"), minMs: ms, maxMs: ms }),
-    v.object({ kind: v.literal("normal"), meanMs: ms, deviationMs: ms }),
-    v.object({ kind: v.literal("exponential"), meanMs: ms }),
-  ]);
-  const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
-  const whole = (least: number, most: number, says: string) =>
-    v.pipe(
-      v.number(),
-      v.integer("must be a whole number"),
-      v.minValue(least, `must be ${least} or more`),
-      v.maxValue(most, says),
-    );
-  const tokens = (least: number) => whole(least, MAX_MOCK_TOKENS, "must be 1,000,000 at most");
-  return v.object({
-    latency,
-    errorRatio: ratio,
-    responseBytes: whole(0, 64 * 1024 * 1024, "must be 64 MiB at most"),
-    llm: v.exactOptional(
-      v.object({
-        firstToken: latency,
-        tokenGapMs: ms,
-        outputTokens: tokens(1),
-        tokensPerEvent: tokens(1),
-        reasoningTokens: tokens(0),
-        cutRatio: ratio,
-      }),
-    ),
-  });
-}
-
-/** The most tokens that an answer of the mock may have. */
-export const MAX_MOCK_TOKENS = 1_000_000;
 
 /** The schema of an embedded target. */
 export function embeddedTargetSchema(v: Builders) {
