@@ -1,5 +1,6 @@
 import type { TokenLink } from "../measure/tokens/token-thread.ts";
 import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
+import { UserError } from "../plan/problem.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";
 import type { LiveView } from "./live/live-view.ts";
 import { outputFilesOf } from "./output-place.ts";
@@ -36,7 +37,7 @@ const REPORTS: readonly ReportKind[] = [
 ];
 
 /** Reports that write a file, by their key in the plan's files. Each is loaded when needed. A new report is one file and one line here. */
-const FILE_REPORTS: Readonly<Record<keyof OutputFilesPlan, () => Promise<CreateFile>>> = {
+const FILE_REPORTS = {
   csv: async () => (await import("./perf-analyzer/csv.ts")).createPerfAnalyzerCsv,
   profileExport: async () => (await import("./profile-export.ts")).createProfileExport,
   json: async () => (await import("./rampart/json.ts")).createJsonReport,
@@ -47,11 +48,14 @@ const FILE_REPORTS: Readonly<Record<keyof OutputFilesPlan, () => Promise<CreateF
   serverMetricsCsv: () => artifact("serverMetricsCsv"),
   plots: async () => (await import("./genai-perf/plots.ts")).createPlots,
   records: async () => (await import("./genai-perf/records-file.ts")).createRecords,
-};
+} satisfies Readonly<Record<string, () => Promise<CreateFile>>>;
+
+declare module "../plan/plan.ts" {
+  interface OutputFilesPlan extends Readonly<Partial<Record<keyof typeof FILE_REPORTS, string>>> {}
+}
 
 async function artifact(key: ArtifactKey): Promise<CreateFile> {
-  const { createArtifact } = await import("./genai-perf/files.ts");
-  return (_plan, sink, path) => createArtifact(key, sink, path);
+  return (await import("./genai-perf/files.ts")).createArtifact(key);
 }
 
 /** Whether GenAI-Perf also prints perf_analyzer's output. */
@@ -59,8 +63,9 @@ function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
   return style === "genai-perf" && verbosity > 0;
 }
 
-/** Creates the reports that a plan asks for. */
+/** Creates the reports that a plan asks for. @throws UserError for a file of no report */
 export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLink): Promise<Report[]> {
+  checkFiles(plan.outputs.files);
   const live = plan.outputs.isLive === true ? await createLive(plan, sink) : undefined;
   const reports: Report[] = live === undefined ? [] : [live];
   const out = live?.sink ?? sink;
@@ -70,6 +75,14 @@ export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLin
     if (path !== undefined) reports.push((await load())(plan, out, path, meter));
   }
   return reports;
+}
+
+function checkFiles(files: OutputFilesPlan): void {
+  const keys = Object.keys(FILE_REPORTS);
+  const unknown = Object.keys(files).filter((key) => !keys.includes(key));
+  const hint = `Use one of ${keys.join(", ")}.`;
+  if (unknown.length > 0)
+    throw new UserError(unknown.map((key) => ({ path: `outputs.files.${key}`, message: "is not known", hint })));
 }
 
 async function createLive(plan: Plan, sink: TextSink): Promise<LiveView> {

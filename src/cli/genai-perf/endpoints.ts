@@ -1,5 +1,4 @@
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoints.ts";
-import type { RequestForm } from "../../service/service.ts";
 
 /** The endpoint types of genai-perf: endpoint, path and service kind of each. */
 
@@ -13,8 +12,8 @@ export interface EndpointType {
   /** Path without a leading slash; `{MODEL}` stands for the first model. Null: the protocol has no paths. */
   readonly path: string | null;
   readonly serviceKind: ServiceKind;
-  /** Form of its requests. */
-  readonly takes: RequestForm;
+  /** Requests are payloads. False: tensors. */
+  readonly takesPayloads: boolean;
   /** GenAI-Perf's name of the request format in its JSON export. Null: the backend's name. */
   readonly outputFormat: string | null;
   /** GenAI-Perf's type for the report's title. Default: this type. */
@@ -45,11 +44,11 @@ export interface EndpointType {
 
 function payloads(endpoint: LlmEndpointName, outputFormat: string, more: Partial<EndpointType> = {}): EndpointType {
   const { path } = LLM_ENDPOINTS[endpoint];
-  return { endpoint, path, serviceKind: "openai", takes: "payloads", outputFormat, ...more };
+  return { endpoint, path, serviceKind: "openai", takesPayloads: true, outputFormat, ...more };
 }
 
 function tensors(serviceKind: ServiceKind, more: Partial<EndpointType>): EndpointType {
-  return { endpoint: null, path: null, serviceKind, takes: "tensors", outputFormat: null, ...more };
+  return { endpoint: null, path: null, serviceKind, takesPayloads: false, outputFormat: null, ...more };
 }
 
 const MULTIMODAL = { takesImages: true, takesSounds: true, takesOneText: true } as const;
@@ -72,7 +71,7 @@ const ORIGINAL_TYPES = {
     endpoint: null,
     path: null,
     serviceKind: "openai",
-    takes: "payloads",
+    takesPayloads: true,
     outputFormat: "template",
     usesTemplate: true,
     takesImages: true,

@@ -19,10 +19,6 @@ export interface ArtifactFiles {
   readonly plots: string;
 }
 
-declare module "../../plan/plan.ts" {
-  interface OutputFilesPlan extends Partial<ArtifactFiles> {}
-}
-
 /**
  * Returns the files of a run.
  * @param profileExportFile name of its export, by default `profile_export.json`; only the export keeps a folder in that name

@@ -1,3 +1,4 @@
+import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { joinOutputErrors } from "../guard-report.ts";
 import type { Report, TextSink } from "../report.ts";
@@ -24,14 +25,14 @@ const FORMATS: Readonly<Record<ArtifactKey, (measured: Measured, sink: TextSink)
   serverMetricsCsv: ({ run }) => run?.scrape && formatServerMetricsCsv(run.scrape),
 };
 
-/** Creates the report of one file. */
-export function createArtifact(key: ArtifactKey, sink: TextSink, path: string): Report {
-  return {
+/** Returns what creates the report of one file. */
+export function createArtifact(key: ArtifactKey): (plan: Plan, sink: TextSink, path: string) => Report {
+  return (_plan, sink, path) => ({
     finish: (run) => {
       const measured = measuredOf(run);
       if (measured !== undefined) writeArtifact(key, measured, sink, path);
     },
-  };
+  });
 }
 
 /** Writes the files of merged exports. @throws RunError at the end, naming each file that could not be written */

@@ -1,8 +1,8 @@
-import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { AnswerObject } from "../answer.ts";
 import { unlessMissing } from "../missing-call.ts";
 import type { Ask } from "../service.ts";
 import type { TritonApi } from "./api.ts";
+import type { TritonTargetPlan } from "./target.ts";
 
 /** Servers of KServe's protocol that have nothing of Triton's extensions: MLServer, KServe's own, and others. */
 

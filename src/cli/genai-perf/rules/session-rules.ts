@@ -34,7 +34,7 @@ export function checkSessions(rules: RuleSet): void {
   );
   const { type } = endpoint;
   refuse(
-    ENDPOINT_TYPES[type].takes !== "payloads" || isTokenless(endpoint),
+    !ENDPOINT_TYPES[type].takesPayloads || isTokenless(endpoint),
     `the endpoint type ${type} has no conversations`,
     "Use chat or another type of an OpenAI server.",
   );

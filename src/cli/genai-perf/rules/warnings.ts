@@ -91,7 +91,7 @@ function warnOfOverruled(rules: RuleSet): void {
 /** Warns of /v1 in the URL. OpenAI's clients need it there, but the paths of the endpoint types already contain it. */
 function warnOfPath({ settings, warnings }: RuleSet): void {
   const { endpoint, modelNames } = settings;
-  if (ENDPOINT_TYPES[endpoint.type].takes !== "payloads") return;
+  if (!ENDPOINT_TYPES[endpoint.type].takesPayloads) return;
   const path = endpointPath(endpoint.type, endpoint.path, modelNames[0] ?? "");
   const base = endpoint.url.replace(/\/+$/, "");
   if (base.endsWith("/v1") && path.startsWith("v1/"))
