@@ -4,6 +4,7 @@ import { messageOf, UserError } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
+import { type HeldEntries, type HeldEntry, unpackEntries } from "./held-entries.ts";
 import type { JsonDocument } from "./json-document.ts";
 import { type Entry, EntryReader } from "./json-entry.ts";
 import { isLargeFile } from "./large-file.ts";
@@ -16,6 +17,7 @@ const MISALIGNED = "The 'validation_data' field doesn't align with 'data' field 
 /**
  * Reads data from JSON files, `{"data": [...], "validation_data": [...]}`, one after the other.
  * @param isTimed each entry must have a `timestamp` in milliseconds; the steps are sorted by it
+ * @param held the entries of the only file, which is then not read
  * @param maxHeldBytes larger files stay open, and their entries are read when they are sent
  * @throws UserError with file, entry and tensor of everything that does not fit the model
  */
@@ -23,10 +25,15 @@ export async function readJsonFiles(
   paths: readonly string[],
   model: ModelInfo,
   isTimed = false,
+  held?: HeldEntries,
   maxHeldBytes?: number,
 ): Promise<Dataset> {
   const reader = new DatasetReader(model, isTimed);
   for (const path of paths) {
+    if (held !== undefined) {
+      reader.add(toHeldDocument(path, held));
+      continue;
+    }
     if (await isLargeFile(path, maxHeldBytes)) {
       const { openJsonDocument } = await import("./stored-tensors.ts");
       reader.add(openJsonDocument(path, model));
@@ -56,6 +63,12 @@ function toDocument(path: string, root: Entry): JsonDocument<unknown> {
     validation: validation === undefined || Array.isArray(validation) ? validation : "wrong",
     read: (entry) => entry,
   };
+}
+
+function toHeldDocument(path: string, held: HeldEntries): JsonDocument<HeldEntry> {
+  const decoder = new TextDecoder();
+  const read = ({ payload }: HeldEntry): unknown => parseLossless(decoder.decode(payload));
+  return { path, data: unpackEntries(held), validation: undefined, read };
 }
 
 class DatasetReader {

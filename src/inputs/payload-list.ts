@@ -2,39 +2,35 @@ import { readFile } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
 import { formatJson, parseJson, toPlainNumber } from "../service/json-text.ts";
 import { type DataOrder, type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
+import { type HeldEntries, unpackEntries } from "./held-entries.ts";
 import { isLargeFile } from "./large-file.ts";
 import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-entry.ts";
 
 const MAX_PROBLEMS = 20;
 
 /**
- * Reads payloads from a JSON file as GenAI-Perf writes it, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or from JSON Lines
+ * Reads payloads from files as if they were one. A file is JSON as GenAI-Perf writes it, `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, or JSON Lines
  * (`.jsonl`) with one such entry or one request body per line. Turns of sessions have `"session_id": [s]` and, except the last one,
  * `"delay": [ms]`.
  * @param order `at-times`: each entry must have a `timestamp` in milliseconds, and steps are sorted by it; `in-sessions`: each must have a
  *   `session_id`, and each session becomes a stream, in the order of their first turns
- * @throws UserError with the place of each entry that is not valid
- */
-export function readPayloadList(path: string, order: DataOrder): Promise<Dataset> {
-  return readPayloadLists([path], order);
-}
-
-/**
- * Reads several files as one; see {@link readPayloadList}.
+ * @param held the entries of the only file, which is then not read
  * @param maxHeldBytes larger files stay open, and their payloads are read when they are sent
+ * @throws UserError with the place of each entry that is not valid
  */
 export async function readPayloadLists(
   paths: readonly string[],
   order: DataOrder,
+  held?: HeldEntries,
   maxHeldBytes?: number,
 ): Promise<Dataset> {
   const problems: Problem[] = [];
   const steps: DataStep[] = [];
   let isStored = false;
   for (const path of paths) {
-    const isLarge = await isLargeFile(path, maxHeldBytes);
+    const isLarge = held === undefined && (await isLargeFile(path, maxHeldBytes));
     isStored ||= isLarge;
-    const entries = isLarge ? await openEntries(path) : await readEntries(path);
+    const entries = held ? unpackEntries(held) : isLarge ? await openEntries(path) : await readEntries(path);
     for (const step of toSteps(path, entries, order, problems)) steps.push(step);
   }
   if (problems.length > 0) throw new UserError(problems);

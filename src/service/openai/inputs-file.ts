@@ -25,8 +25,8 @@ export async function* formatInputsFile(
   yield separator.startsWith(",") ? "\n  ]\n}" : "]\n}";
 }
 
-/** One element of `data`. Triton's tensors stand in it directly. */
-function toRecord(payload: Payload, order: MetadataOrder): JsonObject {
+/** Returns one element of `data`. Triton's tensors are its direct members. */
+export function toRecord(payload: Payload, order: MetadataOrder): JsonObject {
   const timestamp = listOf("timestamp", payload.timestampMs);
   const delay = listOf("delay", payload.delayMs);
   const session = listOf("session_id", payload.sessionId);

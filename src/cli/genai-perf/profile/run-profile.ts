@@ -24,7 +24,7 @@ import { removePlots } from "./plots.ts";
 import { type ProfilePlace, reportProfile, SERVER_METRICS_FILES } from "./report.ts";
 import { findDoubts, reportRunNotes } from "./run-notes.ts";
 import { SharedTokenWork, type TokenWork } from "./token-work.ts";
-import { INPUTS_FILE } from "./write-inputs.ts";
+import { INPUTS_FILE, type WrittenInputs } from "./write-inputs.ts";
 
 /** Runs one profile: creates prompts, runs the load, and reports like GenAI-Perf. */
 
@@ -72,8 +72,13 @@ interface ProfileParts {
   readonly tokens: SharedTokenWork;
 }
 
+interface Prepared extends Pick<WrittenInputs, "held"> {
+  readonly plan: Plan;
+  readonly work: TokenWork;
+}
+
 /** Writes the requests, and returns the plan that sends them. */
-async function prepare({ settings, given, place, io, tokens }: ProfileParts): Promise<{ plan: Plan; work: TokenWork }> {
+async function prepare({ settings, given, place, io, tokens }: ProfileParts): Promise<Prepared> {
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const { folder, files } = place;
   const headers = headersOf(settings, process.env);
@@ -87,18 +92,19 @@ async function prepare({ settings, given, place, io, tokens }: ProfileParts): Pr
   const profileExportFile = join(folder, files.profileExport);
   const sources = { inputsFile: inputs.path, entryCount: inputs.entryCount, profileExportFile };
   const plan = withTokens(await toPassedPlan(settings, given, sources, headers), settings);
-  return { plan: checkPlan(plan), work };
+  return { plan: checkPlan(plan), work, held: inputs.held };
 }
 
 async function profile(parts: ProfileParts): Promise<Profile> {
   const { settings, place } = parts;
-  const { plan, work } = await prepare(parts).catch(async (error: unknown) => {
+  const prepared = await prepare(parts).catch(async (error: unknown) => {
     if (!(error instanceof UserError)) await removeEarlier(place, settings);
     throw error;
   });
+  const { plan, work } = prepared;
   await removeEarlier(place, settings);
   const { recordsFile } = settings.rampart;
-  const run = () => measureRun(parts, plan, work);
+  const run = () => measureRun(parts, prepared);
   try {
     return await (recordsFile === "" ? run() : removingPart(recordsFile, run));
   } catch (error) {
@@ -107,7 +113,10 @@ async function profile(parts: ProfileParts): Promise<Profile> {
   }
 }
 
-async function measureRun({ settings, given, place, io }: ProfileParts, plan: Plan, work: TokenWork): Promise<Profile> {
+async function measureRun(
+  { settings, given, place, io }: ProfileParts,
+  { plan, work, held }: Prepared,
+): Promise<Profile> {
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const onInterrupt = (signal: string): void =>
     note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
@@ -115,6 +124,7 @@ async function measureRun({ settings, given, place, io }: ProfileParts, plan: Pl
     door: "genai-perf",
     onInterrupt,
     meter: work.link,
+    held,
   });
   if (outputError !== undefined) note(`${outputError.message}. ${outputError.hint}`);
   const doubts = findDoubts(run, settings);
