@@ -10,7 +10,7 @@ export type HeldEntry = PayloadEntry & { readonly payload: Uint8Array };
  */
 export interface HeldEntries {
   /** All payloads, one after the other. */
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** Length of each payload. */
   readonly byteCounts: readonly number[];
   readonly fields: readonly PayloadEntry["fields"][];

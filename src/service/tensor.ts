@@ -107,7 +107,7 @@ export function sizeInPlace(shape: readonly number[], place: Uint8Array): number
 }
 
 /** Pieces of data as one. */
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let size = 0;
   for (const part of parts) size += part.length;
   const joined = new Uint8Array(size);

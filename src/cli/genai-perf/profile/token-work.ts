@@ -73,7 +73,15 @@ type Task =
 export function serveTokenWork(port: MessagePort, sent: SentSettings): void {
   const opening = openTokenWork(sent);
   opening.catch(() => {});
-  serveCalls(port, async (task: Task) => (await opening)(task), ERROR_FORM);
+  serveCalls(
+    port,
+    async (task: Task) => (await opening)(task),
+    ERROR_FORM,
+    (value) => {
+      const bytes = (value as Partial<WrittenInputs> | undefined)?.held?.bytes;
+      return bytes ? [bytes.buffer] : [];
+    },
+  );
 }
 
 async function openTokenWork(sent: SentSettings): Promise<(task: Task) => unknown> {
