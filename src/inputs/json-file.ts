@@ -1,13 +1,12 @@
-import { readFile } from "node:fs/promises";
 import { isTooDeep, TOO_DEEP } from "../plan/json-depth.ts";
-import { messageOf, UserError } from "../plan/problem.ts";
+import { messageOf } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, Dataset } from "./dataset.ts";
 import { type HeldEntries, type HeldEntry, unpackEntries } from "./held-entries.ts";
 import type { JsonDocument } from "./json-document.ts";
 import { type Entry, EntryReader } from "./json-entry.ts";
-import { isLargeFile } from "./large-file.ts";
+import { isLargeFile, readWhole } from "./large-file.ts";
 
 const NO_DATA_HINT = 'Write at least one entry, like {"INPUT": [...]}.';
 const NO_DATA_FIELD = "The json file doesn't contain data field";
@@ -39,20 +38,10 @@ export async function readJsonFiles(
       reader.add(openJsonDocument(path, model));
       continue;
     }
-    const root = reader.parse(path, await readText(path));
+    const root = reader.parse(path, await readWhole(path));
     if (root !== undefined) reader.add(toDocument(path, root));
   }
   return reader.finish();
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new UserError([
-      { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-    ]);
-  }
 }
 
 function toDocument(path: string, root: Entry): JsonDocument<unknown> {

@@ -1,4 +1,3 @@
-import { readSync } from "node:fs";
 import { MAX_JSON_DEPTH, TOO_DEEP } from "../plan/json-depth.ts";
 import { UserError } from "../plan/problem.ts";
 
@@ -7,19 +6,6 @@ export interface ByteSource {
   /** Fills the array from its start; returns the number of bytes, 0 at the end. */
   read(into: Uint8Array): number;
   close(): void;
-}
-
-/** Reads an open file from its start, independent of other reads. Does not close it. */
-export function fileSource(fd: number): ByteSource {
-  let position = 0;
-  return {
-    read: (into) => {
-      const count = readSync(fd, into, 0, into.length, position);
-      position += count;
-      return count;
-    },
-    close: () => {},
-  };
 }
 
 const QUOTE = 0x22;

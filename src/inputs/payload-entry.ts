@@ -1,6 +1,6 @@
 import { messageOf, UserError } from "../plan/problem.ts";
-import { parseJson } from "../service/json-text.ts";
-import type { DataStep } from "./dataset.ts";
+import { formatJson, parseJson } from "../service/json-text.ts";
+import { type DataStep, NO_TENSORS } from "./dataset.ts";
 
 /** The send time of a step, or its session and delay. */
 export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs">;
@@ -35,4 +35,16 @@ export function parseLine(line: string, place: string): unknown {
   } catch (error) {
     throw new UserError([{ path: place, message: `is not JSON: ${messageOf(error)}`, hint: "Correct it." }]);
   }
+}
+
+const encoder = new TextEncoder();
+
+/** A body as the payload of a request: compact JSON. */
+export function toPayload(body: object): Uint8Array {
+  return encoder.encode(formatJson(body));
+}
+
+/** The step of a request that is a payload. */
+export function toPayloadStep(payload: Uint8Array, facts: Omit<DataStep, "payload" | "inputs" | "expected">): DataStep {
+  return { payload, inputs: NO_TENSORS, expected: NO_TENSORS, ...facts };
 }

@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
-import { formatJson, parseJson, toPlainNumber } from "../service/json-text.ts";
-import { type DataOrder, type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
+import { parseJson, toPlainNumber } from "../service/json-text.ts";
+import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
 import { type HeldEntries, unpackEntries } from "./held-entries.ts";
-import { isLargeFile } from "./large-file.ts";
-import { type PayloadEntry, parseLine, type StepFacts, toEntry } from "./payload-entry.ts";
+import { isLargeFile, readWhole } from "./large-file.ts";
+import { type PayloadEntry, parseLine, type StepFacts, toEntry, toPayload, toPayloadStep } from "./payload-entry.ts";
 
 const MAX_PROBLEMS = 20;
 
@@ -58,12 +57,12 @@ function* toSteps(
 
 async function openEntries(path: string): Promise<Iterable<PayloadEntry>> {
   const { PayloadFile } = await import("./stored-payloads.ts");
-  const file = new PayloadFile(path, toPayload);
+  const file = new PayloadFile(path);
   return isLines(path) ? file.lines() : file.entries();
 }
 
 async function readEntries(path: string): Promise<Iterable<PayloadEntry>> {
-  const text = await read(path);
+  const text = await readWhole(path);
   const entries = isLines(path) ? parseLines(path, text) : parse(path, text);
   return entries.map((entry) => toEntry(entry, toPayload));
 }
@@ -82,16 +81,6 @@ export function groupBySession(steps: readonly DataStep[]): DataStep[][] {
     else turns.push(step);
   }
   return [...sessions.values()];
-}
-
-async function read(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new UserError([
-      { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-    ]);
-  }
 }
 
 function parse(path: string, text: string): readonly unknown[] {
@@ -172,16 +161,4 @@ function single(value: unknown): unknown {
 
 function isTime(value: unknown): value is number {
   return typeof value === "number" && value >= 0;
-}
-
-const encoder = new TextEncoder();
-
-/** A body as the payload of a request: compact JSON. */
-export function toPayload(body: object): Uint8Array {
-  return encoder.encode(formatJson(body));
-}
-
-/** The step of a request that is a payload. */
-export function toPayloadStep(payload: Uint8Array, facts: Omit<DataStep, "payload" | "inputs" | "expected">): DataStep {
-  return { payload, inputs: NO_TENSORS, expected: NO_TENSORS, ...facts };
 }

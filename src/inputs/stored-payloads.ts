@@ -1,43 +1,24 @@
-import { openSync, readSync } from "node:fs";
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
-import { type ByteSource, fileSource, JsonScanner } from "./json-scanner.ts";
-import { type PayloadEntry, parseLine, type StepFacts, type StoredPayload, toEntry } from "./payload-entry.ts";
+import { JsonScanner } from "./json-scanner.ts";
+import { type Extent, LargeFile } from "./large-file.ts";
+import {
+  type PayloadEntry,
+  parseLine,
+  type StepFacts,
+  type StoredPayload,
+  toEntry,
+  toPayload,
+} from "./payload-entry.ts";
 
 const HINT = 'Write {"data": [{"payload": [{…}]}]}, whole.';
 const LINE_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 const decoder = new TextDecoder();
 
-/** Position of a value in the file. */
-interface Extent {
-  readonly offset: number;
-  readonly byteCount: number;
-}
-
-/**
- * A payload file that is too large for memory. It is scanned once, and each payload is read when its request is sent. The file stays open
- * and must not change.
- */
-export class PayloadFile {
-  readonly path: string;
-  private readonly fd: number;
-  private readonly toPayload: (body: object) => Uint8Array;
-
-  /** @param toPayload makes the bytes of a body @throws UserError when the file cannot be read */
-  constructor(path: string, toPayload: (body: object) => Uint8Array) {
-    this.path = path;
-    this.toPayload = toPayload;
-    try {
-      this.fd = openSync(path, "r");
-    } catch (error) {
-      throw new UserError([
-        { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give an existing JSON file." },
-      ]);
-    }
-  }
-
+/** A large file of payloads. It is scanned once, and each payload is read when its request is sent. */
+export class PayloadFile extends LargeFile {
   /** Yields the entries of the list `data`. @throws UserError with the byte offset when the file is not valid */
   *entries(): Generator<PayloadEntry> {
     const scanner = new JsonScanner(this.source(), this.path, HINT);
@@ -91,20 +72,16 @@ export class PayloadFile {
   }
 
   /** A payload. @throws RunError when the file is not what it was */
-  read({ offset, byteCount }: Readonly<Extent>): Uint8Array {
+  read(extent: Extent): Uint8Array {
     try {
-      const bytes = new Uint8Array(byteCount);
-      if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount) throw new Error("it is shorter than before");
       // The text is the list of payloads, or a whole line.
-      const text = decoder.decode(bytes);
-      const { payload } = toEntry(
-        text.startsWith("[") ? { payload: parseJson(text) } : parseLine(text, "a line"),
-        this.toPayload,
-      );
+      const text = this.text(extent);
+      const entry = text.startsWith("[") ? { payload: parseJson(text) } : parseLine(text, "a line");
+      const { payload } = toEntry(entry, toPayload);
       if (payload === undefined) throw new Error("the payload is missing now");
       return payload;
     } catch (error) {
-      const place = `${this.path}, byte ${offset}`;
+      const place = `${this.path}, byte ${extent.offset}`;
       throw new RunError("internal", `${place}: ${messageOf(error)}`, "Do not change the file during a run.");
     }
   }
@@ -117,10 +94,6 @@ export class PayloadFile {
       else fields[key] = scanner.value();
     }
     return { fields, payload: extent === undefined ? undefined : new StoredStep(this, extent) };
-  }
-
-  private source(): ByteSource {
-    return fileSource(this.fd);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { messageOf, UserError } from "../../plan/problem.ts";
+import { unreadable } from "../../plan/problem.ts";
 
 /** A line of a text file. */
 export interface Line {
@@ -10,6 +10,7 @@ export interface Line {
 }
 
 const CHUNK_BYTES = 256 * 1024;
+const HINT = "Give the path of an existing file.";
 
 /** Yields the lines that are not blank. Only one line is in memory. @throws UserError when the file cannot be read */
 export async function* readLines(path: string): AsyncGenerator<Line> {
@@ -55,7 +56,7 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path, "r");
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadable(path, error, HINT);
   }
 }
 
@@ -63,12 +64,6 @@ async function readChunk(handle: FileHandle, buffer: Uint8Array, path: string): 
   try {
     return await handle.read(buffer, 0, buffer.length, null);
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadable(path, error, HINT);
   }
-}
-
-function unreadable(path: string, error: unknown): UserError {
-  return new UserError([
-    { path, message: `cannot be read: ${messageOf(error)}`, hint: "Give the path of an existing file." },
-  ]);
 }

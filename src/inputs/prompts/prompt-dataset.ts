@@ -5,7 +5,8 @@ import { createPayload, type PayloadFormat, type PayloadSettings } from "../../s
 import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { DataOrder, DataStep, Dataset } from "../dataset.ts";
-import { groupBySession, toPayload, toPayloadStep } from "../payload-list.ts";
+import { toPayload, toPayloadStep } from "../payload-entry.ts";
+import { groupBySession } from "../payload-list.ts";
 import { createEntries } from "./entries.ts";
 import { DEFAULT_PROMPTS, type PromptSettings } from "./settings.ts";
 

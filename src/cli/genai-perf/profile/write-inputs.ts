@@ -2,7 +2,7 @@ import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type HeldEntries, type HeldEntry, packEntries } from "../../../inputs/held-entries.ts";
 import { MAX_HELD_BYTES } from "../../../inputs/large-file.ts";
-import { toPayload } from "../../../inputs/payload-list.ts";
+import { toPayload } from "../../../inputs/payload-entry.ts";
 import { createEntries } from "../../../inputs/prompts/entries.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
