@@ -1,7 +1,7 @@
 import { openSync, readSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { unreadable } from "../plan/problem.ts";
-import type { ByteSource } from "./json-scanner.ts";
+import type { ByteSource, Extent } from "./json-scanner.ts";
 
 /** Files of request data above this size are not kept in memory; their entries are read when they are sent. */
 export const MAX_HELD_BYTES = 64 * 1024 * 1024; // 64 MiB
@@ -24,12 +24,6 @@ export async function readWhole(path: string): Promise<string> {
   } catch (error) {
     throw unreadable(path, error, "Give an existing JSON file.");
   }
-}
-
-/** Position of a value in a file. */
-export interface Extent {
-  readonly offset: number;
-  readonly byteCount: number;
 }
 
 /** A file that is too large for memory. It stays open and must not change. */

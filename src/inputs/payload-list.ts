@@ -116,7 +116,7 @@ function toStep(
   }
   const facts = order === "in-sessions" ? readTurn(fields, place, problems) : readTime(fields, place, order, problems);
   if (facts === undefined) return undefined;
-  return payload instanceof Uint8Array ? toPayloadStep(payload, { place, ...facts }) : payload.toStep(facts);
+  return payload instanceof Uint8Array ? toPayloadStep(payload, { place, ...facts }) : Object.assign(payload, facts);
 }
 
 function readTime(

@@ -1,21 +1,11 @@
 import { messageOf, RunError, UserError } from "../plan/problem.ts";
 import { parseJson } from "../service/json-text.ts";
 import { type DataStep, NO_TENSORS } from "./dataset.ts";
-import { JsonScanner } from "./json-scanner.ts";
-import { type Extent, LargeFile } from "./large-file.ts";
-import {
-  type PayloadEntry,
-  parseLine,
-  type StepFacts,
-  type StoredPayload,
-  toEntry,
-  toPayload,
-} from "./payload-entry.ts";
+import { type Extent, JsonScanner } from "./json-scanner.ts";
+import { LargeFile } from "./large-file.ts";
+import { type PayloadEntry, parseLine, toEntry, toPayload } from "./payload-entry.ts";
 
 const HINT = 'Write {"data": [{"payload": [{…}]}]}, whole.';
-const LINE_BYTES = 256 * 1024;
-const LINE_FEED = 10;
-const decoder = new TextDecoder();
 
 /** A large file of payloads. It is scanned once, and each payload is read when its request is sent. */
 export class PayloadFile extends LargeFile {
@@ -40,34 +30,12 @@ export class PayloadFile extends LargeFile {
 
   /** Yields the entries of a JSON Lines file. @throws UserError when a line is not JSON */
   *lines(): Generator<PayloadEntry> {
-    const source = this.source();
-    let buffer = new Uint8Array(LINE_BYTES);
-    let kept = 0;
-    let offset = 0;
-    for (let number = 1; ; ) {
-      if (kept === buffer.length) buffer = grow(buffer);
-      const count = source.read(buffer.subarray(kept));
-      const end = kept + count;
-      let from = 0;
-      for (;;) {
-        const feed = buffer.subarray(0, end).indexOf(LINE_FEED, from);
-        // The last line need not end with a line feed.
-        const lineEnd = feed >= 0 ? feed : count === 0 ? end : -1;
-        if (lineEnd < 0 || (feed < 0 && from >= end)) break;
-        const text = decoder.decode(buffer.subarray(from, lineEnd));
-        const extent = { offset: offset + from, byteCount: lineEnd - from };
-        if (text.trim() !== "") {
-          const entry = parseLine(text, `${this.path}, line ${number}`);
-          yield toEntry(entry, () => new StoredStep(this, extent));
-        }
-        number++;
-        from = lineEnd + 1;
-        if (feed < 0) break;
-      }
-      if (count === 0) return;
-      buffer.copyWithin(0, from, end);
-      offset += from;
-      kept = end - from;
+    let number = 0;
+    for (const { text, ...extent } of new JsonScanner(this.source(), this.path, HINT).lines()) {
+      number++;
+      if (text.trim() === "") continue;
+      const entry = parseLine(text, `${this.path}, line ${number}`);
+      yield toEntry(entry, () => new StoredStep(this, extent));
     }
   }
 
@@ -98,7 +66,7 @@ export class PayloadFile extends LargeFile {
 }
 
 /** A step whose payload is read on each access. A small object, because there may be millions. */
-class StoredStep implements DataStep, StoredPayload {
+class StoredStep implements DataStep {
   readonly timestampMs?: number;
   readonly sessionId?: string;
   readonly delayMs?: number;
@@ -127,14 +95,4 @@ class StoredStep implements DataStep, StoredPayload {
   get place(): string {
     return `${this.file.path}, byte ${this.offset}`;
   }
-
-  toStep(facts: StepFacts): DataStep {
-    return Object.assign(this, facts);
-  }
-}
-
-function grow(buffer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const grown = new Uint8Array(2 * buffer.length);
-  grown.set(buffer);
-  return grown;
 }

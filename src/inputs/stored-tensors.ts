@@ -4,8 +4,8 @@ import type { ModelInfo } from "../service/service.ts";
 import type { DataStep, StepInputs, StepTensor } from "./dataset.ts";
 import type { JsonDocument } from "./json-document.ts";
 import { EntryReader } from "./json-entry.ts";
-import { JsonScanner } from "./json-scanner.ts";
-import { type Extent, LargeFile } from "./large-file.ts";
+import { type Extent, JsonScanner } from "./json-scanner.ts";
+import { LargeFile } from "./large-file.ts";
 
 /** An entry is parsed from one string, which engines limit to about 512 MiB. */
 const MAX_ENTRY_BYTES = 256 * 1024 * 1024; // 256 MiB

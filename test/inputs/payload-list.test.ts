@@ -168,6 +168,14 @@ describe("a file that is too large to be held", () => {
     assert.deepEqual(stored, held);
   });
 
+  test("lines may be longer than what is read at once, and the last needs no end", async () => {
+    const lines = [10, 600_000, 3, 262_144, 262_143, 1].map((length) => JSON.stringify({ a: "ü".repeat(length) }));
+    for (const end of ["", "\n", "\r\n\n"]) {
+      const [held, stored] = await withFile(lines.join("\n") + end, (path) => readBoth(path, "in-turn"), "x.jsonl");
+      assert.deepEqual(stored, held);
+    }
+  });
+
   test("faults name their place", async () => {
     const read = (text: string, name?: string): Promise<unknown> =>
       withFile(text, (path) => readPayloadLists([path], "in-turn", undefined, 0), name);
