@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { openLayout } from "../../../src/cli/genai-perf/profile/payload-layout.ts";
 import { runProfile } from "../../../src/cli/genai-perf/profile/run-profile.ts";
 import { writeInputs } from "../../../src/cli/genai-perf/profile/write-inputs.ts";
 import { isLargeFile } from "../../../src/inputs/large-file.ts";
@@ -168,10 +169,11 @@ test("a file above the limit is not held in memory", LIMIT, async () => {
     const file = join(folder, "in.jsonl");
     const line = `${JSON.stringify({ text: "x".repeat(1024 * 1024) })}\n`;
     await writeFile(file, line.repeat(65));
-    const write = (count: number) => {
+    const write = async (count: number) => {
       const args = ["--input-file", file, "--request-count", String(count), "--tokenizer", "none"];
       const read = readGood("profile", "-m", "m", "--endpoint-type", "chat", ...args);
-      return writeInputs({ ...read, folder, entryLimit: count }, undefined);
+      const layout = await openLayout(read.settings, undefined);
+      return writeInputs({ ...read, folder, entryLimit: count }, undefined, layout);
     };
     const small = await write(3);
     assert.deepEqual([small.held?.byteCounts.length, await isLargeFile(small.path)], [3, false]);

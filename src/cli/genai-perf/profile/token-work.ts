@@ -10,7 +10,7 @@ import { formatJson, parseJson } from "../../../service/json-text.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { GenaiSettings } from "../options/settings.ts";
-import type { PayloadLayout } from "./payload-layout.ts";
+import { openLayout, type PayloadLayout } from "./payload-layout.ts";
 import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.ts";
 
 /**
@@ -89,13 +89,11 @@ async function openTokenWork(sent: SentSettings): Promise<(task: Task) => unknow
     countPayload: (payload) => countPayload?.(payload) ?? Number.NaN,
     openRecords: (run) => new RecordsFile(run.recordsFile, run),
   });
-  const write = async ({ settings, task }: Task & { kind: "write" }): Promise<WrittenInputs> => {
-    const { countPayload: counts, ...written } = await writeInputs(
-      { ...task, settings: receiveSettings(settings) },
-      tokenizer,
-    );
-    countPayload = counts;
-    return written;
+  const write = async (received: Task & { kind: "write" }): Promise<WrittenInputs> => {
+    const settings = receiveSettings(received.settings);
+    const layout = await openLayout(settings, tokenizer);
+    countPayload = layout.countPayload;
+    return writeInputs({ ...received.task, settings }, tokenizer, layout);
   };
   return (task) => (task.kind === "write" ? write(task) : desk.handle(task));
 }

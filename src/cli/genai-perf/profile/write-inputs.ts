@@ -44,22 +44,20 @@ export interface WrittenInputs {
   readonly notes: readonly string[];
 }
 
-/** The written file, and data that stays in this thread. */
-interface CountedInputs extends WrittenInputs {
-  /** Returns the input tokens of one of the bodies; absent if they can be counted from the body. */
-  readonly countPayload: PayloadLayout["countPayload"];
-}
-
 /**
  * Writes the requests of a run into its folder, which is created. The file is written atomically.
+ * @param layout of the settings' endpoint type
  * @param tokenizer only needed to generate prompts
  * @throws UserError for inputs that cannot be read, RunError when the file cannot be written
  */
-export async function writeInputs(task: WriteTask, tokenizer: Tokenizer | undefined): Promise<CountedInputs> {
+export async function writeInputs(
+  task: WriteTask,
+  tokenizer: Tokenizer | undefined,
+  layout: PayloadLayout,
+): Promise<WrittenInputs> {
   const { settings, given, folder } = task;
   const path = join(folder, INPUTS_FILE);
   const prompts = toPromptSettings(settings, given);
-  const layout = await openLayout(settings, tokenizer);
   const payloads = countPayloads(task, layout, createEntries(prompts, tokenizer));
   let made: string | undefined;
   let file: OutputFile | undefined;
@@ -81,7 +79,7 @@ export async function writeInputs(task: WriteTask, tokenizer: Tokenizer | undefi
       "Give another folder with --artifact-dir.",
     );
   }
-  return { path, held, entryCount: payloads.count(), notes: payloads.notes(), countPayload: layout.countPayload };
+  return { path, held, entryCount: payloads.count(), notes: payloads.notes() };
 }
 
 /** Writes the whole file. Returns its entries, or undefined when they are too large for memory. */
