@@ -18,12 +18,10 @@ export async function isLargeFile(path: string, maxHeldBytes = MAX_HELD_BYTES): 
 }
 
 /** Reads a whole file. @throws UserError when it cannot be read */
-export async function readWhole(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
+export function readWhole(path: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: unknown) => {
     throw unreadable(path, error, "Give an existing JSON file.");
-  }
+  });
 }
 
 /** A file that is too large for memory. It stays open and must not change. */
