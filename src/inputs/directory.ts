@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Problem, problem, UserError, unreadableFile } from "../plan/problem.ts";
+import { type Problem, problem, UserError, unreadable } from "../plan/problem.ts";
 import { joinBytesElements } from "../service/json-tensors.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { elementCount, type TensorSpec, tensorBytes } from "../service/tensor.ts";
@@ -41,7 +41,7 @@ async function listFiles(path: string): Promise<string[]> {
     const entries = await readdir(path);
     return entries.filter((name) => !name.startsWith("."));
   } catch (error) {
-    throw unreadableFile(path, error, "Give an existing directory.");
+    throw unreadable(path, error, "Give an existing directory.");
   }
 }
 

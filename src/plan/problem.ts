@@ -85,8 +85,8 @@ export function userError(...problemArguments: Parameters<typeof problem>): User
   return new UserError(problem(...problemArguments));
 }
 
-/** Creates the error of a file that cannot be read. */
-export function unreadableFile(path: string, error: unknown, hint = "Give the path of an existing file."): UserError {
+/** Creates the error of a file or folder that cannot be read. */
+export function unreadable(path: string, error: unknown, hint = "Give the path of an existing file."): UserError {
   return userError("unreadable", path, `cannot be read: ${messageOf(error)}`, hint);
 }
 

@@ -10,8 +10,6 @@ import type { Load } from "./loads.ts";
 import type { PromptOptions } from "./prompts.ts";
 import { type CheckedTarget, targetBuilderOf } from "./targets.ts";
 
-/** The rules between a target and what only generative models take and give, which types enforce where there are any. */
-
 interface Parts {
   readonly target: CheckedTarget;
   readonly load: { readonly kind: Load["kind"] };
@@ -19,7 +17,7 @@ interface Parts {
   readonly assert?: readonly Assertion[];
 }
 
-/** What does not fit together. */
+/** Returns conflicts between a target and options of generative models, which the types prevent for typed callers. */
 export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[] {
   const content = targetBuilderOf(target).content?.(target, "");
   if (content === undefined) return checkTensors(target.kind, inputs, assert);
@@ -34,14 +32,14 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   }
   if (prompts !== undefined)
     problems.push(...checkPrompts(prompts, content.endpointName), ...checkSessions(prompts, load.kind));
-  const sort = answerTypeOf(content);
+  const answerType = answerTypeOf(content);
   for (const [index, { metric }] of assert.entries()) {
     if (!needsTokens(metric)) continue;
     const path = `assert.${index}`;
-    if (sort === "plain") {
+    if (answerType === "plain") {
       const message = `answers of ${content.endpointName} have no tokens`;
       problems.push(problem("unsupported", path, message, "Look at latencies and throughput."));
-    } else if (sort === "text")
+    } else if (answerType === "text")
       for (const name of metricNames(metric))
         if (isStreamedName(name)) {
           const message = "only streamed answers have this metric";
@@ -56,13 +54,13 @@ function isStreamedName(name: string): boolean {
   return metric !== undefined && entryOf(metric).isStreamed === true;
 }
 
-/** The metrics that an assertion looks at, those that goodput limits among them. */
+/** Returns the metrics that an assertion refers to, including those in goodput limits. */
 function metricNames(metric: Assertion["metric"]): string[] {
   if (metric.kind === "goodput") return Object.keys(metric.limits);
   return "of" in metric ? [String(metric.of)] : [];
 }
 
-/** Endpoints whose requests have images, and those that have several texts. */
+/** Endpoints whose requests have images, and those with several texts. */
 const WITH_IMAGES: readonly LlmEndpointName[] = [
   "multimodal",
   "responses",
@@ -73,7 +71,7 @@ const WITH_IMAGES: readonly LlmEndpointName[] = [
 ];
 const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings"];
 
-/** Options that an endpoint's requests have no place for, or that contradict each other. */
+/** Returns options that conflict, or that an endpoint's requests do not support. */
 function checkPrompts(options: PromptOptions, endpoint: LlmEndpointName): Problem[] {
   const { images, batch, osl, isl, mix, count, file } = options;
   const isAnswered = hasText(LLM_ENDPOINTS[endpoint].answers);

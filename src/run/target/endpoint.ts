@@ -1,7 +1,7 @@
-import type { TlsPlan } from "../../plan/plan.ts";
 import { userError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
 import { setting } from "../../plan/setting-names.ts";
+import type { TlsPlan } from "../../plan/tls.ts";
 import type { ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
 import { readTls } from "./tls-files.ts";

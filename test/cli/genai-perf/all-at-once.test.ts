@@ -54,7 +54,7 @@ const rounds: readonly (readonly [name: string, args: string, code: number, line
     "a file that is none beside a wrong value",
     "config -f ./none-such.yaml --isl x",
     2,
-    [/--isl: invalid int value/, /^Error: .*none-such\.yaml: cannot be read/],
+    [/--isl: invalid int value/, /^Error: .*none-such\.yaml: the file cannot be read/],
   ],
   // What follows from another mistake.
   [
