@@ -228,7 +228,8 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
 
 /** How the servers of a kind are told from others: by what they answer to a GET over HTTP. */
 export interface ServiceApi {
-  readonly name: "kserve" | "openai";
+  /** For errors: `kserve`. */
+  readonly name: string;
   readonly path: string;
   /** What stands in the answer of such a server alone. */
   readonly sign: RegExp;
