@@ -1,3 +1,5 @@
+import type { SweepAxis } from "../../../campaign/sweep.ts";
+import type { PointParameters } from "../../../report/genai-perf/sweep/sweep.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isLoadName, type LoadName, loadOf } from "../loads.ts";
 import type { GenaiSettings, Sweep, SweepType } from "../options/settings.ts";
@@ -5,16 +7,9 @@ import { sweepValues } from "../options/sweeps.ts";
 
 /** The points of a sweep. */
 
-/** One point: a value for each varied parameter, in the sweeps' order. */
-export type PointParameters = readonly (readonly [type: SweepType, value: number])[];
-
-/** Returns all combinations of the sweeps' values. The last sweep changes fastest, like in GenAI-Perf. */
-export function combineSweeps(sweeps: readonly Sweep[]): PointParameters[] {
-  return sweeps.reduce<PointParameters[]>(
-    (points, sweep) =>
-      points.flatMap((point) => sweepValues(sweep).map((value) => [...point, [sweep.type, value] as const])),
-    [[]],
-  );
+/** Returns the parameters that a sweep varies. */
+export function axesOf(sweeps: readonly Sweep[]): SweepAxis[] {
+  return sweeps.map((sweep) => ({ name: sweep.type, values: sweepValues(sweep) }));
 }
 
 const MIN_REQUESTS = 10;
@@ -22,7 +17,7 @@ const MIN_REQUESTS = 10;
 /** Returns the settings of one point: the sweep's settings with the point's values. */
 export function applyPoint(settings: GenaiSettings, parameters: PointParameters): GenaiSettings {
   const point = structuredClone(settings);
-  for (const [type, value] of parameters) applyValue(point, type, value);
+  for (const [type, value] of parameters) applyValue(point, type as SweepType, value);
   const { stimulus, measurement } = point.perfAnalyzer;
   // Ten requests, a profile's default, are too few for a high rate.
   const isCounted =
@@ -49,11 +44,6 @@ function applyValue(point: GenaiSettings, type: SweepType, value: number): void 
       if (ENDPOINT_TYPES[point.endpoint.type].isTextless) point.input.image.batchSize = value;
       else point.input.textBatchSize = value;
   }
-}
-
-/** Formats a point: `concurrency 4, input_sequence_length 128`. */
-export function formatPoint(parameters: readonly (readonly [name: string, value: number])[]): string {
-  return parameters.map(([name, value]) => `${name} ${value}`).join(", ");
 }
 
 /** Returns the sweep that varies the load; undefined when the load is the same for all points. */

@@ -4,7 +4,6 @@ import { detectExportedCustomKind, detectExportKind } from "../../../report/gena
 import type { ProfileExport } from "../../../report/read/profile-export.ts";
 import type { AnswerKind } from "../../../service/openai/answer-kind.ts";
 import type { ResponseField } from "../../../service/openai/response-field.ts";
-import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { isPayloadFile } from "../input-format.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { formatOf } from "./endpoint-formats.ts";
@@ -33,24 +32,16 @@ function asksLength({ input, rampart }: GenaiSettings): boolean {
   return isAsked || isPayloadFile({ input, rampart });
 }
 
-/** How the answers of a recorded run are read, and the title of their report. */
+/** How the answers of a recorded run are read. */
 export interface AnswerReading {
   readonly kind: AnswerKind;
   /** Location of their text, for the kind `custom`. */
   readonly field: ResponseField | undefined;
-  readonly endpointType: string;
 }
 
 /** Decided by the endpoint type or, if that is ambiguous, by the first answer in a run's export. @throws UserError */
 export function readingOf(settings: GenaiSettings, source: ProfileExport): AnswerReading {
   const field = responseFieldOf(settings);
   const known = formatOf(settings.endpoint)?.answer ?? detectExportKind(source);
-  const kind = known === "custom" ? detectExportedCustomKind(source, field) : known;
-  return { kind, field, endpointType: titledTypeOf(settings, kind) };
-}
-
-/** Returns the endpoint type for the title of GenAI-Perf's report. @param kind kind of the answers */
-export function titledTypeOf({ endpoint }: GenaiSettings, kind: AnswerKind): string {
-  const { title = endpoint.type, usesTemplate } = ENDPOINT_TYPES[endpoint.type];
-  return usesTemplate && kind !== "custom" ? kind : title;
+  return { kind: known === "custom" ? detectExportedCustomKind(source, field) : known, field };
 }
