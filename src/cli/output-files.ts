@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import type { Plan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
@@ -9,13 +10,23 @@ export function isWritable(path: string): boolean {
   return whyNotWritable(path) === undefined;
 }
 
-export function isDirectory(path: string): boolean {
+/** Returns the state of a file or folder; undefined when nothing there can be used. */
+function find(path: string): Stats | undefined {
   try {
-    return fileSystem().statSync(path).isDirectory();
+    return fileSystem().statSync(path);
   } catch {
-    // Whatever exists there cannot be used.
-    return false;
+    return undefined;
   }
+}
+
+/** Reports whether a path is a folder. */
+export function isDirectory(path: string): boolean {
+  return find(path)?.isDirectory() === true;
+}
+
+/** Reports whether a path is a regular file. */
+export function isFile(path: string): boolean {
+  return find(path)?.isFile() === true;
 }
 
 type NamedFile = readonly [flag: string, path: string | undefined];
@@ -74,21 +85,9 @@ export function textsIn(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-function isFile(path: string): boolean {
-  try {
-    return fileSystem().statSync(path).isFile();
-  } catch {
-    return false;
-  }
-}
-
 /** Reports whether a write replaces the file at the path, instead of writing to it. */
 function isReplaced(path: string): boolean {
-  try {
-    return fileSystem().statSync(path).isFile();
-  } catch {
-    return true;
-  }
+  return find(path)?.isFile() ?? true;
 }
 
 /** Standard output as a file. */

@@ -10,7 +10,7 @@ import {
 } from "../../../report/genai-perf/sweep/sweep-files.ts";
 import { formatAnswer, formatSweepTable } from "../../../report/genai-perf/sweep/sweep-table.ts";
 import type { CommandIo } from "../../execute.ts";
-import { openKeeper } from "../checkpoint/keep.ts";
+import { openCheckpoint } from "../checkpoint/keep.ts";
 import { loadOf } from "../loads.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { GivenSettings } from "../options/settings-builder.ts";
@@ -31,7 +31,7 @@ import { readSearchLimits } from "./search-limits.ts";
 export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, io: CommandIo): Promise<boolean> {
   const { analyze, output, perfAnalyzer } = settings;
   const search = toSearch(settings);
-  const keeper = await openKeeper(settings, io);
+  const checkpoint = await openCheckpoint(settings, io);
   const tokens = new SharedTokenWork();
   const files = sweepFiles(output.artifactDir);
   const { title } = loadOf(findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind);
@@ -40,7 +40,7 @@ export async function runAnalyze(settings: GenaiSettings, given: GivenSettings, 
       axes: axesOf(analyze.sweeps),
       search,
       measure: async (parameters, repeat, isFirst) => {
-        const outcome = await measurePoint({ settings, given, io, keeper, tokens }, parameters, isFirst, repeat);
+        const outcome = await measurePoint({ settings, given, io, checkpoint, tokens }, parameters, isFirst, repeat);
         if (isFirst) await removeSweepFiles(files);
         return outcome;
       },
