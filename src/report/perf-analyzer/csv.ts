@@ -11,7 +11,7 @@ import { writeReport } from "../write-report.ts";
 import { formatComposingCsv } from "./composing-csv.ts";
 import { GPU_COLUMNS, gpuCells } from "./gpu-section.ts";
 import { printedLevels, reportedPercentiles } from "./levels.ts";
-import { meanServerTimes } from "./server-columns.ts";
+import { meanServerTimes, serverColumnNames } from "./server-columns.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
@@ -46,16 +46,7 @@ function formatHeader(plan: Plan, result: RunResult): string[] {
     "Inferences/Second",
     ...(service.isDecoupled ? ["Response Throughput"] : []),
     "Client Send",
-    ...(hasServer
-      ? [
-          "Network+Server Send/Recv",
-          "Server Queue",
-          "Server Compute Input",
-          "Server Compute Infer",
-          "Server Compute Output",
-        ]
-      : []),
-    ...(hasServer && service.isResponseCacheEnabled ? ["Server Cache Hit", "Server Cache Miss"] : []),
+    ...(hasServer ? serverColumnNames(service.isResponseCacheEnabled === true) : []),
     "Client Recv",
     ...reportedPercentiles(plan.measurement.percentile).map((percentile) => `p${percentile} latency`),
     ...(plan.outputs.isVerboseCsv
