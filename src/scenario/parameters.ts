@@ -8,7 +8,7 @@ import { isParameterValue, type RequestParameterPlan } from "../service/triton/p
  */
 export type RequestParameter = boolean | string | number | bigint | { readonly double: number };
 
-/** The schema of a target's request parameters. */
+/** Returns the schema of a target's request parameters. */
 export function parametersSchema(): Schema<Readonly<Record<string, RequestParameter>>> {
   const parameter = v.custom<RequestParameter>(
     (input) => isParameter(input) && isParameterValue(toParameterPlan(input)),
@@ -21,7 +21,7 @@ export function parametersSchema(): Schema<Readonly<Record<string, RequestParame
   ) as unknown as Schema<Readonly<Record<string, RequestParameter>>>;
 }
 
-/** A parameter of a plan. */
+/** Converts a parameter to that of a plan. */
 export function toParameterPlan(parameter: RequestParameter): RequestParameterPlan {
   if (typeof parameter === "boolean") return { type: "bool", value: String(parameter) };
   if (typeof parameter === "string") return { type: "string", value: parameter };

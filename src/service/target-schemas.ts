@@ -17,7 +17,7 @@ export function serverEntries(v: Builders) {
 
 function headersSchema(v: Builders): Schema<[name: string, value: string][]> {
   const name = v.pipe(v.string(), v.regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "must be a header name"));
-  // A line break would smuggle in a header of its own.
+  // A line break could inject a header.
   const value = v.pipe(v.string(), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
   return v.array(v.tuple([name, value]));
 }

@@ -100,7 +100,7 @@ class Live implements LiveView {
   private forgetRates(): void {
     const { progress } = this;
     if (progress === undefined) return;
-    progress.handOver();
+    progress.drainRecords();
     this.latencies.clear();
     this.firstChunks.clear();
     this.rotatedNs = this.clockNs();
@@ -130,7 +130,7 @@ class Live implements LiveView {
   draw(): void {
     const { progress } = this;
     if (progress === undefined) return;
-    progress.handOver();
+    progress.drainRecords();
     const state = this.read(progress);
     const { errColumns } = this.target;
     if (errColumns === undefined) {

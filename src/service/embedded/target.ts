@@ -16,7 +16,7 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-/** The schema of an embedded target. */
+/** Returns the schema of an embedded target. */
 export function embeddedTargetSchema(v: Builders) {
   const target = v.object({
     kind: v.literal("embedded"),
@@ -44,7 +44,7 @@ export function embeddedTargetSchema(v: Builders) {
   );
 }
 
-/** The embedded target, which the run starts. */
+/** The embedded target: Rampart's own server, which the run starts and measures like Triton or an OpenAI server. */
 export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
   schema: embeddedTargetSchema,
   urls: () => [],
@@ -65,13 +65,13 @@ export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
   toServer: toServerTarget,
 };
 
-/** The model the embedded target serves: Triton's `simple`, sum and difference of two INT32[16]. */
+/** The model of the embedded target: Triton's `simple`, sum and difference of two INT32[16]. */
 export const EMBEDDED_MODEL = "simple";
 
-/** The language model it serves beside that. */
+/** The embedded target's language model. */
 export const EMBEDDED_LLM = "mock-llm";
 
-/** The target to measure once the embedded server listens on a loopback port. */
+/** Returns the target to measure, once the embedded server listens on a loopback port. */
 export function toServerTarget(target: EmbeddedTargetPlan, port: number): TritonTargetPlan | OpenAiTargetPlan {
   const { isStreaming, llmPath } = target;
   const common = { url: `127.0.0.1:${port}`, isStreaming, headers: [], tls: DEFAULT_TLS };

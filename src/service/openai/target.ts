@@ -10,12 +10,12 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-/** The path of a target's requests as requests begin with it, without the slash. */
+/** Returns a path without leading slashes, as `ServiceKind.path` requires. */
 export function withoutLeadingSlashes(path: string): string {
   return path.replace(/^\/+/, "");
 }
 
-/** The schema of a target whose requests are JSON payloads to a path. */
+/** Returns the schema of a target whose requests are JSON payloads to a path. */
 export function openAiTargetSchema(v: Builders) {
   return v.object({
     kind: v.literal("openai"),

@@ -1,8 +1,6 @@
 import type { Builders, Schema } from "../../plan/schema.ts";
 import type { ProtoObject } from "../protobuf/message.ts";
 
-/** Parameters of requests, as users write them and as Triton's gRPC service takes them. */
-
 export const PARAMETER_TYPES = ["bool", "int", "uint", "double", "string"] as const;
 
 /**
@@ -23,7 +21,7 @@ export function parameterSchema(v: Builders): Schema<RequestParameterPlan> {
 const MAX_INT64 = 2n ** 63n - 1n;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Whether a parameter's text is a value of its type: 64 bits for whole numbers, `true` or `false` for bool. */
+/** Whether a parameter's text is valid for its type: 64 bits for integers, `true` or `false` for booleans. */
 export function isParameterValue({ type, value }: RequestParameterPlan): boolean {
   switch (type) {
     case "string":
@@ -39,7 +37,7 @@ export function isParameterValue({ type, value }: RequestParameterPlan): boolean
   }
 }
 
-/** A parameter as an `InferParameter` message. */
+/** Converts a parameter to an `InferParameter` message. */
 export function toInferParameter({ type, value }: RequestParameterPlan): ProtoObject {
   switch (type) {
     case "string":

@@ -33,7 +33,7 @@ export const DEFAULT_TRITON_TARGET: Omit<TritonTargetPlan, "url" | "protocol" | 
   tls: DEFAULT_TLS,
 };
 
-/** The schema of a Triton target. */
+/** Returns the schema of a Triton target. */
 export function tritonTargetSchema(v: Builders) {
   const format = v.picklist(["binary", "json"], "must be binary or json");
   const whole = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
