@@ -5,11 +5,6 @@ import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
 
-/** Reports whether a file can be written at a path, without changing it. */
-export function isWritable(path: string): boolean {
-  return whyNotWritable(path) === undefined;
-}
-
 /** Returns the state of a file or folder; undefined when nothing there can be used. */
 function find(path: string): Stats | undefined {
   try {
@@ -41,7 +36,7 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
       problems.push({ path: flag, message: "would overwrite a script", value: path, hint });
       continue;
     }
-    if (!isWritable(path)) {
+    if (whyNotWritable(path) !== undefined) {
       const hint = "Give a path in an existing folder that can be written.";
       problems.push({ path: flag, message: "cannot be written", value: path, hint });
     }

@@ -69,13 +69,8 @@ interface ProfileParts {
 }
 
 /** Writes the requests, and returns the plan that sends them. */
-async function prepare({
-  settings,
-  given,
-  folder,
-  io,
-  tokens,
-}: ProfileParts): Promise<{ plan: Plan; work: TokenWork }> {
+async function prepare(parts: ProfileParts): Promise<{ plan: Plan; work: TokenWork }> {
+  const { settings, given, folder, io, tokens } = parts;
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const headers = headersOf(settings, process.env);
   checkOutputs(settings, given, folder);
