@@ -8,6 +8,13 @@ export interface MeanServerTimes {
   columnsNs(hasCache: boolean): number[];
 }
 
+/** Returns the names of the columns: the time on the network, then {@link MeanServerTimes}. */
+export function serverColumnNames(hasCache: boolean): string[] {
+  const compute = ["Input", "Infer", "Output"].map((part) => `Server Compute ${part}`);
+  const cache = hasCache ? ["Server Cache Hit", "Server Cache Miss"] : [];
+  return ["Network+Server Send/Recv", "Server Queue", ...compute, ...cache];
+}
+
 /** The means of a change of counters, each over its own occurrences, in whole nanoseconds as perf_analyzer rounds them. */
 export function meanServerTimes(delta: ServerDelta): MeanServerTimes {
   const mean = (totalNs: number, count: number): number => (count === 0 ? 0 : Math.floor(totalNs / count));
