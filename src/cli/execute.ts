@@ -72,7 +72,7 @@ export async function executePlan(
     }, discardAll);
     const { createReports } = await import("../report/reports.ts");
     const warn = ({ message }: RunError): void => io.err(`rampart: ${message}; the run continues without it\n`);
-    reports = (await createReports(plan, io)).map((report) => guardReport(report, warn));
+    reports = (await createReports(plan, io, meter)).map((report) => guardReport(report, warn));
     return broadcast(reports);
   };
   const check = async (): Promise<unknown> => (await import("../registry/check-plan.ts")).checkPlan(plan);
@@ -90,7 +90,7 @@ export async function executePlan(
     stopListening();
   }
   result = wordResult(door, await withHintOf(result, door));
-  for (const report of reports) report.finish(result);
+  for (const report of reports) await report.finish(result);
   return { result, outputError: joinOutputErrors(reports.flatMap(({ error }) => error ?? [])) };
 }
 

@@ -13,9 +13,7 @@ import type { AssertedMetric, Assertion, LatencyName, MetricName } from "./asser
 import { durationSchema } from "./fields.ts";
 import { goodputLimitsSchema, isTokenCount, isTokenTime, type NumberMetric, toMetricPlan } from "./token-assertions.ts";
 
-/** The assertions of scenarios. Each is judged at every level and decides the exit code. */
-
-/** Limits of a latency, or of another time. */
+/** Limits for a latency or another time. */
 export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
   below(limit: Duration): Assertion<N>;
   atMost(limit: Duration): Assertion<N>;
@@ -23,17 +21,17 @@ export interface LatencyMetric<N extends LatencyName | TokenTimeName> {
   atLeast(limit: Duration): Assertion<N>;
 }
 
-/** What has percentiles and an average. */
+/** Metrics with percentiles and an average. */
 export type RequestMetricName = LatencyName | TokenMetricName;
 
-/** The limits that a request's metric takes: durations, or numbers. */
+/** Limits for a metric of requests: durations or numbers. */
 export type RequestMetric<N extends RequestMetricName> = [N] extends [TokenCountName]
   ? NumberMetric<N>
   : [N] extends [LatencyName | TokenTimeName]
     ? LatencyMetric<N>
     : never;
 
-/** Limits of a throughput in inferences per second. */
+/** Limits for a throughput in inferences per second. */
 export interface ThroughputMetric {
   above(inferPerSec: number): Assertion<never>;
   atLeast(inferPerSec: number): Assertion<never>;
@@ -41,7 +39,7 @@ export interface ThroughputMetric {
   atMost(inferPerSec: number): Assertion<never>;
 }
 
-/** Limits of the share of failed requests, 0 to 1. */
+/** Limits for the ratio of failed requests, 0 to 1. */
 export interface ErrorRateMetric {
   is(ratio: number): Assertion<never>;
   below(ratio: number): Assertion<never>;
@@ -102,7 +100,7 @@ function isLatency(name: string): name is LatencyName {
   return !isTokenTime(name) && !isTokenCount(name);
 }
 
-/** Every comparison; the types of the metrics offer those that make sense. */
+/** Returns all comparisons; the metrics' types only offer those that make sense. */
 function comparisons<N extends MetricName, L extends Duration | number>(metric: AssertedMetric) {
   const compare =
     (comparison: AssertionPlan["comparison"]) =>
@@ -116,7 +114,7 @@ function comparisons<N extends MetricName, L extends Duration | number>(metric: 
   };
 }
 
-/** The schema of an assertion. */
+/** Returns the schema of an assertion. */
 export function assertionSchema(): Schema<Assertion> {
   const of = v.picklist(
     ["latency", "scheduledLatency"],
@@ -161,7 +159,7 @@ export function assertionSchema(): Schema<Assertion> {
   }) as unknown as Schema<Assertion>;
 }
 
-/** The assertion of a plan: latencies in nanoseconds. */
+/** Converts an assertion to that of a plan: latencies in nanoseconds. */
 export function toAssertionPlan({ metric, comparison, limit }: Assertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),

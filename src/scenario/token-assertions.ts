@@ -15,9 +15,7 @@ import { type Duration, parseDurationNs } from "../plan/units.ts";
 import type { AssertedMetric, Assertion, GoodputLimits, TokenSystemName } from "./assertion.ts";
 import { durationSchema, strictOptions } from "./fields.ts";
 
-/** Assertions of generated text. */
-
-/** Limits of a count, or of a rate per second. */
+/** Limits for a count, or for a rate per second. */
 export interface NumberMetric<N extends TokenCountName | TokenSystemName> {
   above(limit: number): Assertion<N>;
   atLeast(limit: number): Assertion<N>;
@@ -39,7 +37,7 @@ export function goodput(limits: GoodputLimits): NumberMetric<"goodput"> {
   return numberMetric({ kind: "goodput", limits });
 }
 
-/** Every comparison of a number; the types of the metrics offer those that make sense. */
+/** Returns all comparisons of a number; the metrics' types only offer those that make sense. */
 export function numberMetric<N extends TokenCountName | TokenSystemName>(metric: AssertedMetric): NumberMetric<N> {
   const compare =
     (comparison: AssertionPlan["comparison"]) =>
@@ -52,17 +50,17 @@ export function numberMetric<N extends TokenCountName | TokenSystemName>(metric:
   };
 }
 
-/** Whether a name is that of a time of tokens. */
+/** Whether a name is that of a token time. */
 export function isTokenTime(name: string): name is TokenTimeName {
   return TOKEN_TIMES.includes(name);
 }
 
-/** Whether a name is that of a count or rate of tokens. */
+/** Whether a name is that of a token count or rate. */
 export function isTokenCount(name: string): name is TokenCountName {
   return TOKEN_COUNTS.includes(name);
 }
 
-/** The schema of a goodput's limits. */
+/** Returns the schema of goodput limits. */
 export function goodputLimitsSchema(): Schema<GoodputLimits> {
   const rate = v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"));
   const limits = LIMITED_NAMES.map((name) => {
@@ -75,7 +73,7 @@ export function goodputLimitsSchema(): Schema<GoodputLimits> {
   ) as Schema<GoodputLimits>;
 }
 
-/** The metric of a plan: limits in nanoseconds. */
+/** Converts a metric to that of a plan: limits in nanoseconds. */
 export function toMetricPlan(metric: AssertedMetric): MetricPlan {
   if (metric.kind !== "goodput") return metric;
   const limits = Object.entries(metric.limits).map(([name, limit]) => [

@@ -27,6 +27,13 @@ export function expectResponses(call: Call): void {
   if (call.responses.length > 0) call.responses = [];
 }
 
+/** Resets a call for a request with one response. */
+export function expectOneResponse(call: Call): void {
+  expectResponses(call);
+  call.responseCount = 1;
+  call.messageCount = 1;
+}
+
 /** Approximate memory per response besides its bytes. */
 const BYTES_PER_RESPONSE = 256;
 const MIN_RESPONSES = 4096;

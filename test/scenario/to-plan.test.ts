@@ -393,7 +393,7 @@ describe("a load's plan", () => {
       const plan = planOf({ load, inputs: json("a.json") });
       assert.deepEqual(plan.load, expected);
       assert.deepEqual(plan.measurement.mode, mode);
-      assert.equal(plan.client.callMode, load.sort === "scheduled" ? "async" : "auto");
+      assert.equal(plan.client.callMode, load.pacing === "scheduled" ? "async" : "auto");
     });
   }
 

@@ -217,13 +217,13 @@ function toRunError(error: unknown, address: ServiceAddress, what: string): RunE
   switch (failure.kind) {
     case "connect":
     case "tls": {
-      const said =
+      const attempt =
         address.wire === "http"
           ? `HTTP client failed: ${failure.kind === "tls" ? "SSL connect error" : "Couldn't connect to server"}`
           : "failed to connect to all addresses; last error";
       return new RunError(
         "unreachable",
-        `${failed}${said}: ${server}: ${failure.message}`,
+        `${failed}${attempt}: ${server}: ${failure.message}`,
         `Is the server running, and is ${server} its ${address.wire === "http" ? "HTTP" : "gRPC"} address?`,
         { failure },
       );

@@ -58,7 +58,7 @@ function show(errColumns: number | undefined, batches: (readonly [number, number
     get openResponses() {
       return progress.openResponses;
     },
-    handOver: () => {
+    drainRecords: () => {
       if (!isDrawing) return;
       for (const request of batches.shift() ?? []) fill(records, request);
       records.drain();

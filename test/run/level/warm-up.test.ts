@@ -13,7 +13,7 @@ function begin(count: number, durationMs: number) {
   const { driver, signal } = level;
   const policy = { isWarmingUp: false } as FailurePolicy;
   const canceller = new Canceller({ sharePct: 100, delayMs: 0, seed: 1 });
-  canceller.isOn = true;
+  canceller.isEnabled = true;
   const started = {
     driver,
     policy,
@@ -34,7 +34,7 @@ test("no more requests are in flight than there are in all", () => {
 
 test("a number of requests is sent and answered", async () => {
   const { clock, driver, done, policy, canceller } = begin(10, 0);
-  assert.deepEqual([policy.isWarmingUp, canceller.isOn], [true, false]);
+  assert.deepEqual([policy.isWarmingUp, canceller.isEnabled], [true, false]);
   assert.deepEqual(await settleWithin(clock, 1000, done), { sentCount: 10, failedCount: 0 });
   assert.deepEqual([driver.outstanding, policy.isWarmingUp], [0, false]);
 });

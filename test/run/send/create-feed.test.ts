@@ -11,7 +11,7 @@ import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeDataset, makeService } from "./fake-client.ts";
 
 const conversations: NonNullable<Service["conversations"]> = () =>
-  Promise.resolve(() => ({ ask: (turn) => turn, hear: () => undefined }));
+  Promise.resolve(() => ({ nextRequest: (turn) => turn, addAnswer: () => undefined }));
 
 function create(change: PlanChange, service: Partial<Service> = {}): Promise<RequestFeed> {
   const plan = makePlan(change);

@@ -63,7 +63,7 @@ test("records are handed over together", () => {
   add(1);
   add(2, failed);
   assert.equal(rows(), 0);
-  ended.handOver();
+  ended.drainRecords();
   assert.equal(rows(), 2);
 });
 

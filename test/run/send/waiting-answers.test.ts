@@ -57,12 +57,12 @@ test("an answer that is found wrong later is a failure like any other, and one t
 });
 
 const LIMITS = [
-  { name: "by number", most: { answers: 256, bytes: 1e9 }, bodyBytes: 1, waiting: 256 },
-  { name: "by size", most: { answers: 1000, bytes: 10_500 }, bodyBytes: 922, waiting: 10 },
-  { name: "but for one, however large", most: { answers: 256, bytes: 100 }, bodyBytes: 1000, waiting: 1 },
-  { name: "by far more than 256, by default", most: undefined, bodyBytes: 1, waiting: 600 },
+  { name: "by number", max: { answers: 256, bytes: 1e9 }, bodyBytes: 1, waiting: 256 },
+  { name: "by size", max: { answers: 1000, bytes: 10_500 }, bodyBytes: 922, waiting: 10 },
+  { name: "but for one, however large", max: { answers: 256, bytes: 100 }, bodyBytes: 1000, waiting: 1 },
+  { name: "by far more than 256, by default", max: undefined, bodyBytes: 1, waiting: 600 },
 ] as const;
-for (const { name, most, bodyBytes, waiting: mostWaiting } of LIMITS)
+for (const { name, max, bodyBytes, waiting: mostWaiting } of LIMITS)
   test(`answers that wait are limited ${name}, and looked into in the order in which they came, each with its own body`, () => {
     const judged: number[] = [];
     const bodies: (number | undefined)[] = [];
@@ -70,7 +70,7 @@ for (const { name, most, bodyBytes, waiting: mostWaiting } of LIMITS)
       judged.push(call.endNs);
       bodies.push(call.body?.[0]);
     };
-    const waiting = new WaitingAnswers(judge, { most });
+    const waiting = new WaitingAnswers(judge, { max });
     const slots = new Slots();
     slots.grow(1);
     const call = new Call(0);

@@ -18,8 +18,8 @@ function textOf(payload: Uint8Array): string {
 function talk(endpoint: string, bodies: readonly object[], answers: readonly (readonly string[])[]): string[] {
   const conversation = new PayloadConversation(endpoint);
   return bodies.map((body, index) => {
-    const sent = textOf(conversation.ask(turn(body)));
-    const problem = conversation.hear((answers[index] ?? []).map(encode));
+    const sent = textOf(conversation.nextRequest(turn(body)));
+    const problem = conversation.addAnswer((answers[index] ?? []).map(encode));
     assert.equal(problem, undefined);
     return sent;
   });
@@ -123,7 +123,7 @@ describe("conversations", () => {
 
   test("an answer that cannot be read is told", () => {
     const conversation = new PayloadConversation("v1/chat/completions");
-    conversation.ask(turn({ messages: [user("a")] }));
-    assert.match(conversation.hear([encode("data: {oops\n\n")]) ?? "", /unreadable response/);
+    conversation.nextRequest(turn({ messages: [user("a")] }));
+    assert.match(conversation.addAnswer([encode("data: {oops\n\n")]) ?? "", /unreadable response/);
   });
 });

@@ -9,6 +9,7 @@ import { startWorker } from "../../../runtime/workers.ts";
 import { formatJson, parseJson } from "../../../service/json-text.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
+import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import { openLayout, type PayloadLayout } from "./payload-layout.ts";
 import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.ts";
@@ -28,7 +29,7 @@ export interface TokenWork extends TokenThread {
  * Reports whether any text must be counted. False without text, and when only the server's counts are used and no prompts are generated.
  */
 function needsTokenizer({ endpoint, tokenizer }: GenaiSettings): boolean {
-  return tokenizer.name !== "none" && endpoint.type !== "image_retrieval";
+  return tokenizer.name !== "none" && !ENDPOINT_TYPES[endpoint.type].isTextless;
 }
 
 /** Loads the settings' tokenizer; undefined if none is needed. @throws UserError, RunError like `loadTokenizer` */
