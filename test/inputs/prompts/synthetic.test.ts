@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { parseSequenceMix } from "../../../src/inputs/prompts/lengths.ts";
 import { parseInputFile } from "../../../src/inputs/prompts/settings.ts";
 import { UserError } from "../../../src/plan/problem.ts";
-import { inputText } from "../../../src/service/openai/payload.ts";
 import { collect, tiny } from "./collect.ts";
+import { inputText } from "./input-text.ts";
 
 const GOLDEN = [
   {

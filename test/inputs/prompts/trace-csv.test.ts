@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UserError } from "../../../src/plan/problem.ts";
-import { inputText } from "../../../src/service/openai/payload.ts";
 import { collectFrom, tiny } from "./collect.ts";
+import { inputText } from "./input-text.ts";
 
 /** Time, tokens in, tokens out. */
 async function rowsOf(content: string, settings = {}): Promise<(number | undefined)[][]> {
