@@ -2,9 +2,7 @@ import { posix } from "node:path";
 import { readGuide } from "./guides.ts";
 import { formatMarkdown } from "./markdown.ts";
 
-/** The topics of `rampart help`: each prints a guide of the repository, or a chapter of one. */
-
-/** One topic. */
+/** A topic of `rampart help`: a guide of the repository, or a chapter of one. */
 export interface Topic {
   readonly name: string;
   readonly summary: string;

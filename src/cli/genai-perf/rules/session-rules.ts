@@ -3,8 +3,6 @@ import { hasMadeUpPrompts } from "../input-format.ts";
 import type { GenaiSettings } from "../options/settings.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** Rules for sessions. */
-
 /** Checks that sessions have a load that supports them, and requests that belong to them. */
 export function checkSessions(rules: RuleSet): void {
   const { input, perfAnalyzer, endpoint } = rules.settings;
