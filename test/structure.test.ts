@@ -296,7 +296,7 @@ for (const [what, pattern] of forbidden) {
   });
 }
 
-test("the patterns find what they forbid", () => {
+test("the patterns match what they forbid", () => {
   const samples = [
     "const a: any = 1;",
     "enum Kind { A }",
@@ -341,7 +341,7 @@ test("names are kebab-case, and no folder is a drawer for leftovers", () => {
   assert.deepEqual(odd, []);
 });
 
-test("the top level holds only what it may", () => {
+test("the top level has only allowed entries", () => {
   const unknown = readdirSync(ROOT).filter((name) => !name.startsWith(".") && !TOP_LEVEL.includes(name));
   assert.deepEqual(unknown, []);
 });

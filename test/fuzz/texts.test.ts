@@ -45,7 +45,7 @@ describe("fuzz: metrics pages", () => {
     .array(fc.oneof(sample, sample, declared, fc.string()), { maxLength: 8 })
     .map((lines) => lines.join("\n"));
 
-  test("a reader that has read before finds what a new one finds", () => {
+  test("a reused reader finds the same as a new one", () => {
     fc.assert(
       fc.property(fc.array(page, { minLength: 1, maxLength: 3 }), (pages) => {
         const exposition = new Exposition();

@@ -82,7 +82,7 @@ test("an error holds all problems and reads as one per line", () => {
   assert.deepEqual(error.problems, problems);
 });
 
-test("a run's error tells its kind and a hint", () => {
+test("a run's error has its kind and a hint", () => {
   const { kind, message, hint, name } = new RunError("stalled", "no answer", "Look.");
   assert.deepEqual(
     { kind, message, hint, name },

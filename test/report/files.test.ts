@@ -29,7 +29,7 @@ function windowOf(count: number): ReturnType<typeof makeWindow> {
   return makeWindow({ latenciesNs: new Array(count).fill(1e6) });
 }
 
-test("CSV rows stand by ascending throughput, whatever the order of the run", () => {
+test("CSV rows are sorted by ascending throughput", () => {
   withFolder((folder) => {
     const csv = join(folder, "out.csv");
     const plan = makePlan({ outputs: { files: { csv } } });

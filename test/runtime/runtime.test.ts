@@ -25,7 +25,7 @@ test("the clock counts nanoseconds and never goes back", () => {
   }
 });
 
-test("the clock is fine enough to tell microseconds", () => {
+test("the clock's resolution is a microsecond or better", () => {
   const steps = Array.from({ length: 10_000 }, () => nowNs())
     .map((now, i, all) => now - (all[i - 1] ?? now))
     .filter((step) => step > 0);
@@ -52,7 +52,7 @@ test("files are read through one file system", () => {
   assert.match(fileSystem().readFileSync(new URL(import.meta.url), "utf8"), /files are read/);
 });
 
-test("the CPU time of this thread can be told", () => {
+test("the CPU time of this thread is available", () => {
   const { user, system } = process.threadCpuUsage();
   const endNs = nowNs() + 20e6;
   while (nowNs() < endNs);

@@ -275,7 +275,7 @@ describe("a mistake is named by its path", () => {
   });
 });
 
-describe("mistakes are told all at once", () => {
+describe("mistakes are reported together", () => {
   test("what is missing", () => {
     const told = problemsOf({}).map(({ path, message }) => `${path} ${message}`);
     assert.deepEqual(told, ["name is missing", "target is missing", "load is missing"]);

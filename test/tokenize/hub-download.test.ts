@@ -151,7 +151,7 @@ const failures: readonly (readonly [what: string, answer: Answer, kind: string, 
   ],
 ];
 for (const [what, answer, kind, message] of failures) {
-  test(`${what}: says so, tells no secret and leaves no files`, async () => {
+  test(`${what}: reports it, exposes no secret and leaves no files`, async () => {
     const cache = what.replaceAll(" ", "-");
     const env = environment(cache, await serve(answer));
     const error = await loadTokenizer("org/model", { env }).catch((caught: unknown) => caught);
@@ -165,7 +165,7 @@ for (const [what, answer, kind, message] of failures) {
   });
 }
 
-test("a hub that is not there cannot be reached, which is said with where it was looked for", async () => {
+test("an unreachable hub is reported, with the places that were searched", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

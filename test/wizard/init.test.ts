@@ -237,7 +237,7 @@ describe("rampart init --yes", () => {
     }
   });
 
-  test("tells everything that is wrong at once, and asks no server then", async () => {
+  test("reports all problems together, without querying a server", async () => {
     const server = await startCountingServer();
     try {
       await inFolder({}, async (cwd) => {
@@ -289,7 +289,7 @@ describe("rampart init --yes", () => {
     }
   });
 
-  test("writes a scenario for a server that is not there with --no-server, and says so without it", async () => {
+  test("writes a scenario for an unreachable server with --no-server, and reports an error without it", async () => {
     const gone = await startCountingServer();
     await gone.stop();
     await inFolder({}, async (cwd) => {
@@ -329,7 +329,7 @@ describe("rampart init without a terminal never waits", () => {
     });
   });
 
-  test("and names what is missing besides what is given", async () => {
+  test("names what is missing besides the given flags", async () => {
     await inFolder({}, async (cwd) => {
       const flags = ["--target=embedded", "--protocol=http", "--load=rate", "--for=1s", "--p99-limit=none", "--no-run"];
       const { code, err } = await runRampart(["init", ...flags], { cwd, stdin: "open" });
@@ -340,7 +340,7 @@ describe("rampart init without a terminal never waits", () => {
     });
   });
 
-  test("and --help tells a flag for every question", async () => {
+  test("--help lists a flag for every question", async () => {
     const { code, out } = await runRampart(["init", "--help"]);
     assert.equal(code, 0);
     const flags = ["target", "protocol", "url", "model", "shapes", "load", "levels", "for", "p99-limit", "out"];

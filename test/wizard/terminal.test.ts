@@ -130,7 +130,7 @@ describe("rampart init in a terminal", () => {
     });
   });
 
-  test("Escape goes one question back, with what was answered before", async () => {
+  test("Escape goes back one question and keeps the answers", async () => {
     const flags = ["--target", "embedded", "--for", "200 ms", "--p99-limit", "none", "--no-run"];
     await inTerminal({ "file.ts": "mine" }, flags, async (terminal, cwd) => {
       await terminal.asks("Which protocol?");
@@ -192,7 +192,7 @@ describe("rampart init in a terminal", () => {
     });
   });
 
-  test("asks nothing that flags answer, and tells a wrong flag before it asks", async () => {
+  test("asks nothing that flags answer, and reports an invalid flag before the first question", async () => {
     await inTerminal({}, ["--target", "embedded", "--protocol", "grpc", "--load", "hold"], async (terminal) => {
       await terminal.asks("Which levels?");
       terminal.press("C-c");

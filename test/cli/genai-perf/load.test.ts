@@ -86,7 +86,7 @@ const entries = (...timesMs: number[]): object[] =>
   timesMs.map((timestamp) => ({ timestamp, text_input: `at ${timestamp}` }));
 
 describe("the load of genai-perf profile", () => {
-  test("--concurrency-limit: never more at once, all of them sent, and what waited is told", LIMIT, async () => {
+  test("--concurrency-limit: limits requests in flight, sends all of them, and reports the delayed ones", LIMIT, async () => {
     const args = ["--request-rate", "40", "--request-count", "40", "--concurrency-limit", "3"];
     const { code, err, outstanding } = await profile(120, args);
     assert.equal(code, 0, err);
@@ -96,7 +96,7 @@ describe("the load of genai-perf profile", () => {
     assert.match(err, /from when it was due they are [\d.]+ m?s on average, [\d.]+ m?s at p99/);
   });
 
-  test("without a limit requests do not wait for each other, and nothing is told", LIMIT, async () => {
+  test("without a limit requests do not wait for each other, and nothing is reported", LIMIT, async () => {
     const { code, err, outstanding } = await profile(120, ["--request-rate", "40", "--request-count", "40"]);
     assert.equal(code, 0, err);
     assert.ok(Math.max(...outstanding) > 3);
@@ -129,7 +129,7 @@ describe("the load of genai-perf profile", () => {
     assert.doesNotMatch(err, /before the load was reached/);
   });
 
-  test("a run that is over before its ramp says so", LIMIT, async () => {
+  test("a run that ends before its ramp is reported", LIMIT, async () => {
     const args = ["--concurrency", "5", "--concurrency-ramp-duration", "60", "--request-count", "10"];
     const { code, err, outstanding } = await profile(1, args);
     assert.deepEqual([code, Math.max(...outstanding)], [0, 1], err);
@@ -159,7 +159,7 @@ describe("the load of genai-perf profile", () => {
     },
   );
 
-  test("--fixed-schedule-auto-offset, --fixed-schedule-speed: at once, and so many times as fast", LIMIT, async () => {
+  test("--fixed-schedule-auto-offset, --fixed-schedule-speed: starts immediately, and replays this many times as fast", LIMIT, async () => {
     const startMs = performance.now();
     const args = ["--fixed-schedule-auto-offset", "--fixed-schedule-speed", "10"];
     const { code, err, prompts, sentMs } = await profile(1, args, entries(900_000, 901_000, 903_000));

@@ -38,7 +38,7 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 describe("an interrupted profile", () => {
-  test("exits with 1 and a report on what was measured until then", LIMIT, async () => {
+  test("exits with 1 and a report on the measurements so far", LIMIT, async () => {
     let interrupt: (() => void) | undefined;
     const ran = await runChat(() => ["--request-count", "1000"], {
       onListening: (callback) => {
@@ -76,7 +76,7 @@ describe("an interrupted profile", () => {
 });
 
 describe("a server that is another than the user thinks", () => {
-  test("a web page is no answer of a chat: exit code 1, and what came", LIMIT, async () => {
+  test("a web page is not a chat answer: exit code 1, and the page's title", LIMIT, async () => {
     const ran = await runChat(() => ["--request-count", "3"], { answer: answerPage });
     assert.equal(ran.code, 1);
     assert.match(ran.err, /3 of 3 requests failed/);
@@ -99,7 +99,7 @@ describe("a server that is another than the user thinks", () => {
     assert.ok(ran.err.includes(`is there a server at ${url}? --url names it`), ran.err);
   });
 
-  test("an error of several lines is told in one", LIMIT, async () => {
+  test("an error of several lines is printed in one", LIMIT, async () => {
     const answer = (response: ServerResponse): void => void response.writeHead(500).end("boom\n  at line two\n");
     const ran = await runChat(() => ["--request-count", "2"], { answer });
     assert.equal(ran.code, 1);
@@ -119,7 +119,7 @@ test("without a tokenizer and the server's counts there is no token throughput, 
   });
 });
 
-describe("what cannot be run is told", () => {
+describe("settings that cannot be run are reported", () => {
   const wrong: readonly (readonly [name: string, args: readonly string[], code: number, parts: readonly string[]])[] = [
     [
       "flags that exclude each other, and all wrong values beside them",

@@ -57,7 +57,7 @@ test("values follow or are attached, switches have none, lists take all that fol
     assert.deepEqual(flagsIn(...args), expected, args.join(" "));
 });
 
-test("a beginning that fits one of the original's flags stands for it; Rampart's own take no part", () => {
+test("a unique prefix of one of GenAI-Perf's flags is accepted; Rampart's own take no part", () => {
   assert.deepEqual(flagsIn("--conc", "3"), ["--concurrency=3"]);
   assert.deepEqual(flagsIn("--stab=5"), ["-s=5"]);
   assert.deepEqual(flagsIn("--server-metrics", "http://a:1/metrics"), ["--server-metrics-url=http://a:1/metrics"]);

@@ -163,7 +163,7 @@ test("without -v after -- nothing of perf_analyzer is printed", LIMIT, async () 
   assert.doesNotMatch(out, /Measurement Settings|Inferences\/Second/);
 });
 
-test("--ssl-https-ca-certificates-file after -- says whom to trust", LIMIT, async () => {
+test("--ssl-https-ca-certificates-file after -- sets the trusted authorities", LIMIT, async () => {
   const certificates = await makeCertificates();
   const [cert, key] = [readFileSync(certificates.certFile), readFileSync(certificates.keyFile)];
   const server = createTlsServer({ cert, key }, (request, response) => {
@@ -237,7 +237,7 @@ test("what perf_analyzer has no options for stays as it is", LIMIT, async () => 
   for (const part of ["cancellation", "sequences", "telemetry"]) assert.deepEqual(after[part], before[part]);
 });
 
-test("what changes nothing is told", LIMIT, async () => {
+test("options without effect are reported", LIMIT, async () => {
   const args = "--async --percentile 90 --max-trials 3 -p 300 --ssl-https-verify-peer 0 --verbose-csv stray";
   const { code, err } = await profile(`--request-count 2 -- ${args}`);
   assert.equal(code, 0, err);
@@ -344,7 +344,7 @@ test("every option that is refused after -- is one of perf_analyzer's", () => {
   );
 });
 
-test("a checkpoint tells runs with other flags after -- apart", () => {
+test("a checkpoint distinguishes runs with other flags after --", () => {
   const [plain, one, two] = [[], ["--", "-H", "a:1"], ["--", "-H", "a:2"]].map((more) => {
     const { settings, given } = readGood("profile", "-m", "a", ...more);
     return fingerprintOf(settings, given);

@@ -396,7 +396,7 @@ describe("endpoint types of Rampart's own", () => {
     assert.equal(report["output_sequence_length"]?.avg, ANSWER_TOKENS);
   });
 
-  test("the original's choices stay in usage errors, Rampart's stand in the hint", LIMIT, async () => {
+  test("usage errors list GenAI-Perf's choices, and hints list Rampart's", LIMIT, async () => {
     const { code, err } = await run(CHAT, ["--endpoint-type", "chats"]);
     assert.equal(code, 2);
     assert.match(
@@ -417,7 +417,7 @@ describe("templates", () => {
   ];
   const TEXT = '{"ask": {{ text|tojson }}, "limit": {{ max_tokens|tojson }}, "stream": {{ stream|lower }}}';
 
-  test("lay bodies out, and answers are read where the path says, streamed too", LIMIT, async () => {
+  test("create bodies, and answers are read from the path, streamed too", LIMIT, async () => {
     const files = { "t.jinja": TEXT };
     const extra = ["--extra-inputs", "response_field:out[0].words", "--extra-inputs", "temperature:1.0", "--osl", "2"];
     const answer: Answer = ({ body }) =>
@@ -442,7 +442,7 @@ describe("templates", () => {
     assert.equal(streamed.report["output_sequence_length"]?.avg, ANSWER_TOKENS);
   });
 
-  test("an answer without the path's text is a failed request, and says so", LIMIT, async () => {
+  test("an answer without text at the path is a failed request with that reason", LIMIT, async () => {
     const extra = ["--extra-inputs", "response_field:nope"];
     const { code, err } = await run(() => '{"text":"the"}', [...TEMPLATE, ...extra], { "t.jinja": TEXT });
     assert.equal(code, 1);

@@ -35,7 +35,7 @@ test("own options take no part in abbreviations", () => {
   );
 });
 
-test("what is missing and what excludes each other is reported together", () => {
+test("missing and mutually exclusive options are reported together", () => {
   const { given } = parseArgparse(TABLE, ["--shape", "cube", "-f", "x"], false);
   assert.deepEqual(
     checkGiven("tool", TABLE, given).map(({ message, hint }) => `${message} / ${hint}`),
@@ -57,7 +57,7 @@ test("usage has a part for each option that is not its own, and excluding ones s
   );
 });
 
-test("rows wrap beside what they explain, or below it", () => {
+test("text is wrapped beside its term, or below it", () => {
   assert.deepEqual(wrap("a bb ccc dddddddd", 6), ["a bb", "ccc", "dddddddd"]);
   assert.deepEqual(formatRow("-x", "one two", 8, 12), ["  -x    one", "        two"]);
   assert.deepEqual(formatRow("--long-name", "one", 8, 12), ["  --long-name", "        one"]);

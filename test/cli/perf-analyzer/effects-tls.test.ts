@@ -33,7 +33,7 @@ const overGrpc = (stub: Stub, ...flags: string[]): Promise<boolean> =>
 const overHttps = (stub: Stub, ...flags: string[]): Promise<boolean> =>
   reaches(["-u", `https://localhost:${stub.httpPort}`, ...flags]);
 
-test("the --ssl-grpc flags: TLS, whom to trust, and who the client is", LIMIT, async () => {
+test("the --ssl-grpc flags: TLS, trusted authorities, and the client's certificate", LIMIT, async () => {
   const trust = ["--ssl-grpc-root-certifications-file", caFile];
   assert.equal(await overGrpc(open, "--ssl-grpc-use-ssl", ...trust), true);
   assert.equal(await overGrpc(open, "--ssl-grpc-use-ssl"), false, "an authority nobody named is not trusted");

@@ -241,7 +241,7 @@ test("the value given is named, whether the original's words hold it or not", as
   }
 });
 
-test("everything wrong is told at once", async () => {
+test("all problems are reported together", async () => {
   const flags = [
     "--nonsense",
     "-b",

@@ -119,7 +119,7 @@ test("counts made elsewhere are taken by request, over all files", () => {
   assert.deepEqual([...columns.metrics.outputTokens.view()], [5, 6, 7, 8]);
 });
 
-test("a kind that nothing tells is asked for", () => {
+test("an ambiguous kind must be given", () => {
   const source = exportOf("my/path", [{ ...good, reads: [[5, '{"x":1}']] }]);
   assert.throws(
     () => detectExportKind(source),

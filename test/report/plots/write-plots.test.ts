@@ -128,7 +128,7 @@ describe("the page", () => {
     assert.equal(scripts.length, 3, "a name that ends a script must not");
   });
 
-  test("it says what is drawn, what is not, and the run's numbers", () => {
+  test("it lists what is drawn, what is not, and the run's numbers", () => {
     for (const { title } of PLOTS) assert.match(markup, new RegExp(`<figcaption>${title}</figcaption>`));
     assert.match(markup, /<li>Missing: nothing came\.<\/li>/);
     assert.match(markup, /<dt>Requests<\/dt><dd>12<\/dd>/);
@@ -148,7 +148,7 @@ describe("the page", () => {
 
 describe("pictures", () => {
   for (const plot of PLOTS)
-    test(`${plot.kind}: a whole SVG file of its own, the same each time`, () => {
+    test(`${plot.kind}: a complete SVG file, identical each time`, () => {
       const option = toChartOption(plot, { isAlone: true });
       const svg = createSvgPainter(library)(option, 700, 450);
       assert.match(svg, /^<\?xml [^>]*>\n<svg width="700" height="450" xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);

@@ -31,7 +31,7 @@ function makeServer(refuse: (change: Values) => string | undefined = () => undef
   return { set, warnings, settings: () => settings };
 }
 
-test("settings are set, and what they were is set back", async () => {
+test("settings are set, and the previous ones are restored", async () => {
   const server = makeServer();
   const former = server.settings();
   const restore = await server.set({ levels: ["TIMESTAMPS"], rate: 10 });

@@ -42,7 +42,7 @@ test("a session has the server's model, data for it, and its counters", LIMIT, (
   ),
 );
 
-test("a server without statistics is told once", LIMIT, () =>
+test("a server without statistics is reported once", LIMIT, () =>
   onServer({ hasStatistics: false }, (_, change) =>
     setUp(change, async ({ counters }, warnings) => {
       assert.deepEqual([await counters(), await counters()], [undefined, undefined]);
@@ -67,7 +67,7 @@ const UNUSED: readonly (readonly [name: string, options: KserveOptions, change: 
   ],
 ];
 for (const [name, options, change, warning] of UNUSED)
-  test(`settings without effect are told: ${name}`, LIMIT, () =>
+  test(`settings without effect are reported: ${name}`, LIMIT, () =>
     onServer(options, (_, address) =>
       setUp({ ...address, ...change }, ({ warnings }) => {
         assert.equal(warnings.length, 1);
