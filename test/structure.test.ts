@@ -134,7 +134,7 @@ test("no files import each other in a circle, type imports included", () => {
   assert.deepEqual(findCycle(circle), ["b", "c", "b"]);
 });
 
-test("the order is checked as it is meant", () => {
+test("the check of the order works", () => {
   assert.equal(offence("run/driver.ts", "load/pacer.ts"), undefined);
   assert.equal(offence("run/driver.ts", "run/feed.ts"), undefined);
   assert.equal(offence("main.ts", "cli/commands.ts"), undefined);
@@ -158,7 +158,7 @@ test("reports and runs both depend on results, not on each other", () => {
   assert.deepEqual(reaching, []);
 });
 
-test("src holds the entries and the folders of the list, and nothing else", () => {
+test("src contains only the entries and the folders of the list", () => {
   const unknown = readdirSync(SRC).filter((name) => ![...ORDER, ...ENTRIES, GUIDE].includes(name));
   assert.deepEqual(unknown, []);
   assert.ok(sources.length > 80, `only ${sources.length} files were found`);

@@ -145,7 +145,7 @@ describe("fuzz: tokenizer files", () => {
       await fc.assert(fc.asyncProperty(oddJson({ ...PARTS, model }), read), fewerRuns(3));
     });
 
-  test("an added token's id that is no whole number is refused", async () => {
+  test("an added token's id that is not an integer is rejected", async () => {
     const added_tokens = [{ ...PARTS.added_tokens[0], id: 1.5 }];
     await writeFile(join(folder, "tokenizer.json"), JSON.stringify({ ...PARTS, added_tokens, model: MODELS[0] }));
     await assert.rejects(loadTokenizer(folder), /added_tokens\[0\]\.id is 1\.5, expected a whole number/);

@@ -72,7 +72,7 @@ test("an open sequence is ended with the data of its last step", () => {
   assert.equal(sequences.isOpen(0), false);
 });
 
-test("whatever the settings, sequences are whole, and no two that are open share an id", () => {
+test("with any settings, sequences are complete, and no two open ones share an id", () => {
   fc.assert(
     fc.property(
       fc.record({

@@ -66,7 +66,7 @@ describe("output files", () => {
     });
   });
 
-  test("two at once, and names that others have taken, do not meet", () => {
+  test("two files at once, and existing names, do not collide", () => {
     withFolder((folder) => {
       const path = join(folder, "a");
       const victim = join(folder, "victim");
@@ -151,7 +151,7 @@ describe("output files", () => {
     });
   });
 
-  test("what cannot be written is known before", () => {
+  test("unwritable files are known before", () => {
     withFolder((folder) => {
       writeFileSync(join(folder, "file"), "");
       assert.equal(whyNotWritable(join(folder, "new")), undefined);

@@ -68,7 +68,7 @@ describe("a run of a language model", () => {
     }
   });
 
-  test("measures whole answers, with the server's own counts beside", LIMIT, async () => {
+  test("measures whole answers, and the server's own counts", LIMIT, async () => {
     const { levels } = await run(planOf({ reasoningTokens: 2 }));
     const { metrics } = tokensOf(levels[0]);
     assert.deepEqual([...new Set(metrics.outputTokens.measured())], [3]);
@@ -99,7 +99,7 @@ describe("a run of a language model", () => {
     assert.deepEqual([...new Set(metrics.serverOutputTokens.measured())], [5]);
   });
 
-  test("counts what fails and breaks off, and measures the rest", LIMIT, async () => {
+  test("counts failed and truncated answers, and measures the rest", LIMIT, async () => {
     const load = hold(2, { requests: 40 });
     const { levels, failedCount } = await run(planOf({ streaming: true, errorRatio: 0.2, cutRatio: 0.2 }, { load }));
     const { count, failedCount: failedAnswers } = tokensOf(levels[0]);
@@ -169,7 +169,7 @@ describe("a run of a language model", () => {
     assert.equal(levels[0]?.window.requestCount, 10);
   });
 
-  test("ends before anything is sent when there is no such tokenizer", LIMIT, async () => {
+  test("ends before anything is sent when the tokenizer does not exist", LIMIT, async () => {
     const plan = planOf({ streaming: true, tokenizer: "/nowhere/tokenizer" }, { inputs: prompts({ file: "/x" }) });
     await assert.rejects(
       startPlan(

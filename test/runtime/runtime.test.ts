@@ -70,7 +70,7 @@ test("a thread runs worker.ts in its role and ends", { timeout: 20_000 }, async 
   await assert.rejects(fetch(`http://127.0.0.1:${ports.httpPort}/v2`));
 });
 
-test("a sleep of weeks does not end at once, and leaves no timer when something comes earlier", async () => {
+test("a sleep of weeks does not end immediately, and leaves no timer when something comes earlier", async () => {
   const earlier = sleepMs(30);
   const startNs = nowNs();
   await sleepUnless(2 ** 31 + 1000, earlier);

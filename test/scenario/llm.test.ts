@@ -213,7 +213,7 @@ describe("the plan of a generative model", () => {
     assert.deepEqual([target.url, target.moreUrls], ["a:1", ["b:2"]]);
   });
 
-  test("has the conversations that sessions hold", () => {
+  test("has the conversations of sessions", () => {
     const inputs = prompts({ sessions: { count: 5, turns: { mean: 3, stddev: 1 }, delay: "1.5 s" } });
     const plan = planOf({ inputs, load: sessions(2) });
     assert.ok(plan.inputs.kind === "prompts");

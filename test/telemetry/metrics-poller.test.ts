@@ -50,7 +50,7 @@ const utilizationOf = (poller: MetricsPoller): number[] =>
     .of("utilizationRatio")
     .map(([, { mean }]) => mean);
 
-test("it reads at once and then at the interval, one reading at a time", LIMIT, async () => {
+test("it fetches at the start and then at the interval, one fetch at a time", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 20);
   poller.start();
@@ -72,7 +72,7 @@ test("it reads at once and then at the interval, one reading at a time", LIMIT, 
   poller.stop();
 });
 
-test("an interval of years is no interval of nothing", LIMIT, async () => {
+test("an interval of years does not become 0", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 1e12);
   poller.start();

@@ -114,7 +114,7 @@ test("a name that begins like another is another", () => {
   assert.deepEqual(gaugesOf(tally("a 1\n", "a 1\n", "ab 2\n"), "ab"), [[2]]);
 });
 
-test("more series than are kept are counted, and the others stay whole", () => {
+test("series above the limit are counted, and the others stay complete", () => {
   const many = Array.from({ length: 5010 }, (_, i) => `x{i="${i}"} ${i}\n`).join("");
   const endpoint = tally(many, many, many);
   assert.deepEqual([seriesOf(endpoint, "x").length, endpoint.leftOutCount], [5000, 10]);
@@ -130,7 +130,7 @@ describe("DCGM exporters", () => {
     assert.deepEqual(gpus.get("energy_consumption")?.get("0")?.values, [1234567890123]);
   });
 
-  test("GPUs of two machines stay apart, and parts of a GPU too", () => {
+  test("GPUs of two machines stay separate, and parts of a GPU too", () => {
     const text = 'DCGM_FI_DEV_GPU_UTIL{gpu="0"} 1\nDCGM_FI_DEV_GPU_UTIL{gpu="0",GPU_I_ID="3"} 2\n';
     const one = tally(text, text);
     const other = { ...one, url: "http://other:9400/metrics" };

@@ -98,7 +98,7 @@ test("all rejected settings are named, and nothing is restored that was not chan
   assert.deepEqual(server.writes.at(-1), { log_frequency: ["0"] });
 });
 
-test("settings that are only refused together are set one after the other", async () => {
+test("settings that are only rejected together are set one after the other", async () => {
   const server = new Server((values) => (Object.keys(values).length > 1 ? "one at a time" : undefined));
   await setTrace(ASKED, server);
   assert.deepEqual(server.settings, { ...FORMER, ...ASKED });
@@ -125,7 +125,7 @@ test("a count that decreases while it is set was not ignored by the server", asy
   await setTrace({ trace_count: ["100"] }, server);
 });
 
-test("a server that cannot be asked is no refusal of a setting", async () => {
+test("an unreachable server is not a rejected setting", async () => {
   const gone = new RunError("unreachable", "gone", "");
   const write: TraceAccess = { read: async () => FORMER, write: () => Promise.reject(gone) };
   await assert.rejects(setTrace(ASKED, write), (error) => error === gone);

@@ -104,7 +104,7 @@ test("a model without tokenizer_config.json will do", async () => {
   assert.ok(tokenizer.count("Hello") > 0);
 });
 
-test("several that fetch the same model at once do not get in each other's way", async () => {
+test("concurrent downloads of one model do not interfere", async () => {
   const endpoint = await serve(({ url = "" }, response) => {
     const file = url.split("/").at(-1) as string;
     response.writeHead(200, { "X-Repo-Commit": COMMIT, ETag: `"${file}"` }).end(readFileSync(join(TINY, file)));
@@ -176,7 +176,7 @@ test("an unreachable hub is reported, with the places that were searched", async
   assert.match(error.message, new RegExp(`org/model.*127\\.0\\.0\\.1:${port}: Connection refused`));
 });
 
-test("an endpoint that is no URL is refused", async () => {
+test("an endpoint that is not a URL is rejected", async () => {
   const error = await loadTokenizer("org/model", { env: environment("bad", "hub") }).catch((caught: unknown) => caught);
   assert.ok(error instanceof UserError);
   assert.match(error.message, /^HF_ENDPOINT: is not an HTTP URL \(got hub\)/);

@@ -156,7 +156,7 @@ const refused: readonly (readonly [what: string, name: string, options: Tokenize
   ],
 ];
 for (const [what, name, options, message] of refused) {
-  test(`refuses ${what}, saying so`, async () => {
+  test(`rejects ${what} with the reason`, async () => {
     assert.match(await refusal(name, { ...offline("none"), ...options }), message);
   });
 }

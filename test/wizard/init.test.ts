@@ -165,7 +165,7 @@ describe("rampart init --yes", () => {
     });
   });
 
-  test("means a server where an address is given, and takes its only model", async () => {
+  test("an address implies a server, and its only model is taken", async () => {
     const server = await startModelServer(["a-decoupled", "variable"]);
     try {
       await inFolder({}, async (cwd) => {
@@ -178,7 +178,7 @@ describe("rampart init --yes", () => {
     }
   });
 
-  test("asks for the model where there are several", async () => {
+  test("requires the model when there are several", async () => {
     const server = await startModelServer();
     try {
       await inFolder({}, async (cwd) => {
@@ -252,7 +252,7 @@ describe("rampart init --yes", () => {
     }
   });
 
-  test("refuses answers that do not go together", async () => {
+  test("rejects answers that conflict", async () => {
     await inFolder({}, async (cwd) => {
       const both = await init(cwd, "--yes", "--run", "--no-run");
       assert.deepEqual([both.code, named(both.err)], [64, ["no-run"]]);

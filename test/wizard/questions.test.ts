@@ -108,7 +108,7 @@ describe("a question's default", () => {
     });
   }
 
-  test("out is the first file that is not there", () => {
+  test("out is the first file that does not exist", () => {
     const files = ["./embedded.ts", "./embedded-2.ts"];
     assert.equal(question("out").preset({ target: "embedded" }, around({ files })), "./embedded-3.ts");
   });

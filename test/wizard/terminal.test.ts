@@ -52,7 +52,7 @@ describe("rampart init in a terminal", () => {
     });
   });
 
-  test("asks for a server's address again, shows its models, and refuses what cannot be measured", async () => {
+  test("asks for a server's address again, shows its models, and rejects unsupported ones", async () => {
     const gone = await startCountingServer();
     await gone.stop();
     const server = await startModelServer();
@@ -180,7 +180,7 @@ describe("rampart init in a terminal", () => {
     });
   });
 
-  test("Ctrl-C while the new scenario runs gives a partial report, and the scenario stays", async () => {
+  test("Ctrl-C while the new scenario runs prints a partial report and keeps the scenario", async () => {
     const flags = ["--yes", "--load", "hold", "--levels", "2", "--for", "20 s"];
     await inTerminal({}, flags, async (terminal, cwd) => {
       await terminal.waitFor(/measuring concurrency 2/);

@@ -252,24 +252,28 @@ describe("checkpoints", () => {
     });
   });
 
-  test("failed requests are not kept, and a file that is no checkpoint is refused and left alone", LIMIT, async () => {
-    const answer: Answer = (response, request) =>
-      request.index === 3 ? response.writeHead(500).end() : answerChat(response, request);
-    await withBench(answer, async (bench) => {
-      const args = analyze(bench, "concurrency", "--sweep-list", "1,2", "--enable-checkpointing");
-      const first = await bench.run(args);
-      assert.equal(first.code, 1);
-      const second = await bench.run(args);
-      // The first point again, and not the second.
-      assert.equal(second.received.length, 10);
-      const path = join(bench.folder, "kept", "checkpoint.json");
-      await writeFile(path, '{"Results": 3}');
-      const third = await bench.run(args);
-      assert.deepEqual([third.code, third.received.length], [1, 0]);
-      assert.match(third.err, /checkpoint\.json: is no checkpoint[\s\S]*--checkpoint-dir/);
-      assert.equal(await readFile(path, "utf8"), '{"Results": 3}');
-    });
-  });
+  test(
+    "failed requests are not stored, and a file that is not a checkpoint is rejected and left unchanged",
+    LIMIT,
+    async () => {
+      const answer: Answer = (response, request) =>
+        request.index === 3 ? response.writeHead(500).end() : answerChat(response, request);
+      await withBench(answer, async (bench) => {
+        const args = analyze(bench, "concurrency", "--sweep-list", "1,2", "--enable-checkpointing");
+        const first = await bench.run(args);
+        assert.equal(first.code, 1);
+        const second = await bench.run(args);
+        // The first point again, and not the second.
+        assert.equal(second.received.length, 10);
+        const path = join(bench.folder, "kept", "checkpoint.json");
+        await writeFile(path, '{"Results": 3}');
+        const third = await bench.run(args);
+        assert.deepEqual([third.code, third.received.length], [1, 0]);
+        assert.match(third.err, /checkpoint\.json: is no checkpoint[\s\S]*--checkpoint-dir/);
+        assert.equal(await readFile(path, "utf8"), '{"Results": 3}');
+      });
+    },
+  );
 });
 
 describe("the search for the highest load", () => {

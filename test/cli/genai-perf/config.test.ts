@@ -73,7 +73,7 @@ test("a template is written once", () => {
   assert.equal(readFileSync(path, "utf8"), golden("template.txt"));
 });
 
-test("a file gives the settings that flags would give", () => {
+test("a file sets the same settings as flags", () => {
   const fromFile = readGood("config", "-f", file("cfg.yaml", CONFIG)).settings;
   const fromFlags = readGood(
     "profile",
@@ -155,7 +155,7 @@ rampart: {request_rate_distribution: gamma, plot_formats: "svg, html", search_li
   assert.deepEqual(settings.rampart.searchLimits, { request_latency: 9 });
 });
 
-test("errors name line, column and the nearest key, all at once", () => {
+test("errors name line, column and the nearest key, all of them together", () => {
   const { problems } = readYaml(`model_names: tiny
 endpont: {}
 endpoint:

@@ -132,7 +132,7 @@ const even = { "profile_export.json": share((index) => index % 2 === 0), "profil
 const odd = { "profile_export.json": share((index) => index % 2 === 1), "profile_export_genai_perf.json": REPORT };
 
 describe("genai-perf process-export-files", () => {
-  test("a run that is dealt to two hosts comes out as the whole run, to the last digit shown", async () => {
+  test("a run that is split between two hosts equals the whole run, to the last digit", async () => {
     const { code, out, err, results } = await merge({ b: odd, a: even, "c/empty": {} });
     assert.equal(code, 0, err);
     assert.equal(

@@ -55,7 +55,7 @@ describe("an interrupted profile", () => {
     assert.ok(ran.requestCount < 1000);
   });
 
-  test("that is not awaited, at the second Ctrl-C, leaves no file that is not whole", LIMIT, async () => {
+  test("when not awaited after a second Ctrl-C, leaves no partial file", LIMIT, async () => {
     const asked = Promise.withResolvers<void>();
     // Answers nothing: the first Ctrl-C waits for an answer.
     const server = createServer((request) => void request.resume().on("end", asked.resolve));
@@ -84,7 +84,7 @@ describe("a server that is another than the user thinks", () => {
   });
 
   for (const type of ["embeddings", "rankings"])
-    test(`a web page is no answer of ${type}`, LIMIT, async () => {
+    test(`a web page is not an answer of ${type}`, LIMIT, async () => {
       const ran = await runChat(() => ["--endpoint-type", type, "--request-count", "3"], { answer: answerPage });
       assert.equal(ran.code, 1);
       assert.match(ran.err, /3 of 3 requests failed/);
@@ -107,7 +107,7 @@ describe("a server that is another than the user thinks", () => {
   });
 });
 
-test("without a tokenizer and the server's counts there is no token throughput, not one of 0", LIMIT, async () => {
+test("without a tokenizer and the server's counts there is no token throughput, instead of 0", LIMIT, async () => {
   await inFolder({ "in.jsonl": '{"text":"hello"}\n' }, async (cwd) => {
     const args = ["--tokenizer", "none", "--input-file", join(cwd, "in.jsonl"), "--request-count", "2"];
     const event = JSON.stringify({ choices: [{ delta: { content: "the" }, finish_reason: "stop" }] });

@@ -137,7 +137,7 @@ test("--fixed-schedule after -- sends a payload file at its times", LIMIT, async
   }
 });
 
-test("--session-concurrency after -- holds made-up conversations", LIMIT, async () => {
+test("--session-concurrency after -- holds synthetic conversations", LIMIT, async () => {
   const talk = (response: ServerResponse): void => {
     response.writeHead(200).end('{"choices":[{"message":{"role":"assistant","content":"the"}}]}');
   };
@@ -211,7 +211,7 @@ test("--max-threads after -- limits the lanes, and gRPC's flags reach a Triton's
   );
 });
 
-test("what perf_analyzer has no options for stays as it is", LIMIT, async () => {
+test("parts of the plan without a perf_analyzer option are unchanged", LIMIT, async () => {
   const plan = async (args: string): Promise<Record<string, Record<string, unknown>>> => {
     const { code, out, err } = await profile(`--dry-run ${args}`);
     assert.equal(code, 0, err);
@@ -292,7 +292,7 @@ test("analyze passes the flags on with each point, but no load beside a sweep of
   assert.match(refused.err, /--concurrency-range after -- and a sweep of concurrency are both a load/);
 });
 
-test("config passes the flags on; what measures nothing refuses them", LIMIT, async () => {
+test("config passes the flags on; subcommands that do not measure reject them", LIMIT, async () => {
   const folder = await mkdtemp(join(tmpdir(), "rampart-passed-"));
   const seen: unknown[] = [];
   const server = createServer((request, response) => {

@@ -183,7 +183,7 @@ describe("--request-cancellation-rate", () => {
     assert.notDeepEqual(other.servers[0]?.givenUp, given);
   });
 
-  test("all of them: there is nothing to report, and nothing failed", LIMIT, async () => {
+  test("all of them: there are no results, and nothing failed", LIMIT, async () => {
     const { code, err, reported, servers, files } = await run([() => {}], cancel("100", "1"));
     assert.deepEqual([code, reported, servers[0]?.givenUp.length], [0, undefined, 12], err);
     assert.match(err, /12 x cancelled[\s\S]*nothing was measured/);

@@ -123,7 +123,7 @@ function sizeOf({ format, bytes }: { format: string; bytes: Buffer }): [number, 
 const MULTIMODAL = ["--endpoint-type", "multimodal"];
 const SIZED = ["--image-width-mean", "20", "--image-height-mean", "12"];
 
-describe("made-up images", () => {
+describe("synthetic images", () => {
   test("have the size and format asked for, as many as asked for, beside the prompt", LIMIT, async () => {
     for (const format of ["png", "jpeg"]) {
       const args = [...MULTIMODAL, ...SIZED, "--image-format", format, "--batch-size-image", "2"];
@@ -190,7 +190,7 @@ describe("made-up images", () => {
   });
 });
 
-describe("made-up sounds", () => {
+describe("synthetic audio", () => {
   const clipsOf = (body: Json): { format: string; bytes: Buffer }[] =>
     partsOf(body).flatMap(({ input_audio: clip }) =>
       clip === undefined
@@ -296,7 +296,7 @@ function stream(events: readonly object[], isNamed: boolean): string {
 }
 
 describe("endpoint types of Rampart's own", () => {
-  test("responses: OpenAI's API, at once and streamed", LIMIT, async () => {
+  test("responses: OpenAI's API, whole and streamed", LIMIT, async () => {
     const whole = await run(() => RESPONSE, ["--endpoint-type", "responses", "--osl", "2"]);
     assert.equal(whole.code, 0, whole.err);
     assert.equal(whole.folder, "tiny-openai-responses-concurrency1");

@@ -122,7 +122,7 @@ describe("--records-file", () => {
     );
   });
 
-  test("when all failed there are only such lines, and no other file of results", LIMIT, async () => {
+  test("when all requests failed there are only their lines, and no other result file", LIMIT, async () => {
     const { code, lines, files } = await runRecorded(["--request-count", "3"], {
       answer: (response) => response.writeHead(500).end("no"),
     });

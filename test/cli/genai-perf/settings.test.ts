@@ -23,7 +23,7 @@ test("the load: sessions take precedence, then the given load, else one request 
     assert.deepEqual(readGood(...M, ...args).settings.perfAnalyzer.stimulus, stimulus);
 });
 
-test("the measurement: a number of requests or a window, the last that is given", () => {
+test("the measurement: a number of requests or a window, whichever is given last", () => {
   const { measurement } = readGood(...M).settings.perfAnalyzer;
   assert.deepEqual(measurement, { mode: "request_count", num: null });
   const { settings } = readGood(...M, "-p", "500");
@@ -233,7 +233,7 @@ test("flags that are not supported yet are refused", () => {
   ]);
 });
 
-test("what has no effect is warned of", () => {
+test("warns of settings without effect", () => {
   for (const [args, warning] of [
     [["--endpoint-type", "embeddings", "--streaming"], /no effect with embeddings/],
     [["--session-turns-mean", "4"], /--session-turns-mean has no effect without --num-sessions/],

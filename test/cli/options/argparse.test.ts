@@ -21,7 +21,7 @@ function givenIn(...args: string[]): string[] {
   return given.map(({ option, values }) => [option.names[0], ...values].join(" "));
 }
 
-test("values follow as the table counts them, and are attached or apart", () => {
+test("values follow the counts of the table, attached or separate", () => {
   assert.deepEqual(givenIn("--sizes", "1", "-2", "--loud", "-fx"), ["--sizes 1 -2", "-l", "--form-file x"]);
   assert.deepEqual(givenIn("--shade", "--tint=red", "-lf", "y"), ["--shade", "--shade red", "-l", "--form-file y"]);
 });
@@ -50,7 +50,7 @@ test("a parser of the top leaves what follows the first positional argument", ()
   assert.deepEqual(parseArgparse(TABLE, ["-l", "sub", "--nope"], true).rest, ["sub", "--nope"]);
 });
 
-test("usage has a part for each option that is not its own, and excluding ones share one", () => {
+test("usage has a part for each option except Rampart's own, and mutually exclusive ones share one", () => {
   assert.equal(
     formatArgparseUsage("tool", TABLE, ["FILE"]),
     "usage: tool [-l] [--shape {cube,ball} | --form-file FORM_FILE] --sizes MM [MM ...] [--shade SHADE]\n            FILE\n",

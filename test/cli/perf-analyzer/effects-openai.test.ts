@@ -246,7 +246,7 @@ test("--session-concurrency holds each conversation once, this many at a time, w
   });
 });
 
-test("--session-concurrency of more sessions than there are is refused in the original's words", async () => {
+test("--session-concurrency above the number of sessions is rejected in perf_analyzer's words", async () => {
   await withInputs(TURNS, async (file) => {
     received.length = 0;
     const flags = ["--async", "--session-concurrency", "9"];

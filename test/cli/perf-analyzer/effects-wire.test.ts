@@ -129,7 +129,7 @@ test("-z sends zeros, --data-directory a directory's files", LIMIT, async () => 
   });
 });
 
-test("--shape gives the size of an input whose size varies", LIMIT, async () => {
+test("--shape sets the size of a variable input", LIMIT, async () => {
   const model: KserveOptions = {
     inputs: [{ name: "IN", datatype: "FP32", dims: [-1, -1] }],
     outputs: [{ name: "OUT", datatype: "FP32", dims: [-1] }],
@@ -301,7 +301,7 @@ test("--sync sends requests without a number, as without flags", LIMIT, async ()
   }
 });
 
-test("--client chooses what sends the requests", LIMIT, async () => {
+test("--client selects the library that sends the requests", LIMIT, async () => {
   const agents = new Set<string>();
   for (const client of ["own", "undici"]) {
     const [infer] = await sentWith(["--client", client]);

@@ -124,7 +124,7 @@ test("partial results are marked in every place", () => {
   assert.match(out, /latency 1000 usec \(partial\)$/m);
 });
 
-test("what Rampart adds goes to stderr: failures, a busy client, missing server times", () => {
+test("Rampart's own lines go to stderr: failures, a busy client, missing server times", () => {
   const window = makeWindow({ failedCount: 3, health: { cpuRatio: 0.95 } });
   const { out, err } = print({}, [makeLevel({ window })]);
   assert.match(err, /^rampart: 3 requests failed in the measured windows and are not counted above\.$/m);

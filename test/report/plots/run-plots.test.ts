@@ -172,7 +172,7 @@ test("several runs are overlaid under their names", () => {
   assert.ok(!set.plots.some(({ title }) => title === "Request Timeline"));
 });
 
-test("what there is nothing to draw for is left out with the reason", () => {
+test("plots without data are omitted with the reason", () => {
   const columns = new TokenColumns();
   columns.addPlain(0, 5e6);
   const plain = runPlots([{ name: "run", columns, isStreaming: false }]);

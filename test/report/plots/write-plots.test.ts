@@ -136,7 +136,7 @@ describe("the page", () => {
     assert.equal([...markup.matchAll(/data-plot="(\d)"/g)].map(([, index]) => index).join(""), "0123");
   });
 
-  test("its data are the plots' options, and its scripts are whole", () => {
+  test("its data are the plots' options, and its scripts are complete", () => {
     const [data, code, script] = scripts.map(([, , text]) => text as string);
     const { options, themes } = JSON.parse(data as string);
     assert.deepEqual(options, JSON.parse(JSON.stringify(PLOTS.map((plot) => toChartOption(plot, { isAlone: false })))));
@@ -191,13 +191,13 @@ describe("files", () => {
       );
     }));
 
-  test("with nothing to draw no folder is made", () =>
+  test("without plots no folder is created", () =>
     withFolder(async (folder) => {
       assert.deepEqual(await writePlots(TEXT, { plots: [], leftOut: [] }, join(folder, "a"), ["html", "svg"]), []);
       assert.deepEqual(await readdir(folder), []);
     }));
 
-  test("a folder that cannot be made is named", () =>
+  test("a folder that cannot be created is named", () =>
     withFolder(async (folder) => {
       await writeFile(join(folder, "file"), "");
       await assert.rejects(

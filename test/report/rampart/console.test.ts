@@ -71,7 +71,7 @@ test("scheduled loads show the latency from the due time too", () => {
   assert.match(out, /^ *50 +2 +2 +1 ms .* 9 ms$/m);
 });
 
-test("a load that changes within its level has a time line, and what its limit delayed is reported", () => {
+test("a load that changes within its level has a time line, and requests that its limit delayed are reported", () => {
   const window = makeWindow({ latenciesNs: [1e6, 1e6], scheduledNs: [9e6, 9e6] });
   const bucket = { requestCount: 2, failedCount: 0, latency: window.latency, meanOutstanding: 3 };
   const timeline = [

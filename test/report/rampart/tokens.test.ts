@@ -68,7 +68,7 @@ describe("tokens in the report for people", () => {
     assert.doesNotMatch(out, /reasoning|server's count/);
   });
 
-  test("have no first token where answers come at once", () => {
+  test("have no first token when answers arrive at once", () => {
     const out = print(makeTokens(), false);
     assert.match(out, /^ {2}output tokens +11/m);
     assert.match(out, /^ {2}latency per output token /m);
@@ -86,7 +86,7 @@ describe("tokens in the report for people", () => {
     assert.match(out, /% of the tokens came together with the one before/);
   });
 
-  test("are not there when none were measured", () => {
+  test("are absent when none were measured", () => {
     const plan = makePlan();
     const sink = makeSink();
     tell(createRampartConsole(plan, sink), makeResult(plan, [makeLevel()]));

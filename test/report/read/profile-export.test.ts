@@ -162,7 +162,7 @@ for (const [name, request, error] of requestFaults) {
   });
 }
 
-test("a file that is not there is named", () => {
+test("a missing file is named", () => {
   assert.throws(() => openProfileExport("no/such.json"), /^UserError: no\/such\.json: the file cannot be read: /);
 });
 

@@ -89,7 +89,7 @@ describe("time windows", () => {
   });
 });
 
-test("count windows are looked at once a second until they have their requests", async () => {
+test("count windows are checked once a second until they have their requests", async () => {
   const mode = { kind: "count-windows", requestsPerWindow: 150, stabilityPct: 10, maxTrials: 5 } as const;
   const { result } = await measure(makeLevel({ mode }), 1);
   assert.deepEqual([result.outcome, result.trials, result.window.durationNs], ["measured", 3, 6e9]);
@@ -115,7 +115,7 @@ describe("a duration", () => {
     assert.deepEqual([result.window.durationNs, result.window.requestCount], [1000e6, 100]);
   });
 
-  test("gives up what has no answer when the grace period is over", async () => {
+  test("cancels requests without an answer when the grace period is over", async () => {
     const level = makeLevel({ mode: { kind: "duration", durationMs: 995, graceMs: 500 } });
     const { result, tookMs } = await measure(level, 3, async ({ clock, server }) => {
       clock.after(900, () => {

@@ -41,7 +41,7 @@ test("counters that lag are asked again every 20 ms", async () => {
   assert.deepEqual([settled?.delta?.successCount, askedCount], [10, 6]);
 });
 
-test("counters that never get there are taken as they are after half a second", async () => {
+test("counters that do not catch up are used as they are after half a second", async () => {
   const { settled, tookMs } = await waitFor(() => 7);
   assert.equal(settled?.delta?.successCount, 2);
   assert.ok(tookMs >= 500 && tookMs <= 540, `${tookMs}`);

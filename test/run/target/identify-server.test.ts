@@ -53,7 +53,7 @@ for (const [name, bytes, speaks] of FIRST_BYTES)
     }
   });
 
-test("where nothing listens there is nothing", LIMIT, async () => {
+test("a port without a listener is nothing", LIMIT, async () => {
   assert.deepEqual(await identify(await findDeadPort()), { speaks: "nothing", apis: [] });
 });
 

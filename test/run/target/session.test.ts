@@ -83,7 +83,7 @@ test("sequences cannot be shared among servers", LIMIT, () =>
   }),
 );
 
-test("several servers have no counters together", LIMIT, () =>
+test("several servers have no common counters", LIMIT, () =>
   onServer({}, ({ url }, { target }) =>
     setUp({ target: { ...target, moreUrls: [url] } }, async ({ counters }) => {
       assert.equal(await counters(), undefined);
@@ -91,7 +91,7 @@ test("several servers have no counters together", LIMIT, () =>
   ),
 );
 
-test("a model that is not there is refused in the server's words", LIMIT, () =>
+test("an unknown model is reported with the server's message", LIMIT, () =>
   onServer({}, async (_, { target }) => {
     await assert.rejects(
       setUp({ target: { ...target, model: "absent" } }, () => {}),

@@ -79,7 +79,7 @@ test("outputs are read from their place", async () => {
   await shared.close();
 });
 
-test("slots have places of their own where outputs are compared, and no more than there are", async () => {
+test("slots have their own places when outputs are compared, and no more than configured", async () => {
   const { places, open } = makeShared({ slotCount: 3 });
   const shared = await open();
   for (const slot of [0, 2]) shared.codecOf(slot);
