@@ -1,13 +1,13 @@
-import { access, constants, mkdir, readFile } from "node:fs/promises";
+import { access, constants, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { parseOutsideJson } from "../plan/json-depth.ts";
-import { messageOf, RunError, UserError } from "../plan/problem.ts";
+import { messageOf, UserError } from "../plan/problem.ts";
 import { setting } from "../plan/setting-names.ts";
 import { formatPythonJson, type PythonJson } from "../report/genai-perf/python-format.ts";
 import type { GenAiPerfResult } from "../report/genai-perf/result.ts";
-import { writeOutput } from "../report/output-file.ts";
-import { restoreResult, STORED_RESULT, storeResult } from "./stored-result.ts";
+import { writeReport } from "../report/write-report.ts";
+import { STORED_RESULT } from "./stored-result.ts";
 
 /** Results that are kept between commands: `checkpoint.json` in GenAI-Perf's layout, with an additional part of Rampart in each entry. */
 
@@ -39,11 +39,9 @@ type Entry = v.InferOutput<typeof ENTRY>;
 /** The checkpoint of one folder. Entries of GenAI-Perf are kept unchanged and never used as results. */
 export class Checkpoint {
   readonly path: string;
-  private readonly folder: string;
   private entries: Entry[] = [];
 
   private constructor(folder: string) {
-    this.folder = folder;
     this.path = join(folder, FILE);
   }
 
@@ -66,7 +64,7 @@ export class Checkpoint {
       const own = v.safeParse(OWN, rampart);
       if (!own.success || own.output.fingerprint !== fingerprint) continue;
       const { folder, report_sha256: reportSha256, result } = own.output;
-      return { name, fingerprint, folder, reportSha256, result: restoreResult(result) };
+      return { name, fingerprint, folder, reportSha256, result };
     }
     return undefined;
   }
@@ -85,20 +83,13 @@ export class Checkpoint {
   async add(kept: KeptResult, original: Readonly<Record<string, PythonJson>>): Promise<void> {
     await this.read();
     const { name, fingerprint, folder, reportSha256, result } = kept;
-    const own = { fingerprint, folder, report_sha256: reportSha256, result: storeResult(result) };
+    const own = { fingerprint, folder, report_sha256: reportSha256, result };
     const others = this.entries.filter(
       ({ rampart }) => (rampart as typeof own | undefined)?.fingerprint !== fingerprint,
     );
-    const text = formatPythonJson({
-      Results: { run_configs: [...others, { name, ...original, rampart: own }] },
-    } as PythonJson);
-    try {
-      await mkdir(this.folder, { recursive: true });
-      writeOutput(this.path, text);
-    } catch (error) {
-      const hint = `Give another folder with ${setting("checkpoint.folder")}.`;
-      throw new RunError("output", `${this.path} cannot be written: ${messageOf(error)}`, hint);
-    }
+    const runs = [...others, { name, ...original, rampart: own }];
+    const text = formatPythonJson({ Results: { run_configs: runs } } as object as PythonJson);
+    writeReport(this.path, text, "checkpoint.folder");
     await this.read();
   }
 

@@ -1,5 +1,4 @@
 import type { SchedulePartPlan } from "../plan/load-options.ts";
-import type { Schema } from "../plan/schema.ts";
 import { setting } from "../plan/setting-names.ts";
 import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -30,13 +29,13 @@ export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
     });
     return v.object({
       kind: v.literal("fixed-schedule"),
-      part: v.optional(
+      part: v.exactOptional(
         v.pipe(
           part,
           v.check(({ startMs, endMs }) => (endMs ?? Infinity) >= (startMs ?? 0), "must not end before it starts"),
         ),
       ),
-    }) as Schema<FixedScheduleLoadPlan>;
+    });
   },
   prepare: () => ({
     search: { unit: "request-rate", levels: { kind: "list", values: [1] }, search: "linear" },

@@ -2,7 +2,6 @@ import type { AssertionPlan } from "./assertions.ts";
 import type { BehaviourPlan } from "./behaviour.ts";
 import type { CancellationPlan } from "./cancellation.ts";
 import type { LoadPlan } from "./load-plan.ts";
-import type { MockPlan } from "./mock.ts";
 import type { SequencesPlan } from "./sequences.ts";
 import type { TelemetryPlan } from "./telemetry.ts";
 import type { TokensPlan } from "./tokens.ts";
@@ -28,106 +27,15 @@ export interface Plan {
   readonly behaviour?: BehaviourPlan;
 }
 
-/** The server to measure. */
-export type TargetPlan = TritonTargetPlan | OpenAiTargetPlan | EmbeddedTargetPlan;
-
-/** A Triton server, or another server with the KServe v2 protocol. */
-export interface TritonTargetPlan {
-  readonly kind: "triton";
-  /** `host:port`, `http://host:port/prefix` or `https://…`. */
-  readonly url: string;
-  /** More servers with the same model. Requests go to all of them round robin. */
-  readonly moreUrls?: readonly string[] | undefined;
-  readonly protocol: "http" | "grpc";
-  readonly model: string;
-  /** Empty: the server chooses. */
-  readonly modelVersion: string;
-  /** Items per request, 1 or more. */
-  readonly batchSize: number;
-  /** One bidirectional gRPC stream per lane instead of unary calls. */
-  readonly isStreaming: boolean;
-  readonly inputTensorFormat: "binary" | "json";
-  readonly outputTensorFormat: "binary" | "json";
-  /** HTTP headers or gRPC metadata of every request. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Sizes of inputs with variable shape, without the batch dimension. */
-  readonly shapes: Readonly<Record<string, readonly number[]>>;
-  /** Where tensors are: in requests and responses, or in memory shared with a server on the same machine. */
-  readonly sharedMemory: "none" | "system" | "cuda";
-  /** Shared memory for one item of an output with variable size. */
-  readonly outputSharedMemoryBytes: number;
-  /** Extra parameters of every request, by name; gRPC only. */
-  readonly parameters: Readonly<Record<string, RequestParameterPlan>>;
-  /** Compression of requests; gRPC only. */
-  readonly compression: "none" | "gzip" | "deflate";
-  /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */
-  readonly composingModels: readonly ComposingModelPlan[];
-  readonly tls: TlsPlan;
-}
-
-/** A model that the measured model calls. */
-export interface ComposingModelPlan {
-  readonly name: string;
-  /** Empty: the running version. */
-  readonly version: string;
-}
-
 /**
- * A request parameter. The value is text, so that 64-bit numbers survive JSON: `true` or `false`, an integer, a decimal number, or any
- * string.
+ * The parts of a plan that describe targets, by their `kind`. Each service kind declares its own beside its schema in `service/`. All have
+ * `protocol`, `isStreaming` and `batchSize`.
  */
-export interface RequestParameterPlan {
-  readonly type: "bool" | "int" | "uint" | "double" | "string";
-  readonly value: string;
-}
+// biome-ignore lint/suspicious/noEmptyInterface: the service kinds add to it.
+export interface TargetPlans {}
 
-/** TLS settings, used for `https://` URLs, and for gRPC if `isEnabled`. */
-export interface TlsPlan {
-  readonly isEnabled: boolean;
-  /** PEM file of certificate authorities to trust instead of the system's. */
-  readonly caFile: string;
-  /** Client certificate; a PEM file may contain the chain. */
-  readonly certFile: string;
-  readonly certType: "PEM" | "DER";
-  readonly keyFile: string;
-  readonly keyType: "PEM" | "DER";
-  /** False: accept a certificate from any signer. */
-  readonly verifyPeer: boolean;
-  /** False: accept a certificate for any name. */
-  readonly verifyHost: boolean;
-}
-
-/** A server of generative models with JSON payloads, such as OpenAI's API. */
-export interface OpenAiTargetPlan {
-  readonly kind: "openai";
-  /** `host:port`, `http://host:port/prefix` or `https://…`. */
-  readonly url: string;
-  /** More servers with the same model. Requests go to all of them round robin. */
-  readonly moreUrls?: readonly string[] | undefined;
-  readonly protocol: "http";
-  /** Path for payloads, without a leading slash: `v1/chat/completions`. */
-  readonly endpoint: string;
-  readonly model: string;
-  readonly batchSize: 1;
-  /** Whether payloads request a stream of events. */
-  readonly isStreaming: boolean;
-  /** Headers of every request. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */
-  readonly apiKeyEnv?: string;
-  readonly tls: TlsPlan;
-}
-
-/** Rampart's built-in server, started for the run. */
-export interface EmbeddedTargetPlan {
-  readonly kind: "embedded";
-  readonly protocol: "http" | "grpc";
-  readonly isStreaming: boolean;
-  readonly batchSize: number;
-  readonly mock: MockPlan;
-  /** Path of its language model to measure, without a leading slash; absent: measure its tensor model. */
-  readonly llmPath?: string;
-}
+/** The server to measure. */
+export type TargetPlan = TargetPlans[keyof TargetPlans];
 
 /** The parts of a plan that describe inputs, by their `kind`. Each source declares its own beside its entry in `inputs/kinds/`. */
 // biome-ignore lint/suspicious/noEmptyInterface: the sources add to it.
@@ -216,13 +124,6 @@ export interface OutputsPlan {
   readonly isLive?: boolean | undefined;
 }
 
-/** Paths of the files to write, by the key of their report. Absent: not written. */
-export interface OutputFilesPlan {
-  readonly csv?: string;
-  /** Rampart's own report. */
-  readonly json?: string;
-  /** Each measured request, as perf_analyzer writes them. */
-  readonly profileExport?: string;
-  /** One line of JSON for each request. */
-  readonly records?: string;
-}
+/** Paths of the files to write, by the key of their report. Absent: not written. The table of reports declares the keys. */
+// biome-ignore lint/suspicious/noEmptyInterface: the table of reports adds to it.
+export interface OutputFilesPlan {}

@@ -3,6 +3,11 @@ import * as v from "valibot";
 /** A schema that accepts any input and returns `T`. */
 export type Schema<T> = v.GenericSchema<unknown, T>;
 
+/** The part of a plan that a schema describes: `PlanOf<typeof tlsSchema>`. */
+export type PlanOf<S extends (v: Builders) => v.GenericSchema> = Frozen<v.InferOutput<ReturnType<S>>>;
+
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+
 /**
  * valibot's functions for building schemas. They are passed to schema builders, so that modules needed at every start can define schemas
  * without loading valibot. Other modules import only types from this file.

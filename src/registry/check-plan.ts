@@ -1,12 +1,13 @@
 import * as v from "valibot";
-import { sequencesSchema } from "../load/sequences-schema.ts";
 import { LIMITED_NAMES, TOKEN_COUNTS, TOKEN_TIMES } from "../measure/tokens/metrics.ts";
+import { cancellationSchema } from "../plan/cancellation.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
 import { MOST_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { type Builders, builders, type Schema } from "../plan/schema.ts";
+import { sequencesSchema } from "../plan/sequences.ts";
 import type { TelemetryPlan } from "../plan/telemetry.ts";
-import type { TokensPlan } from "../plan/tokens.ts";
+import { tokensSchema } from "../plan/tokens.ts";
 import type { RequestForm } from "../service/service.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
@@ -42,7 +43,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   return v.object({
     version: v.literal(1),
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
-    sequences: sequencesSchema(v),
+    sequences: sequencesSchema(builders),
     measurement: v.object({
       mode: v.variant("kind", [
         v.object({ kind: v.literal("time-windows"), windowMs: positive, ...stability }),
@@ -54,7 +55,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       warmupMs: v.optional(natural),
       percentile: v.nullable(percentile),
       latencyLimitMs: v.nullable(positive),
-      tokens: v.exactOptional(tokensSchema()),
+      tokens: v.exactOptional(tokensSchema(builders)),
     }),
     client: v.object({
       kind: v.picklist(["own", "undici", "grpc-js"], "must be own, undici or grpc-js"),
@@ -68,13 +69,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
       isMpi: v.boolean(),
     }),
     failures: v.object({ maxRatio: v.nullable(ratio) }),
-    cancellation: v.optional(
-      v.object({
-        sharePct: v.pipe(positive, v.maxValue(100, "must be 100 or less")),
-        delayMs: natural,
-        seed: v.pipe(v.number(), v.integer("must be a whole number")),
-      }),
-    ),
+    cancellation: v.optional(cancellationSchema(builders)),
     telemetry: telemetrySchema(),
     assertions: v.array(
       v.object({
@@ -92,12 +87,7 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
     outputs: v.object({
       style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
       verbosity: v.picklist([0, 1, 2]),
-      files: v.object({
-        csv: v.exactOptional(file),
-        json: v.exactOptional(file),
-        profileExport: v.exactOptional(file),
-        records: v.exactOptional(file),
-      }),
+      files: v.record(v.string(), file),
       isVerboseCsv: v.boolean(),
       isLive: v.optional(v.boolean()),
     }),
@@ -109,20 +99,6 @@ function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
         measuresLevelsOnce: yes,
       }),
     ),
-  });
-}
-
-function tokensSchema(): Schema<TokensPlan> {
-  const named = v.pipe(v.string(), v.nonEmpty("must not be empty"));
-  return v.object({
-    answers: named,
-    isStreamed: v.boolean(),
-    tokenizer: named,
-    revision: named,
-    isLengthAsked: v.exactOptional(v.literal(true)),
-    field: v.exactOptional(named),
-    keepsAllWindows: v.exactOptional(v.literal(true)),
-    wantsGaps: v.exactOptional(v.literal(true)),
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Dataset } from "../inputs/dataset.ts";
+import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { InputKind } from "../inputs/input-kind.ts";
 import { directoryInputs } from "../inputs/kinds/directory.ts";
 import { randomInputs, zeroInputs } from "../inputs/kinds/generated.ts";
@@ -35,12 +36,13 @@ export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Pro
 /**
  * Loads a plan's data. Throws `UserError` when it does not fit the model, does not say when a load that follows it is to send, or has fewer
  * sessions than the load holds at once.
+ * @param held the entries of the plan's input file; default: the file is read
  */
-export async function loadInputs(plan: Plan, model: ModelInfo): Promise<Dataset> {
+export async function loadInputs(plan: Plan, model: ModelInfo, held?: HeldEntries): Promise<Dataset> {
   const problems = checkOrder(plan);
   if (problems.length > 0) throw new UserError(problems);
   const { inputs, load } = plan;
   const mode = loadModeOf(load);
-  const data = await inputKindOf(inputs).load(inputs, model, mode.dataOrder ?? "in-turn");
+  const data = await inputKindOf(inputs).load(inputs, model, mode.dataOrder ?? "in-turn", held);
   return mode.takeData?.(load, data) ?? data;
 }

@@ -1,12 +1,12 @@
-import type { OpenAiTargetPlan, Plan, TargetPlan, TritonTargetPlan } from "../plan/plan.ts";
+import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
-import { embeddedKind } from "../service/embedded/target.ts";
+import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/target.ts";
 import { openAiKind } from "../service/openai/kind.ts";
 import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tritonKind } from "../service/triton/kind.ts";
 
 /** Targets that are servers of their own; the embedded target becomes one of these when it has started. */
-export type ServerTargetPlan = TritonTargetPlan | OpenAiTargetPlan;
+export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan>;
 
 /** The service kinds by the `kind` of their target. A new kind is one folder and one line here. */
 export const SERVICE_KINDS: {

@@ -1,10 +1,11 @@
 import { isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
+import { MAX_MOCK_TOKENS } from "../plan/mock.ts";
 import type { TargetPlan } from "../plan/plan.ts";
 import type { TokensPlan } from "../plan/tokens.ts";
 import type { Duration } from "../plan/units.ts";
-import { EMBEDDED_LLM, MAX_MOCK_TOKENS } from "../service/embedded/target.ts";
+import { EMBEDDED_LLM } from "../service/embedded/target.ts";
 import { hasText } from "../service/openai/answer-kind.ts";
 import { LLM_ENDPOINTS, type LlmEndpoint, type LlmEndpointName, llmPath } from "../service/openai/endpoints.ts";
 import { countSchema, durationSchema, nameSchema, strictOptions, toMs } from "./fields.ts";

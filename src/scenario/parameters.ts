@@ -1,7 +1,6 @@
 import * as v from "valibot";
-import type { RequestParameterPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import { isParameterValue } from "../service/triton/parameters.ts";
+import { isParameterValue, type RequestParameterPlan } from "../service/triton/parameters.ts";
 
 /**
  * A parameter: true or false, text, or a number. A whole number is sent as int64 (as uint64 if it is a larger `bigint`), any other number

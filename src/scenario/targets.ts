@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { parseLatency } from "../mock/latency.ts";
-import type { ComposingModelPlan, TargetPlan, TritonTargetPlan } from "../plan/plan.ts";
+import type { TargetPlan } from "../plan/plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
+import { type ComposingModelPlan, DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../service/triton/target.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
 import {
   type CheckedLlm,

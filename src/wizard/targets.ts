@@ -1,5 +1,4 @@
 import { DEFAULT_TLS } from "../plan/tls.ts";
-import { DEFAULT_TRITON_TARGET } from "../plan/triton-target.ts";
 import type { ServerTargetPlan } from "../registry/service-kinds.ts";
 import type { Inputs } from "../scenario/input-data.ts";
 import { random } from "../scenario/inputs.ts";
@@ -7,6 +6,7 @@ import { openai } from "../scenario/llm-targets.ts";
 import { prompts } from "../scenario/prompts.ts";
 import type { Target } from "../scenario/target.ts";
 import { embedded, triton } from "../scenario/targets.ts";
+import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 
 /** Prompt lengths of a new scenario, in tokens: GenAI-Perf's default input length, and an output length. */

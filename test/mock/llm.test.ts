@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
-import type { MockLlmPlan } from "../../src/plan/mock.ts";
+import type { MockPlan } from "../../src/plan/mock.ts";
 import type { AnswerKind } from "../../src/service/openai/answer-kind.ts";
 import { readAnswer } from "../../src/service/openai/response-text.ts";
 
 /** The mock's language model, read as answers of real servers are. */
 
 const ANY_PORT = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 };
-const LLM: MockLlmPlan = {
+const LLM: NonNullable<MockPlan["llm"]> = {
   firstToken: { kind: "constant", ms: 0 },
   tokenGapMs: 0,
   outputTokens: 5,

@@ -1,7 +1,7 @@
-import type { Plan, TritonTargetPlan } from "../../src/plan/plan.ts";
+import type { Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
-import { DEFAULT_TRITON_TARGET } from "../../src/plan/triton-target.ts";
+import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../src/service/triton/target.ts";
 
 /** Plans for tests. */
 

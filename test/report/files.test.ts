@@ -233,3 +233,8 @@ for (const [outputs, count] of kinds) {
     assert.equal((await createReports(makePlan({ outputs }), makeSink())).length, count);
   });
 }
+
+test("a file of no report is refused, whoever built the plan", async () => {
+  const outputs = { style: "rampart", files: { cvs: "x.csv" } } as NonNullable<PlanChange["outputs"]>;
+  await assert.rejects(createReports(makePlan({ outputs }), makeSink()), /outputs\.files\.cvs is not known/);
+});

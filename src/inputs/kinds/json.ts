@@ -25,6 +25,6 @@ export const jsonInputs: InputKind<JsonInputsPlan> = {
   makes: "tensors",
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ files }, model, order) =>
-    (await import("../json-file.ts")).readJsonFiles(files, model, order === "at-times"),
+  load: async ({ files }, model, order, held) =>
+    (await import("../json-file.ts")).readJsonFiles(files, model, order === "at-times", held),
 };

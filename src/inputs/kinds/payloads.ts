@@ -31,6 +31,6 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   makes: "payloads",
   orders: () => ["in-turn", "at-times", "in-sessions"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
-  load: async ({ file, moreFiles = [] }, _model, order) =>
-    (await import("../payload-list.ts")).readPayloadLists([file, ...moreFiles], order),
+  load: async ({ file, moreFiles = [] }, _model, order, held) =>
+    (await import("../payload-list.ts")).readPayloadLists([file, ...moreFiles], order, held),
 };

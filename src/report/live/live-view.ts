@@ -70,6 +70,7 @@ class Live implements LiveView {
     this.sink = {
       out: guard((text) => sink.out(text)),
       err: guard((text) => sink.err(text)),
+      ...(sink.word === undefined ? {} : { word: sink.word }),
       errColumns: sink.errColumns,
     };
   }

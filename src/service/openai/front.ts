@@ -1,7 +1,6 @@
-import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import type { Service, ServiceFront } from "../service.ts";
 import { createPayloadCodec } from "./codec.ts";
-import { withoutLeadingSlashes } from "./target.ts";
+import { type OpenAiTargetPlan, withoutLeadingSlashes } from "./target.ts";
 
 /** Creates a target's service without queries, because payloads define what the server takes. */
 export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {

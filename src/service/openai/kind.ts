@@ -1,9 +1,8 @@
-import type { OpenAiTargetPlan } from "../../plan/plan.ts";
 import { UserError } from "../../plan/problem.ts";
 import { readApiKey, registerSecret, registerUrl } from "../../plan/secrets.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
-import { openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
+import { type OpenAiTargetPlan, openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
 
 /** Servers of generative models with JSON payloads over HTTP and whole or streamed answers, like OpenAI's API. */
 

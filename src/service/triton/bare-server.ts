@@ -1,8 +1,8 @@
-import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { AnswerObject } from "../answer.ts";
 import { unlessMissing } from "../missing-call.ts";
 import type { Ask } from "../service.ts";
 import type { TritonApi } from "./api.ts";
+import type { TritonTargetPlan } from "./target.ts";
 
 /** Capabilities of a KServe server without Triton's extensions, such as MLServer. */
 export interface BareServer {

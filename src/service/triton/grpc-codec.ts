@@ -1,4 +1,3 @@
-import type { RequestParameterPlan, TritonTargetPlan } from "../../plan/plan.ts";
 import { unreadable } from "../../transport/answer-check.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
@@ -10,8 +9,9 @@ import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
 import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createGrpcChecks, elementsOf } from "./grpc-answer-check.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
-import { toInferParameter } from "./parameters.ts";
+import { type RequestParameterPlan, toInferParameter } from "./parameters.ts";
 import { stampGrpcSequence } from "./sequence-stamp.ts";
+import type { TritonTargetPlan } from "./target.ts";
 
 /** KServe v2 inference over gRPC: `ModelInfer` and `ModelStreamInfer`. */
 

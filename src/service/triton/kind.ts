@@ -1,4 +1,3 @@
-import type { TritonTargetPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { setting } from "../../plan/setting-names.ts";
 import { AnswerObject } from "../answer.ts";
@@ -12,7 +11,7 @@ import { httpApi } from "./http-api.ts";
 import { createHttpCodec } from "./http-codec.ts";
 import { readModel, type TritonModel } from "./model.ts";
 import { readStatistics } from "./statistics.ts";
-import { tritonTargetSchema } from "./target.ts";
+import { type TritonTargetPlan, tritonTargetSchema } from "./target.ts";
 
 export const tritonKind: ServiceKind<TritonTargetPlan> = {
   schema: tritonTargetSchema,

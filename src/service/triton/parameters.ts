@@ -1,7 +1,22 @@
-import type { RequestParameterPlan } from "../../plan/plan.ts";
+import type { Builders, Schema } from "../../plan/schema.ts";
 import type { ProtoObject } from "../protobuf/message.ts";
 
 export const PARAMETER_TYPES = ["bool", "int", "uint", "double", "string"] as const;
+
+/**
+ * A request parameter. The value is text, so that 64-bit numbers survive JSON: `true` or `false`, an integer, a decimal number, or any
+ * string.
+ */
+export interface RequestParameterPlan {
+  readonly type: (typeof PARAMETER_TYPES)[number];
+  readonly value: string;
+}
+
+/** The schema of a request parameter, whose text must be one of its type. */
+export function parameterSchema(v: Builders): Schema<RequestParameterPlan> {
+  const parameter = v.object({ type: v.picklist(PARAMETER_TYPES, "must be a type of parameters"), value: v.string() });
+  return v.pipe(parameter, v.check(isParameterValue, "must be a value of its type"));
+}
 
 const MAX_INT64 = 2n ** 63n - 1n;
 const MAX_UINT64 = 2n ** 64n - 1n;

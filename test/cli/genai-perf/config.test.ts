@@ -214,7 +214,7 @@ test("an empty value means not given, except for the model", () => {
 test("flags win over the file with --override-config, and are refused without it", () => {
   const path = file("override.yaml", `${CONFIG}  revision: v2\n`);
   const { settings } = readGood("config", "-f", path, "--override-config", "--concurrency", "1", "--isl", "7");
-  assert.deepEqual(settings.perfAnalyzer.stimulus, { kind: "concurrency", requests: 1 });
+  assert.deepEqual(settings.perfAnalyzer.stimulus, { kind: "concurrency", value: 1 });
   assert.deepEqual(settings.input.syntheticTokens, { mean: 7, stddev: 5 });
   assert.equal(settings.tokenizer.revision, "v2");
   const refused = read("config", "-f", path, "--concurrency", "1");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Stimulus } from "../../../src/cli/genai-perf/options/settings.ts";
+import type { Stimulus } from "../../../src/cli/genai-perf/loads.ts";
 import { sweepValues } from "../../../src/cli/genai-perf/options/sweeps.ts";
 import { read, readBad, readGood } from "./read.ts";
 
@@ -13,12 +13,12 @@ const SESSIONS = ["--num-sessions", "2", "--endpoint-type", "chat"] as const;
 
 test("the load: sessions take precedence, then the given load, else one request at a time", () => {
   for (const [args, stimulus] of [
-    [[], { kind: "concurrency", requests: 1 }],
-    [["--concurrency", "4"], { kind: "concurrency", requests: 4 }],
-    [["--request-rate", "2.5"], { kind: "request_rate", ratePerSec: 2.5 }],
-    [["--concurrency", "4", "--session-concurrency", "2", ...SESSIONS], { kind: "session_concurrency", sessions: 2 }],
+    [[], { kind: "concurrency", value: 1 }],
+    [["--concurrency", "4"], { kind: "concurrency", value: 4 }],
+    [["--request-rate", "2.5"], { kind: "request_rate", value: 2.5 }],
+    [["--concurrency", "4", "--session-concurrency", "2", ...SESSIONS], { kind: "session_concurrency", value: 2 }],
     [["--fixed-schedule", "--input-file", `payload:${import.meta.filename}`], { kind: "fixed_schedule" }],
-    [["--fixed-schedule", "false"], { kind: "concurrency", requests: 1 }],
+    [["--fixed-schedule", "false"], { kind: "concurrency", value: 1 }],
   ] as const satisfies readonly (readonly [readonly string[], Stimulus])[])
     assert.deepEqual(readGood(...M, ...args).settings.perfAnalyzer.stimulus, stimulus);
 });

@@ -4,11 +4,11 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { after, describe, test } from "node:test";
 import { type MockServer, startMock } from "../../../src/mock/server.ts";
-import type { OpenAiTargetPlan, TritonTargetPlan } from "../../../src/plan/plan.ts";
 import type { FailureFacts } from "../../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
-import { DEFAULT_TRITON_TARGET } from "../../../src/plan/triton-target.ts";
 import { type Diagnosis, diagnose, diagnoseServer } from "../../../src/run/judge/diagnosis.ts";
+import type { OpenAiTargetPlan } from "../../../src/service/openai/target.ts";
+import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../../src/service/triton/target.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { startMock } from "../../../src/mock/server.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
-import { DEFAULT_TRITON_TARGET } from "../../../src/plan/triton-target.ts";
 import { probeModels } from "../../../src/run/target/probe.ts";
+import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 
 const LIMIT = { timeout: 30_000 };

@@ -49,7 +49,7 @@ const withThread = async <T>({ settings }: Read, body: (work: TokenWork) => Prom
 /** Begins a run whose single requests go into the folder. */
 function begin({ link }: TokenWork, { settings, given }: Read, folder: string): void {
   const recordsFile = join(folder, "records.jsonl");
-  const files = { inputsFile: "inputs.json", profileExportFile: "", entryCount: 1 };
+  const files = { inputsFile: "inputs.json", folder: "", entryCount: 1 };
   const plan = withTokens(toProfilePlan(settings, given, files, []), settings);
   link.begin({ ...plan, outputs: { ...plan.outputs, files: { records: recordsFile } } }, 0);
   link.reset();
@@ -180,7 +180,7 @@ test("after closing nothing is done, and pending work is rejected", LIMIT, async
     await work.close();
     assert.ok((await pending) instanceof RunError);
     assert.ok((await merging) instanceof RunError);
-    await assert.rejects(work.link.finish(), /it was closed/);
+    await assert.rejects(work.link.finish(), /the thread that counts tokens was closed/);
   });
 });
 
