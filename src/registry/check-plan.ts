@@ -14,9 +14,7 @@ import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
 import { LOAD_MODES, loadModeOf } from "./load-modes.ts";
 import { TARGETS, targetKindOf } from "./service-kinds.ts";
 
-/** Checks of whole plans, whichever front door built them. */
-
-/** Checks a plan. Throws {@link UserError}: everything that is wrong, each by its path in the plan. */
+/** Checks a plan from any front door. @throws UserError with all problems, by path in the plan */
 export function checkPlan(plan: Plan): Plan {
   const problems = [
     ...checkVariant("target", TARGETS, plan.target),
@@ -29,7 +27,7 @@ export function checkPlan(plan: Plan): Plan {
   return plan;
 }
 
-/** What every plan has, whatever its target, load and inputs. */
+/** Returns the schema of a plan's parts besides target, load and inputs. */
 function restSchema(): Schema<Omit<Plan, "target" | "load" | "inputs">> {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
@@ -164,7 +162,7 @@ function toProblems(prefix: string, result: v.SafeParseResult<Schema<unknown>>):
   });
 }
 
-/** Rules between parts of a plan. */
+/** Returns conflicts between parts of a plan. */
 function checkTogether(plan: Plan): Problem[] {
   const problems: Problem[] = [];
   const { client, load, measurement, target, telemetry } = plan;

@@ -52,7 +52,7 @@ function findChapter(text: string, heading: string): string {
   return chapter;
 }
 
-/** Where a link leads, for somebody who reads in a terminal: a guide's topic, or the address as it is. */
+/** Describes a link's target for a terminal: a guide's topic, or the address itself. */
 function describeLink(guide: string, target: string): string {
   const path = posix.join(posix.dirname(guide), target.replace(/#.*/, ""));
   const topic = TOPICS.find((entry) => entry.guide === path && entry.chapter === undefined);

@@ -1,12 +1,13 @@
 import { averageUs, type ServerDelta } from "../../measure/server-delta.ts";
 import type { Service } from "../../service/service.ts";
 
-/** The `Server:` section of a level, as perf_analyzer prints it. */
-
-/** Which of the models have a cache: one of them at all, and the measured one itself. */
+/** Whether any of the models has a cache, and whether the measured one has its own. */
 export type ResponseCaches = Pick<Service, "isResponseCacheEnabled" | "isOwnResponseCacheEnabled">;
 
-/** Lines of the section, each with its line break; the models that the model calls stand below it, each indented further. */
+/**
+ * Formats the `Server:` section of a level like perf_analyzer. Each line has its line break; composing models are below their caller,
+ * indented further.
+ */
 export function formatServerSection(delta: ServerDelta, caches: ResponseCaches): string {
   return formatModel(delta, caches, 1)
     .map((line) => `${line}\n`)
@@ -35,7 +36,7 @@ interface AverageTimes {
   readonly computeUs: number;
   readonly cacheHitUs: number;
   readonly cacheMissUs: number;
-  /** Cache and compute together, over all successful requests. */
+  /** Sum of cache and compute, over all successful requests. */
   readonly cacheAndComputeUs: number;
 }
 
@@ -53,7 +54,10 @@ function averageTimes(delta: ServerDelta): AverageTimes {
   };
 }
 
-/** The averages of all models called, added up, and the caller's own cache: what perf_analyzer tells of a model that calls others. */
+/**
+ * Returns the sums of the composing models' averages, with the caller's own cache, which perf_analyzer prints for a model that calls
+ * others.
+ */
 function composedTimes(delta: ServerDelta): AverageTimes {
   const own = averageTimes(delta);
   const sum = {
@@ -103,10 +107,10 @@ function composedLines(
     return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ["compute", times.computeUs])})`];
   }
   return [
-    // With a cache of its own the caller's average has little to do with those of the models it seldom calls.
+    // With its own cache, the caller's average has little relation to those of models that it rarely calls.
     caches.isOwnResponseCacheEnabled ? total : `${total} (${cacheParts(totalUs, times)})`,
     `${cacheIndent}Average Cache Hit Latency: ${times.cacheHitUs} usec`,
-    // The blank at the end is the original's.
+    // perf_analyzer also prints the trailing space.
     `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec `,
   ];
 }
