@@ -160,13 +160,11 @@ describe("the load of genai-perf profile", () => {
   );
 
   test("--fixed-schedule-auto-offset, --fixed-schedule-speed: at once, and so many times as fast", LIMIT, async () => {
-    const startMs = performance.now();
     const args = ["--fixed-schedule-auto-offset", "--fixed-schedule-speed", "10"];
     const { code, err, prompts, sentMs } = await profile(1, args, entries(900_000, 901_000, 903_000));
     assert.equal(code, 0, err);
     assert.deepEqual(prompts, ["at 900000", "at 901000", "at 903000"]);
     assert.ok((sentMs[2] as number) > 250, sentMs.join());
-    assert.ok(performance.now() - startMs < 20_000);
     assert.doesNotMatch(err, /left out/);
   });
 

@@ -30,6 +30,12 @@ interface Ran {
   readonly files: Readonly<Record<string, string>>;
 }
 
+interface Exported {
+  readonly experiments: readonly {
+    readonly requests: readonly { readonly timestamp: number; readonly response_timestamps: readonly number[] }[];
+  }[];
+}
+
 interface InputEntry {
   readonly payload: readonly { readonly messages: readonly { readonly content: string }[] }[];
   readonly session_id?: readonly string[];
@@ -172,11 +178,13 @@ describe("genai-perf profile with sessions", () => {
     );
     const [first, second, third] = ran.received.map(({ atMs }) => atMs) as [number, number, number];
     assert.ok(second - first >= 45 && third - second >= 45, `${second - first} ${third - second}`);
-    const report = JSON.parse(
-      ran.files["tiny-openai-chat-session_concurrency1/profile_export_genai_perf.json"] ?? "{}",
-    );
-    // The pause is no part of anybody's latency.
-    assert.ok(report.request_latency.min < 45, `${report.request_latency.min}`);
+    const text = ran.files["tiny-openai-chat-session_concurrency1/profile_export.json"] ?? "{}";
+    const { requests } = (JSON.parse(text) as Exported).experiments[0] as Exported["experiments"][number];
+    // The pause lies between requests: it is no part of a latency.
+    for (const [index, { timestamp }] of requests.slice(1).entries()) {
+      const pauseMs = (timestamp - (requests[index]?.response_timestamps.at(-1) ?? Number.NaN)) / 1e6;
+      assert.ok(pauseMs >= 49, `${pauseMs} ms`);
+    }
   });
 
   test(
