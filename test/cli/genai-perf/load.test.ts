@@ -5,13 +5,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What flags of the load do to the requests that a server sees: how many at once, in which order, how many at all. */
 
 const LIMIT = { timeout: 30_000 };
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 interface Seen {
   readonly code: number;
@@ -43,15 +41,6 @@ async function profile(answerMs: number, args: readonly string[], schedule?: rea
     }, answerMs);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  let err = "";
-  const io = {
-    out: () => {},
-    err: (text: string) => {
-      err += text;
-    },
-    onInterrupt: () => () => {},
-    loadApi: async () => ({}),
-  };
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const artifacts = join(folder, "artifacts");
@@ -59,11 +48,10 @@ async function profile(answerMs: number, args: readonly string[], schedule?: rea
     if (schedule !== undefined) await writeFile(file, schedule.map((line) => `${JSON.stringify(line)}\n`).join(""));
     const base = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--tokenizer", TOKENIZER, "--url", url];
     const input = schedule === undefined ? ["--isl", "5"] : ["--fixed-schedule", "--input-file", `payload:${file}`];
-    const code = await runGenaiPerf(
-      [...base, "--artifact-dir", artifacts, "--random-seed", "3", ...input, ...args],
-      "genai-perf",
-      io,
-    );
+    const { code, err } = await runCaptured([
+      ...[...base, "--artifact-dir", artifacts, "--random-seed", "3"],
+      ...[...input, ...args],
+    ]);
     const files = await readdir(artifacts, { recursive: true }).catch(() => []);
     const found = files.find((name) => name.endsWith("profile_export.json"));
     const sentMs = found === undefined ? [] : readSentMs(await readFile(join(artifacts, found), "utf8"));

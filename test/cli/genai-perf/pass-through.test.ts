@@ -7,14 +7,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/fingerprint.ts";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 import { PASSED_REFUSALS } from "../../../src/cli/genai-perf/profile/pass-through/pass-through-refusals.ts";
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-server.ts";
 import { readGood } from "./read.ts";
+import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What flags of perf_analyzer after `--` do to a profile. */
 
@@ -300,33 +299,24 @@ test("config passes the flags on; what measures nothing refuses them", LIMIT, as
     request.resume().on("end", () => answerNow(response));
   });
   await listen(server);
-  let err = "";
-  const io = {
-    out: () => {},
-    err: (text: string) => {
-      err += text;
-    },
-    onInterrupt: () => () => {},
-    loadApi: async () => ({}),
-  };
   try {
-    const tokenizer = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
     const lines = [
       "model_name: tiny",
       `endpoint: {type: chat, streaming: true, url: "localhost:${(server.address() as AddressInfo).port}"}`,
       "input: {num_dataset_entries: 2}",
       `output: {artifact_directory: ${JSON.stringify(join(folder, "artifacts"))}}`,
-      `tokenizer: {name: ${JSON.stringify(tokenizer)}}`,
+      `tokenizer: {name: ${JSON.stringify(TOKENIZER)}}`,
     ];
     const file = join(folder, "run.yaml");
     await writeFile(file, lines.join("\n"));
     const args = ["--", "-H", "X-Two:2", "--request-count", "3"];
-    assert.equal(await runGenaiPerf(["config", "-f", file, ...args], "genai-perf", io), 0, err);
+    const ran = await runCaptured(["config", "-f", file, ...args]);
+    assert.equal(ran.code, 0, ran.err);
     assert.deepEqual(seen, ["2", "2", "2"]);
     for (const subcommand of ["create-template", "process-export-files"]) {
-      err = "";
       const more = subcommand === "create-template" ? ["-f", join(folder, "new.yaml")] : ["-d", folder];
-      assert.equal(await runGenaiPerf([subcommand, ...more, "--", "-v"], "genai-perf", io), 1);
+      const { code, err } = await runCaptured([subcommand, ...more, "--", "-v"]);
+      assert.equal(code, 1);
       assert.match(err, new RegExp(`after -- have no meaning with ${subcommand}`));
     }
   } finally {

@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage } from "node:http";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
+import { readAll, readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What the flags of sessions do to what is sent, and what is written of it. */
 
 const LIMIT = { timeout: 30_000 };
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 const FOLDER = "tiny-openai-chat-session_concurrency2";
 
 interface Received {
@@ -75,40 +74,19 @@ async function run(
     else response.end(JSON.stringify({ object: "chat.completion", choices }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const texts = { out: "", err: "" };
-  const take = (to: "out" | "err") => (text: string) => {
-    texts[to] += text;
-  };
-  const io = { out: take("out"), err: take("err"), onInterrupt: () => () => {}, loadApi: async () => ({}) };
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
     await writeFile(file, makeText(url, folder));
     const all = makeArgs(url, folder, file);
-    const code = await runGenaiPerf(all, "genai-perf", io);
-    return { code, ...texts, received, files: await readAll(join(folder, "artifacts")) };
+    const ran = await runCaptured(all);
+    const artifacts = join(folder, "artifacts");
+    const found = existsSync(artifacts) ? { ".": "", ...Object.fromEntries(await readAll(artifacts)) } : {};
+    return { ...ran, received, files: found };
   } finally {
     server.closeAllConnections();
     server.close();
     await rm(folder, { recursive: true });
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const piece of request) body += String(piece);
-  return body;
-}
-
-/** Files by their paths below the folder. */
-async function readAll(folder: string): Promise<Record<string, string>> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => undefined);
-  if (found === undefined) return {};
-  const files: Record<string, string> = { ".": "" };
-  for (const entry of found) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile()) files[path.slice(folder.length + 1)] = await readFile(path, "utf8");
-  }
-  return files;
 }
 
 function inputsOf({ files }: Ran): readonly InputEntry[] {
