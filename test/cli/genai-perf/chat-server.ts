@@ -11,6 +11,8 @@ import { type Captured, type CaptureOptions, readAll, runCaptured, TOKENIZER } f
 const CHAT = "-m tiny --endpoint-type chat --streaming --synthetic-input-tokens-mean 10 --num-dataset-entries 2";
 
 export interface ChatRun extends Captured {
+  /** When the command was started, in milliseconds since the epoch. */
+  readonly startedMs: number;
   /** Requests that the server got. */
   readonly requestCount: number;
   /** Files below the run's folder by their paths in it; folders are empty. */
@@ -49,7 +51,8 @@ export async function runChat(
     const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const places = ["--tokenizer", TOKENIZER, "--url", url, "--artifact-dir", join(folder, "artifacts")];
     const command = [options.subcommand ?? "profile", ...CHAT.split(" "), ...places, ...more(folder)];
-    return { ...(await runCaptured(command, options)), requestCount, files: await readAll(folder) };
+    const startedMs = Date.now();
+    return { ...(await runCaptured(command, options)), startedMs, requestCount, files: await readAll(folder) };
   } finally {
     server.closeAllConnections();
     server.close();
