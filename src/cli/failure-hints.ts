@@ -63,7 +63,9 @@ function describeServer(
       return `${address} does not answer a TLS handshake: if it is a plain port, ${useNoTls}.`;
     case "openai-server":
       return `The server at ${address} speaks OpenAI's API, not KServe v2 (Triton): use ${setting("target.kind=openai")}, or change ${url}.`;
-    default:
+    case "kserve-server":
       return `The server at ${address} speaks KServe v2 (Triton), not OpenAI's API: use ${setting("target.kind=triton")}, or change ${url}.`;
+    default:
+      return `A server of another kind answers at ${address}: change ${url}.`;
   }
 }

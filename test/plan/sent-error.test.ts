@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RunError, UserError, userError } from "../../src/plan/problem.ts";
 import { ERROR_FORM } from "../../src/plan/sent-error.ts";
 
-test("errors arrive in another thread as what they were", () => {
+test("errors keep their class and fields in another thread", () => {
   const errors = [
     userError("invalid-value", "--isl", "is too long", "Give less.", "9"),
     new RunError("output", "no place", "Make some."),

@@ -74,7 +74,7 @@ test("a problem reads: path, message, value, hint", () => {
   assert.equal(formatProblem({ ...least, value: "0" }), "load.end: must be 1 or more (got 0). Give more.");
 });
 
-test("an error holds all problems and reads as one per line", () => {
+test("an error contains all problems and prints one per line", () => {
   const problems = ["a", "b"].map((path) => problem("invalid-value", path, "is wrong", "Mend it."));
   const error = new UserError(problems);
   assert.equal(error.message, "a: is wrong. Mend it.\nb: is wrong. Mend it.");
