@@ -208,7 +208,7 @@ export class Interview {
       await loadTokenizer(answer);
       return undefined;
     } catch (error) {
-      return `cannot be loaded: ${messageOf(error)}`;
+      return error instanceof UserError ? error.problems[0]?.message : `cannot be loaded: ${messageOf(error)}`;
     }
   }
 

@@ -110,7 +110,7 @@ export function reportFailures(result: RunResult, note: (text: string) => void):
     const { target } = result.prepared.plan;
     const isUnreached = failures.every(({ kind }) => kind === "connect");
     if (result.hint !== undefined && result.error === undefined) note(result.hint);
-    if (isUnreached && "url" in target) note(`is there a server at ${target.url}? ${setting("target.url")} names it`);
+    if (isUnreached && "url" in target) note(`is there a server at ${target.url}? check ${setting("target.url")}`);
   }
   if (cancelledCount > 0) {
     note(`${cancelledCount} of ${sentCount} requests were cancelled: they are not failures, and are in no statistic:`);

@@ -269,7 +269,7 @@ describe("checkpoints", () => {
         await writeFile(path, '{"Results": 3}');
         const third = await bench.run(args);
         assert.deepEqual([third.code, third.received.length], [1, 0]);
-        assert.match(third.err, /checkpoint\.json: is no checkpoint[\s\S]*--checkpoint-dir/);
+        assert.match(third.err, /checkpoint\.json: is not a checkpoint[\s\S]*--checkpoint-dir/);
         assert.equal(await readFile(path, "utf8"), '{"Results": 3}');
       });
     },

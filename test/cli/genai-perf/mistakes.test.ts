@@ -95,7 +95,7 @@ describe("a server that is another than the user thinks", () => {
     const ran = await runChat(() => ["--request-count", "2", "--url", url]);
     assert.equal(ran.code, 1);
     assert.match(ran.err, /2 x connect: Connection refused/);
-    assert.ok(ran.err.includes(`is there a server at ${url}? --url names it`), ran.err);
+    assert.ok(ran.err.includes(`is there a server at ${url}? check --url`), ran.err);
   });
 
   test("an error of several lines is printed in one", LIMIT, async () => {
@@ -135,7 +135,7 @@ describe("settings that cannot be run are reported", () => {
       "the old flag of GenAI-Perf's documentation",
       "profile -m m --service-kind openai".split(" "),
       2,
-      ["unrecognized arguments: --service-kind openai", "--endpoint-type says it"],
+      ["unrecognized arguments: --service-kind openai", "--endpoint-type replaces it"],
     ],
     [
       "a payload instead of its file",

@@ -311,7 +311,7 @@ test("config passes the flags on; subcommands that do not measure reject them", 
       const more = subcommand === "create-template" ? ["-f", join(folder, "new.yaml")] : ["-d", folder];
       const { code, err } = await runCaptured([subcommand, ...more, "--", "-v"]);
       assert.equal(code, 1);
-      assert.match(err, new RegExp(`after -- have no meaning with ${subcommand}`));
+      assert.match(err, new RegExp(`after -- cannot be used with ${subcommand}`));
     }
   } finally {
     server.closeAllConnections();

@@ -146,7 +146,7 @@ export function isUnstable({ levels }: RunResult): boolean {
 }
 
 function noContent({ endpoint }: GenaiSettings): string {
-  return `no answer is one that the endpoint type ${endpoint.type} knows: look at --endpoint-type, --endpoint and --url, and at an answer in the profile export`;
+  return `no answer has the form that the endpoint type ${endpoint.type} expects: check --endpoint-type, --endpoint and --url, and an answer in the profile export`;
 }
 
 /**

@@ -17,7 +17,7 @@ export function findLostMedia(
 ): string | undefined {
   const { takesImages, takesSounds } = ENDPOINT_TYPES[endpoint.type];
   if (images.length > 0 && !takesImages) return "images";
-  return audio.length > 0 && !takesSounds ? "sounds" : undefined;
+  return audio.length > 0 && !takesSounds ? "audio clips" : undefined;
 }
 
 type Takes = "takesImages" | "takesSounds";
@@ -73,7 +73,7 @@ function checkSounds(rules: RuleSet): void {
   if (hasMadeUpAudio(rules.settings)) {
     const problems = checkAudio({ ...audio, lengthS: audio.lengthSec, ...toAudioUnits(audio) });
     rules.problems.push(...problems.map((problem) => wordProblem(inGenaiPerf, problem)));
-    checkTypes(rules, "input.audio.lengthSec.mean", "sounds", "takesSounds");
+    checkTypes(rules, "input.audio.lengthSec.mean", "audio clips", "takesSounds");
   } else
     for (const at of AUDIO_DETAILS)
       if (rules.isChosen(at))
@@ -111,7 +111,7 @@ function checkBatches(rules: RuleSet): void {
   }
   const batches = [
     ["input.image.batchSize", "images", "takesImages"],
-    ["input.audio.batchSize", "sounds", "takesSounds"],
+    ["input.audio.batchSize", "audio clips", "takesSounds"],
   ] as const;
   for (const [at, what, takes] of batches)
     if (rules.isChosen(at) && !ENDPOINT_TYPES[type][takes])

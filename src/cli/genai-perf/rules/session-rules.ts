@@ -12,8 +12,13 @@ export function checkSessions(rules: RuleSet): void {
   const isMadeUp = hasMadeUpPrompts(rules.settings);
   const { value = 0 } = perfAnalyzer.stimulus;
   if (!loadOf(perfAnalyzer.stimulus.kind).holdsSessions) {
-    const hint = "Add --session-concurrency, how many at the same time.";
-    rules.refuse(count > 0 && isMadeUp, "input.sessions.count", "sessions need a load that holds them", hint);
+    const hint = "Add --session-concurrency N, the number of sessions at the same time.";
+    rules.refuse(
+      count > 0 && isMadeUp,
+      "input.sessions.count",
+      "sessions need --session-concurrency as the load",
+      hint,
+    );
     return;
   }
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
@@ -48,7 +53,7 @@ export function warnOfSessions(rules: RuleSet): void {
   const { input, perfAnalyzer } = rules.settings;
   const hasSessions = input.sessions.count > 0;
   if (loadOf(perfAnalyzer.stimulus.kind).holdsSessions) {
-    const why = "with --session-concurrency: every session is held once, to its end";
+    const why = "with --session-concurrency: every session runs once, to its end";
     rules.warnOfFlag("perfAnalyzer.measurement.num", why, "the length of the measurement");
     rules.warnOfFlag("perfAnalyzer.stabilityPct", why, "--stability-percentage");
     rules.warnOfFlag("perfAnalyzer.warmupRequests", why);

@@ -21,7 +21,7 @@ export function checkSweep(rules: RuleSet): void {
     rules.refuse(isBroken, "analyze.sweeps", message, hint);
   refuse(
     new Set(types.filter(isLoadName)).size > 1,
-    "concurrency and request_rate are both the load, of which there is one",
+    "concurrency and request_rate are both the load, and a run has one",
     "Vary one of them.",
   );
   refuse(new Set(types).size < types.length, "a parameter is varied twice", "Name each parameter once.");
